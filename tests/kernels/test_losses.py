@@ -29,8 +29,8 @@ def run(kernel, scores, labels_of, *more):
     offsets = np.cumsum([0, *map(len, labels_of)])
     labels = np.array([*chain(*labels_of), *[0] * LANES], dtype=np.int32)
     slopes = np.array(scores, dtype=np.float32)
-    found = kernel(slopes, np.arange(len(labels_of)), offsets, labels, *more)
-    return found, slopes
+    actual = kernel(slopes, np.arange(len(labels_of)), offsets, labels, *more)
+    return actual, slopes
 
 
 def loss_of(kernel, *more, scratch=True):
@@ -80,10 +80,10 @@ def test_derivatives_are_those_of_the_twin_by_differences(name, scores):
     kernel, twin = LOSSES[name]
     slopes = kernel(scores, LABELS)[1]
     step = 1e-6
-    for row, labels, found in zip(scores.astype(np.float64), LABELS, slopes, strict=True):
+    for row, labels, actual in zip(scores.astype(np.float64), LABELS, slopes, strict=True):
         moves = step * np.eye(K)
         expected = [(twin(row + move, labels) - twin(row - move, labels)) / (2 * step) for move in moves]
-        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-5)
 
 
 @EVERY_LOSS
@@ -150,8 +150,8 @@ def test_lsep_of_one_label_is_the_softmax_cross_entropy(scores):
 
 
 @njit
-def draw(ids, n_pairs, wanted, rng):
-    draw_pairs(ids, n_pairs, wanted, rng)
+def draw(ids, n_pairs, n_drawn, rng):
+    draw_pairs(ids, n_pairs, n_drawn, rng)
 
 
 def test_sampled_pairs_are_uniform_and_never_twice():

@@ -14,7 +14,7 @@ from vsebench.models import Embeddings
 
 @pytest.fixture(params=[True, False], ids=["rounded", "all scores"], autouse=True)
 def way(request, monkeypatch):
-    """Both ways to count, whatever the processor."""
+    """Count in both ways, whatever the processor."""
     monkeypatch.setattr("vsebench.evaluation.ranking.ROUNDING_PAYS", request.param)
 
 
@@ -103,7 +103,7 @@ def test_agrees_with_sorting(seed, n_images, n_labels):
     sizes=st.tuples(st.integers(-60, 50), st.integers(-60, 50)),
 )
 def test_embeddings_of_any_size_agree_with_sorting(seed, n_images, n_labels, n_factors, sizes):
-    """Small whole numbers times powers of two have exact scores: ties and comparisons have to come out exactly.
+    """Small whole numbers times powers of two have exact scores: ties and comparisons must be exact.
 
     Some vectors are 0, some are copies of others, and lengths differ a lot.
     """

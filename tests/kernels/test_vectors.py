@@ -36,7 +36,7 @@ B[5], B[6] = 0, np.nan
 X = np.float32(2.5)
 
 
-OPERATIONS = {  # of a, b and x, and the result
+OPERATIONS = {  # name: an operation on a, b and x, and its result
     "add": (lambda a, b, x: load(a, 0) + load(b, 0), A + B),
     "subtract": (lambda a, b, x: load(a, 0) - load(b, 0), A - B),
     "multiply": (lambda a, b, x: load(a, 0) * load(b, 0), A * B),

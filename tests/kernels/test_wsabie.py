@@ -1,4 +1,4 @@
-"""WSABIE, linear ranking, one-vs-rest and OWPC-SGD: against NumPy, the worked step, gradients, and balls."""
+"""WSABIE, linear ranking, one-vs-rest and OWPC-SGD: against NumPy, a step by hand, gradients, and limits on norms."""
 
 from types import SimpleNamespace
 
@@ -71,12 +71,12 @@ def test_wsabie_agrees_with_numpy(problem, kind, max_norm, trials, maximum, weig
     state, rngs = streams_and_twins(2, 2)
     maps = maps_of(problem.features, problem.labels)
     rows = rows_of_kind(problem.x, kind)
-    found = wsabie_epoch(maps, rows, problem.positives, trials, STEPS, 0.02, max_norm, state)
+    actual = wsabie_epoch(maps, rows, problem.positives, trials, STEPS, 0.02, max_norm, state)
     twin = problem.features, problem.labels
     expected = reference.wsabie(
         *twin, problem.x, problem.labels_of, problem.pairs, STEPS, maximum, weigh, 0.02, max_norm, *rngs
     )
-    assert found == pytest.approx(expected, rel=1e-3)
+    assert actual == pytest.approx(expected, rel=1e-3)
     agree(maps.features, twin[0])
     agree(maps.labels, twin[1])
 
@@ -86,9 +86,9 @@ def test_wsabie_agrees_with_numpy(problem, kind, max_norm, trials, maximum, weig
 def test_linear_agrees_with_numpy(problem, kind, trials, maximum, weigh):
     state, rngs = streams_and_twins(2, 2)
     weights, twin = padded(np.zeros((N_LABELS, D))), np.zeros((N_LABELS, D))
-    found = linear_epoch(weights, rows_of_kind(problem.x, kind), problem.positives, trials, STEPS, 0.1, state)
+    actual = linear_epoch(weights, rows_of_kind(problem.x, kind), problem.positives, trials, STEPS, 0.1, state)
     expected = reference.linear(twin, problem.x, problem.labels_of, problem.pairs, STEPS, maximum, weigh, 0.1, *rngs)
-    assert found == pytest.approx(expected, rel=1e-3)
+    assert actual == pytest.approx(expected, rel=1e-3)
     agree(weights, twin)
 
 
@@ -162,7 +162,7 @@ def test_a_step_by_hand(kind):
 
 
 def test_a_step_follows_the_gradient_of_the_weighted_hinge():
-    """Minus the rate times the numerical gradient, the weight held fixed; both labels and all features at once."""
+    """A step is minus the rate times the numerical gradient for a fixed weight, for both labels and all features."""
     rng = np.random.default_rng(0)
     x, features, labels = rng.normal(0, 0.5, 5), rng.normal(0, 0.3, (5, 4)), rng.normal(0, 0.3, (2, 4))
     rate, weight = 0.01, 1.5

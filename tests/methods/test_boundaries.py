@@ -18,11 +18,11 @@ CASES = [(name, where) for name in names_of_methods() if name not in PACKAGES fo
 
 def kinds():
     """Return a method and a problem for each kind of model, by its name."""
-    found = {}
+    actual = {}
     for name, where in CASES:
         if method_of(name).obstacle(PROBLEMS[where]) is None:
-            found.setdefault((fitted_once(name, where)[0].kind, where), (name, where))
-    return found
+            actual.setdefault((fitted_once(name, where)[0].kind, where), (name, where))
+    return actual
 
 
 KINDS = kinds()
@@ -85,7 +85,7 @@ def test_a_problem_has_a_row_of_features_for_each_image_and_a_word_for_each_labe
         if n == 3:
             Problem(LABELS, 1, None, **{name: part})
         else:
-            with pytest.raises(ValueError, match=f"{name}: {n} rows for 3"):
+            with pytest.raises(ValueError, match=f"{name.replace('_', ' ')}: {n} rows for 3"):
                 Problem(LABELS, 1, None, **{name: part})
 
 

@@ -109,7 +109,7 @@ class TestEveryMethodOnEveryProblem:
             assert all(first[key].tobytes() == again[key].tobytes() for key in first)
 
 
-# The share of the two best labels not yet carried by an image that are of its own group; random reaches a quarter.
+# Of the two best labels that an image does not carry, nearly all must be of its group; of random labels a quarter is.
 RECOVERS = [name for name in NAMES if ".controls." not in modules_in("methods")[name]] + ["oracle"]
 FROM_FEATURES = {name for name in NAMES if name not in PACKAGES and "features" in method_of(name).needs}
 FROM_FEATURES |= {"lightfm_features"}

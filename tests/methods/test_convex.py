@@ -1,4 +1,4 @@
-"""Softmax, logistic and kernel ridge regression: against scikit-learn, by finite differences, and what they refuse."""
+"""Softmax, logistic and kernel ridge regression: against scikit-learn and finite differences, and inputs that are refused."""
 
 import numpy as np
 import pytest
@@ -70,8 +70,8 @@ def test_softmax_regression_is_that_of_scikit_learn(where):
     weights = 1 / truth.sum(axis=1)[images]
     peer = LogisticRegression(C=1 / (0.1 * len(rows)), tol=1e-8, max_iter=1000).fit(rows[images], labels, weights)
     expected = peer.decision_function(full(queries.features))
-    found = model.scores(queries)
-    centred = (scores - scores.mean(axis=1, keepdims=True) for scores in (found, expected))  # a shift changes no loss
+    actual = model.scores(queries)
+    centred = (scores - scores.mean(axis=1, keepdims=True) for scores in (actual, expected))  # a shift changes no loss
     assert np.allclose(*centred, atol=0.02)
 
 
@@ -79,10 +79,10 @@ def test_softmax_regression_is_that_of_scikit_learn(where):
 def test_kernel_ridge_is_that_of_scikit_learn(where):
     model, queries = fitted("kernel_ridge", where, gamma=1.5, regularisation=0.5)
     rows, truth = learnt_from(where)
-    unit, asked = (
+    unit, of_queries = (
         x / np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 1e-12) for x in (rows, full(queries.features))
     )
-    expected = KernelRidge(alpha=0.5, kernel="rbf", gamma=1.5).fit(unit, truth).predict(asked)
+    expected = KernelRidge(alpha=0.5, kernel="rbf", gamma=1.5).fit(unit, truth).predict(of_queries)
     assert np.allclose(model.scores(queries), expected, atol=1e-4)
 
 

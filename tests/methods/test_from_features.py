@@ -1,4 +1,4 @@
-"""Ridge regression and nearest images: against scikit-learn, by hand, and what they refuse."""
+"""Ridge regression and nearest images: against scikit-learn, by hand, and inputs that are refused."""
 
 import numpy as np
 import pytest
@@ -64,13 +64,13 @@ def test_cosines_weigh_neighbours_and_frequent_labels_come_first_of_equals():
 @pytest.mark.parametrize(("neighbours", "skipped"), [(7, 0), (None, 0), (4, 2)])
 def test_votes_are_weighed_by_powers_and_exponentials_of_the_cosine(where, changes, weight, neighbours, skipped):
     model, queries = fitted("nearest_images", where, neighbours=neighbours, skipped=skipped, **changes)
-    rows, asked = full(model.features), full(queries.features)
-    cosines = asked @ rows.T / np.maximum(np.linalg.norm(asked, axis=1), 1e-9)[:, None]
+    rows, of_queries = full(model.features), full(queries.features)
+    cosines = of_queries @ rows.T / np.maximum(np.linalg.norm(of_queries, axis=1), 1e-9)[:, None]
     nearest = np.argsort(-cosines, axis=1, kind="stable")[:, skipped:][:, :neighbours]
     weights = weight(np.take_along_axis(cosines, nearest, axis=1))
     expected = np.einsum("nk,nkl->nl", weights, dense(model.labels)[nearest])
-    asked_at_all = asked.any(axis=1)  # all rows are as far from a row of zeros
-    assert np.allclose((model.scores(queries) - model.second_key)[asked_at_all], expected[asked_at_all], rtol=1e-4)
+    has_features = of_queries.any(axis=1)  # all rows are as far from a row of zeros
+    assert np.allclose((model.scores(queries) - model.second_key)[has_features], expected[has_features], rtol=1e-4)
 
 
 def test_sparse_features_stay_sparse_and_find_the_same_neighbours(tmp_path):
@@ -80,8 +80,8 @@ def test_sparse_features_stay_sparse_and_find_the_same_neighbours(tmp_path):
     assert np.array_equal(queries.features.toarray(), others.features)
     some = np.flatnonzero(others.features.any(axis=1))
     # An image is its own neighbour, at a distance of nothing but rounding.
-    expected, found = (np.log(m.scores(q)[some]) for m, q in ((full, others), (thin, queries)))
-    assert np.median(np.abs(found - expected)) < 1e-4
+    expected, actual = (np.log(m.scores(q)[some]) for m, q in ((full, others), (thin, queries)))
+    assert np.median(np.abs(actual - expected)) < 1e-4
     models.save(thin, tmp_path / "model.npz")
     arrays = read_arrays(tmp_path / "model.npz")
     write_arrays(tmp_path / "other.npz", **arrays | {"features.indices": arrays["features.indices"] + 12})
@@ -99,12 +99,12 @@ def test_of_neighbours_at_the_same_distance_the_first_is_nearer():
     ("skipped", "found"), [(1, [0.5, 1.5, 0.5]), (2, [0.5, 0.5, 1.5]), (3, [0.5] * 3), (5, [0.5] * 3)]
 )
 @pytest.mark.parametrize("weights", ["equal", "exponential"])
-def test_the_nearest_images_are_passed_over(skipped, found, weights):
+def test_the_nearest_images_are_passed_over(skipped, actual, weights):
     features = [[1, 0], [3, 4], [0, 9]]
     settings = {"neighbours": 1, "skipped": skipped, "weights": weights}
     model, _ = fit_to("nearest_images", matrix_of([[0], [1], [2]], 3), features, **settings)
     (scores,) = model.scores(new_images([[2, 0]], 3))
-    assert np.round(scores * 2).tolist() == (np.array(found) * 2 - (weights == "exponential")).tolist()
+    assert np.round(scores * 2).tolist() == (np.array(actual) * 2 - (weights == "exponential")).tolist()
 
 
 def test_frequency_orders_labels_of_as_many_neighbours():
@@ -120,8 +120,8 @@ def test_images_without_features_are_left_out_of_the_fit(name):
     values = [[1, 0], [0, 1], [0, 0]]
     one, _ = fit_to(name, matrix, values, known=[True, True, False])
     other, _ = fit_to(name, matrix_of([[0], [1]], 2), values[:2])
-    asked = new_images([[1, 0], [2, 1]], 2)
-    assert np.array_equal(one.scores(asked), other.scores(asked))
+    of_queries = new_images([[1, 0], [2, 1]], 2)
+    assert np.array_equal(one.scores(of_queries), other.scores(of_queries))
 
 
 @pytest.mark.parametrize("name", ["ridge", "kernel_ridge", "nearest_images"])

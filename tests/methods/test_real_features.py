@@ -112,8 +112,8 @@ NETWORKS = [
 @pytest.mark.parametrize(("dataset", "module", "settings", "floor"), NETWORKS)
 def test_networks_are_as_good_as_those_of_another_program(prepared, dataset, module, settings, floor):
     epochs = ["--metric", "map", "--images", 20000, "--epochs", '{"maximum": 60, "patience": 8}']
-    found = [metrics_of(prepared, dataset, module, settings, ["map"], seed, epochs) for seed in (1, 2, 3)]
-    assert np.mean(found) > floor - 0.01
+    actual = [metrics_of(prepared, dataset, module, settings, ["map"], seed, epochs) for seed in (1, 2, 3)]
+    assert np.mean(actual) > floor - 0.01
 
 
 @pytest.mark.parametrize(("module", "rate", "status"), [("bp_mll", 0.1, 1), ("bp_mll", 0.003, 0), ("lsep", 0.1, 0)])

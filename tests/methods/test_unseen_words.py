@@ -47,18 +47,18 @@ def test_noise_added_to_a_rotation_keeps_the_direction(name):
 def test_three_times_as_long_vectors_change_the_length_of_the_others(name, ratio):
     """An update that keeps inner products makes the untrained vectors a ninth as long as a linear map does."""
     before, after, unseen, expected = rotated(260, scale=3.0)
-    found = UPDATES[name](before, after, unseen)
-    assert cosine_and_ratio(found, 3 * expected) == pytest.approx((1, ratio), abs=0.02)
-    again = rescaled(after, found)
+    actual = UPDATES[name](before, after, unseen)
+    assert cosine_and_ratio(actual, 3 * expected) == pytest.approx((1, ratio), abs=0.02)
+    again = rescaled(after, actual)
     np.testing.assert_allclose(np.linalg.norm(again, axis=1), np.median(np.linalg.norm(after, axis=1)))
 
 
 @pytest.mark.parametrize(("name", "ratio"), [("none", 1.0), ("published", 0.2)])
 def test_without_an_update_and_as_published_a_rotation_is_missed(name, ratio):
     before, after, unseen, expected = rotated(260)
-    cosine, found = cosine_and_ratio(UPDATES[name](before, after, unseen), expected)
+    cosine, actual = cosine_and_ratio(UPDATES[name](before, after, unseen), expected)
     assert abs(cosine) < 0.2
-    assert found == pytest.approx(ratio)
+    assert actual == pytest.approx(ratio)
 
 
 def test_with_fewer_trained_labels_than_dimensions_an_update_stays_finite():

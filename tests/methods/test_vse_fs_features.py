@@ -92,11 +92,11 @@ def test_a_planted_map_is_recovered_for_new_images():
 
 
 def test_the_number_of_threads_changes_nothing():
-    found = []
+    actual = []
     for threads in (1, 2):
         with workers(threads) as pool:
             fitter, _ = started(pool, factors=17)
             for _ in range(3):
                 fitter.epoch()
-            found.append(fitter.model().arrays())
-    assert all(found[0][key].tobytes() == found[1][key].tobytes() for key in found[0])
+            actual.append(fitter.model().arrays())
+    assert all(actual[0][key].tobytes() == actual[1][key].tobytes() for key in actual[0])

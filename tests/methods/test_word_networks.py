@@ -135,35 +135,35 @@ DRAWN_POSITIVE = (CARRIED / CARRIED.sum(axis=1, keepdims=True)).mean(axis=0)  # 
 
 @pytest.mark.parametrize("offset", ["none", "frequency"])
 def test_full_cross_entropy_ends_at_the_log_odds_with_an_offset_or_without(offset):
-    found = scores_on_a_table("x_ent", 100, offset=offset)[:4]
+    actual = scores_on_a_table("x_ent", 100, offset=offset)[:4]
     chance = FREQUENCY[:4] / len(TABLE)
-    np.testing.assert_allclose(found, np.log(chance / (1 - chance)), atol=0.01)
+    np.testing.assert_allclose(actual, np.log(chance / (1 - chance)), atol=0.01)
 
 
 @pytest.mark.parametrize("power", [0.0, 0.5, 1.0])
 def test_a_sampled_cross_entropy_ends_at_the_lift(power):
     """exp(s_l) = q_l / p_n(l), the chances of a drawn positive and of a drawn negative."""
-    found = scores_on_a_table("s_x_ent", 150, negative_power=power, exclude="none", negatives=20, positives=20)[:4]
+    actual = scores_on_a_table("s_x_ent", 150, negative_power=power, exclude="none", negatives=20, positives=20)[:4]
     negative = FREQUENCY**power / (FREQUENCY**power).sum()
-    np.testing.assert_allclose(found, np.log(DRAWN_POSITIVE[:4] / negative[:4]), atol=0.05)
+    np.testing.assert_allclose(actual, np.log(DRAWN_POSITIVE[:4] / negative[:4]), atol=0.05)
 
 
 def test_sampled_pairs_end_at_the_differences_of_the_lift():
-    found = scores_on_a_table("s_fast0tag", 150, exclude="none", negatives=20, positives=20)[:4]
+    actual = scores_on_a_table("s_fast0tag", 150, exclude="none", negatives=20, positives=20)[:4]
     lift = np.log(DRAWN_POSITIVE[:4] / (FREQUENCY / FREQUENCY.sum())[:4])
-    np.testing.assert_allclose(found - found[0], lift - lift[0], atol=0.06)
+    np.testing.assert_allclose(actual - actual[0], lift - lift[0], atol=0.06)
 
 
 def test_with_sums_for_weights_the_lift_is_divided_by_the_ratio_of_draws():
-    found = scores_on_a_table("s_x_ent", 150, exclude="none", negatives=20, positives=5, weights="sum")[:4]
+    actual = scores_on_a_table("s_x_ent", 150, exclude="none", negatives=20, positives=5, weights="sum")[:4]
     expected = np.log(DRAWN_POSITIVE[:4] / (FREQUENCY / FREQUENCY.sum())[:4]) - np.log(20 / 5)
-    np.testing.assert_allclose(found, expected, atol=0.06)
+    np.testing.assert_allclose(actual, expected, atol=0.06)
 
 
 def test_the_correction_gives_the_order_of_drawn_positives_back():
     changes = {"exclude": "none", "negatives": 20, "positives": 20, "correct_for_frequency": True}
-    found = scores_on_a_table("s_x_ent", 150, **changes)[:4]
-    np.testing.assert_allclose(found - found[0], np.log(DRAWN_POSITIVE[:4] / DRAWN_POSITIVE[0]), atol=0.06)
+    actual = scores_on_a_table("s_x_ent", 150, **changes)[:4]
+    np.testing.assert_allclose(actual - actual[0], np.log(DRAWN_POSITIVE[:4] / DRAWN_POSITIVE[0]), atol=0.06)
 
 
 @pytest.mark.parametrize(
@@ -178,8 +178,8 @@ def test_nothing_is_added_to_cosines(name, changes, key):
 
 def test_batch_and_next_image_end_where_their_negatives_lead():
     """All images of the batch are of one kind: with the next image's labels p_n is q, so that no label is lifted."""
-    found = scores_on_a_table("s_x_ent", 150, exclude="next_image", negatives=20, positives=20)[:4]
-    np.testing.assert_allclose(found, 0, atol=0.06)
+    actual = scores_on_a_table("s_x_ent", 150, exclude="next_image", negatives=20, positives=20)[:4]
+    np.testing.assert_allclose(actual, 0, atol=0.06)
 
 
 def test_the_power_of_negatives_that_come_from_the_next_image_is_refused():

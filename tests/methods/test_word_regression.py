@@ -43,9 +43,9 @@ def test_ridge_on_word_vectors_is_ridge_on_each_of_their_numbers(target):
 
 @pytest.mark.parametrize("target", ["mean", "sum"])
 def test_an_images_target_is_the_mean_or_the_sum_and_0_without_a_label(target):
-    found = target_shares(matrix_of([[0, 2, 3], [], [1]], 4), target).toarray()
+    actual = target_shares(matrix_of([[0, 2, 3], [], [1]], 4), target).toarray()
     share = 1 / 3 if target == "mean" else 1
-    np.testing.assert_allclose(found, [[share, 0, share, share], [0] * 4, [0, 1, 0, 0]])
+    np.testing.assert_allclose(actual, [[share, 0, share, share], [0] * 4, [0, 1, 0, 0]])
 
 
 def test_the_loss_of_the_network_is_the_squared_distance_to_the_target():
@@ -64,8 +64,8 @@ def test_conse_is_the_mean_of_the_most_probable_labels_vectors(score):
     changes = {"vectors": "raw", "regularisation": 2.0, "most_probable": 3, "score": score}
     model, queries = fitted("conse", "dense features", **changes)
     chance = np.maximum(ridge_of(*learnt_from("dense features"), 2.0), 0)
-    found = model.scores(queries)[KNOWN]
-    for row, scores in zip(chance, found, strict=True):
+    actual = model.scores(queries)[KNOWN]
+    for row, scores in zip(chance, actual, strict=True):
         top = np.argsort(-row)[:3]
         expected = VECTORS @ (row[top] @ VECTORS[top] / row[top].sum())
         if score == "cosine":
@@ -97,9 +97,9 @@ def test_a_target_keeps_the_images_labels_and_the_two_largest_entries():
     nearest = np.array([[5, 0, 4, 0, 1], [0, 1, 0, 3, 0]], dtype=np.float32)
     nearest = np.vstack([nearest, np.zeros((3, 5), dtype=np.float32)])
     labels = matrix_of([[0, 1], [], [0]], 5)
-    found = targets(weighted(labels, np.ones(3)).astype(np.float32), nearest)
+    actual = targets(weighted(labels, np.ones(3)).astype(np.float32), nearest)
     sums = np.array([[5, 1, 4, 0, 0], [0, 0, 0, 0, 0], [5, 0, 4, 0, 0]])
-    np.testing.assert_allclose(found, sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9), rtol=1e-6)
+    np.testing.assert_allclose(actual, sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9), rtol=1e-6)
 
 
 def test_derivatives_of_correlated_word_vectors_by_differences():

@@ -1,4 +1,4 @@
-"""WSABIE's family from features to models: the start, dense and sparse features, a planted rule, what is refused."""
+"""WSABIE's family from features to models: the start, dense and sparse features, a planted rule, refused inputs."""
 
 import numpy as np
 import pytest
@@ -41,7 +41,7 @@ def test_a_linear_rule_is_learnt_and_holds_for_new_images(name):
     model, _ = fitted_to(name, *ruled())
     x, labels = ruled(seed=1)
     top = np.argsort(-scores_of(model, x), axis=1)[:, :3]
-    share = np.mean([len(set(found) & set(right)) / 3 for found, right in zip(top, labels, strict=True)])
+    share = np.mean([len(set(actual) & set(right)) / 3 for actual, right in zip(top, labels, strict=True)])
     assert share > 0.85  # by chance 0.3
 
 

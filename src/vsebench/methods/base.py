@@ -92,6 +92,11 @@ class Method(Fitter):
 class Control(Fitter):
     """A method without epochs: a control, an oracle, a closed form or a look-up. `model` does all the work."""
 
+    settings: Any  # of the class `settings_type`
+
+    def __init__(self, problem: Problem, settings: Settings) -> None:
+        self.problem, self.settings = problem, settings
+
 
 class Member(Settings):
     """A member of an ensemble: how it is trained, and the weight of its scores."""
@@ -101,7 +106,7 @@ class Member(Settings):
     settings: dict[str, Any]
     epochs: int = Field(ge=1)
     deviation: float = Field(default=1.0, gt=0)  # standard deviation of its scores on the validation images
-    weight: float = Field(default=1.0, ge=0)  # of its scores, after division by their deviation
+    weight: float = Field(default=1.0, ge=0)  # the factor of its scores after division by their deviation
 
 
 class EnsembleSettings(Settings):
@@ -124,9 +129,6 @@ class Ensemble(Control):
 
     settings_type = EnsembleSettings
     member_type: ClassVar[type[Method]]
-
-    def __init__(self, problem: Problem, settings: EnsembleSettings) -> None:
-        self.problem, self.settings = problem, settings
 
     @classmethod
     @abstractmethod

@@ -100,7 +100,7 @@ def sampled_loss(outputs, chosen, n_positives, weight, pairwise, table):
     chosen : (m, P + N) int32, from `sample_labels`
     n_positives : P
     weight : of the negatives
-    pairwise : whether the loss is the loss of pairs
+    pairwise : whether to use the pairwise loss
     table : `WordTable`
     """
     d, size = outputs.shape[1], table.vectors.shape[1]

@@ -1,4 +1,4 @@
-"""Ranks by counting the candidates with a higher and with the same score as a held-out label.
+"""Ranks by counting the candidates that score higher than a held-out label, and those with the same score.
 
 For embeddings, products of rounded vectors (`vsebench.kernels.ranking.rounding`) decide all but one in a thousand
 comparisons with the held-out label's score. The others are decided in float32, so the counts are the same as with

@@ -1,8 +1,8 @@
 """Parts of a search for the nearest images: products of sparse rows, the k largest of many numbers, votes.
 
-The key of a training row x for a query q is <q, x> - half of x, where the half is 0 for the cosine of unit rows and
+The key of a training row x for a query q is <q, x> - h, where h, the "half" of x, is 0 for the cosine of unit rows and
 |x|^2 / 2 for the Euclidean distance: the largest keys belong to the nearest rows. Keys are computed in float32. The
-slack is a bound on the rounding of a difference between two of them. Rows whose key is within the slack of the k-th
+slack is a bound on the rounding of the difference between two keys. Rows whose key is within the slack of the k-th
 largest key are compared by their keys in float64, so the result is exact. Of rows with the same key the first are
 taken.
 """

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from vsebench.kernels.random_numbers import below
 from vsebench.kernels.vectors import LANES, prefetch
 
-BATCH = 16  # steps, at most LANES; the vectors of two batches fit into the nearest cache
+BATCH = 16  # steps per batch, at most LANES; the vectors of two batches fit into the nearest cache
 IMAGE, POSITIVE, START, STOP, NEGATIVE = range(5)  # columns of a batch; all but the last are those of `Positives.pairs`
 
 

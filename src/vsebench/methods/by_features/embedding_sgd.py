@@ -48,11 +48,11 @@ class EmbeddingMethod(FeatureMethod):
 
     def epoch(self) -> Progress:
         """Take gradient steps on the weighted hinge, each with the first violator among its trials."""
-        loss, mean_trials = wsabie_epoch(
+        report = wsabie_epoch(
             self.maps, self.rows, self.positives, self.trials, self.steps, self.settings.learning_rate,
             self.settings.maximum_norm, self.rng,
         )  # fmt: skip
-        return Progress(loss, mean_trials)
+        return Progress(*report)
 
     def model(self) -> EmbeddedFeatures:
         k = self.settings.factors

@@ -98,7 +98,6 @@ class KernelRidge(FeatureControl):
     """Kernel ridge regression; images without features are left out of the fit."""
 
     settings_type = KernelRidgeSettings
-    settings: KernelRidgeSettings
 
     def model(self) -> KernelMap:
         seen = see(self.problem, self.settings)

@@ -34,10 +34,10 @@ class LinearMethod(FeatureMethod):
 
     def epoch(self) -> Progress:
         """Take gradient steps on the weighted hinge, each with the first violator among its trials."""
-        loss, mean_trials = linear_epoch(
+        report = linear_epoch(
             self.weights, self.rows, self.positives, self.trials, self.steps, self.settings.learning_rate, self.rng
         )
-        return Progress(loss, mean_trials)
+        return Progress(*report)
 
     def model(self) -> LinearMap:
         no_intercepts = np.zeros((len(self.weights), 1), dtype=np.float32)

@@ -35,7 +35,6 @@ class Logistic(FeatureControl):
     """Logistic regression of each label; images without features are left out of the fit."""
 
     settings_type = ConvexSettings
-    settings: ConvexSettings
 
     def model(self) -> LinearMap:
         return fit_linear(see(self.problem, self.settings), self.settings, log_losses)

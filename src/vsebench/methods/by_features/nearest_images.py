@@ -35,7 +35,6 @@ class NearestImagesMethod(FeatureControl):
     """Nearest images; images without features are left out."""
 
     settings_type = NeighbourSettings
-    settings: NeighbourSettings
 
     def model(self) -> NearestImages:
         seen = see(self.problem, self.settings)

@@ -102,7 +102,7 @@ def rows_to_arrays(rows: Rows, name: str) -> dict[str, NDArray[Any]]:
 
 
 def rows_from_arrays(arrays: Mapping[str, NDArray[Any]], name: str) -> Rows:
-    """Return the rows of which `rows_to_arrays` returned the arrays; `check_rows` checks them."""
+    """Return the rows that `rows_to_arrays` turned into arrays; `check_rows` checks them."""
     if f"{name}.shape" not in arrays:
         return arrays[name]
     data, indices, offsets, shape = (arrays[f"{name}.{part}"] for part in ("data", "indices", "offsets", "shape"))
@@ -255,7 +255,7 @@ def weigh(search: Search, queries: Rows, near: Ids, keys: Matrix, settings: Neig
 def vote(near: Ids, weights: Numbers, labels: LabelMatrix, second_key: Matrix) -> Matrix:
     """Return the scores of labels, (m, n_labels) float32: the second key plus the weights of neighbours with the label.
 
-    `near`, (m, k), are rows of `labels`, and `weights`, (m, k), their weights.
+    `near`, (m, k), are rows of `labels`, and `weights`, (m, k), are their weights.
     """
     scores = np.tile(second_key.astype(np.float64), (len(near), 1))
     add_votes(scores, near, weights, labels.offsets, labels.label_of_pair)

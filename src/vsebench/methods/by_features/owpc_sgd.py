@@ -19,11 +19,11 @@ class OwpcSgd(EmbeddingMethod):
 
     def epoch(self) -> Progress:
         violators = np.empty(self.seen.labels.n_labels, dtype=np.int32)
-        loss, trials = owpc_epoch(
+        report = owpc_epoch(
             self.maps, self.rows, self.positives, self.trials.rank_loss, violators, self.steps,
             self.settings.learning_rate, self.settings.maximum_norm, self.rng,
         )  # fmt: skip
-        return Progress(loss, trials)
+        return Progress(*report)
 
 
 METHOD = OwpcSgd

@@ -19,10 +19,10 @@ class PamirIa(LinearMethod):
     settings_type = PassiveAggressiveSettings
 
     def epoch(self) -> Progress:
-        loss, trials = passive_aggressive_epoch(
+        report = passive_aggressive_epoch(
             self.weights, self.rows, self.positives, self.steps, self.settings.aggressiveness, self.rng
         )
-        return Progress(loss, trials)
+        return Progress(*report)
 
 
 METHOD = PamirIa

@@ -167,7 +167,6 @@ class RandomProjectionTree(FeatureControl):
     """A random projection tree; images without features are left out."""
 
     settings_type = TreeSettings
-    settings: TreeSettings
 
     def model(self) -> ProjectionTree:
         seen = see(self.problem, self.settings)

@@ -14,7 +14,6 @@ class Ridge(FeatureControl):
     """Ridge regression; images without features are left out of the fit."""
 
     settings_type = RidgeSettings
-    settings: RidgeSettings
 
     def model(self) -> LinearMap:
         seen = see(self.problem, self.settings)

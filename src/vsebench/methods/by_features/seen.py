@@ -62,6 +62,3 @@ class FeatureControl(Control):
     """A closed form or a look-up on image features; the fit leaves out images without features."""
 
     needs = frozenset({"features"})
-
-    def __init__(self, problem: Problem, settings: FeatureSettings) -> None:
-        self.problem, self.settings = problem, settings

@@ -38,7 +38,6 @@ class Softmax(FeatureControl):
     """Softmax regression; images without features or without a label are left out of the fit."""
 
     settings_type = ConvexSettings
-    settings: ConvexSettings
 
     def model(self) -> LinearMap:
         return fit_linear(see(self.problem, self.settings, only_labelled=True), self.settings, cross_entropy)

@@ -7,7 +7,6 @@ similarity n_ab / (sqrt(n_a n_b) + shrinkage), where n_ab images carry both labe
 import numpy as np
 from pydantic import Field
 
-from vsebench.data.problem import Problem
 from vsebench.kernels.cooccurrence import count_together
 from vsebench.methods.base import Control, Settings
 from vsebench.models import LabelWeights
@@ -26,11 +25,9 @@ class ItemKnn(Control):
     settings_type = KnnSettings
     needs = frozenset({"known_labels"})
 
-    def __init__(self, problem: Problem, settings: KnnSettings) -> None:
-        self.labels, self.settings = problem.training.labels, settings
-
     def model(self) -> LabelWeights:
-        together = count_together(self.labels.offsets, self.labels.label_of_pair, self.labels.n_labels)
+        labels = self.problem.training.labels
+        together = count_together(labels.offsets, labels.label_of_pair, labels.n_labels)
         frequency = np.diag(together).copy()
         scale = np.sqrt(np.outer(frequency, frequency)) + self.settings.shrinkage
         similarity = np.divide(together, scale, out=np.zeros_like(together), where=scale > 0)

@@ -38,10 +38,10 @@ class Warp(SgdMethod):
         self.trials = new_trials(train.n_labels, settings.trials)
 
     def epoch(self) -> Progress:
-        loss, trials = warp_epoch(
+        report = warp_epoch(
             self.embedding, self.pipeline, self.trials, self.steps, self.rates, self.settings.maximum_norm, self.rng
         )  # fmt: skip
-        return Progress(loss, trials)
+        return Progress(*report)
 
 
 METHOD = Warp

@@ -16,11 +16,11 @@ class WarpPublished(SgdMethod):
 
     def epoch(self) -> Progress:
         rounded = round_labels(self.labels) if ROUNDING_PAYS else NOT_ROUNDED
-        loss, scanned = warp_published_epoch(
+        report = warp_published_epoch(
             self.embedding, rounded, self.train.offsets, self.pipeline.positives.row_labels, self.steps, self.rates,
             self.rng.positives,
         )  # fmt: skip
-        return Progress(loss, scanned)
+        return Progress(*report)
 
 
 METHOD = WarpPublished

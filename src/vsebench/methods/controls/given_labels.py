@@ -20,6 +20,7 @@ class GivenLabels(Control):
     ranks_unseen = True
 
     def __init__(self, problem: Problem, settings: Settings) -> None:
+        super().__init__(problem, settings)
         self.given = GIVEN_LABELS.of(problem)
         if not self.given.n_pairs:
             raise UserError(

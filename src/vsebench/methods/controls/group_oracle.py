@@ -6,8 +6,7 @@ No ranking has a larger expected sibling precision at k, if every parent has at 
 import numpy as np
 
 from vsebench.data.needs import TRUTH
-from vsebench.data.problem import Problem
-from vsebench.methods.base import Control, Settings
+from vsebench.methods.base import Control
 from vsebench.methods.controls.tree_posterior import TreePosterior
 
 
@@ -17,11 +16,8 @@ class GroupOracle(Control):
     needs = frozenset({"truth", "tree"})
     ranks_unseen = True
 
-    def __init__(self, problem: Problem, settings: Settings) -> None:
-        self.truth = TRUTH.of(problem)
-
     def model(self) -> TreePosterior:
-        return TreePosterior.from_arrays({**self.truth, "groups_first": np.array(True)})
+        return TreePosterior.from_arrays({**TRUTH.of(self.problem), "groups_first": np.array(True)})
 
 
 METHOD = GroupOracle

@@ -24,7 +24,7 @@ from vsebench.models import Model, features_of
 class TreePosterior(Model):
     """Ranks labels by their posterior, or first by the posterior of their parent.
 
-    Scores are positions in the ranking, the largest first, since different float64 probabilities can tie in float32.
+    Scores are positions in the ascending order of the labels, since different float64 probabilities can tie in float32.
 
     Attributes
     ----------

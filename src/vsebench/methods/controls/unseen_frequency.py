@@ -7,8 +7,7 @@ has learnt from the images.
 import numpy as np
 
 from vsebench.data.needs import TEST_LABELS
-from vsebench.data.problem import Problem
-from vsebench.methods.base import Control, Settings
+from vsebench.methods.base import Control
 from vsebench.models import Embeddings
 
 
@@ -18,12 +17,10 @@ class UnseenFrequency(Control):
     needs = frozenset({"test_labels"})
     ranks_unseen = True
 
-    def __init__(self, problem: Problem, settings: Settings) -> None:
-        self.right, self.n_images = TEST_LABELS.of(problem).right, problem.training.labels.n_rows
-
     def model(self) -> Embeddings:
-        frequency = np.bincount(self.right.label_of_pair, minlength=self.right.n_labels)
-        return Embeddings(np.ones((self.n_images, 1), dtype=np.float32), frequency.astype(np.float32)[:, np.newaxis])
+        right, n_images = TEST_LABELS.of(self.problem).right, self.problem.training.labels.n_rows
+        frequency = np.bincount(right.label_of_pair, minlength=right.n_labels)
+        return Embeddings(np.ones((n_images, 1), dtype=np.float32), frequency.astype(np.float32)[:, np.newaxis])
 
 
 METHOD = UnseenFrequency

@@ -31,7 +31,6 @@ class AvgWvRidge(FeatureControl):
     needs = frozenset({"features", "word_vectors"})
     ranks_unseen = True
     settings_type = AvgWvRidgeSettings
-    settings: AvgWvRidgeSettings
 
     def model(self) -> WordNetwork:
         settings, learnt = self.settings, self.problem.training.learnt

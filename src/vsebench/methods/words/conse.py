@@ -82,7 +82,6 @@ class Conse(FeatureControl):
     needs = frozenset({"features", "word_vectors"})
     ranks_unseen = True
     settings_type = ConseSettings
-    settings: ConseSettings
 
     def model(self) -> MeanOfProbable:
         settings, word_vectors = self.settings, self.problem.word_vectors
