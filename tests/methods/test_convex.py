@@ -1,4 +1,4 @@
-"""Softmax, logistic and kernel ridge regression: against scikit-learn and finite differences, and inputs that are refused."""
+"""Softmax, logistic and kernel ridge regression: against scikit-learn and finite differences, and refused inputs."""
 
 import numpy as np
 import pytest

@@ -96,15 +96,15 @@ def test_of_neighbours_at_the_same_distance_the_first_is_nearer():
 
 
 @pytest.mark.parametrize(
-    ("skipped", "found"), [(1, [0.5, 1.5, 0.5]), (2, [0.5, 0.5, 1.5]), (3, [0.5] * 3), (5, [0.5] * 3)]
+    ("skipped", "expected"), [(1, [0.5, 1.5, 0.5]), (2, [0.5, 0.5, 1.5]), (3, [0.5] * 3), (5, [0.5] * 3)]
 )
 @pytest.mark.parametrize("weights", ["equal", "exponential"])
-def test_the_nearest_images_are_passed_over(skipped, actual, weights):
+def test_the_nearest_images_are_passed_over(skipped, expected, weights):
     features = [[1, 0], [3, 4], [0, 9]]
     settings = {"neighbours": 1, "skipped": skipped, "weights": weights}
     model, _ = fit_to("nearest_images", matrix_of([[0], [1], [2]], 3), features, **settings)
     (scores,) = model.scores(new_images([[2, 0]], 3))
-    assert np.round(scores * 2).tolist() == (np.array(actual) * 2 - (weights == "exponential")).tolist()
+    assert np.round(scores * 2).tolist() == (np.array(expected) * 2 - (weights == "exponential")).tolist()
 
 
 def test_frequency_orders_labels_of_as_many_neighbours():

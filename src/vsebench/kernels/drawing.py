@@ -40,8 +40,6 @@ def draw_new(mixture, cumulative, row, rng):
 def draw_labels(mixtures, cumulative, offsets, novelty, rng):
     """Draw labels for each image: a topic from the image's mixture, then a label of the topic, until the label is new.
 
-    Parameters
-    ----------
     mixtures : (n_images, T) float32, rows add up to 1
     cumulative : (T, n_labels) float64, cumulative probabilities of the labels in each topic; the last column is 1
     offsets : (n_images + 1,) int64, where each image's labels start
@@ -50,9 +48,7 @@ def draw_labels(mixtures, cumulative, offsets, novelty, rng):
         `novelty` is infinite.
     rng : (1,) uint64, state of the random numbers; advanced
 
-    Returns
-    -------
-    (offsets[-1],) int32, the labels of each image, one image after the other
+    Returns the labels of each image, one image after the other, (offsets[-1],) int32.
     """
     labels = np.empty(offsets[-1], dtype=np.int32)
     for i in range(len(mixtures)):

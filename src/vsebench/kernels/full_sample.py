@@ -141,8 +141,6 @@ def longest(offsets, start, stop):
 def sweep_images(start, stop, rows, labels, gamma, regularisation, blocks, scores, extended):
     """Update the images `start` to `stop`, factor by factor, to the minimum of the loss in each.
 
-    Parameters
-    ----------
     start, stop : integers, images in the kernels' order; start is a multiple of 16
     rows : `Rows`
     labels : `LabelSide`
@@ -151,9 +149,7 @@ def sweep_images(start, stop, rows, labels, gamma, regularisation, blocks, score
     scores : (n_slots,) float32, the s_ic in the slots of `Columns`; written
     extended : (at least stop - start, K) float32, the u_i of these images as rows; written
 
-    Returns
-    -------
-    sum of the |v_i|^2, float64
+    Returns the sum of the |v_i|^2, float64.
     """
     n_factors = labels.vectors.shape[1]
     most = longest(rows.offsets, start, stop)
@@ -294,8 +290,6 @@ def sweep_labels(start, stop, columns, blocks, previous, penalties, hessian, reg
         v_cf += [sum_i (u_if e_ic - a_i v'_cf w_ic (1 - z_ic)) - beta_c (H^I v_c)_f - lambda v_cf]
                 / [sum_i (w_ic (u_if - a_i v'_cf)^2 - beta_c u_if^2) + beta_c h^I_ff + lambda]
 
-    Parameters
-    ----------
     start, stop : integers, labels
     columns : `Columns`
     blocks : (K / 16, n_images, 16) float32, u_i
@@ -391,8 +385,6 @@ def exclusion(first, n_tiles, columns, scores, overlap):
 def positive_loss(columns, scores, penalties, squared_norms):
     """Return the sum over positives of w (1 - z)^2 - beta s^2, float64, where v'_c = v_c.
 
-    Parameters
-    ----------
     columns : `Columns`
     scores : (n_slots,) float32, s_ic
     penalties : (n_labels,) float32, beta_c

@@ -15,8 +15,6 @@ MEAN_RATE, SQUARE_RATE, SMALLEST = 0.9, 0.999, 1e-8  # beta 1, beta 2 and epsilo
 def adamw_step(parameters, gradient, means, squares, number, learning_rate, decay):
     """Take one step, in one pass over the four arrays.
 
-    Parameters
-    ----------
     parameters, gradient, means, squares
         (size,) float32; size is a multiple of 16. All but the gradient are updated. Means and squares start at 0.
     number : integer, number of the step, from 1

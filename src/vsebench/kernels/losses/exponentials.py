@@ -16,6 +16,7 @@ with applications to functional genomics and text categorization", IEEE TKDE 18(
 import numpy as np
 from numba import njit
 
+from vsebench.kernels.losses.logistic import sigmoid, softplus
 from vsebench.kernels.rank_loss import loss_of_rank
 from vsebench.kernels.vectors import FASTMATH
 
@@ -74,16 +75,12 @@ def take_exponentials(scores, row, labels, start, stop, terms):
     Exponents are at most 0, so no score is too large. If an image carries every label, minus infinity is written, which
     `write_slopes` replaces.
 
-    Parameters
-    ----------
     scores : (m, n_labels) float32, of which one row is overwritten
     row : integer
     labels : int32, of which labels[start:stop] are the image's
     terms : (n_labels,) float64, the weights w_u of the image's labels; overwritten with their shares of B
 
-    Returns
-    -------
-    log A and log B, minus infinity for a sum without terms, and the sum of the written exponentials; float64
+    Returns log A and log B, minus infinity for a sum without terms, and the sum of the written exponentials; float64.
     """
     smallest = np.float32(np.inf)
     for slot in range(start, stop):
@@ -110,8 +107,6 @@ def take_exponentials(scores, row, labels, start, stop, terms):
 def write_slopes(scores, row, labels, start, stop, terms, a, of_negatives, of_positives):
     """Write the derivatives: each label's share of A or of B, times a factor.
 
-    Parameters
-    ----------
     scores, terms : as written by `take_exponentials`; the row of scores is overwritten
     labels : int32, of which labels[start:stop] are the image's
     a : the sum of the exponentials that `take_exponentials` wrote
@@ -122,16 +117,3 @@ def write_slopes(scores, row, labels, start, stop, terms, a, of_negatives, of_po
         scores[row, k] *= scale
     for slot in range(start, stop):
         scores[row, labels[slot]] = of_positives * terms[slot - start]
-
-
-@njit(cache=True, inline="always")
-def softplus(z):
-    """Return log(1 + exp(z)), float64."""
-    return max(z, 0.0) + np.log1p(np.exp(-abs(z)))
-
-
-@njit(cache=True, inline="always")
-def sigmoid(z):
-    """Return 1 / (1 + exp(-z)), float64."""
-    smaller = np.exp(-abs(z))
-    return (1.0 if z >= 0 else smaller) / (1 + smaller)

@@ -20,8 +20,6 @@ def sample_labels(chosen, n_positives, images, offsets, labels, table, exclude, 
     or no negative by then gets no sample. With `NEXT_IMAGE` negatives are drawn uniformly from the labels of the next
     image of the batch, with replacement, and nothing is excluded; the first image follows the last.
 
-    Parameters
-    ----------
     chosen : (m, P + N) int32, written: P positives and N negatives of each image; the first is -1 if it has no sample
     n_positives : P
     images : (m,) int64, the image of each row

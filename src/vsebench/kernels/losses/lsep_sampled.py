@@ -7,7 +7,7 @@ over all pairs takes no more time (`exponentials.lsep_loss`).
 import numpy as np
 from numba import njit
 
-from vsebench.kernels.losses.exponentials import sigmoid, softplus
+from vsebench.kernels.losses.logistic import sigmoid, softplus
 from vsebench.kernels.random_numbers import below
 
 
@@ -41,8 +41,6 @@ def list_negatives(labels, start, stop, n_labels, negatives):
 def lsep_sampled_loss(scores, images, offsets, labels, most_pairs, scaled, ids, negatives, slopes, rng):
     """Return the sum over images of log(1 + sum of exp(f_v - f_u) over a sample of the image's pairs), float64.
 
-    Parameters
-    ----------
     scores, images, offsets, labels, slopes : as in `kernels.losses`
     most_pairs : integer; if an image has more pairs, this many are drawn, anew at each visit
     scaled : whether the sum is multiplied by the number of all pairs over the number of drawn pairs

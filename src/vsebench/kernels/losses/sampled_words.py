@@ -13,7 +13,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from vsebench.kernels.losses.adamw import adamw_move, adamw_rates
-from vsebench.kernels.losses.exponentials import sigmoid, softplus
+from vsebench.kernels.losses.logistic import sigmoid, softplus
 from vsebench.kernels.vectors import (
     FASTMATH,
     LANES,
@@ -94,8 +94,6 @@ def sampled_loss(outputs, chosen, n_positives, weight, pairwise, table):
 
     If vectors are trained, the table keeps the draws, outputs and slopes that their gradients are computed from.
 
-    Parameters
-    ----------
     outputs : (m, d) float32, overwritten with the derivatives; zeros for an image without a sample
     chosen : (m, P + N) int32, from `sample_labels`
     n_positives : P
@@ -203,8 +201,6 @@ def add_label_terms(chosen, n_positives, weight, table):
 
         weight * (mean over p, p' of log(1 + exp(-<v_p, v_p'>)) + mean over p, n of log(1 + exp(<v_p, v_n>)))
 
-    Parameters
-    ----------
     chosen : (m, P + N) int32, the draws of the last call of `sampled_loss`
     n_positives : P
     weight : weight of these terms, alpha
@@ -239,8 +235,6 @@ def move_touched(table, n_touched, n_images, number, learning_rate):
 
     Adam on all vectors would also move labels that were drawn in earlier batches.
 
-    Parameters
-    ----------
     table : `WordTable`
     n_touched : number of drawn labels; their gradients are sums over `n_images` images
     number : integer, number of the step, from 1
@@ -268,8 +262,6 @@ def published_steps(vectors, outputs, chosen, n_positives, learning_rate):
 
     Steps are not divided by P, N or the number of images, and a label that was drawn twice for an image moves once.
 
-    Parameters
-    ----------
     vectors : (n_labels, K) float32, updated, as in a `WordTable`
     outputs : (m, d) float32, the images' vectors f
     chosen : (m, P + N) int32, from `sample_labels`

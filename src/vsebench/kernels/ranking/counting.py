@@ -21,8 +21,6 @@ def count_embedded(images, labels, queries, query_labels, offsets, row_labels):
 
     Candidates are all labels except the image's training labels and the held-out label itself.
 
-    Parameters
-    ----------
     images : (n_images, K) float32, v_i
     labels : `RoundedLabels` of the v_c
     queries : (n,) int32, the image of each held-out label
@@ -30,9 +28,7 @@ def count_embedded(images, labels, queries, query_labels, offsets, row_labels):
     offsets : (n_images + 1,) int64, where each image's training labels start in `row_labels`
     row_labels : (n_pairs,) int32, training labels
 
-    Returns
-    -------
-    above, tied : (n,) int32 each; both are -1 if the held-out label is a training label of its image
+    Returns both counts, (n,) int32 each; they are -1 if the held-out label is a training label of its image.
     """
     n_rows, n_factors = -(-len(queries) // QUERIES) * QUERIES, labels.vectors.shape[1]
     bound = np.float32(labels.bound)

@@ -27,18 +27,14 @@ def mark_labels(kinds, candidates, known, right):
 def rank_right_labels(scores, candidates, known_offsets, known, right_offsets, right):
     """Compare each held-out label of n images with the other candidates of its image.
 
-    Parameters
-    ----------
     scores : (n, n_labels) float32
     candidates : (n_labels,) bool
     known_offsets, right_offsets : (n + 1,) int64, where the labels of each image start in `known` and `right`
     known, right : int32, the known and the held-out labels
 
-    Returns
-    -------
-    (4, number of held-out labels) int32, numbers of labels of the image: negatives with a higher score, negatives with
-    the same score, held-out labels with at least the same score (including the label itself), and all negatives. The
-    first three are -1 if the label is excluded from the candidates.
+    Returns (4, number of held-out labels) int32, numbers of labels of the image: negatives with a higher score,
+    negatives with the same score, held-out labels with at least the same score (including the label itself), and all
+    negatives. The first three are -1 if the label is excluded from the candidates.
     """
     n_labels = scores.shape[1]
     counts = np.empty((4, right_offsets[-1] - right_offsets[0]), dtype=np.int32)
@@ -105,8 +101,6 @@ def top_labels(scores, candidates, known_offsets, known, right_offsets, right, s
 def count_images_above(scores, kinds_offsets, carried, sorted_scores, score_offsets, above, tied):
     """Count, for each image with a label, the images without the label that score higher and those that score the same.
 
-    Parameters
-    ----------
     scores : (n, n_labels) float32, of some test images
     kinds_offsets : (n + 1,) int64, where the labels that each image carries start in `carried`
     carried : int32, ascending for each image

@@ -126,8 +126,6 @@ def sparse_product(spread, rows, r):
 def nearest_dense(keys, queries, rows, halves, slacks, k):
     """Return the k rows with the largest keys for each query.
 
-    Parameters
-    ----------
     keys : (m, n) float32
     queries : (m, d) float32
     rows : (n, d) float32
@@ -135,9 +133,7 @@ def nearest_dense(keys, queries, rows, halves, slacks, k):
     slacks : (m,) float32
     k : integer, 1 to n
 
-    Returns
-    -------
-    (m, k) int32, ascending in each row, and their keys, (m, k) float32
+    Returns the rows, (m, k) int32, ascending for each query, and their keys, (m, k) float32.
     """
     near, kept = np.empty((len(keys), k), dtype=np.int32), np.empty((len(keys), k), dtype=np.float32)
     doubtful, exact = np.empty(len(rows), dtype=np.int32), np.empty(len(rows))
@@ -158,8 +154,6 @@ def nearest_dense(keys, queries, rows, halves, slacks, k):
 def add_lists(keys, queries, lists):
     """Add the products to the keys of all rows, along the inverted list of each feature of a query.
 
-    Parameters
-    ----------
     keys : (m, n) float32, written
     queries : CSR, the tuple (data, indices, offsets)
     lists : CSC of the rows, such a tuple: for each feature, the rows that have it
@@ -178,8 +172,6 @@ def add_lists(keys, queries, lists):
 def add_scan(keys, queries, rows, spread):
     """Add the products to the keys of all rows, row by row; for few rows, such as those of a tree's leaf.
 
-    Parameters
-    ----------
     keys : (m, n) float32, written
     queries, rows : CSR, tuples (data, indices, offsets)
     spread : (d,) float32, zeros before and after the call

@@ -37,17 +37,13 @@ def direction(seed, node, dimensions):
 def project_sparse(rows, chosen, seed, node, entries, made_for):
     """Project some rows onto the direction of a node, whose entries are computed when they are first needed.
 
-    Parameters
-    ----------
     rows : CSR, the tuple (data, indices, offsets)
     chosen : (m,) integers, rows
     seed, node : as in `entry`
     entries : (d,) float64, written
     made_for : (d,) int64, the node that each of `entries` belongs to; written
 
-    Returns
-    -------
-    (m,) float64
+    Returns (m,) float64.
     """
     data, indices, offsets = rows
     projections = np.zeros(len(chosen))

@@ -40,10 +40,8 @@ def round_row(vectors, row, rounded):
 def round_rows(vectors, n):
     """Round all rows of `vectors` (m, K) float32.
 
-    Returns
-    -------
-    rounded : (m, K) int16, the x
-    scales : (m,) float32, the 1 / r of the first n rows; NaN for the others, which makes every comparison false
+    Returns the x, (m, K) int16, and the 1 / r of the first n rows, (m,) float32; NaN for the other rows, which
+    makes every comparison false.
     """
     rounded = np.empty(vectors.shape, dtype=np.int16)
     scales = np.full(len(vectors), np.nan, dtype=np.float32)

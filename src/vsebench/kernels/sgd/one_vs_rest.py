@@ -17,8 +17,6 @@ def one_vs_rest_epoch(weights, rows, n_labels, offsets, label_of_pair, order, ag
     With t = 1 if the image carries label c and t = -1 otherwise, h = max(0, 1 - t f_c(x)) and tau = min(a, h / |x|^2),
     w_c moves by tau t x.
 
-    Parameters
-    ----------
     weights
         (d, K) float32, updated: a row per feature, padded like the rows of `ImageRows`, and a column per label; K is
         `padded_size` of the number of labels. The columns that pad it are 0 and stay 0.
@@ -29,9 +27,7 @@ def one_vs_rest_epoch(weights, rows, n_labels, offsets, label_of_pair, order, ag
     aggressiveness : float, a
     steps_of_labels : (1, K) float32, scratch memory for one step; the padding is 0
 
-    Returns
-    -------
-    mean of h over images and labels, float64
+    Returns the mean of h over images and labels, float64.
     """
     loss = 0.0
     limit = np.float32(aggressiveness)
