@@ -69,7 +69,7 @@ def test_votes_are_weighed_by_powers_and_exponentials_of_the_cosine(where, chang
     nearest = np.argsort(-cosines, axis=1, kind="stable")[:, skipped:][:, :neighbours]
     weights = weight(np.take_along_axis(cosines, nearest, axis=1))
     expected = np.einsum("nk,nkl->nl", weights, dense(model.labels)[nearest])
-    has_features = of_queries.any(axis=1)  # all rows are as far from a row of zeros
+    has_features = of_queries.any(axis=1)  # a row of zeros is at the same distance from all rows
     assert np.allclose((model.scores(queries) - model.second_key)[has_features], expected[has_features], rtol=1e-4)
 
 

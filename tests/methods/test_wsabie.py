@@ -47,7 +47,7 @@ def test_a_linear_rule_is_learnt_and_holds_for_new_images(name):
 
 @pytest.mark.parametrize("name", FAMILY)
 def test_dense_and_sparse_features_give_the_same_model(name):
-    """The sums differ in their rounding alone; a few steps cannot turn that into another violator."""
+    """The sums differ only by rounding, which does not change the violators of the first steps."""
     x, labels = ruled()
     one, other = (fitted_to(name, x[:60], labels[:60], kind, epochs=2)[0] for kind in ("dense", "sparse"))
     assert np.allclose(scores_of(one, x), scores_of(other, x), rtol=1e-3, atol=1e-4)

@@ -8,7 +8,7 @@ maps : `Maps`, updated
 pipeline : `Pipeline` of the positives (i, p) that are drawn, each with the same probability
 positives : `Positives` (i, p) that are drawn, each with the same probability; their images are rows of `rows`
 rows : `ImageRows` of the images
-row_labels, start, stop : row_labels[start:stop] are the labels of an image, int32; LANES unused numbers follow the last
+row_labels, start, stop : row_labels[start:stop] are the labels of an image, int32; LANES unused numbers end the array
 trials : `Trials`
 steps : integer, the number of steps
 rates : `Rates`, eta and lambda

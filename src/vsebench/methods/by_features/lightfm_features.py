@@ -21,7 +21,7 @@ class LightfmFeaturesSettings(LightfmSettings, FeatureSettings):
 
 
 class LightfmFeatures(Method):
-    """LightFM's WARP on image features. It runs on one thread, since results depend on the timing of threads."""
+    """LightFM's WARP on image features. It runs on one thread: with several, results depend on their timing."""
 
     settings_type = LightfmFeaturesSettings
     needs = frozenset({"features"})

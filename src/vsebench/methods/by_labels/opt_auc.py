@@ -14,7 +14,7 @@ class OptAuc(SgdMethod):
 
     def epoch(self) -> Progress:
         loss = opt_auc_epoch(self.embedding, self.pipeline, self.steps, self.rates, self.rng)
-        return Progress(loss, trials=1.0)  # the first negative is taken
+        return Progress(loss, trials=1.0)  # a step takes the first negative
 
 
 METHOD = OptAuc
