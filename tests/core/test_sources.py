@@ -15,9 +15,9 @@ SGD = {"pipeline", "products", "random_numbers", "sampling", "steps", "vectors"}
 FEATURES = SGD | {"image_rows"}
 WARP = {"rank_loss", "warp"}
 EMBEDDED, LINEAR = FEATURES | WARP | {"wsabie"}, FEATURES | WARP | {"linear_ranking"}
-NETWORK = {"adamw", "vectors"}
+NETWORK = {"adamw", "rank_loss", "vectors"}
 RANKING = {"counting", "held_out", "products", "rounding", "vectors"}
-SAMPLED = NETWORK | {"alias", "label_sample", "random_numbers", "sampled_words", "sampling", "shares"}
+SAMPLED = NETWORK | {"alias", "label_sample", "random_numbers", "logistic", "sampled_words", "sampling"}
 READS_RENDERING_OR_PAPERS = {"audit", "claims", "compare", "error_rates", "figure", "report", "table"}
 # A few methods of each family, and the kernels that they run.
 KERNELS = {
@@ -28,7 +28,7 @@ KERNELS = {
     "warp": SGD | WARP,
     "pamir_ia": LINEAR,
     "wsabie": EMBEDDED,
-    "lsep": NETWORK | {"lsep", "rank_loss", "shares"},
+    "lsep": NETWORK | {"exponentials", "logistic"},
     "s_x_ent": SAMPLED,
 }
 

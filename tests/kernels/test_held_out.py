@@ -1,4 +1,4 @@
-"""The kernels behind ranks and lists, by hand; tests/evaluation/test_ranking.py has their slow twins."""
+"""The kernels of ranks and lists, against results by hand; tests/evaluation/test_ranking.py has their slow twins."""
 
 import numpy as np
 

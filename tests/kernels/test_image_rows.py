@@ -69,8 +69,8 @@ class TestAgainstNumPy:
     def test_score(self, kind, d):
         x, weights = features(d), matrix(4, d)
         rows = new_image_rows(of_kind(x, kind))
-        found = [[call_score(rows, i, weights, c) for c in range(4)] for i in range(len(x))]
-        np.testing.assert_allclose(found, x @ weights[:, :d].T, rtol=1e-5, atol=1e-5)
+        actual = [[call_score(rows, i, weights, c) for c in range(4)] for i in range(len(x))]
+        np.testing.assert_allclose(actual, x @ weights[:, :d].T, rtol=1e-5, atol=1e-5)
 
     def test_add_row(self, kind, d):
         x, weights = features(d), matrix(4, d)

@@ -9,14 +9,11 @@ from numba import njit
 
 from tests.reference import losses as reference
 from vsebench.kernels.losses.adamw import adamw_step
-from vsebench.kernels.losses.bp_mll import bp_mll_loss
 from vsebench.kernels.losses.cross_entropy import binary_loss, softmax_loss
-from vsebench.kernels.losses.lsep import lsep_loss
+from vsebench.kernels.losses.exponentials import bp_mll_loss, lsep_loss, zlpr_loss
 from vsebench.kernels.losses.lsep_sampled import draw_pairs, lsep_sampled_loss
-from vsebench.kernels.losses.pair_hinge import hinge_loss
-from vsebench.kernels.losses.pair_logistic import pair_logistic_loss
+from vsebench.kernels.losses.pairs import hinge_loss, pair_logistic_loss
 from vsebench.kernels.losses.trial_hinge import trial_hinge_loss
-from vsebench.kernels.losses.zlpr import zlpr_loss
 from vsebench.kernels.random_numbers import new_state
 from vsebench.kernels.rank_loss import rank_losses
 from vsebench.kernels.vectors import LANES, aligned
@@ -32,60 +29,35 @@ def run(kernel, scores, labels_of, *more):
     offsets = np.cumsum([0, *map(len, labels_of)])
     labels = np.array([*chain(*labels_of), *[0] * LANES], dtype=np.int32)
     slopes = np.array(scores, dtype=np.float32)
-    found = kernel(slopes, np.arange(len(labels_of)), offsets, labels, *more)
-    return found, slopes
+    actual = kernel(slopes, np.arange(len(labels_of)), offsets, labels, *more)
+    return actual, slopes
 
 
-def room():
-    return np.full(K, np.nan)
+def loss_of(kernel, *more, scratch=True):
+    """Return a loss as a function of scores and labels; scratch memory is filled with NaN."""
+    return lambda scores, labels_of: run(kernel, scores, labels_of, *more, *([np.full(K, np.nan)] if scratch else []))
 
 
 def sampled(scores, labels_of, pairs=1000, scaled=False, seed=1):
-    more = (np.empty(K * K, dtype=np.int32), np.empty(K, dtype=np.int32), room(), new_state(seed, 1))
-    return run(lsep_sampled_loss, scores, labels_of, pairs, scaled, *more)
+    scratch = np.empty(K * K, dtype=np.int32), np.empty(K, dtype=np.int32), np.full(K, np.nan)
+    return run(lsep_sampled_loss, scores, labels_of, pairs, scaled, *scratch, new_state(seed, 1))
 
 
-def lsep(scores, labels_of, weighted=False):
-    return run(lsep_loss, scores, labels_of, RANK_LOSS, weighted, room())
-
-
-def hinge(scores, labels_of, weighted=False):
-    return run(hinge_loss, scores, labels_of, RANK_LOSS, weighted, room())
-
-
-def bp_mll(scores, labels_of, averaged=True):
-    return run(bp_mll_loss, scores, labels_of, averaged, room())
-
-
-def pair_logistic(scores, labels_of):
-    return run(pair_logistic_loss, scores, labels_of, room())
-
-
-def zlpr(scores, labels_of):
-    return run(zlpr_loss, scores, labels_of, room())
-
-
-def softmax(scores, labels_of, averaged=True):
-    return run(softmax_loss, scores, labels_of, averaged)
-
-
-def binary(scores, labels_of):
-    return run(binary_loss, scores, labels_of)
-
-
+LSEP, BP_MLL = loss_of(lsep_loss, RANK_LOSS, False), loss_of(bp_mll_loss, True)
+SOFTMAX = loss_of(softmax_loss, True, scratch=False)
 LOSSES = {
-    "lsep": (lsep, reference.lsep),
+    "lsep": (LSEP, reference.lsep),
     "lsep, all pairs drawn": (sampled, reference.lsep),
-    "lsep, weighted": (partial(lsep, weighted=True), partial(reference.lsep, weighted=True)),
-    "pair_logistic": (pair_logistic, reference.pair_logistic),
-    "zlpr": (zlpr, reference.zlpr),
-    "bp_mll": (bp_mll, reference.bp_mll),
-    "bp_mll, as printed": (partial(bp_mll, averaged=False), partial(reference.bp_mll, averaged=False)),
-    "hinge": (hinge, reference.hinge),
-    "hinge, weighted": (partial(hinge, weighted=True), partial(reference.hinge, weighted=True)),
-    "softmax": (softmax, reference.softmax),
-    "softmax, sum": (partial(softmax, averaged=False), partial(reference.softmax, averaged=False)),
-    "binary": (binary, reference.binary),
+    "lsep, weighted": (loss_of(lsep_loss, RANK_LOSS, True), partial(reference.lsep, weighted=True)),
+    "pair_logistic": (loss_of(pair_logistic_loss), reference.pair_logistic),
+    "zlpr": (loss_of(zlpr_loss), reference.zlpr),
+    "bp_mll": (BP_MLL, reference.bp_mll),
+    "bp_mll, as printed": (loss_of(bp_mll_loss, False), partial(reference.bp_mll, averaged=False)),
+    "hinge": (loss_of(hinge_loss, RANK_LOSS, False), reference.hinge),
+    "hinge, weighted": (loss_of(hinge_loss, RANK_LOSS, True), partial(reference.hinge, weighted=True)),
+    "softmax": (SOFTMAX, reference.softmax),
+    "softmax, sum": (loss_of(softmax_loss, False, scratch=False), partial(reference.softmax, averaged=False)),
+    "binary": (loss_of(binary_loss, scratch=False), reference.binary),
 }
 OF_PAIRS = [name for name in LOSSES if name not in ("zlpr", "binary", "softmax", "softmax, sum")]
 EVERY_LOSS = pytest.mark.parametrize("name", LOSSES)
@@ -108,10 +80,10 @@ def test_derivatives_are_those_of_the_twin_by_differences(name, scores):
     kernel, twin = LOSSES[name]
     slopes = kernel(scores, LABELS)[1]
     step = 1e-6
-    for row, labels, found in zip(scores.astype(np.float64), LABELS, slopes, strict=True):
+    for row, labels, actual in zip(scores.astype(np.float64), LABELS, slopes, strict=True):
         moves = step * np.eye(K)
         expected = [(twin(row + move, labels) - twin(row - move, labels)) / (2 * step) for move in moves]
-        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-5)
 
 
 @EVERY_LOSS
@@ -148,14 +120,14 @@ def test_lsep_at_scores_of_500_is_the_largest_difference():
     """All pairs the wrong way round: 1,000 + log of their number."""
     scores = np.full((1, K), 500.0)
     scores[0, [0, 3, 8]] = -500
-    value, slopes = lsep(scores, [[0, 3, 8]])
+    value, slopes = LSEP(scores, [[0, 3, 8]])
     assert value == pytest.approx(1000 + np.log(18), rel=1e-9)
     assert slopes.sum() == pytest.approx(0, abs=1e-6)
     assert np.abs(slopes).sum() == pytest.approx(2, rel=1e-6)
 
 
 def test_bp_mll_reports_that_it_diverges():
-    value, slopes = bp_mll(np.where(np.arange(K) == 4, -500.0, 500.0)[None], [[4]])
+    value, slopes = BP_MLL(np.where(np.arange(K) == 4, -500.0, 500.0)[None], [[4]])
     assert value == np.inf
     assert np.isfinite(slopes).all()
 
@@ -164,22 +136,22 @@ def test_lsep_bounds_the_largest_violation(scores):
     """max(0, d) <= L <= max(0, d) + log(1 + pairs), d the largest difference of a negative and a positive."""
     for row, labels in zip(scores, LABELS, strict=True):
         differences = [float(row[v] - row[u]) for u, v in reference.pairs_of(labels, K)]
-        value = lsep(row[None], [labels])[0]
+        value = LSEP(row[None], [labels])[0]
         largest = max([0.0, *differences])
         assert largest - 1e-6 <= value <= largest + np.log1p(len(differences)) + 1e-6
 
 
 def test_lsep_of_one_label_is_the_softmax_cross_entropy(scores):
     one = [[2], [5], [0], [8], [4]]
-    value, slopes = lsep(scores, one)
-    expected, expected_slopes = softmax(scores, one)
+    value, slopes = LSEP(scores, one)
+    expected, expected_slopes = SOFTMAX(scores, one)
     assert value == pytest.approx(expected, rel=1e-6)
     np.testing.assert_allclose(slopes, expected_slopes, atol=1e-6)
 
 
 @njit
-def draw(ids, n_pairs, wanted, rng):
-    draw_pairs(ids, n_pairs, wanted, rng)
+def draw(ids, n_pairs, n_drawn, rng):
+    draw_pairs(ids, n_pairs, n_drawn, rng)
 
 
 def test_sampled_pairs_are_uniform_and_never_twice():
@@ -223,7 +195,7 @@ def test_trials_find_a_violator_and_weigh_it_by_the_estimated_rank():
     scores[0, 7] = 0.5
     seen = set()
     for seed in range(200):
-        (value, n_trials), slopes = run(trial_hinge_loss, scores, [[3]], RANK_LOSS, room(), new_state(seed, 1))
+        (value, n_trials), slopes = run(trial_hinge_loss, scores, [[3]], RANK_LOSS, np.empty(K), new_state(seed, 1))
         if slopes[0, 7] == 0:
             continue
         weight = reference.harmonic(8 // n_trials)
@@ -237,7 +209,7 @@ def test_trials_find_a_violator_and_weigh_it_by_the_estimated_rank():
 def test_trials_end_after_as_many_as_there_are_negatives():
     scores = np.zeros((1, K))
     scores[0, 4] = 5
-    (value, n_trials), slopes = run(trial_hinge_loss, scores, [[4]], RANK_LOSS, room(), new_state(1, 1))
+    (value, n_trials), slopes = run(trial_hinge_loss, scores, [[4]], RANK_LOSS, np.empty(K), new_state(1, 1))
     assert (value, n_trials) == (0, K - 1)
     assert not slopes.any()
 

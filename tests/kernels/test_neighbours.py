@@ -31,12 +31,12 @@ def test_rows_left_open_by_rounding_are_those_within_the_slack(n):
     rng = np.random.default_rng(n)
     keys, slack = rng.integers(0, 20, n).astype(np.float32), np.float32(1.0)
     for k in {1, (n + 1) // 2, n}:
-        sure, found = np.empty(k, dtype=np.int32), np.empty(n, dtype=np.int32)
+        sure, actual = np.empty(k, dtype=np.int32), np.empty(n, dtype=np.int32)
         groups = np.empty(min(8 * k, n), dtype=np.float32)
-        n_sure, n_open = split_by_rounding(keys, k, slack, sure, found, groups)
+        n_sure, n_open = split_by_rounding(keys, k, slack, sure, actual, groups)
         smallest = np.sort(keys)[n - k]
         assert sure[:n_sure].tolist() == np.flatnonzero(keys > smallest + 1).tolist()
-        assert found[:n_open].tolist() == np.flatnonzero(np.abs(keys - smallest) <= 1).tolist()
+        assert actual[:n_open].tolist() == np.flatnonzero(np.abs(keys - smallest) <= 1).tolist()
 
 
 @pytest.mark.parametrize("k", [1, 3, 50, 200])
@@ -51,14 +51,14 @@ def test_the_nearest_rows_and_their_keys_are_exact(kind, half, k):
         near, kept = nearest_dense(keys, queries, rows, halves, slacks, k)
     else:
         sparse_rows = sparse.csr_array(rows)
-        spread, asked = np.zeros(12, dtype=np.float32), parts_of(sparse.csr_array(queries))
-        found = np.tile(-halves.astype(np.float32), (20, 1))
+        spread, of_queries = np.zeros(12, dtype=np.float32), parts_of(sparse.csr_array(queries))
+        actual = np.tile(-halves.astype(np.float32), (20, 1))
         if kind == "lists":
-            add_lists(found, asked, parts_of(sparse_rows.tocsc()))
+            add_lists(actual, of_queries, parts_of(sparse_rows.tocsc()))
         else:
-            add_scan(found, asked, parts_of(sparse_rows), spread)
-        assert np.array_equal(found, keys)
-        near, kept = nearest_sparse(found, asked, parts_of(sparse_rows), halves, slacks, spread, k)
+            add_scan(actual, of_queries, parts_of(sparse_rows), spread)
+        assert np.array_equal(actual, keys)
+        near, kept = nearest_sparse(actual, of_queries, parts_of(sparse_rows), halves, slacks, spread, k)
         assert not spread.any()
     assert np.array_equal(near, nearest_by_sorting(rows, queries, halves, k))
     assert np.array_equal(kept, np.take_along_axis(keys, near.astype(int), axis=1))
@@ -90,8 +90,8 @@ def test_common_features_need_no_lists(share, distance, monkeypatch):
     monkeypatch.setattr("vsebench.methods.by_features.neighbours.SPARSE_PRODUCTS", 700)
     density = np.linspace(0.05, 0.9, 30)
     rows, queries = rows_of(100, 30, 6, density), rows_of(20, 30, 7, density)
-    thin, asked = prepare(sparse.csr_array(rows), distance), prepare(sparse.csr_array(queries), distance)
-    near, keys = Search(thin, distance).nearest(asked, 5)
+    thin, of_queries = prepare(sparse.csr_array(rows), distance), prepare(sparse.csr_array(queries), distance)
+    near, keys = Search(thin, distance).nearest(of_queries, 5)
     dense, others = Search(prepare(rows, distance), distance), prepare(queries, distance)
     expected, values = dense.nearest(others, 5)
     assert np.array_equal(near, expected)
@@ -111,10 +111,10 @@ def test_dense_and_sparse_rows_give_the_same_distances():
     near = np.tile(np.arange(50, dtype=np.int32), (50, 1))
     for distance in ("cosine", "euclidean"):
         dense, thin = (prepare(kind, distance) for kind in (rows, sparse.csr_array(rows)))
-        found = Search(dense, distance).distances(dense, near)
-        assert np.allclose(found, Search(thin, distance).distances(thin, near), atol=1e-12)
+        actual = Search(dense, distance).distances(dense, near)
+        assert np.allclose(actual, Search(thin, distance).distances(thin, near), atol=1e-12)
     expected = np.linalg.norm(rows[:, np.newaxis].astype(float) - rows, axis=2)
-    assert np.allclose(found, expected, atol=1e-6)
+    assert np.allclose(actual, expected, atol=1e-6)
 
 
 def test_votes_are_added_up_label_by_label():

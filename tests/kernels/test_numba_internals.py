@@ -1,4 +1,4 @@
-"""Says what to mend where another version of numba or llvmlite lacks what `kernels/vectors.py` builds on."""
+"""Reports which parts of numba and llvmlite that `kernels/vectors.py` uses are missing in another version."""
 
 import importlib
 import subprocess
@@ -21,7 +21,7 @@ INTERNALS = (
 )
 
 
-def found(name):
+def import_named(name):
     """Return a module, or a class in one."""
     try:
         return importlib.import_module(name)
@@ -32,7 +32,7 @@ def found(name):
 
 @pytest.mark.parametrize(("where", "names"), INTERNALS, ids=[where for where, _ in INTERNALS])
 def test_numba_has_what_vectors_needs(where, names):
-    owner = found(where)
+    owner = import_named(where)
     missing = [name for name in names.split() if not hasattr(owner, name)]
     assert not missing, f"numba {numba.__version__}: {where} lacks {', '.join(missing)}, which {FILE} uses"
 
@@ -47,7 +47,7 @@ def test_a_kernel_of_vectors_compiles_and_allocates_nothing():
             return add_up(load(array, 0))
 
         assert double(np.arange(16, dtype=np.float32)) == 2 * 120 + 16
-    except Exception as error:  # whatever numba says, the file is what the reader has to know
+    except Exception as error:  # the message must name the file, whatever error numba raises
         pytest.fail(f"numba {numba.__version__}: {FILE} does not work with it: {error!r}")
     assert "NRT_incref" not in double.inspect_llvm(double.signatures[0]), f"{FILE}: NO_ALLOCATION has no effect"
 

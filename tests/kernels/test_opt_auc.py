@@ -3,19 +3,13 @@ import pytest
 
 from benchmarks.biases.opt_auc import opt_auc_biases_epoch
 from tests.reference import opt_auc as reference
-from tests.reference.arrays import embedding_of, pipeline_of, streams
-from tests.reference.random_numbers import SplitMix64
+from tests.reference.arrays import embedding_of, pipeline_of, streams, streams_and_twins
 from vsebench.kernels.sgd.opt_auc import opt_auc_epoch
 from vsebench.kernels.sgd.steps import Rates
 
 
-def twins_of(streams):
-    return [SplitMix64(state[0]) for state in streams]
-
-
 def test_agrees_with_numpy(problem, agree):
-    state = streams(1)
-    rngs = twins_of(state)
+    state, rngs = streams_and_twins(1)
     loss = opt_auc_epoch(problem.embedding, problem.pipeline, problem.steps, Rates(0.1, 0.05), state)
     expected = reference.opt_auc(*problem.twin, problem.rows, problem.pairs, problem.steps, 0.1, 0.05, *rngs[:2])
     assert loss == pytest.approx(expected, rel=1e-3)
@@ -24,8 +18,7 @@ def test_agrees_with_numpy(problem, agree):
 
 
 def test_agrees_with_numpy_with_biases(problem, agree):
-    state = streams(1)
-    rngs = twins_of(state)
+    state, rngs = streams_and_twins(1)
     biases = np.linspace(0, 1, problem.n_labels)
     ours = biases.astype(np.float32)
     rates = Rates(0.1, 0.05)

@@ -4,16 +4,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.builders import matrix_of
 from vsebench.core.errors import UserError
 from vsebench.core.workers import workers
-from vsebench.data.problem import HeldOut, LabelMatrix
+from vsebench.data.problem import HeldOut
 from vsebench.evaluation import ranking
 from vsebench.models import Embeddings
 
 
 @pytest.fixture(params=[True, False], ids=["rounded", "all scores"], autouse=True)
 def way(request, monkeypatch):
-    """Both ways to count, whatever the processor."""
+    """Count in both ways, whatever the processor."""
     monkeypatch.setattr("vsebench.evaluation.ranking.ROUNDING_PAYS", request.param)
 
 
@@ -27,19 +28,12 @@ def rank_by(model, known, held_out, threads=1):
     """Rank with a model."""
     n_labels, images = len(model.label), np.array([image for image, _ in held_out], dtype=np.int32)
     every = np.ones(n_labels, dtype=np.bool_)
-    right = matrix([[label] for _, label in held_out], n_labels)
+    right = matrix_of([[label] for _, label in held_out], n_labels)
     with workers(threads) as pool:
-        frame = ranking.rank(model, HeldOut(images, right, matrix(known, n_labels), every), None, pool, "test")
+        frame = ranking.rank(model, HeldOut(images, right, matrix_of(known, n_labels), every), None, pool, "test")
     rank, is_candidate = pl.col("above") + 1, pl.col("above").is_not_null()
     columns = ["image", "label", rank, pl.col("tied").fill_null(0), pl.col("negatives") + is_candidate.cast(pl.Int32)]
     return frame.select(columns).rows()
-
-
-def matrix(rows, n_labels):
-    """Return a matrix with these labels in its rows."""
-    offsets = np.cumsum([0, *map(len, rows)]).astype(np.int64)
-    labels = np.array([label for row in rows for label in row], dtype=np.int32)
-    return LabelMatrix(n_labels, offsets, labels, np.ones(len(labels), dtype=np.int32))
 
 
 def test_by_hand():
@@ -109,7 +103,7 @@ def test_agrees_with_sorting(seed, n_images, n_labels):
     sizes=st.tuples(st.integers(-60, 50), st.integers(-60, 50)),
 )
 def test_embeddings_of_any_size_agree_with_sorting(seed, n_images, n_labels, n_factors, sizes):
-    """Small whole numbers times powers of two have exact scores: ties and comparisons have to come out exactly.
+    """Small whole numbers times powers of two have exact scores: ties and comparisons must be exact.
 
     Some vectors are 0, some are copies of others, and lengths differ a lot.
     """

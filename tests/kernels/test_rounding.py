@@ -1,4 +1,4 @@
-"""Products of vectors rounded to rounded numbers, and their bound."""
+"""Products of vectors rounded to integers, and the bound on their error."""
 
 import numpy as np
 from hypothesis import given

@@ -34,9 +34,9 @@ def draw_many(table, n, rng):
 def chances(table):
     """Return the probability of each number that a table stands for."""
     n = len(table.kept)
-    found = table.kept / n
-    np.add.at(found, table.alias, (1 - table.kept) / n)
-    return found
+    actual = table.kept / n
+    np.add.at(actual, table.alias, (1 - table.kept) / n)
+    return actual
 
 
 @given(st.lists(st.floats(0, 1e6), min_size=1, max_size=60).filter(lambda weights: max(weights) > 1e-3))
@@ -57,12 +57,12 @@ def test_draws_follow_the_weights_and_a_weight_of_0_is_never_drawn():
 
 
 def sample(labels_of, n_images, exclude, weights, n_positives=2, n_negatives=3):
-    """Return what is drawn for `n_images` visits to an image with some labels."""
+    """Return the draws for `n_images` visits to an image with some labels."""
     return sample_of_batch([labels_of], [0] * n_images, exclude, weights, n_positives, n_negatives)
 
 
 def sample_of_batch(labels_of, images, exclude, weights, n_positives=2, n_negatives=3):
-    """Return what is drawn for a batch of images, given the labels of each image."""
+    """Return the draws for a batch of images, given the labels of each image."""
     chosen = np.empty((len(images), n_positives + n_negatives), dtype=np.int32)
     offsets, labels = np.cumsum([0, *map(len, labels_of)]), with_unused([label for row in labels_of for label in row])
     table, in_batch = AliasTable.of(np.asarray(weights, dtype=np.float64)), np.zeros(len(weights), dtype=bool)
@@ -151,28 +151,28 @@ def total_of(twin, outputs, vectors, chosen, weight):
 def test_a_sampled_loss_is_the_sum_over_draws(name, weight, drawn):
     outputs, vectors, chosen = drawn
     pairwise, twin = LOSSES[name]
-    found, _ = sampled_loss(outputs.copy(), chosen, P, weight, pairwise, WordTable.of(vectors))
-    assert found == pytest.approx(total_of(twin, outputs, vectors, chosen, weight), rel=1e-6)
+    actual, _ = sampled_loss(outputs.copy(), chosen, P, weight, pairwise, WordTable.of(vectors))
+    assert actual == pytest.approx(total_of(twin, outputs, vectors, chosen, weight), rel=1e-6)
 
 
 def differences(function, point, step=1e-5):
     """Return the derivatives of a function of an array by differences."""
-    found = np.empty(point.shape)
+    actual = np.empty(point.shape)
     for slot in np.ndindex(point.shape):
         moved = [point.astype(np.float64) for _ in range(2)]
         moved[0][slot] += step
         moved[1][slot] -= step
-        found[slot] = (function(moved[0]) - function(moved[1])) / (2 * step)
-    return found
+        actual[slot] = (function(moved[0]) - function(moved[1])) / (2 * step)
+    return actual
 
 
 def gradients(table, n_touched):
     """Return the gradients of all labels' vectors, zeros for those that were not drawn."""
-    found, one = np.zeros((N_LABELS, D)), np.zeros(table.vectors.shape[1], dtype=np.float32)
+    actual, one = np.zeros((N_LABELS, D)), np.zeros(table.vectors.shape[1], dtype=np.float32)
     for slot in range(n_touched):
         add_up_gradient(table, slot, one)
-        found[table.touched[slot]] = one[:D]
-    return found
+        actual[table.touched[slot]] = one[:D]
+    return actual
 
 
 @EVERY_LOSS
@@ -194,13 +194,13 @@ def test_terms_of_labels_alone_and_their_derivatives_are_those_of_the_twin(drawn
     table = WordTable.of(vectors, (3, P + N), with_terms=True)
     _, n_touched = sampled_loss(outputs.copy(), chosen, P, 1.0, False, table)
     of_loss = gradients(table, n_touched)
-    found = add_label_terms(chosen, P, 0.3, table)
+    actual = add_label_terms(chosen, P, 0.3, table)
 
     def twin(moved):
         moved = moved.astype(np.float64)
         return 0.3 * sum(reference.label_terms(moved, row[:P], row[P:]) for row in chosen[[0, 2]])
 
-    assert found == pytest.approx(twin(vectors), rel=1e-6)
+    assert actual == pytest.approx(twin(vectors), rel=1e-6)
     np.testing.assert_allclose(gradients(table, n_touched) - of_loss, differences(twin, vectors), atol=2e-6)
     move_touched(table, n_touched, 3, 1, 0.01)
     assert not table.terms.any()

@@ -11,8 +11,8 @@ from vsebench.kernels.sgd.sampling import Streams, contains, draw_negative
 def test_contains_looks_at_an_images_labels_alone(length):
     row_labels = with_unused(np.arange(60))
     for start in (0, 5):
-        found = [label for label in range(60) if contains(row_labels, start, start + length, label)]
-        assert found == list(range(start, start + length))
+        actual = [label for label in range(60) if contains(row_labels, start, start + length, label)]
+        assert actual == list(range(start, start + length))
 
 
 def test_negatives_avoid_positives_and_are_uniform():

@@ -1,4 +1,4 @@
-"""Each operation of the vector type beside NumPy's."""
+"""Each operation of the vector type, against NumPy."""
 
 import numpy as np
 import pytest
@@ -36,87 +36,30 @@ B[5], B[6] = 0, np.nan
 X = np.float32(2.5)
 
 
-@njit
-def add(a, b, x, out):
-    store(out, 0, load(a, 0) + load(b, 0))
+OPERATIONS = {  # name: an operation on a, b and x, and its result
+    "add": (lambda a, b, x: load(a, 0) + load(b, 0), A + B),
+    "subtract": (lambda a, b, x: load(a, 0) - load(b, 0), A - B),
+    "multiply": (lambda a, b, x: load(a, 0) * load(b, 0), A * B),
+    "add to a number": (lambda a, b, x: x + load(a, 0), X + A),
+    "subtract from a number": (lambda a, b, x: x - load(a, 0), X - A),
+    "multiply by a number": (lambda a, b, x: x * load(a, 0), X * A),
+    "broadcast": (lambda a, b, x: broadcast(x), np.full(LANES, X)),
+    "absolute": (lambda a, b, x: absolute(load(a, 0)), np.abs(A)),
+    "sqrt": (lambda a, b, x: sqrt(absolute(load(a, 0))), np.sqrt(np.abs(A))),
+    "cumsum": (lambda a, b, x: cumsum(load(a, 0)), np.cumsum(A)),
+    "divide": (lambda a, b, x: divide(load(a, 0), broadcast(x)), A / X),
+    "divide_or_zero": (
+        lambda a, b, x: divide_or_zero(load(a, 0), load(b, 0)),
+        np.where(B > 0, A / np.where(B > 0, B, 1), 0),
+    ),
+}
 
 
-@njit
-def subtract(a, b, x, out):
-    store(out, 0, load(a, 0) - load(b, 0))
-
-
-@njit
-def multiply(a, b, x, out):
-    store(out, 0, load(a, 0) * load(b, 0))
-
-
-@njit
-def scalar_add(a, b, x, out):
-    store(out, 0, x + load(a, 0))
-
-
-@njit
-def scalar_subtract(a, b, x, out):
-    store(out, 0, x - load(a, 0))
-
-
-@njit
-def scalar_multiply(a, b, x, out):
-    store(out, 0, x * load(a, 0))
-
-
-@njit
-def vector_of(a, b, x, out):
-    store(out, 0, broadcast(x))
-
-
-@njit
-def absolutes(a, b, x, out):
-    store(out, 0, absolute(load(a, 0)))
-
-
-@njit
-def roots(a, b, x, out):
-    store(out, 0, sqrt(absolute(load(a, 0))))
-
-
-@njit
-def cumulative(a, b, x, out):
-    store(out, 0, cumsum(load(a, 0)))
-
-
-@njit
-def plain_quotients(a, b, x, out):
-    store(out, 0, divide(load(a, 0), broadcast(x)))
-
-
-@njit
-def quotients(a, b, x, out):
-    store(out, 0, divide_or_zero(load(a, 0), load(b, 0)))
-
-
-@pytest.mark.parametrize(
-    ("operation", "expected"),
-    [
-        (add, A + B),
-        (subtract, A - B),
-        (multiply, A * B),
-        (scalar_add, X + A),
-        (scalar_subtract, X - A),
-        (scalar_multiply, X * A),
-        (vector_of, np.full(LANES, X)),
-        (absolutes, np.abs(A)),
-        (roots, np.sqrt(np.abs(A))),
-        (cumulative, np.cumsum(A)),
-        (plain_quotients, A / X),
-        (quotients, np.where(B > 0, A / np.where(B > 0, B, 1), 0)),
-    ],
-    ids=lambda value: getattr(value, "__name__", ""),
-)
+@pytest.mark.parametrize(("operation", "expected"), OPERATIONS.values(), ids=OPERATIONS)
 def test_operation_is_numpys(operation, expected):
+    compiled = njit(operation, inline="always")
     out = np.empty(LANES, dtype=np.float32)
-    operation(A, B, X, out)
+    njit(lambda a, b, x, out: store(out, 0, compiled(a, b, x)))(A, B, X, out)
     np.testing.assert_allclose(out, expected, rtol=1e-6, atol=1e-6)
 
 

@@ -3,8 +3,7 @@ import pytest
 from scipy import stats
 
 from tests.reference import vse_ens as reference
-from tests.reference.arrays import embedding_of, padded, streams, with_unused
-from tests.reference.random_numbers import SplitMix64
+from tests.reference.arrays import embedding_of, padded, streams_and_twins, with_unused
 from vsebench.kernels.random_numbers import new_state, uniform
 from vsebench.kernels.sgd.sorted_lists import SortedLists, refresh_lists
 from vsebench.kernels.sgd.steps import Rates
@@ -31,8 +30,7 @@ def chi_square_p(counts, probabilities):
 
 
 def test_agrees_with_numpy(problem, agree):
-    state = streams(4)
-    rngs = [SplitMix64(stream[0]) for stream in state]
+    state, rngs = streams_and_twins(4)
     lists = sorted_lists(problem.embedding.labels, 6)
     loss = vse_ens_epoch(
         problem.embedding, problem.pipeline, lists, new_draws(LANES), problem.steps, 4.0, Rates(0.05, 0.05), state
@@ -93,3 +91,20 @@ def test_negatives_follow_the_mixture_of_lists():
     kept = expected > 0
     assert counts[~kept].sum() == 0
     assert chi_square_p(counts[kept], expected[kept] / expected.sum()) > 1e-3
+
+
+@pytest.mark.parametrize("number", [np.uint16, np.int32])
+@pytest.mark.parametrize("n_labels", [1, 2, 255, 3000])
+def test_labels_are_sorted_by_each_factor(n_labels, number):
+    rng = np.random.default_rng(n_labels)
+    labels = rng.normal(0, 1, (n_labels, 5)).astype(np.float32)
+    labels[:, 2] = 1 + rng.normal(0, 1e-5, n_labels)  # alike in all but the last bits
+    labels[: n_labels // 3, 0] = 0.5  # ties keep the order of ids
+    labels[: n_labels // 3, 1] = -0.0
+    lists = SortedLists(np.empty((5, n_labels), dtype=number), aligned(LANES))
+    refresh_lists(0, LANES, padded(labels), lists)
+    for f in range(5):
+        assert sorted(lists.order[f]) == list(range(n_labels))
+        assert (np.diff(labels[lists.order[f], f]) <= 0).all()
+    assert lists.order[0].tolist() == np.argsort(-labels[:, 0], kind="stable").tolist()
+    np.testing.assert_allclose(lists.deviations[:5], labels.std(axis=0, dtype=float), rtol=1e-3, atol=1e-7)

@@ -1,4 +1,4 @@
-"""WSABIE, linear ranking, one-vs-rest and OWPC-SGD: against NumPy, the worked step, gradients, and balls."""
+"""WSABIE, linear ranking, one-vs-rest and OWPC-SGD: against NumPy, a step by hand, gradients, and limits on norms."""
 
 from types import SimpleNamespace
 
@@ -9,8 +9,7 @@ from scipy import sparse
 
 from tests.builders import matrix_of
 from tests.reference import wsabie as reference
-from tests.reference.arrays import padded, pairs_of, streams
-from tests.reference.random_numbers import SplitMix64
+from tests.reference.arrays import padded, pairs_of, streams, streams_and_twins
 from tests.reference.warp import rank_loss
 from vsebench.kernels.sgd.image_rows import new_image_rows
 from vsebench.kernels.sgd.linear_ranking import linear_epoch, passive_aggressive_epoch
@@ -58,10 +57,6 @@ def maps_of(features, labels):
     return new_maps(v, padded(labels))
 
 
-def rngs_of(state):
-    return [SplitMix64(stream[0]) for stream in state[:2]]
-
-
 def agree(ours, theirs):
     """Check that a padded matrix agrees with the twin's, and that the padding is still 0."""
     np.testing.assert_allclose(ours[: len(theirs), : theirs.shape[1]], theirs, rtol=2e-3, atol=2e-4)
@@ -73,16 +68,15 @@ def agree(ours, theirs):
 @pytest.mark.parametrize("max_norm", [0.0, 0.9])
 @pytest.mark.parametrize(("trials", "maximum", "weigh"), [WARP, AUC], ids=["warp", "auc"])
 def test_wsabie_agrees_with_numpy(problem, kind, max_norm, trials, maximum, weigh):
-    state = streams(2)
-    rngs = rngs_of(state)
+    state, rngs = streams_and_twins(2, 2)
     maps = maps_of(problem.features, problem.labels)
     rows = rows_of_kind(problem.x, kind)
-    found = wsabie_epoch(maps, rows, problem.positives, trials, STEPS, 0.02, max_norm, state)
+    actual = wsabie_epoch(maps, rows, problem.positives, trials, STEPS, 0.02, max_norm, state)
     twin = problem.features, problem.labels
     expected = reference.wsabie(
         *twin, problem.x, problem.labels_of, problem.pairs, STEPS, maximum, weigh, 0.02, max_norm, *rngs
     )
-    assert found == pytest.approx(expected, rel=1e-3)
+    assert actual == pytest.approx(expected, rel=1e-3)
     agree(maps.features, twin[0])
     agree(maps.labels, twin[1])
 
@@ -90,23 +84,21 @@ def test_wsabie_agrees_with_numpy(problem, kind, max_norm, trials, maximum, weig
 @KINDS
 @pytest.mark.parametrize(("trials", "maximum", "weigh"), [WARP, AUC], ids=["warp", "auc"])
 def test_linear_agrees_with_numpy(problem, kind, trials, maximum, weigh):
-    state = streams(2)
-    rngs = rngs_of(state)
+    state, rngs = streams_and_twins(2, 2)
     weights, twin = padded(np.zeros((N_LABELS, D))), np.zeros((N_LABELS, D))
-    found = linear_epoch(weights, rows_of_kind(problem.x, kind), problem.positives, trials, STEPS, 0.1, state)
+    actual = linear_epoch(weights, rows_of_kind(problem.x, kind), problem.positives, trials, STEPS, 0.1, state)
     expected = reference.linear(twin, problem.x, problem.labels_of, problem.pairs, STEPS, maximum, weigh, 0.1, *rngs)
-    assert found == pytest.approx(expected, rel=1e-3)
+    assert actual == pytest.approx(expected, rel=1e-3)
     agree(weights, twin)
 
 
 @KINDS
 @pytest.mark.parametrize("aggressiveness", [0.02, 10.0])
 def test_passive_aggressive_agrees_with_numpy(problem, kind, aggressiveness):
-    """The twin draws a negative for an image with every label for ever, so this image is left out here."""
+    """The twin would never find a negative for an image with every label, so this image is changed here."""
     problem.labels_of[4] = [1]
     positives, pairs = positives_of(matrix_of(problem.labels_of, N_LABELS)), pairs_of(problem.labels_of)
-    state = streams(2)
-    rngs = rngs_of(state)
+    state, rngs = streams_and_twins(2, 2)
     weights, twin = padded(np.zeros((N_LABELS, D))), np.zeros((N_LABELS, D))
     rows = rows_of_kind(problem.x, kind)
     loss, trials = passive_aggressive_epoch(weights, rows, positives, STEPS, aggressiveness, state)
@@ -137,8 +129,7 @@ def test_one_vs_rest_agrees_with_numpy(problem, kind, aggressiveness):
 @KINDS
 @pytest.mark.parametrize("max_norm", [0.0, 0.9])
 def test_owpc_agrees_with_numpy(problem, kind, max_norm):
-    state = streams(2)
-    rngs = rngs_of(state)
+    state, rngs = streams_and_twins(2, 2)
     maps = maps_of(problem.features, problem.labels)
     loss, scored = owpc_epoch(
         maps, rows_of_kind(problem.x, kind), problem.positives, WARP[0].rank_loss, np.zeros(N_LABELS, dtype=np.int32),
@@ -171,7 +162,7 @@ def test_a_step_by_hand(kind):
 
 
 def test_a_step_follows_the_gradient_of_the_weighted_hinge():
-    """Minus the rate times the numerical gradient, the weight held fixed; both labels and all features at once."""
+    """A step is minus the rate times the numerical gradient for a fixed weight, for both labels and all features."""
     rng = np.random.default_rng(0)
     x, features, labels = rng.normal(0, 0.5, 5), rng.normal(0, 0.3, (5, 4)), rng.normal(0, 0.3, (2, 4))
     rate, weight = 0.01, 1.5

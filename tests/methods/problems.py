@@ -1,4 +1,4 @@
-"""Six small problems on which every method is tried, and how a method is fitted to one."""
+"""Small problems on which every method is tested, and functions that fit methods to them."""
 
 from dataclasses import replace
 from functools import cache
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from tests.builders import matrix_of
+from tests.builders import dense, matrix_of, rows_of
 from vsebench.config.method import read_method_config
 from vsebench.core.modules import modules_in
 from vsebench.core.sources import file_of
@@ -18,6 +18,7 @@ from vsebench.data.problem import HeldOut, LabelMatrix, Problem, Queries, Traini
 from vsebench.formats.simulators import simulated_tree
 from vsebench.formats.simulators.simulated_images import Parts
 from vsebench.methods.base import Ensemble, Method, load_method, read_settings
+from vsebench.methods.networks.layers import Parameter
 from vsebench.protocols.whole_images import pairs_of
 
 CONFIG = Path(__file__).parents[2] / "config" / "methods"
@@ -26,7 +27,7 @@ N_IMAGES, N_LABELS, N_GROUPS = 400, 32, 4
 SMALL = {"factors": 16}
 WORD_NETWORKS = ["avg_wv", "fast0tag", "s_fast0tag", "s_opt_x_ent_published", "s_x_ent", "x_ent"]
 NETWORKS = ["bce", "bp_mll", "lsep", "lsep_sampled", "network_softmax", "network_warp", "ranking_hinge", "zlpr"]
-# Small problems need other settings than data sets do; what is not named here is as in config/methods.
+# Small problems need other settings than data sets; all other settings are those of config/methods.
 SETTINGS = {
     "opt_auc": {"learning_rate": 0.1, "deviation": 0.1},
     "warp": {"learning_rate": 0.02, "regularisation": 0.01},
@@ -61,7 +62,7 @@ MEMBERS = {"wsabie_ensemble": "wsabie"}
 
 
 def names_of_methods():
-    """Return the modules of vsebench.methods that define METHOD, by their text: some cannot be imported here."""
+    """Return the modules of vsebench.methods that define METHOD, found by their text, since some cannot be imported."""
     modules = modules_in("methods").items()
     names = [name for name, module in modules if "\nMETHOD = " in file_of(module).read_text(encoding="utf-8")]
     assert names, "no module defines METHOD, so the methods would not be tested"
@@ -76,7 +77,7 @@ def method_of(name):
 
 
 def settings_of(name, **changes):
-    """Return a method's settings: those of config/methods where there are any, made fit for small problems."""
+    """Return a method's settings: those of config/methods, if there are any, changed for small problems."""
     path = CONFIG / f"{name}.yaml"
     values = dict(read_method_config(path).settings) if path.is_file() else {}
     values |= SETTINGS.get(name, {})
@@ -104,7 +105,7 @@ def group_of(images):
 
 
 def planted_labels():
-    """Images of four groups; an image has six of its group's eight labels, so the missing two are the right answer."""
+    """Return labels of four groups of images, each of which carries six of its group's eight labels."""
     rng = np.random.default_rng(11)
     return matrix_of([sorted(8 * group_of(i) + rng.choice(8, 6, replace=False)) for i in range(N_IMAGES)], N_LABELS)
 
@@ -122,7 +123,7 @@ def planted_features(kind):
 
 
 def planted_truth():
-    """Return what a simulator would have drawn the labels from: topics of images, and labels of topics."""
+    """Return the topics of images and labels that a simulator would draw the labels from."""
     image = np.eye(N_GROUPS, dtype=np.float32)[group_of(np.arange(N_IMAGES))]
     label = np.repeat(np.eye(N_GROUPS, dtype=np.float32), 8, axis=0)
     return {"image": image, "label": label}
@@ -135,7 +136,7 @@ def planted_words():
     return WordVectors(vectors.astype(np.float32), np.ones(N_LABELS, dtype=bool))
 
 
-# What each problem offers beside labels.
+# What each problem provides besides labels.
 PROBLEMS = {
     "labels": {"known_labels", "trained_labels"},
     "dense features": {"known_labels", "trained_labels", "features", "word_vectors", "truth"},
@@ -164,9 +165,9 @@ TREE = simulated_tree.Options(
 
 
 def problem_of(name, pool, seed=1):
-    """Return one of PROBLEMS and the images to score: those learnt from, or the last fifty, which are not.
+    """Return one of PROBLEMS and the images to score: the training images, or the last fifty, which are test images.
 
-    Of unseen labels, a quarter of each group's is not learnt.
+    Of "unseen labels", a quarter of each group's labels is not learnt.
     """
     labels, offers = planted_labels(), PROBLEMS[name]
     features = planted_features(name.partition(" ")[0]) if "features" in offers else None
@@ -199,7 +200,7 @@ def fit(name, problem, epochs=2, **changes):
 
 
 def fitted(name, where, epochs=2, threads=1, seed=1, **changes):
-    """Fit a method to one of PROBLEMS; returns the model and what it is to score."""
+    """Fit a method to one of PROBLEMS; returns the model and the images to score."""
     with workers(threads) as pool:
         problem, queries = problem_of(where, pool, seed)
         return fit(name, problem, epochs, **changes)[0], queries
@@ -207,7 +208,7 @@ def fitted(name, where, epochs=2, threads=1, seed=1, **changes):
 
 @cache
 def fitted_once(name, where):
-    """Return what `fitted` returns, for tests that change nothing of it."""
+    """Return the result of `fitted`, for tests that do not change it."""
     return fitted(name, where)
 
 
@@ -216,8 +217,84 @@ def problem_from(matrix, pool, seed=1, **changes):
     return Problem(Training.all_of(matrix), seed, pool, **changes)
 
 
+def features_of(values, known=None):
+    """Return dense or sparse features, by default of all images."""
+    values = values if sparse.issparse(values) else np.asarray(values, dtype=np.float32)
+    return Features(values, np.ones(values.shape[0], dtype=bool) if known is None else np.asarray(known))
+
+
+def fit_to(name, matrix, values=None, known=None, epochs=2, extras=None, **changes):
+    """Fit a method to a whole matrix, with features if there are values; returns the model and the epochs' reports."""
+    features = None if values is None else features_of(values, known)
+    with workers(1) as pool:
+        return fit(name, problem_from(matrix, pool, features=features, extras=extras or {}), epochs, **changes)
+
+
+def new_images(values, n_labels):
+    """Return queries for images that are not in the data set."""
+    return Queries.of_new_images(np.asarray(values, dtype=np.float32), n_labels)
+
+
+def learnt_from(where):
+    """Return the features and the labels, both dense float64, of the images of a problem that have features."""
+    with workers(1) as pool:
+        problem, _ = problem_of(where, pool)
+    images = problem.training.images[problem.features.known[problem.training.images]]
+    return full(problem.features.rows(images)), dense(problem.training.labels)[images].astype(np.float64)
+
+
+def full(rows):
+    """Return dense or sparse rows as a dense array of float64."""
+    return (rows.toarray() if sparse.issparse(rows) else rows).astype(np.float64)
+
+
+def network(name, where="dense features", learnt=None, **changes):
+    """Return a network method before its first epoch, which learns all labels or only those of a mask."""
+    with workers(1) as pool:
+        problem, _ = problem_of(where, pool)
+    return load_method(name)(problem if learnt is None else only(problem, learnt), settings_of(name, **changes))
+
+
+def only(problem, learnt):
+    """Return a problem in which only some labels are learnt, and images carry no others."""
+    labels = problem.training.labels
+    rows = [[label for label in row if learnt[label]] for row in rows_of(labels)]
+    return replace(problem, training=replace(problem.training, labels=matrix_of(rows, labels.n_labels), learnt=learnt))
+
+
+def check_gradients(monkeypatch, fitter, parameters, move, **tolerance):
+    """Compare a few entries of the gradients of a network's parameters with differences of its mean loss."""
+    monkeypatch.setattr(Parameter, "step", lambda *arguments: None)
+    images, rng = np.arange(30), np.random.default_rng(1)
+    for parameter in parameters:
+        parameter.value[...] += rng.normal(0, 0.1, parameter.value.shape)
+    fitter.step(images)
+    for parameter in parameters:
+        gradient, values = parameter.gradient.copy().reshape(-1), parameter.value.reshape(-1)
+        for slot in rng.choice(values.size, 4, replace=False):
+            start, losses = values[slot], []
+            for step in (move, -move):
+                values[slot] = start + step
+                losses.append(fitter.step(images) / len(images))
+            values[slot] = start
+            assert gradient[slot] == pytest.approx((losses[0] - losses[1]) / (2 * move), **tolerance)
+
+
+def check_slopes(loss, scores, slots, tolerance):
+    """Compare some derivatives of a network's loss with differences."""
+    images, slopes = np.arange(len(scores)), scores.copy()
+    loss(slopes, images)
+    for slot in slots:
+        losses = []
+        for move in (0.01, -0.01):
+            moved = scores.copy()
+            moved[slot] += move
+            losses.append(loss(moved, images))
+        assert slopes[slot] == pytest.approx((losses[0] - losses[1]) / 0.02, abs=tolerance)
+
+
 def with_needs(name, problem):
-    """Return a problem with features and words, at random, if the method needs them and the problem has none."""
+    """Return a problem with random features and word vectors if the method needs them and the problem has none."""
     needs, rng = method_of(name).needs, np.random.default_rng(13)
     n_images, n_labels = problem.training.labels.n_rows, problem.training.labels.n_labels
     if "features" in needs and problem.features is None:

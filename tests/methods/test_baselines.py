@@ -5,14 +5,12 @@ import pytest
 from sklearn.metrics.pairwise import cosine_similarity
 
 from tests.builders import dense, matrix_of
-from tests.methods.problems import fit, problem_from
-from vsebench.core.workers import workers
+from tests.methods.problems import fit_to
 from vsebench.kernels.cooccurrence import count_together
 
 
 def weights_of(name, matrix, **changes):
-    with workers(1) as pool:
-        return fit(name, problem_from(matrix, pool), **changes)[0].weight
+    return fit_to(name, matrix, **changes)[0].weight
 
 
 def test_labels_on_the_same_images_are_counted(small):

@@ -1,4 +1,4 @@
-"""What does not fit together is refused before a kernel reads it: numba does not check bounds."""
+"""Arrays that do not fit together are refused before a kernel reads them: numba does not check bounds."""
 
 import numpy as np
 import pytest
@@ -18,11 +18,11 @@ CASES = [(name, where) for name in names_of_methods() if name not in PACKAGES fo
 
 def kinds():
     """Return a method and a problem for each kind of model, by its name."""
-    found = {}
+    actual = {}
     for name, where in CASES:
         if method_of(name).obstacle(PROBLEMS[where]) is None:
-            found.setdefault((fitted_once(name, where)[0].kind, where), (name, where))
-    return found
+            actual.setdefault((fitted_once(name, where)[0].kind, where), (name, where))
+    return actual
 
 
 KINDS = kinds()
@@ -47,7 +47,7 @@ SPOILS = {
 @pytest.mark.parametrize("kind", KINDS, ids="-".join)
 @given(data=st.data())
 def test_spoilt_arrays_of_a_model_are_refused_or_give_scores_of_the_right_shape(kind, data):
-    """A model that reads outside of its arrays gives other scores where other numbers lie behind them, or crashes."""
+    """A model that reads outside of its arrays crashes, or its scores depend on the numbers behind them."""
     model, queries = fitted_once(*KINDS[kind])
     arrays = {name: np.asarray(array) for name, array in model.arrays().items()}
     numeric = sorted(name for name, array in arrays.items() if array.ndim and array.dtype.kind in "fiu" and array.size)
@@ -66,7 +66,7 @@ def test_spoilt_arrays_of_a_model_are_refused_or_give_scores_of_the_right_shape(
 
 
 def before_other_numbers(array, behind):
-    """Return the array, if it is contiguous, as the beginning of a longer one with these numbers behind it."""
+    """Return a contiguous array as the start of a longer array, which continues with a number."""
     if not array.flags.c_contiguous:
         return array
     longer = np.concatenate([array.reshape(-1), np.full(10000, behind, dtype=array.dtype)])
@@ -85,7 +85,7 @@ def test_a_problem_has_a_row_of_features_for_each_image_and_a_word_for_each_labe
         if n == 3:
             Problem(LABELS, 1, None, **{name: part})
         else:
-            with pytest.raises(ValueError, match=f"{name}: {n} rows for 3"):
+            with pytest.raises(ValueError, match=f"{name.replace('_', ' ')}: {n} rows for 3"):
                 Problem(LABELS, 1, None, **{name: part})
 
 

@@ -1,4 +1,4 @@
-"""What every method must do: the contract of `vsebench.methods.base`, on the problems of `tests.methods.problems`."""
+"""The contract of `vsebench.methods.base`, tested for every method on the problems of `tests.methods.problems`."""
 
 import numpy as np
 import pytest
@@ -36,15 +36,15 @@ WITH_CHANCE = ["random", "random_projection_tree", "wsabie_ensemble"]  # of thos
 EVERY_PROBLEM = [(name, where) for name in NAMES for where in PROBLEMS]
 
 
-def runs(name, where):
-    """Skip where the method is left out; its class says so."""
+def skip_if_obstructed(name, where):
+    """Skip the test if the method cannot run on a problem."""
     if method_of(name).obstacle(PROBLEMS[where]) is not None:
         pytest.skip("the method has an obstacle here")
 
 
 @pytest.mark.parametrize("name", NAMES)
 class TestEveryMethod:
-    def test_its_class_says_what_it_is(self, name):
+    def test_its_class_declares_its_kind(self, name):
         method = method_of(name)
         assert issubclass(method, Method) != issubclass(method, Control)
         assert issubclass(method.settings_type, Settings)
@@ -75,15 +75,15 @@ class TestEveryMethod:
         if name not in [*IN_EPOCHS, *WITH_CHANCE]:
             pytest.skip("there may be no chance in the method")
         where = "dense features"
-        runs(name, where)
-        one, other = (fitted(name, where, epochs=1, seed=seed)[0].arrays() for seed in (1, 2))
-        assert any(one[key].tobytes() != other[key].tobytes() for key in one)
+        skip_if_obstructed(name, where)
+        first, second = (fitted(name, where, epochs=1, seed=seed)[0].arrays() for seed in (1, 2))
+        assert any(first[key].tobytes() != second[key].tobytes() for key in first)
 
 
 @pytest.mark.parametrize(("name", "where"), EVERY_PROBLEM)
 class TestEveryMethodOnEveryProblem:
     def test_scores_are_one_row_per_query_and_finite(self, name, where):
-        runs(name, where)
+        skip_if_obstructed(name, where)
         model, queries = fitted_once(name, where)
         assert isinstance(model, Model)
         scores = model.scores(queries)
@@ -94,7 +94,7 @@ class TestEveryMethodOnEveryProblem:
         assert np.isfinite(scores).all()
 
     def test_a_saved_model_gives_the_same_scores(self, name, where, tmp_path):
-        runs(name, where)
+        skip_if_obstructed(name, where)
         model, queries = fitted_once(name, where)
         models.save(model, tmp_path / "model.npz")
         again = models.load(tmp_path / "model.npz")
@@ -102,14 +102,14 @@ class TestEveryMethodOnEveryProblem:
         assert np.array_equal(again.scores(queries), model.scores(queries))
 
     def test_the_same_seed_gives_the_same_bytes_on_any_number_of_threads(self, name, where):
-        runs(name, where)
+        skip_if_obstructed(name, where)
         first = fitted_once(name, where)[0].arrays()
         for threads in (1, 2):
             again = fitted(name, where, threads=threads)[0].arrays()
             assert all(first[key].tobytes() == again[key].tobytes() for key in first)
 
 
-# How many of the two best labels that an image does not carry yet are of its own group; random reaches a quarter.
+# Of the two best labels that an image does not carry, nearly all must be of its group; of random labels a quarter is.
 RECOVERS = [name for name in NAMES if ".controls." not in modules_in("methods")[name]] + ["oracle"]
 FROM_FEATURES = {name for name in NAMES if name not in PACKAGES and "features" in method_of(name).needs}
 FROM_FEATURES |= {"lightfm_features"}
@@ -181,7 +181,7 @@ def test_a_package_that_is_not_there_is_named(monkeypatch):
         load_method("implicit_als")
 
 
-def test_a_variant_whose_epochs_do_not_fit_its_class_is_told_what_to_do():
+def test_the_message_for_epochs_that_do_not_fit_the_class_names_the_remedy():
     assert "needs maximum and patience" in epochs_mistake(load_method("warp"))
     assert "has no epochs; remove this key" in epochs_mistake(load_method("ease"))
 
@@ -222,12 +222,12 @@ def test_settings_out_of_range_are_refused(name, key, value):
         read_settings(load_method(name), settings_of(name).model_dump() | {key: value}, "some.yaml")
 
 
-def test_rows_of_warp_that_start_too_long_are_shortened_at_once_where_asked():
+def test_initial_vectors_of_warp_that_are_too_long_are_shortened_with_shorten_start():
     with workers(1) as pool:
         problem, _ = problem_of("labels", pool)
         drawn, shortened = (
-            fit("warp", problem, epochs=0, maximum_norm=0.4, deviation=0.1, shorten_start=asked)[0].image
-            for asked in (False, True)
+            fit("warp", problem, epochs=0, maximum_norm=0.4, deviation=0.1, shorten_start=shorten)[0].image
+            for shorten in (False, True)
         )
     before, after = (np.linalg.norm(rows, axis=1) for rows in (drawn, shortened))
     assert before.min() < 0.4 < before.max()

@@ -1,15 +1,13 @@
-"""Softmax, logistic and kernel ridge regression: against scikit-learn, by finite differences, and what they refuse."""
+"""Softmax, logistic and kernel ridge regression: against scikit-learn and finite differences, and refused inputs."""
 
 import numpy as np
 import pytest
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LogisticRegression
 
-from tests.builders import dense, matrix_of
-from tests.methods.problems import fit, fitted, problem_from, problem_of
+from tests.builders import matrix_of
+from tests.methods.problems import fit_to, fitted, full, learnt_from
 from vsebench.core.errors import UserError
-from vsebench.core.workers import workers
-from vsebench.data.features import Features
 from vsebench.methods.by_features import kernel_ridge
 from vsebench.methods.by_features.convex import Objective
 from vsebench.methods.by_features.logistic import log_losses
@@ -17,23 +15,6 @@ from vsebench.methods.by_features.softmax import cross_entropy
 
 LOSSES = {"softmax": cross_entropy, "logistic": log_losses}
 WITH_FEATURES = ["dense features", "sparse features", "new images"]
-
-
-def learnt_from(where):
-    """Return the rows and the labels, both dense, of the images that a method learns from."""
-    with workers(1) as pool:
-        problem, _ = problem_of(where, pool)
-    images = problem.training.images[problem.features.known[problem.training.images]]
-    return full(problem.features.rows(images)), dense(problem.training.labels)[images]
-
-
-def full(rows):
-    return (rows.toarray() if hasattr(rows, "toarray") else rows).astype(np.float64)
-
-
-def problem_with(matrix, values, pool):
-    values = np.asarray(values, dtype=np.float32)
-    return problem_from(matrix, pool, features=Features(values, np.ones(len(values), dtype=bool)))
 
 
 @pytest.mark.parametrize("name", LOSSES)
@@ -89,8 +70,8 @@ def test_softmax_regression_is_that_of_scikit_learn(where):
     weights = 1 / truth.sum(axis=1)[images]
     peer = LogisticRegression(C=1 / (0.1 * len(rows)), tol=1e-8, max_iter=1000).fit(rows[images], labels, weights)
     expected = peer.decision_function(full(queries.features))
-    found = model.scores(queries)
-    centred = (scores - scores.mean(axis=1, keepdims=True) for scores in (found, expected))  # a shift changes no loss
+    actual = model.scores(queries)
+    centred = (scores - scores.mean(axis=1, keepdims=True) for scores in (actual, expected))  # a shift changes no loss
     assert np.allclose(*centred, atol=0.02)
 
 
@@ -98,33 +79,28 @@ def test_softmax_regression_is_that_of_scikit_learn(where):
 def test_kernel_ridge_is_that_of_scikit_learn(where):
     model, queries = fitted("kernel_ridge", where, gamma=1.5, regularisation=0.5)
     rows, truth = learnt_from(where)
-    unit, asked = (
+    unit, of_queries = (
         x / np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 1e-12) for x in (rows, full(queries.features))
     )
-    expected = KernelRidge(alpha=0.5, kernel="rbf", gamma=1.5).fit(unit, truth.astype(float)).predict(asked)
+    expected = KernelRidge(alpha=0.5, kernel="rbf", gamma=1.5).fit(unit, truth).predict(of_queries)
     assert np.allclose(model.scores(queries), expected, atol=1e-4)
 
 
 @pytest.mark.parametrize("name", LOSSES)
 def test_images_without_a_label_teach_softmax_nothing(name):
     values = [[1, 0], [0, 1], [1, 1]]
-    with workers(1) as pool:
-        one, _ = fit(name, problem_with(matrix_of([[0], [1], []], 2), values, pool))
-        other, _ = fit(name, problem_with(matrix_of([[0], [1]], 2), values[:2], pool))
-    assert np.array_equal(one.label, other.label) == (name == "softmax")
+    model, _ = fit_to(name, matrix_of([[0], [1], []], 2), values)
+    without, _ = fit_to(name, matrix_of([[0], [1]], 2), values[:2])
+    assert np.array_equal(model.label, without.label) == (name == "softmax")
 
 
 @pytest.mark.parametrize("name", [*LOSSES, "kernel_ridge"])
 def test_nothing_to_learn_from_is_refused(name):
-    features = Features(np.zeros((2, 3), dtype=np.float32), np.zeros(2, dtype=bool))
-    with (
-        workers(1) as pool,
-        pytest.raises(UserError, match="none of the images to learn from has both features and a label"),
-    ):
-        fit(name, problem_from(matrix_of([[0], [1]], 2), pool, features=features))
+    with pytest.raises(UserError, match="none of the images to learn from has both features and a label"):
+        fit_to(name, matrix_of([[0], [1]], 2), np.zeros((2, 3)), known=[False, False])
 
 
 def test_a_kernel_of_too_many_images_is_refused(monkeypatch):
     monkeypatch.setattr(kernel_ridge, "LARGEST", 2)
-    with workers(1) as pool, pytest.raises(UserError, match="3 images to learn from; it takes at most 2"):
-        fit("kernel_ridge", problem_with(matrix_of([[0], [1], [1]], 2), [[1, 0], [0, 1], [1, 1]], pool))
+    with pytest.raises(UserError, match="3 images to learn from; the limit is 2"):
+        fit_to("kernel_ridge", matrix_of([[0], [1], [1]], 2), [[1, 0], [0, 1], [1, 1]])

@@ -1,4 +1,4 @@
-"""Ridge regression and nearest images: against scikit-learn, by hand, and what they refuse."""
+"""Ridge regression and nearest images: against scikit-learn, by hand, and inputs that are refused."""
 
 import numpy as np
 import pytest
@@ -7,70 +7,46 @@ from sklearn.linear_model import Ridge
 from sklearn.neighbors import NearestNeighbors
 
 from tests.builders import dense, matrix_of
-from tests.methods.problems import PROBLEMS, fit, fitted, problem_from, problem_of
+from tests.methods.problems import PROBLEMS, fit_to, fitted, full, learnt_from, new_images
 from vsebench import models
 from vsebench.core.errors import UserError
 from vsebench.core.storage import read_arrays, write_arrays
-from vsebench.core.workers import workers
-from vsebench.data.features import Features
 from vsebench.data.problem import Queries
 from vsebench.methods.base import load_method, read_settings
 
 WITH_FEATURES = [name for name, offers in PROBLEMS.items() if "features" in offers]
 
 
-def fit_here(name, matrix, values, known=None, **changes):
-    """Fit to all images of a matrix with dense features."""
-    values = np.asarray(values, dtype=np.float32)
-    features = Features(values, np.ones(len(values), dtype=bool) if known is None else np.asarray(known))
-    with workers(1) as pool:
-        return fit(name, problem_from(matrix, pool, features=features), **changes)[0]
-
-
-def queries_of(values, n_labels):
-    """Return images that are not in the data set."""
-    values = np.asarray(values, dtype=np.float32)
-    return Queries(np.full(len(values), -1, dtype=np.int32), matrix_of([[]] * len(values), n_labels), values)
-
-
 @pytest.mark.parametrize("where", WITH_FEATURES)
 def test_ridge_is_that_of_scikit_learn(where):
     model, queries = fitted("ridge", where, regularisation=7.0)
-    with workers(1) as pool:
-        problem, _ = problem_of(where, pool)
-    images = problem.training.images[problem.features.known[problem.training.images]]
-    rows = problem.features.rows(images)
-    rows = (rows.toarray() if hasattr(rows, "toarray") else rows).astype(np.float64)
-    asked = queries.features.toarray() if hasattr(queries.features, "toarray") else queries.features
-    expected = Ridge(alpha=7.0).fit(rows, dense(problem.training.labels)[images].astype(float)).predict(asked)
+    expected = Ridge(alpha=7.0).fit(*learnt_from(where)).predict(full(queries.features))
     assert np.allclose(model.scores(queries), expected, atol=1e-5)
 
 
 def test_ridge_centres_a_constant_feature_away():
     matrix = matrix_of([[0], [1]], 2)
-    model = fit_here("ridge", matrix, [[1, 5], [-1, 5]], regularisation=2.0)
+    model, _ = fit_to("ridge", matrix, [[1, 5], [-1, 5]], regularisation=2.0)
     # Without the constant: W = 1 / (2 + 2) of the centred labels (0.5, -0.5) x (1, -1).
-    assert np.allclose(model.scores(queries_of([[2, 5], [0, 5]], 2)), [[1, 0], [0.5, 0.5]], atol=1e-6)
+    assert np.allclose(model.scores(new_images([[2, 5], [0, 5]], 2)), [[1, 0], [0.5, 0.5]], atol=1e-6)
 
 
 @pytest.mark.parametrize("distance", ["cosine", "euclidean"])
 @pytest.mark.parametrize("weights", ["equal", "inverse_distance"])
 def test_neighbours_are_those_of_scikit_learn(distance, weights):
     model, queries = fitted("nearest_images", "new images", neighbours=5, distance=distance, weights=weights)
-    with workers(1) as pool:
-        problem, _ = problem_of("new images", pool)
-    images = problem.training.images[problem.features.known[problem.training.images]]
-    search = NearestNeighbors(n_neighbors=5, metric=distance).fit(problem.features.rows(images))
+    rows, carried = learnt_from("new images")
+    search = NearestNeighbors(n_neighbors=5, metric=distance).fit(rows)
     distances, nearest = search.kneighbors(queries.features)
     each = np.ones_like(distances) if weights == "equal" else 1 / distances
-    expected = np.einsum("nk,nkl->nl", each, dense(problem.training.labels)[images][nearest])
+    expected = np.einsum("nk,nkl->nl", each, carried[nearest])
     assert np.allclose(model.scores(queries) - model.second_key, expected, rtol=1e-3, atol=1e-5)
 
 
 def test_cosines_weigh_neighbours_and_frequent_labels_come_first_of_equals():
     matrix = matrix_of([[0, 1], [1], [2]], 4)
-    model = fit_here("nearest_images", matrix, [[1, 0], [3, 4], [0, -9]], neighbours=2, weights="cosine")
-    (scores,) = model.scores(queries_of([[2, 0]], 4))
+    model, _ = fit_to("nearest_images", matrix, [[1, 0], [3, 4], [0, -9]], neighbours=2, weights="cosine")
+    (scores,) = model.scores(new_images([[2, 0]], 4))
     assert scores == pytest.approx([1 + 0.5e-6, 1.6 + 1e-6, 0.5e-6, 0], abs=1e-9)
 
 
@@ -88,13 +64,13 @@ def test_cosines_weigh_neighbours_and_frequent_labels_come_first_of_equals():
 @pytest.mark.parametrize(("neighbours", "skipped"), [(7, 0), (None, 0), (4, 2)])
 def test_votes_are_weighed_by_powers_and_exponentials_of_the_cosine(where, changes, weight, neighbours, skipped):
     model, queries = fitted("nearest_images", where, neighbours=neighbours, skipped=skipped, **changes)
-    rows, asked = (m.toarray() if hasattr(m, "toarray") else m for m in (model.features, queries.features))
-    cosines = asked.astype(float) @ rows.T.astype(float) / np.maximum(np.linalg.norm(asked, axis=1), 1e-9)[:, None]
+    rows, of_queries = full(model.features), full(queries.features)
+    cosines = of_queries @ rows.T / np.maximum(np.linalg.norm(of_queries, axis=1), 1e-9)[:, None]
     nearest = np.argsort(-cosines, axis=1, kind="stable")[:, skipped:][:, :neighbours]
     weights = weight(np.take_along_axis(cosines, nearest, axis=1))
     expected = np.einsum("nk,nkl->nl", weights, dense(model.labels)[nearest])
-    asked_at_all = asked.any(axis=1)  # all rows are as far from a row of zeros
-    assert np.allclose((model.scores(queries) - model.second_key)[asked_at_all], expected[asked_at_all], rtol=1e-4)
+    has_features = of_queries.any(axis=1)  # a row of zeros is at the same distance from all rows
+    assert np.allclose((model.scores(queries) - model.second_key)[has_features], expected[has_features], rtol=1e-4)
 
 
 def test_sparse_features_stay_sparse_and_find_the_same_neighbours(tmp_path):
@@ -104,8 +80,8 @@ def test_sparse_features_stay_sparse_and_find_the_same_neighbours(tmp_path):
     assert np.array_equal(queries.features.toarray(), others.features)
     some = np.flatnonzero(others.features.any(axis=1))
     # An image is its own neighbour, at a distance of nothing but rounding.
-    expected, found = (np.log(m.scores(q)[some]) for m, q in ((full, others), (thin, queries)))
-    assert np.median(np.abs(found - expected)) < 1e-4
+    expected, actual = (np.log(m.scores(q)[some]) for m, q in ((full, others), (thin, queries)))
+    assert np.median(np.abs(actual - expected)) < 1e-4
     models.save(thin, tmp_path / "model.npz")
     arrays = read_arrays(tmp_path / "model.npz")
     write_arrays(tmp_path / "other.npz", **arrays | {"features.indices": arrays["features.indices"] + 12})
@@ -114,27 +90,27 @@ def test_sparse_features_stay_sparse_and_find_the_same_neighbours(tmp_path):
 
 
 def test_of_neighbours_at_the_same_distance_the_first_is_nearer():
-    model = fit_here("nearest_images", matrix_of([[0], [1], [2]], 3), [[1], [1], [1]], neighbours=2)
-    (scores,) = model.scores(queries_of([[1]], 3))
+    model, _ = fit_to("nearest_images", matrix_of([[0], [1], [2]], 3), [[1], [1], [1]], neighbours=2)
+    (scores,) = model.scores(new_images([[1]], 3))
     assert scores.tolist() == [1.5, 1.5, 0.5]  # the second key adds a half: all are as frequent
 
 
 @pytest.mark.parametrize(
-    ("skipped", "found"), [(1, [0.5, 1.5, 0.5]), (2, [0.5, 0.5, 1.5]), (3, [0.5] * 3), (5, [0.5] * 3)]
+    ("skipped", "expected"), [(1, [0.5, 1.5, 0.5]), (2, [0.5, 0.5, 1.5]), (3, [0.5] * 3), (5, [0.5] * 3)]
 )
 @pytest.mark.parametrize("weights", ["equal", "exponential"])
-def test_the_nearest_images_are_passed_over(skipped, found, weights):
+def test_the_nearest_images_are_passed_over(skipped, expected, weights):
     features = [[1, 0], [3, 4], [0, 9]]
     settings = {"neighbours": 1, "skipped": skipped, "weights": weights}
-    model = fit_here("nearest_images", matrix_of([[0], [1], [2]], 3), features, **settings)
-    (scores,) = model.scores(queries_of([[2, 0]], 3))
-    assert np.round(scores * 2).tolist() == (np.array(found) * 2 - (weights == "exponential")).tolist()
+    model, _ = fit_to("nearest_images", matrix_of([[0], [1], [2]], 3), features, **settings)
+    (scores,) = model.scores(new_images([[2, 0]], 3))
+    assert np.round(scores * 2).tolist() == (np.array(expected) * 2 - (weights == "exponential")).tolist()
 
 
 def test_frequency_orders_labels_of_as_many_neighbours():
     matrix = matrix_of([[0, 1], [1], [1]], 3)
-    model = fit_here("nearest_images", matrix, [[1, 0], [0, 1], [0, 2]], neighbours=1)
-    (scores,) = model.scores(queries_of([[1, 0.1]], 3))
+    model, _ = fit_to("nearest_images", matrix, [[1, 0], [0, 1], [0, 2]], neighbours=1)
+    (scores,) = model.scores(new_images([[1, 0.1]], 3))
     assert scores == pytest.approx([1 + 0.5 / 3, 1 + 0.5, 0])
 
 
@@ -142,18 +118,18 @@ def test_frequency_orders_labels_of_as_many_neighbours():
 def test_images_without_features_are_left_out_of_the_fit(name):
     matrix = matrix_of([[0], [1], [0]], 2)
     values = [[1, 0], [0, 1], [0, 0]]
-    one = fit_here(name, matrix, values, known=[True, True, False])
-    other = fit_here(name, matrix_of([[0], [1]], 2), values[:2])
-    asked = queries_of([[1, 0], [2, 1]], 2)
-    assert np.array_equal(one.scores(asked), other.scores(asked))
+    one, _ = fit_to(name, matrix, values, known=[True, True, False])
+    other, _ = fit_to(name, matrix_of([[0], [1]], 2), values[:2])
+    of_queries = new_images([[1, 0], [2, 1]], 2)
+    assert np.array_equal(one.scores(of_queries), other.scores(of_queries))
 
 
 @pytest.mark.parametrize("name", ["ridge", "kernel_ridge", "nearest_images"])
 @pytest.mark.parametrize("normalise", [[], ["l2"], ["standard"]])
 def test_images_that_cannot_be_scored_are_refused(name, normalise):
-    model = fit_here(name, matrix_of([[0], [1]], 2), [[1, 0, 1], [0, 1, 1]], normalise=normalise)
+    model, _ = fit_to(name, matrix_of([[0], [1]], 2), [[1, 0, 1], [0, 1, 1]], normalise=normalise)
     with pytest.raises(UserError, match="this model was fitted to 3 features per image; these images have 2"):
-        model.scores(queries_of([[1, 2]], 2))
+        model.scores(new_images([[1, 2]], 2))
     without = Queries(np.array([0], dtype=np.int32), matrix_of([[]], 2))
     with pytest.raises(UserError, match="scores images by their features, and these images have none"):
         model.scores(without)

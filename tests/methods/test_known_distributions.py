@@ -60,14 +60,14 @@ def test_the_oracle_reaches_the_lrap_that_was_measured_before(label_distribution
             rank(model, split.test, drawn.features, pool, "oracle"),
             list_tops(model, split.test, drawn.features, pool),
         )
-    (found,) = measure([ranked], ["map"], 20, 100)[0].values
+    (actual,) = measure([ranked], ["map"], 20, 100)[0].values
     assert isinstance(model, KINDS[label_distribution])
     rows, given = model.scores(queries_of(drawn.features.rows(split.test.images))), np.zeros((4000, 20), dtype=bool)
     given[split.test.right.image_of_pair, split.test.right.label_of_pair] = True
     labelled = given.any(axis=1)  # scikit-learn gives the others 1
-    assert found == pytest.approx(label_ranking_average_precision_score(given[labelled], rows[labelled]), abs=1e-12)
+    assert actual == pytest.approx(label_ranking_average_precision_score(given[labelled], rows[labelled]), abs=1e-12)
     single = [label_ranking_average_precision_score(given[[i]], rows[[i]]) for i in np.flatnonzero(labelled)[:500]]
-    assert abs(found - printed) < 3 * np.std(single) * np.sqrt(1 / 4000 + 1 / 12000) + 0.0005
+    assert abs(actual - printed) < 3 * np.std(single) * np.sqrt(1 / 4000 + 1 / 12000) + 0.0005
 
 
 @both
@@ -118,7 +118,7 @@ def test_a_model_survives_its_file(label_distribution, tmp_path):
     assert np.array_equal(again.scores(queries), model.scores(queries))
 
 
-SPOILT = [  # an array, what spoils it, and what the error says
+SPOILT = [  # the name of an array, a function that spoils it, and the error message
     ("label", lambda array: array.astype(np.int64), "label is int64"),
     ("label", lambda array: array + np.int32(1), "label: a label is outside the 20 of the simulation"),
     ("weight", lambda array: array.astype(np.float32), "weight is float32"),

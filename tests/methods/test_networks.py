@@ -1,48 +1,32 @@
-"""Networks: gradients through hidden layers by differences, dropout, starts, and what the losses share."""
+"""Networks: gradients through hidden layers by differences, dropout, and initial weights and batches."""
 
 import numpy as np
 import pytest
 
 from tests.builders import dense
-from tests.methods.problems import NETWORKS, PACKAGES, names_of_methods, problem_of, settings_of
+from tests.methods.problems import (
+    NETWORKS,
+    PACKAGES,
+    check_gradients,
+    check_slopes,
+    names_of_methods,
+    network,
+    settings_of,
+)
 from vsebench import models
 from vsebench.core.errors import UserError
-from vsebench.core.workers import workers
 from vsebench.data.problem import Queries
 from vsebench.methods.base import Method, Settings, load_method, read_settings
-from vsebench.methods.networks.layers import Parameter
 from vsebench.methods.networks.training import LabelTable, Loss, NetworkMethod
 from vsebench.training import DivergenceError, timed_epoch
-
-
-def network(name="bce", where="dense features", **changes):
-    """Return a method that is not trained yet."""
-    with workers(1) as pool:
-        problem, _ = problem_of(where, pool)
-    return load_method(name)(problem, settings_of(name, **changes))
 
 
 @pytest.mark.parametrize("where", ["dense features", "sparse features"])
 @pytest.mark.parametrize("hidden", [[], [5], [6, 5]])
 @pytest.mark.parametrize("name", ["bce", "lsep_joint"])
 def test_gradients_are_those_of_the_mean_loss(monkeypatch, name, where, hidden):
-    """A few numbers of each weight and intercept, against differences."""
     fitter = network(name, where=where, hidden=hidden, dropout=0.0)
-    monkeypatch.setattr(Parameter, "step", lambda *arguments: None)
-    images, rng = np.arange(30), np.random.default_rng(1)
-    for parameter in (*fitter.layers.weights, *fitter.layers.intercepts):
-        parameter.value[...] += rng.normal(0, 0.1, parameter.value.shape)
-    fitter.step(images)
-    for parameter in (*fitter.layers.weights, *fitter.layers.intercepts):
-        found = parameter.gradient.copy()
-        for slot in rng.choice(parameter.value.size, 4, replace=False):
-            values, losses = parameter.value.reshape(-1), []
-            start = values[slot]
-            for move in (0.01, -0.01):
-                values[slot] = start + move
-                losses.append(fitter.step(images) / len(images))
-            values[slot] = start
-            assert found.reshape(-1)[slot] == pytest.approx((losses[0] - losses[1]) / 0.02, abs=2e-3)
+    check_gradients(monkeypatch, fitter, [*fitter.layers.weights, *fitter.layers.intercepts], 0.01, abs=2e-3)
 
 
 def depth(kind, root):
@@ -63,7 +47,7 @@ def test_no_class_of_a_network_is_more_than_three_deep(name):
 
 
 def test_dropout_keeps_the_sum_of_units_on_average():
-    fitter = network(dropout=0.25)
+    fitter = network("bce", dropout=0.25)
     units = fitter.layers.drop(np.ones((400, 100), dtype=np.float32))
     assert set(np.unique(units)) == {0, np.float32(1 / 0.75)}
     assert units.mean() == pytest.approx(1, abs=0.02)
@@ -87,7 +71,7 @@ def test_the_binary_loss_starts_at_the_log_odds_of_the_labels():
 
 
 def test_a_saved_network_has_its_layers_in_order(tmp_path):
-    fitter = network(hidden=[9, 8, 7, 6, 5, 9, 8, 7, 6, 5, 4, 3], dropout=0.0)
+    fitter = network("bce", hidden=[9, 8, 7, 6, 5, 9, 8, 7, 6, 5, 4, 3], dropout=0.0)
     fitter.epoch()
     model, queries = fitter.model(), Queries.of_new_images(fitter.seen.rows[:5], fitter.seen.labels.n_labels)
     models.save(model, tmp_path / "model.npz")
@@ -99,17 +83,10 @@ def test_a_saved_network_has_its_layers_in_order(tmp_path):
 def test_bounded_scores_of_bp_mll_have_the_derivatives_of_their_bound():
     fitter = network("bp_mll", bounded=True)
     scores = np.random.default_rng(2).normal(0, 1, (6, fitter.seen.labels.n_labels)).astype(np.float32)
-    slopes = scores.copy()
-    fitter.loss(slopes, np.arange(6))
-    for label in (0, 3, 20):
-        moved = [scores.copy() for _ in range(2)]
-        for one, move in zip(moved, (0.01, -0.01), strict=True):
-            one[2, label] += move
-        up, down = (fitter.loss(one, np.arange(6)) for one in moved)
-        assert slopes[2, label] == pytest.approx((up - down) / 0.02, abs=1e-4)
+    check_slopes(fitter.loss, scores, [(2, 0), (2, 3), (2, 20)], 1e-4)
 
 
-def test_a_training_that_diverges_is_told():
+def test_a_training_that_diverges_raises_an_error():
     fitter = network("bp_mll", learning_rate=50.0)
     with pytest.raises(DivergenceError):
         _ = [timed_epoch(fitter, epoch) for epoch in range(1, 20)]

@@ -1,4 +1,4 @@
-"""The random projection tree: its leaves, its directions, what a query meets, and what its file may hold."""
+"""The random projection tree: its leaves, its directions, the leaf of a query, and damaged files."""
 
 from itertools import pairwise
 
@@ -75,8 +75,8 @@ def test_a_sparse_projection_makes_only_the_entries_that_it_needs():
     rows = sparse.csr_array(np.array([[0, 2, 0, 1], [0, 0, 0, 3]], dtype=np.float32))
     entries, made_for = np.full(4, np.nan), np.full(4, -1)
     whole = direction(SEED, 5, 4)
-    found = project_sparse(parts_of(rows), np.array([1, 0]), SEED, 5, entries, made_for)
-    assert found == pytest.approx([3 * whole[3], 2 * whole[1] + whole[3]])
+    actual = project_sparse(parts_of(rows), np.array([1, 0]), SEED, 5, entries, made_for)
+    assert actual == pytest.approx([3 * whole[3], 2 * whole[1] + whole[3]])
     assert made_for.tolist() == [-1, 5, -1, 5]
 
 

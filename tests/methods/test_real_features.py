@@ -3,16 +3,15 @@
 The expected numbers were computed by another program, on the same features with the same normalisation.
 """
 
-import json
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tests.methods.real import fit_arguments, measured, prepare, split_of
 from tests.stages.small import run
 from vsebench.config.dataset import DatasetConfig
-from vsebench.core.storage import read_parquet
 from vsebench.core.yaml_files import read_config
 
 CONFIG = Path(__file__).parents[2] / "config" / "datasets"
@@ -30,7 +29,7 @@ EXPECTED = [
     ("corel5k374", "ridge", {"regularisation": 10.0}, [0.406, 0.331, 0.290, 0.045, 0.356, 0.129]),
     ("corel5k374", "ridge", {"regularisation": 30.0, "normalise": []}, [0.380, 0.321, 0.288, 0.051, 0.353, 0.127]),
     ("corel5k374", "nearest_images", BY_COSINE, [0.386, 0.333, 0.291, 0.042, 0.359, 0.124]),
-    # The other program has a label_map of 0.135: in this row it divides the votes of an image by the sum of weights.
+    # The other program has a label_map of 0.135: here it divides the votes of an image by the sum of weights.
     ("corel5k374", "nearest_images", ALL_IMAGES, [0.404, 0.349, 0.306, 0.054, 0.377, 0.124]),
     ("corel5k-densehue", "ridge", {"regularisation": 300.0}, [0.439, 0.362, 0.314, 0.074, 0.384, 0.177]),
     ("corel5k-densehue", "nearest_images", EUCLIDEAN, [0.477, 0.394, 0.341, 0.109, 0.418, 0.163]),
@@ -55,54 +54,34 @@ CASES = [*EXPECTED, *(pytest.param(*case, marks=pytest.mark.long) for case in EX
 
 @pytest.fixture(scope="module")
 def prepared(mirror, tmp_path_factory):
-    """Return what prepares a data set with its official split, once: its description and the folder of both."""
+    """Return a function that prepares a data set and its official split, once, and returns features and folder."""
     folder = tmp_path_factory.mktemp("real")
 
     @cache
-    def prepare(name):
+    def prepare_once(name):
         config = read_config(DatasetConfig, CONFIG / f"{name}.yaml")
-        needed = {file.name for file in config.files} - {WITH_PHOTOGRAPHS}
-        missing = [name for name in sorted(needed) if not (mirror / name).is_file()]
-        if missing:
-            pytest.skip(f"VSEBENCH_MIRROR has no {missing[0]}")
-        data = folder / "data" / name
-        definition = json.dumps(config.definition())
-        assert run("prepare", "--name", name, "--definition", definition, "--raw", mirror, "--out", data) == 0
-        split = folder / name / "official" / "seed1" / "split"
+        data = prepare(name, config, mirror, folder, not_needed=[WITH_PHOTOGRAPHS])
+        split = split_of(folder, name, "official", 1)
         assert run("split", "--processed", data, "--protocol", "official", "--seed", 1, "--out", split) == 0
-        return config, folder
+        return config, ["--features", data / config.features_name], folder
 
-    return prepare
+    return prepare_once
 
 
-def measured(prepared, dataset, module, settings, columns, seed=1, options=()):
-    """Fit a row on the official split of a data set, and return metrics of the test images."""
-    config, folder = prepared(dataset)
-    data, split = folder / "data" / dataset, folder / dataset / "official" / "seed1" / "split"
-    out = split.parent / "row"
-    sees = module != "popularity"
-    values = {"normalise": config.normalise} | settings if sees else settings
-    keys = ["--dataset", dataset, "--protocol", "official"]
-    features = ["--features", data / config.features_name] if sees else []
-    assert run("fit", "--split", split, *features, *keys, "--variant", "row", "--module", module, "--settings",
-               json.dumps(values), *options, "--seed", seed, "--out", out) == 0  # fmt: skip
-    assert run("rank", "--split", split, "--model", out / "model.npz", *features, "--threads", 2, "--ranks",
-               out / "ranks.parquet", "--lists", out / "lists.parquet", "--label-ranks",
-               out / "label_ranks.parquet") == 0  # fmt: skip
-    assert run("measure", "--results", folder, *keys, "--variants", "row", "--seeds", 1, "--metrics", *columns,
-               "--bootstrap", 100, "--out", out / "metrics.parquet", "--summary",
-               out / "summary.parquet", "--cold", out / "cold.parquet",
-               "--by-frequency", out / "by_frequency.parquet") == 0  # fmt: skip
-    found = dict(read_parquet(out / "metrics.parquet").select("metric", "value").iter_rows())
-    return [found[name] for name in columns]
+def metrics_of(prepared, dataset, module, settings, columns, seed=1, options=()):
+    config, features, folder = prepared(dataset)
+    if module == "popularity":
+        return measured(folder, dataset, "official", module, settings, columns, [])
+    settings = {"normalise": config.normalise} | settings
+    return measured(folder, dataset, "official", module, settings, columns, features, fit_seed=seed, options=options)
 
 
 @pytest.mark.parametrize(("dataset", "module", "settings", "expected"), CASES)
 def test_accuracy_is_that_of_another_program(prepared, dataset, module, settings, expected):
-    assert measured(prepared, dataset, module, settings, COLUMNS) == pytest.approx(expected, abs=0.002)
+    assert metrics_of(prepared, dataset, module, settings, COLUMNS) == pytest.approx(expected, abs=0.002)
 
 
-# Maps of another program, means over three seeds. There differences of 0.004 are chance.
+# MAP of another program, means over three seeds, of which differences of 0.004 are noise.
 BLOBS = {"normalise": [], "dropout": 0.5, "hidden": [256], "learning_rate": 1e-3}
 LINEAR = {"normalise": [], "hidden": [], "learning_rate": 1e-2}
 DENSE = {"dropout": 0.5, "hidden": [256], "learning_rate": 3e-4}
@@ -133,17 +112,16 @@ NETWORKS = [
 @pytest.mark.parametrize(("dataset", "module", "settings", "floor"), NETWORKS)
 def test_networks_are_as_good_as_those_of_another_program(prepared, dataset, module, settings, floor):
     epochs = ["--metric", "map", "--images", 20000, "--epochs", '{"maximum": 60, "patience": 8}']
-    found = [measured(prepared, dataset, module, settings, ["map"], seed, epochs) for seed in (1, 2, 3)]
-    assert np.mean(found) > floor - 0.01
+    actual = [metrics_of(prepared, dataset, module, settings, ["map"], seed, epochs) for seed in (1, 2, 3)]
+    assert np.mean(actual) > floor - 0.01
 
 
 @pytest.mark.parametrize(("module", "rate", "status"), [("bp_mll", 0.1, 1), ("bp_mll", 0.003, 0), ("lsep", 0.1, 0)])
 def test_without_a_logarithm_scores_overflow_at_a_rate_that_lsep_stands(prepared, capsys, module, rate, status):
-    config, folder = prepared("corel5k374")
-    split, data = folder / "corel5k374" / "official" / "seed1" / "split", folder / "data" / "corel5k374"
-    settings = json.dumps(BLOBS | {"learning_rate": rate, "dropout": 0.0})
-    assert run("fit", "--split", split, "--features", data / config.features_name, "--dataset", "corel5k374",
-               "--protocol", "official", "--variant", "v", "--module", module, "--settings", settings,
-               "--metric", "map", "--images", 500, "--epochs", '{"maximum": 30, "patience": 30}', "--seed", 1,
-               "--out", split.parent / module) == status  # fmt: skip
+    _, features, folder = prepared("corel5k374")
+    split = split_of(folder, "corel5k374", "official", 1)
+    settings = BLOBS | {"learning_rate": rate, "dropout": 0.0}
+    fit = fit_arguments(split, "corel5k374", "official", module, settings)
+    assert run(*fit, *features, "--metric", "map", "--images", 500, "--epochs", '{"maximum": 30, "patience": 30}',
+               "--seed", 1, "--out", split.parent / module) == status  # fmt: skip
     assert ("diverged" in capsys.readouterr().err) == (status == 1)

@@ -8,17 +8,16 @@ import json
 from functools import cache
 from pathlib import Path
 
-import numpy as np
 import pytest
 
+from tests.methods.real import measured, prepare, skip_without, split_of
 from tests.stages.small import run
 from vsebench.config.dataset import DatasetConfig, WordVectorsConfig
-from vsebench.core.storage import read_parquet
 from vsebench.core.yaml_files import read_config
 
 CONFIG = Path(__file__).parents[2] / "config"
 WORD_VECTORS = "glove-6b-subset"
-COLUMNS = ["f1@5", "map"]
+COLUMNS, SEEDS = ["f1@5", "map"], (1, 2, 3)
 SETS = {
     "corel5k374": {"regularisation": 10.0, "normalise": []},
     "corel5k-densehue": {"regularisation": 100.0, "normalise": ["root", "standard"]},
@@ -39,62 +38,33 @@ EXPECTED = [
 
 @pytest.fixture(scope="module")
 def prepared(mirror, tmp_path_factory):
-    """Return what prepares a data set with words and three splits, once: the folder of all."""
+    """Return a function that prepares a data set with word vectors and three splits, once, and returns the folder."""
     folder = tmp_path_factory.mktemp("unseen")
 
     @cache
-    def prepare(name):
-        config, word_vectors = read_config(DatasetConfig, CONFIG / "datasets" / f"{name}.yaml"), word_vectors_config()
-        missing = [file.name for file in (*config.files, *word_vectors.files) if not (mirror / file.name).is_file()]
-        if missing:
-            pytest.skip(f"VSEBENCH_MIRROR has no {missing[0]}")
-        data = folder / "data" / name
-        assert run("prepare", "--name", name, "--definition", json.dumps(config.definition()), "--raw", mirror,
-                   "--out", data) == 0  # fmt: skip
+    def prepare_once(name):
+        config = read_config(WordVectorsConfig, CONFIG / "word_vectors" / f"{WORD_VECTORS}.yaml")
+        skip_without(mirror, [file.name for file in config.files])
+        data = prepare(name, read_config(DatasetConfig, CONFIG / "datasets" / f"{name}.yaml"), mirror, folder)
         assert run("word_vectors", "--dataset", name, "--name", WORD_VECTORS,
-                   "--definition", json.dumps(word_vectors.definition()), "--raw", mirror,
+                   "--definition", json.dumps(config.definition()), "--raw", mirror,
                    "--labels", data / "labels.parquet", "--out", data / "word_vectors.npz",
                    "--rules", data / "word_vectors.parquet",
                    "--summary", data / "word_vectors.json") == 0  # fmt: skip
-        for seed in (1, 2, 3):
+        for seed in SEEDS:
+            split = split_of(folder, name, "unseen_labels", seed)
             assert run("split", "--processed", data, "--word-vectors", data / "word_vectors.npz", "--protocol",
-                       "unseen_labels", "--seed", seed, "--out", split_of(folder, name, seed)) == 0  # fmt: skip
+                       "unseen_labels", "--seed", seed, "--out", split) == 0  # fmt: skip
         return folder
 
-    return prepare
-
-
-def word_vectors_config():
-    return read_config(WordVectorsConfig, CONFIG / "word_vectors" / f"{WORD_VECTORS}.yaml")
-
-
-def split_of(folder, name, seed):
-    return folder / name / "unseen_labels" / f"seed{seed}" / "split"
-
-
-def measured(folder, name, module, settings):
-    """Fit a row on three draws of labels, and return its metrics, means over the draws."""
-    data = folder / "data" / name
-    features = ["--features", next(data.glob("features.np?"))]
-    keys = ["--dataset", name, "--protocol", "unseen_labels"]
-    for seed in (1, 2, 3):
-        split = split_of(folder, name, seed)
-        out = split.parent / "row"
-        assert run("fit", "--split", split, *features, "--word-vectors", data / "word_vectors.npz", *keys,
-                   "--variant", "row",
-                   "--module", module, "--settings", json.dumps(settings), "--seed", seed,
-                   "--out", out) == 0  # fmt: skip
-        assert run("rank", "--split", split, "--model", out / "model.npz", *features, "--ranks", out / "ranks.parquet",
-                   "--lists", out / "lists.parquet") == 0  # fmt: skip
-    assert run("measure", "--results", folder, *keys, "--variants", "row", "--seeds", 1, 2, 3, "--metrics", *COLUMNS,
-               "--bootstrap", 100, "--out", out / "metrics.parquet", "--summary",
-               out / "summary.parquet", "--cold", out / "cold.parquet",
-               "--by-frequency", out / "by_frequency.parquet") == 0  # fmt: skip
-    table = read_parquet(out / "metrics.parquet")
-    return [np.mean(table.filter(metric=name)["value"].to_numpy()) for name in COLUMNS]
+    return prepare_once
 
 
 @pytest.mark.parametrize(("dataset", "module", "settings", "expected"), EXPECTED)
 def test_unseen_labels_are_ranked_as_by_another_program(prepared, dataset, module, settings, expected):
+    folder = prepared(dataset)
+    data = folder / "data" / dataset
+    features, words = ["--features", next(data.glob("features.np?"))], ["--word-vectors", data / "word_vectors.npz"]
     values = settings if module == "unseen_frequency" else SETS[dataset] | settings
-    assert measured(prepared(dataset), dataset, module, values) == pytest.approx(expected, abs=0.002)
+    metrics = measured(folder, dataset, "unseen_labels", module, values, COLUMNS, features, SEEDS, options=words)
+    assert metrics == pytest.approx(expected, abs=0.002)

@@ -1,11 +1,10 @@
-"""Updates of vectors that were never trained: rotations and changes of scale carry no meaning."""
+"""Updates of untrained vectors: rotations of the trained vectors, changes of scale, and noise."""
 
 import numpy as np
 import pytest
 from scipy.optimize import check_grad
 
-from tests.methods.problems import settings_of
-from tests.methods.test_word_networks import network
+from tests.methods.problems import network, settings_of
 from vsebench.core.errors import UserError
 from vsebench.methods.base import load_method, read_settings
 from vsebench.methods.words.unseen_words import UPDATES, rescaled
@@ -24,49 +23,49 @@ def rotated(n_trained, scale=1.0, noise=0.0):
     return before, after, unseen, unseen @ rotation
 
 
-def cosine_and_ratio(found, wanted):
+def cosine_and_ratio(moved, expected):
     """Return the mean cosine of rows, and the mean ratio of their lengths."""
-    lengths = [np.linalg.norm(rows, axis=1) for rows in (found, wanted)]
-    return (found * wanted).sum(axis=1) @ (1 / lengths[0] / lengths[1]) / len(found), (lengths[0] / lengths[1]).mean()
+    lengths = [np.linalg.norm(rows, axis=1) for rows in (moved, expected)]
+    return (moved * expected).sum(axis=1) @ (1 / lengths[0] / lengths[1]) / len(moved), (lengths[0] / lengths[1]).mean()
 
 
 @pytest.mark.parametrize("name", FAITHFUL)
 def test_a_rotation_of_the_trained_labels_is_taken_over(name):
-    before, after, unseen, wanted = rotated(260)
-    assert cosine_and_ratio(UPDATES[name](before, after, unseen), wanted) == pytest.approx((1, 1), abs=0.02)
+    before, after, unseen, expected = rotated(260)
+    assert cosine_and_ratio(UPDATES[name](before, after, unseen), expected) == pytest.approx((1, 1), abs=0.02)
 
 
 @pytest.mark.parametrize("name", FAITHFUL)
-def test_noise_beside_a_rotation_leaves_the_direction(name):
-    before, after, unseen, wanted = rotated(260, noise=0.3)
-    assert cosine_and_ratio(UPDATES[name](before, after, unseen), wanted)[0] > 0.97
+def test_noise_added_to_a_rotation_keeps_the_direction(name):
+    before, after, unseen, expected = rotated(260, noise=0.3)
+    assert cosine_and_ratio(UPDATES[name](before, after, unseen), expected)[0] > 0.97
 
 
 @pytest.mark.parametrize(
     ("name", "ratio"), [("linear_map", 1), ("procrustes", 1 / 3), ("linear_dots", 1 / 9), ("nonlinear", 0.12)]
 )
 def test_three_times_as_long_vectors_change_the_length_of_the_others(name, ratio):
-    """What keeps inner products makes the others a ninth as long as a map would."""
-    before, after, unseen, wanted = rotated(260, scale=3.0)
-    found = UPDATES[name](before, after, unseen)
-    assert cosine_and_ratio(found, 3 * wanted) == pytest.approx((1, ratio), abs=0.02)
-    again = rescaled(after, found)
+    """An update that keeps inner products makes the untrained vectors a ninth as long as a linear map does."""
+    before, after, unseen, expected = rotated(260, scale=3.0)
+    actual = UPDATES[name](before, after, unseen)
+    assert cosine_and_ratio(actual, 3 * expected) == pytest.approx((1, ratio), abs=0.02)
+    again = rescaled(after, actual)
     np.testing.assert_allclose(np.linalg.norm(again, axis=1), np.median(np.linalg.norm(after, axis=1)))
 
 
 @pytest.mark.parametrize(("name", "ratio"), [("none", 1.0), ("published", 0.2)])
 def test_without_an_update_and_as_published_a_rotation_is_missed(name, ratio):
-    before, after, unseen, wanted = rotated(260)
-    cosine, found = cosine_and_ratio(UPDATES[name](before, after, unseen), wanted)
+    before, after, unseen, expected = rotated(260)
+    cosine, actual = cosine_and_ratio(UPDATES[name](before, after, unseen), expected)
     assert abs(cosine) < 0.2
-    assert found == pytest.approx(ratio)
+    assert actual == pytest.approx(ratio)
 
 
 def test_with_fewer_trained_labels_than_dimensions_an_update_stays_finite():
-    before, after, unseen, wanted = rotated(40)
+    before, after, unseen, expected = rotated(40)
     for update in UPDATES.values():
         assert np.isfinite(update(before, after, unseen)).all()
-    assert cosine_and_ratio(UPDATES["procrustes"](before, after, unseen), wanted)[0] > 0.6
+    assert cosine_and_ratio(UPDATES["procrustes"](before, after, unseen), expected)[0] > 0.6
 
 
 def test_zeros_are_not_rescaled():
@@ -74,7 +73,7 @@ def test_zeros_are_not_rescaled():
 
 
 def test_the_gradient_of_the_nonlinear_update_by_differences(monkeypatch):
-    """`minimize` is replaced by a look at the function that it is given."""
+    """`minimize` is replaced by a function that records its arguments."""
     seen = {}
 
     def look(loss, start, **options):
@@ -99,7 +98,7 @@ def test_a_method_moves_the_labels_that_it_does_not_train(name):
     np.testing.assert_allclose(fitter.model().label[~LEARNT, :-1], expected, rtol=1e-4, atol=1e-5)
 
 
-def test_moved_vectors_get_the_length_of_the_trained_ones_if_asked():
+def test_moved_vectors_get_the_length_of_the_trained_vectors_with_rescale():
     fitter = network("x_ent", learnt=LEARNT, joint=True, unseen_update="procrustes", rescale=True)
     fitter.epoch()
     lengths = np.linalg.norm(fitter.model().label[:, :-1], axis=1)

@@ -1,4 +1,4 @@
-"""How often VSE-ens sorts its lists."""
+"""The number of times that VSE-ens sorts its lists."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""VSE-fs on image features beside its twin in NumPy, finite differences and a planted truth."""
+"""VSE-fs on image features, against its twin in NumPy, finite differences and a planted truth."""
 
 from itertools import pairwise
 
@@ -7,11 +7,9 @@ import pytest
 from scipy import sparse
 
 from tests.builders import dense, matrix_of
-from tests.methods.problems import problem_from, settings_of
+from tests.methods.problems import features_of, fit_to, new_images, problem_from, settings_of
 from tests.reference.full_sample_features import Problem as Twin
 from vsebench.core.workers import workers
-from vsebench.data.features import Features
-from vsebench.data.problem import Queries
 from vsebench.methods.by_features.vse_fs_features import VseFsFeatures
 
 SETTINGS = {"factors": 5, "beta_0": 4.0, "alpha": 0.5, "regularisation": 0.3, "deviation": 0.5, "normalise": []}
@@ -28,8 +26,8 @@ def drawn(n_images=40, n_labels=9, dimensions=6, seed=0):
 def started(pool, kind="dense", **changes):
     """Return the method on drawn data, and its twin."""
     values, matrix = drawn()
-    stored = sparse.csr_array(values) if kind == "sparse" else values
-    problem = problem_from(matrix, pool, features=Features(stored, np.ones(len(values), dtype=bool)))
+    features = features_of(sparse.csr_array(values) if kind == "sparse" else values)
+    problem = problem_from(matrix, pool, features=features)
     fitter = VseFsFeatures(problem, settings_of("vse_fs_features", **(SETTINGS | changes)))
     return fitter, twin_of(fitter, values, matrix)
 
@@ -84,27 +82,21 @@ def test_a_planted_map_is_recovered_for_new_images():
     features = rng.normal(0, 1, (1200, 10)).astype(np.float32)
     truth = features @ rng.normal(0, 1, (10, 4)) @ rng.normal(0, 1, (4, 30))
     top = np.argsort(-truth, axis=1)[:, :3]
-    seen = slice(0, 1000)
-    known = Features(features[seen], np.ones(1000, dtype=bool))
-    with workers(1) as pool:
-        matrix = matrix_of([sorted(row) for row in top[seen]], 30)
-        settings = settings_of("vse_fs_features", **(SETTINGS | {"beta_0": 30.0, "alpha": 0.0, "factors": 4}))
-        fitter = VseFsFeatures(problem_from(matrix, pool, features=known), settings)
-        for _ in range(40):
-            fitter.epoch()
-    new = np.full(200, -1, dtype=np.int32)
-    scores = fitter.model().scores(Queries(new, matrix_of([[]] * 200, 30), features[1000:]))
+    matrix = matrix_of([sorted(row) for row in top[:1000]], 30)
+    settings = SETTINGS | {"beta_0": 30.0, "alpha": 0.0, "factors": 4}
+    model, _ = fit_to("vse_fs_features", matrix, features[:1000], epochs=40, **settings)
+    scores = model.scores(new_images(features[1000:], 30))
     correlation = np.mean([np.corrcoef(a, b)[0, 1] for a, b in zip(scores, truth[1000:], strict=True)])
     assert correlation > 0.9
     assert np.mean(np.argmax(scores, axis=1) == top[1000:, 0]) > 0.4
 
 
 def test_the_number_of_threads_changes_nothing():
-    found = []
+    actual = []
     for threads in (1, 2):
         with workers(threads) as pool:
             fitter, _ = started(pool, factors=17)
             for _ in range(3):
                 fitter.epoch()
-            found.append(fitter.model().arrays())
-    assert all(found[0][key].tobytes() == found[1][key].tobytes() for key in found[0])
+            actual.append(fitter.model().arrays())
+    assert all(actual[0][key].tobytes() == actual[1][key].tobytes() for key in actual[0])

@@ -1,38 +1,26 @@
 """Networks with word vectors: the labels' vectors, gradients by differences, optima, and labels that are not learnt."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
-from tests.builders import dense, matrix_of, rows_of
-from tests.methods.problems import problem_from, problem_of, settings_of
+from tests.builders import dense, matrix_of
+from tests.methods.problems import (
+    check_gradients,
+    features_of,
+    network,
+    only,
+    problem_from,
+    problem_of,
+    settings_of,
+)
 from vsebench.core.errors import UserError
 from vsebench.core.workers import workers
-from vsebench.data.features import Features
 from vsebench.data.problem import WordVectors
 from vsebench.methods.base import load_method, read_settings
-from vsebench.methods.networks.layers import Parameter
 from vsebench.methods.words.word_vectors import label_vectors
 
 FULL = ["fast0tag", "x_ent"]
 JOINT = ["s_fast0tag", "s_x_ent", *FULL]
-
-
-def network(name, where="dense features", learnt=None, **changes):
-    """Return a method that is not trained yet."""
-    with workers(1) as pool:
-        problem, _ = problem_of(where, pool)
-    if learnt is not None:
-        problem = only(problem, learnt)
-    return load_method(name)(problem, settings_of(name, **changes))
-
-
-def only(problem, learnt):
-    """Return the problem to learn some labels alone, which the images then carry alone."""
-    labels = problem.training.labels
-    rows = [[label for label in row if learnt[label]] for row in rows_of(labels)]
-    return replace(problem, training=replace(problem.training, labels=matrix_of(rows, labels.n_labels), learnt=learnt))
 
 
 class TestTheVectorsOfLabels:
@@ -70,25 +58,11 @@ class TestTheVectorsOfLabels:
 @pytest.mark.parametrize("changes", [{"joint": False}, {"joint": True}], ids=["fixed", "trained"])
 @pytest.mark.parametrize("name", FULL)
 def test_gradients_are_those_of_the_mean_loss(monkeypatch, name, changes):
-    """A few numbers of the weights and of the labels' vectors, against differences."""
+    """Those of the labels' vectors as well, if these are trained."""
     fitter = network(name, dropout=0.0, **changes)
-    monkeypatch.setattr(Parameter, "step", lambda *arguments: None)
-    images, rng = np.arange(30), np.random.default_rng(1)
     parameters = [*fitter.layers.weights, *fitter.layers.intercepts]
     parameters += [fitter.table.vectors] if changes["joint"] else []
-    for parameter in parameters:
-        parameter.value[...] += rng.normal(0, 0.1, parameter.value.shape)
-    fitter.step(images)
-    for parameter in parameters:
-        found = parameter.gradient.copy()
-        for slot in rng.choice(parameter.value.size, 4, replace=False):
-            values, losses = parameter.value.reshape(-1), []
-            start = values[slot]
-            for move in (0.003, -0.003):
-                values[slot] = start + move
-                losses.append(fitter.step(images) / len(images))
-            values[slot] = start
-            assert found.reshape(-1)[slot] == pytest.approx((losses[0] - losses[1]) / 0.006, abs=4e-3, rel=1e-2)
+    check_gradients(monkeypatch, fitter, parameters, 0.003, abs=4e-3, rel=1e-2)
 
 
 @pytest.mark.parametrize("name", JOINT)
@@ -140,11 +114,12 @@ def scores_on_a_table(name, epochs, **changes):
     """Return the scores of images that all look alike, after a training whose vectors can express any scores."""
     with workers(1) as pool:
         matrix = matrix_of(TABLE * 40, 5)
-        features = Features(np.ones((matrix.n_rows, 1), dtype=np.float32), np.ones(matrix.n_rows, dtype=bool))
         word_vectors = WordVectors(np.eye(5, dtype=np.float32), np.ones(5, dtype=bool))
-        problem = problem_from(matrix, pool, features=features, word_vectors=word_vectors)
+        problem = problem_from(
+            matrix, pool, features=features_of(np.ones((matrix.n_rows, 1))), word_vectors=word_vectors
+        )
     base = {"hidden": [], "dropout": 0.0, "decay": 0.0, "batch": 320, "normalise": [], "scale": 1.0, "joint": False}
-    fitter, rates = None, (0.1, 0.02, 0.004)
+    rates = (0.1, 0.02, 0.004)
     fitter = load_method(name)(problem, settings_of(name, **(base | {"learning_rate": rates[0]} | changes)))
     for rate in rates:
         fitter.layers.settings = fitter.settings.model_copy(update={"learning_rate": rate})
@@ -160,35 +135,35 @@ DRAWN_POSITIVE = (CARRIED / CARRIED.sum(axis=1, keepdims=True)).mean(axis=0)  # 
 
 @pytest.mark.parametrize("offset", ["none", "frequency"])
 def test_full_cross_entropy_ends_at_the_log_odds_with_an_offset_or_without(offset):
-    found = scores_on_a_table("x_ent", 100, offset=offset)[:4]
+    actual = scores_on_a_table("x_ent", 100, offset=offset)[:4]
     chance = FREQUENCY[:4] / len(TABLE)
-    np.testing.assert_allclose(found, np.log(chance / (1 - chance)), atol=0.01)
+    np.testing.assert_allclose(actual, np.log(chance / (1 - chance)), atol=0.01)
 
 
 @pytest.mark.parametrize("power", [0.0, 0.5, 1.0])
 def test_a_sampled_cross_entropy_ends_at_the_lift(power):
     """exp(s_l) = q_l / p_n(l), the chances of a drawn positive and of a drawn negative."""
-    found = scores_on_a_table("s_x_ent", 150, negative_power=power, exclude="none", negatives=20, positives=20)[:4]
+    actual = scores_on_a_table("s_x_ent", 150, negative_power=power, exclude="none", negatives=20, positives=20)[:4]
     negative = FREQUENCY**power / (FREQUENCY**power).sum()
-    np.testing.assert_allclose(found, np.log(DRAWN_POSITIVE[:4] / negative[:4]), atol=0.05)
+    np.testing.assert_allclose(actual, np.log(DRAWN_POSITIVE[:4] / negative[:4]), atol=0.05)
 
 
 def test_sampled_pairs_end_at_the_differences_of_the_lift():
-    found = scores_on_a_table("s_fast0tag", 150, exclude="none", negatives=20, positives=20)[:4]
+    actual = scores_on_a_table("s_fast0tag", 150, exclude="none", negatives=20, positives=20)[:4]
     lift = np.log(DRAWN_POSITIVE[:4] / (FREQUENCY / FREQUENCY.sum())[:4])
-    np.testing.assert_allclose(found - found[0], lift - lift[0], atol=0.06)
+    np.testing.assert_allclose(actual - actual[0], lift - lift[0], atol=0.06)
 
 
 def test_with_sums_for_weights_the_lift_is_divided_by_the_ratio_of_draws():
-    found = scores_on_a_table("s_x_ent", 150, exclude="none", negatives=20, positives=5, weights="sum")[:4]
+    actual = scores_on_a_table("s_x_ent", 150, exclude="none", negatives=20, positives=5, weights="sum")[:4]
     expected = np.log(DRAWN_POSITIVE[:4] / (FREQUENCY / FREQUENCY.sum())[:4]) - np.log(20 / 5)
-    np.testing.assert_allclose(found, expected, atol=0.06)
+    np.testing.assert_allclose(actual, expected, atol=0.06)
 
 
 def test_the_correction_gives_the_order_of_drawn_positives_back():
     changes = {"exclude": "none", "negatives": 20, "positives": 20, "correct_for_frequency": True}
-    found = scores_on_a_table("s_x_ent", 150, **changes)[:4]
-    np.testing.assert_allclose(found - found[0], np.log(DRAWN_POSITIVE[:4] / DRAWN_POSITIVE[0]), atol=0.06)
+    actual = scores_on_a_table("s_x_ent", 150, **changes)[:4]
+    np.testing.assert_allclose(actual - actual[0], np.log(DRAWN_POSITIVE[:4] / DRAWN_POSITIVE[0]), atol=0.06)
 
 
 @pytest.mark.parametrize(
@@ -203,8 +178,8 @@ def test_nothing_is_added_to_cosines(name, changes, key):
 
 def test_batch_and_next_image_end_where_their_negatives_lead():
     """All images of the batch are of one kind: with the next image's labels p_n is q, so that no label is lifted."""
-    found = scores_on_a_table("s_x_ent", 150, exclude="next_image", negatives=20, positives=20)[:4]
-    np.testing.assert_allclose(found, 0, atol=0.06)
+    actual = scores_on_a_table("s_x_ent", 150, exclude="next_image", negatives=20, positives=20)[:4]
+    np.testing.assert_allclose(actual, 0, atol=0.06)
 
 
 def test_the_power_of_negatives_that_come_from_the_next_image_is_refused():

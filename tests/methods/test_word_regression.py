@@ -4,8 +4,17 @@ import numpy as np
 import pytest
 
 from tests.builders import dense, matrix_of
-from tests.methods.problems import fitted, planted_features, planted_labels, planted_words, problem_of, settings_of
-from tests.methods.test_word_networks import only
+from tests.methods.problems import (
+    check_slopes,
+    fitted,
+    learnt_from,
+    network,
+    only,
+    planted_labels,
+    planted_words,
+    problem_of,
+    settings_of,
+)
 from vsebench.core.workers import workers
 from vsebench.methods.base import load_method
 from vsebench.methods.by_features.least_squares import weighted
@@ -14,11 +23,6 @@ from vsebench.methods.words.correlated_wv import nearest_words, targets
 
 VECTORS = planted_words().vectors
 KNOWN = np.arange(400) != 5
-
-
-def rows_and_labels():
-    """Return features and labels of the images that are learnt from, in float64."""
-    return planted_features("dense").values[KNOWN].astype(np.float64), dense(planted_labels())[KNOWN].astype(np.float64)
 
 
 def ridge_of(rows, target, regularisation):
@@ -31,7 +35,7 @@ def ridge_of(rows, target, regularisation):
 @pytest.mark.parametrize("target", ["mean", "sum"])
 def test_ridge_on_word_vectors_is_ridge_on_each_of_their_numbers(target):
     model, queries = fitted("avg_wv_ridge", "dense features", target=target, vectors="raw", regularisation=2.0)
-    rows, carried = rows_and_labels()
+    rows, carried = learnt_from("dense features")
     goal = carried @ VECTORS / (carried.sum(axis=1, keepdims=True) if target == "mean" else 1)
     expected = ridge_of(rows, goal, 2.0) @ VECTORS.T
     np.testing.assert_allclose(model.scores(queries)[KNOWN], expected, rtol=1e-3, atol=1e-2 * np.abs(expected).mean())
@@ -39,19 +43,17 @@ def test_ridge_on_word_vectors_is_ridge_on_each_of_their_numbers(target):
 
 @pytest.mark.parametrize("target", ["mean", "sum"])
 def test_an_images_target_is_the_mean_or_the_sum_and_0_without_a_label(target):
-    found = target_shares(matrix_of([[0, 2, 3], [], [1]], 4), target).toarray()
+    actual = target_shares(matrix_of([[0, 2, 3], [], [1]], 4), target).toarray()
     share = 1 / 3 if target == "mean" else 1
-    np.testing.assert_allclose(found, [[share, 0, share, share], [0] * 4, [0, 1, 0, 0]])
+    np.testing.assert_allclose(actual, [[share, 0, share, share], [0] * 4, [0, 1, 0, 0]])
 
 
 def test_the_loss_of_the_network_is_the_squared_distance_to_the_target():
-    with workers(1) as pool:
-        problem, _ = problem_of("dense features", pool)
-    fitter = load_method("avg_wv")(problem, settings_of("avg_wv", vectors="raw"))
+    fitter = network("avg_wv", vectors="raw")
     outputs = np.random.default_rng(1).normal(size=(4, 10)).astype(np.float32)
     slopes, images = outputs.copy(), np.array([3, 9, 30, 60])
     total = fitter.loss(slopes, images)
-    carried = rows_and_labels()[1][images]
+    carried = learnt_from("dense features")[1][images]
     difference = outputs - carried @ VECTORS / carried.sum(axis=1, keepdims=True)
     assert total == pytest.approx((difference**2).sum(), rel=1e-5)
     np.testing.assert_allclose(slopes, 2 * difference, rtol=1e-4, atol=1e-5)
@@ -61,9 +63,9 @@ def test_the_loss_of_the_network_is_the_squared_distance_to_the_target():
 def test_conse_is_the_mean_of_the_most_probable_labels_vectors(score):
     changes = {"vectors": "raw", "regularisation": 2.0, "most_probable": 3, "score": score}
     model, queries = fitted("conse", "dense features", **changes)
-    chance = np.maximum(ridge_of(*rows_and_labels(), 2.0), 0)
-    found = model.scores(queries)[KNOWN]
-    for row, scores in zip(chance, found, strict=True):
+    chance = np.maximum(ridge_of(*learnt_from("dense features"), 2.0), 0)
+    actual = model.scores(queries)[KNOWN]
+    for row, scores in zip(chance, actual, strict=True):
         top = np.argsort(-row)[:3]
         expected = VECTORS @ (row[top] @ VECTORS[top] / row[top].sum())
         if score == "cosine":
@@ -95,24 +97,14 @@ def test_a_target_keeps_the_images_labels_and_the_two_largest_entries():
     nearest = np.array([[5, 0, 4, 0, 1], [0, 1, 0, 3, 0]], dtype=np.float32)
     nearest = np.vstack([nearest, np.zeros((3, 5), dtype=np.float32)])
     labels = matrix_of([[0, 1], [], [0]], 5)
-    found = targets(weighted(labels, np.ones(3)).astype(np.float32), nearest)
+    actual = targets(weighted(labels, np.ones(3)).astype(np.float32), nearest)
     sums = np.array([[5, 1, 4, 0, 0], [0, 0, 0, 0, 0], [5, 0, 4, 0, 0]])
-    np.testing.assert_allclose(found, sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9), rtol=1e-6)
+    np.testing.assert_allclose(actual, sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9), rtol=1e-6)
 
 
 def test_derivatives_of_correlated_word_vectors_by_differences():
-    with workers(1) as pool:
-        problem, _ = problem_of("dense features", pool)
-    fitter = load_method("correlated_wv")(problem, settings_of("correlated_wv"))
     scores = np.random.default_rng(2).normal(0, 1, (5, 32)).astype(np.float32)
-    slopes, images = scores.copy(), np.arange(5)
-    fitter.loss(slopes, images)
-    for slot in [(0, 0), (2, 17), (4, 31)]:
-        moved = [scores.copy() for _ in range(2)]
-        for one, move in zip(moved, (0.01, -0.01), strict=True):
-            one[slot] += move
-        up, down = (fitter.loss(one, images) for one in moved)
-        assert slopes[slot] == pytest.approx((up - down) / 0.02, abs=2e-3)
+    check_slopes(network("correlated_wv").loss, scores, [(0, 0), (2, 17), (4, 31)], 2e-3)
 
 
 def test_the_constant_direction_is_the_mean_over_training_pairs():

@@ -1,20 +1,18 @@
-"""WSABIE's family from features to models: the start, dense and sparse features, a planted rule, what is refused."""
+"""WSABIE's family from features to models: the start, dense and sparse features, a planted rule, refused inputs."""
 
 import numpy as np
 import pytest
 from scipy import sparse
 
 from tests.builders import matrix_of
-from tests.methods.problems import fit, method_of, problem_from, settings_of
+from tests.methods.problems import features_of, fit_to, method_of, new_images, problem_from, settings_of
 from vsebench.core.errors import UserError
 from vsebench.core.workers import workers
-from vsebench.data.features import Features
-from vsebench.data.problem import Queries
 from vsebench.methods.base import load_method
 
 FAMILY = ["linear_auc", "linear_warp", "one_vs_rest", "owpc_sgd", "pamir_ia", "wsabie", "wsabie_auc", "wsabie_decay"]
 N_IMAGES, N_LABELS, D = 600, 10, 24
-# The rule has ten directions in all: the embedding needs as many factors, and room for the scores that it implies.
+# The rule has ten directions: the embedding needs as many factors, and norms that allow the scores that it implies.
 EPOCHS = 30
 CHANGES = {name: {"maximum_norm": 10.0} for name in ("wsabie", "wsabie_auc", "wsabie_decay", "owpc_sgd")}
 CHANGES["one_vs_rest"] = {"aggressiveness": 0.03}
@@ -31,14 +29,11 @@ def ruled(seed=0):
 
 def fitted_to(name, x, labels, kind="dense", known=None, epochs=EPOCHS, **changes):
     values = sparse.csr_array(x) if kind == "sparse" else x
-    known = np.ones(len(x), dtype=bool) if known is None else known
-    with workers(1) as pool:
-        problem = problem_from(matrix_of(labels, N_LABELS), pool, features=Features(values, known))
-        return fit(name, problem, epochs, **CHANGES.get(name, {}) | changes)
+    return fit_to(name, matrix_of(labels, N_LABELS), values, known, epochs, **CHANGES.get(name, {}) | changes)
 
 
 def scores_of(model, x):
-    return model.scores(Queries(np.full(len(x), -1, dtype=np.int32), matrix_of([[]] * len(x), N_LABELS), x))
+    return model.scores(new_images(x, N_LABELS))
 
 
 @pytest.mark.parametrize("name", FAMILY)
@@ -46,13 +41,13 @@ def test_a_linear_rule_is_learnt_and_holds_for_new_images(name):
     model, _ = fitted_to(name, *ruled())
     x, labels = ruled(seed=1)
     top = np.argsort(-scores_of(model, x), axis=1)[:, :3]
-    share = np.mean([len(set(found) & set(right)) / 3 for found, right in zip(top, labels, strict=True)])
+    share = np.mean([len(set(actual) & set(right)) / 3 for actual, right in zip(top, labels, strict=True)])
     assert share > 0.85  # by chance 0.3
 
 
 @pytest.mark.parametrize("name", FAMILY)
 def test_dense_and_sparse_features_give_the_same_model(name):
-    """The sums differ in their rounding alone; a few steps cannot turn that into another violator."""
+    """The sums differ only by rounding, which does not change the violators of the first steps."""
     x, labels = ruled()
     one, other = (fitted_to(name, x[:60], labels[:60], kind, epochs=2)[0] for kind in ("dense", "sparse"))
     assert np.allclose(scores_of(one, x), scores_of(other, x), rtol=1e-3, atol=1e-4)
@@ -132,7 +127,7 @@ def test_the_step_of_an_epoch_falls_with_the_epochs_before_it():
     """The first epoch is WSABIE's; in the fourth, with decay 1, the step is half as long."""
     x, labels = ruled()
     with workers(1) as pool:
-        problem = problem_from(matrix_of(labels, N_LABELS), pool, features=Features(x, np.ones(len(x), dtype=bool)))
+        problem = problem_from(matrix_of(labels, N_LABELS), pool, features=features_of(x))
         falling = method_of("wsabie_decay")(problem, settings_of("wsabie_decay", decay=1.0))
         fixed = method_of("wsabie")(problem, settings_of("wsabie"))
         rates = []

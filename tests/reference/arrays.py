@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from tests.reference.random_numbers import SplitMix64
 from vsebench.kernels.products import Embedding
 from vsebench.kernels.random_numbers import new_state
 from vsebench.kernels.sgd.pipeline import Positives, new_pipeline
@@ -39,3 +40,9 @@ def pairs_of(rows):
 
 def streams(seed):
     return Streams(*(new_state(seed, stream) for stream in range(3)))
+
+
+def streams_and_twins(seed, n=3):
+    """Return the streams of a seed, and a generator in Python with the same state for each of the first n streams."""
+    state = streams(seed)
+    return state, [SplitMix64(stream[0]) for stream in state[:n]]

@@ -1,10 +1,10 @@
-"""Compiled inner loops. Each has a plain-NumPy twin in tests/reference."""
+"""Compiled inner loops. Each of them has a twin in plain NumPy in tests/reference."""
 
 from numba.np import linalg
 
-# Numba imports `scipy.linalg` when it loads the first kernel of a process, only to learn whether it is installed. That
-# takes a fifth of a small job. It is installed, since this package requires it, and Numba looks again when a kernel
-# multiplies matrices. tests/kernels/test_numba_internals.py fails when a version of Numba does otherwise.
+# Numba imports `scipy.linalg` when it loads the first kernel of a process, to find out whether it is installed. The
+# import takes a fifth of the time of a small job. SciPy is installed, since this package requires it, and Numba checks
+# again when a kernel multiplies matrices. tests/kernels/test_numba_internals.py fails if a version of Numba does not.
 _look_for_scipy = linalg.ensure_blas
 linalg.ensure_blas = lambda: None
 try:

@@ -1,4 +1,4 @@
-"""Drawing from a table of probabilities in a time that does not grow with the table: the alias method.
+"""Draws from a table of probabilities in a time that does not grow with the table: the alias method.
 
 Source: Walker, "An efficient method for generating discrete random variables with general distributions", ACM TOMS 3,
 1977, with the construction of Vose, IEEE TSE 17, 1991.
@@ -14,7 +14,7 @@ from vsebench.kernels.random_numbers import below, uniform
 
 
 class AliasTable(NamedTuple):
-    """A distribution over the numbers 0 to n - 1: a number is drawn uniformly, and kept or replaced by its alias.
+    """A distribution over the numbers 0 to n - 1: a number is drawn uniformly, then kept or replaced by its alias.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class AliasTable(NamedTuple):
 
     @classmethod
     def of(cls, weights: NDArray[np.float64]) -> "AliasTable":
-        """Return the table of weights (n,), at least 0 and not all 0, in a time of the order of n."""
+        """Return the table of weights (n,), which are at least 0 and not all 0; the time is proportional to n."""
         kept = weights * (len(weights) / weights.sum())
         alias = np.arange(len(weights), dtype=np.int32)
         fill_aliases(kept, alias)
@@ -36,7 +36,7 @@ class AliasTable(NamedTuple):
 
 @njit(cache=True)
 def fill_aliases(kept, alias):
-    """Pair each number whose weight is below the mean with one above it, which gives up what is missing.
+    """Pair each number whose weight is below the mean with one above it, whose weight is reduced by the difference.
 
     kept : (n,) float64, weights with a mean of 1, overwritten with probabilities; alias : (n,) int32, 0 to n - 1
     """
@@ -58,7 +58,7 @@ def fill_aliases(kept, alias):
             n_above -= 1
             below_mean[n_below] = large
             n_below += 1
-    for slot in range(n_below):  # what rounding has left over
+    for slot in range(n_below):  # left over because of rounding
         kept[below_mean[slot]] = 1
 
 

@@ -1,4 +1,4 @@
-"""Drawing labels for simulated images."""
+"""Draws of labels for simulated images."""
 
 import numpy as np
 from numba import njit
@@ -8,7 +8,7 @@ from vsebench.kernels.random_numbers import below, uniform
 
 @njit(cache=True, inline="always")
 def draw_index(weights, rng):
-    """Return an index, drawn with the probabilities `weights` (n,), which add up to 1; rng (1,) uint64 is advanced."""
+    """Return an index drawn with the probabilities `weights` (n,), which add up to 1; rng (1,) uint64 is advanced."""
     left = uniform(rng)
     for index in range(len(weights) - 1):
         left -= weights[index]
@@ -19,7 +19,7 @@ def draw_index(weights, rng):
 
 @njit(cache=True, inline="always")
 def draw_new(mixture, cumulative, row, rng):
-    """Return a label that is not in `row`. Drawing again until it is new amounts to drawing without replacement.
+    """Return a label that is not in `row`. Repeating the draw until it is new amounts to drawing without replacement.
 
     mixture : (T,) float32, the image's probabilities of topics
     cumulative : (T, n_labels) float64, cumulative probabilities of the labels in each topic
@@ -38,25 +38,17 @@ def draw_new(mixture, cumulative, row, rng):
 
 @njit(cache=True, nogil=True)
 def draw_labels(mixtures, cumulative, offsets, novelty, rng):
-    """Draw labels for each image: a topic from the image's mixture, then a label from the topic, again until it is new.
+    """Draw labels for each image: a topic from the image's mixture, then a label of the topic, until the label is new.
 
-    Parameters
-    ----------
-    mixtures
-        (n_images, T) float32, rows add up to 1.
-    cumulative
-        (T, n_labels) float64, cumulative probabilities of the labels in each topic; the last column is 1.
-    offsets
-        (n_images + 1,) int64, where each image's labels start.
+    mixtures : (n_images, T) float32, rows add up to 1
+    cumulative : (T, n_labels) float64, cumulative probabilities of the labels in each topic; the last column is 1
+    offsets : (n_images + 1,) int64, where each image's labels start
     novelty
         With probability n / (n + novelty), the label after n others is a copy of a random one of them instead; never if
-        this is infinite.
-    rng
-        (1,) uint64, state of the random numbers; advanced.
+        `novelty` is infinite.
+    rng : (1,) uint64, state of the random numbers; advanced
 
-    Returns
-    -------
-    (offsets[-1],) int32, the labels of each image, one image after the other
+    Returns the labels of each image, one image after the other, (offsets[-1],) int32.
     """
     labels = np.empty(offsets[-1], dtype=np.int32)
     for i in range(len(mixtures)):

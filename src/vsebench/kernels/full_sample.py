@@ -9,11 +9,11 @@ where z_ic = s_ic - a_i <v'_c, v_c> leaves c itself out of p_i, a_i = gamma |C_i
 was computed, and H^C = sum_c beta_c v_c v_c'. The paper's updates are misprinted; docs/methods.md derives these.
 
 The vector of an image or a label is updated factor by factor, as in the paper's Algorithm 1, but vectorised over 16
-images, or over 16 positives of a label. 16 factors make a block: the values of the partners (an image's labels, a
-label's images) in it are gathered once and transposed, so that everything else runs over contiguous memory. All arrays
-are float32.
+images, or over 16 positives of a label. 16 factors make a block: the partners' values in it (of an image's labels, or
+of a label's images) are gathered once and transposed, so that all other loops read contiguous memory. All arrays are
+float32.
 
-Only u_i of each image is stored. Before an image is updated, u_i is brought up to date with the changes of its labels
+Of each image only u_i is stored. Before an image is updated, u_i is brought up to date with the changes of its labels
 since its last update; v_i = u_i - gamma p_i is computed where it is needed.
 
 How the positives are indexed, with an example: `vsebench.methods.by_labels.full_sample.rows_and_columns`.
@@ -43,7 +43,7 @@ AHEAD = 32  # the vector of an image is prefetched this many positives before it
 
 
 class Rows(NamedTuple):
-    """The positives by images, in the order of the kernels: images with few labels first.
+    """The positives by images, in the kernels' order of images: those with few labels first.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class Columns(NamedTuple):
     ----------
     degrees : (n_labels,) int64, number of images that carry each label
     tiles : (n_labels + 1,) int64, the first tile of each label; it starts with slot 16 tiles[c]
-    images : (n_slots + AHEAD,) int32, the image in each slot, in the order of the kernels; 0 in the padding
+    images : (n_slots + AHEAD,) int32, the image in each slot, in the kernels' order; 0 in the padding
     weights : (n_slots,) float32, w_ic; 0 in the padding
     roots : (n_slots,) float32, a_i = gamma |C_i|^(-1/2); 0 in the padding
     """
@@ -79,7 +79,7 @@ class Columns(NamedTuple):
 
 
 class LabelSide(NamedTuple):
-    """What the update of images reads of the labels.
+    """The inputs of an update of images that belong to the labels.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ def extend_image(i, blocks, changes, rows, gamma, extended, row):
 
     i : integer, the image
     blocks : (K / 16, n_images, 16) float32, the u_i before the changes
-    changes : (n_labels, K) float32, by how much the labels have changed
+    changes : (n_labels, K) float32, the changes of the labels' vectors
     rows : `Rows`
     gamma : float32
     """
@@ -123,24 +123,14 @@ def extend_image(i, blocks, changes, rows, gamma, extended, row):
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True)
 def extend_images(start, stop, blocks, changes, rows, gamma, extended):
-    """Write the u_i of images `start` to `stop`, brought up to date with the changes of their labels.
-
-    Parameters
-    ----------
-    start, stop : integers, images in the order of the kernels
-    blocks : (K / 16, n_images, 16) float32, the u_i before the changes
-    changes : (n_labels, K) float32, by how much the labels have changed
-    rows : `Rows`
-    gamma : float32
-    extended : (stop - start, K) float32, written
-    """
+    """Write the u_i of images `start` to `stop` into `extended`, (stop - start, K) float32; see `extend_image`."""
     for i in range(start, stop):
         extend_image(i, blocks, changes, rows, gamma, extended, i - start)
 
 
 @njit(cache=True, inline="always")
 def longest(offsets, start, stop):
-    """Return the length of the longest row in [start, stop); row r is offsets[r] to offsets[r + 1]."""
+    """Return the length of the longest row from `start` to `stop`; row r has the length offsets[r + 1] - offsets[r]."""
     most = 0
     for row in range(start, stop):
         most = max(most, offsets[row + 1] - offsets[row])
@@ -151,9 +141,7 @@ def longest(offsets, start, stop):
 def sweep_images(start, stop, rows, labels, gamma, regularisation, blocks, scores, extended):
     """Update the images `start` to `stop`, factor by factor, to the minimum of the loss in each.
 
-    Parameters
-    ----------
-    start, stop : integers, images in the order of the kernels; start is a multiple of 16
+    start, stop : integers, images in the kernels' order; start is a multiple of 16
     rows : `Rows`
     labels : `LabelSide`
     gamma, regularisation : float32, gamma and lambda
@@ -161,9 +149,7 @@ def sweep_images(start, stop, rows, labels, gamma, regularisation, blocks, score
     scores : (n_slots,) float32, the s_ic in the slots of `Columns`; written
     extended : (at least stop - start, K) float32, the u_i of these images as rows; written
 
-    Returns
-    -------
-    sum of the |v_i|^2, float64
+    Returns the sum of the |v_i|^2, float64.
     """
     n_factors = labels.vectors.shape[1]
     most = longest(rows.offsets, start, stop)
@@ -177,7 +163,9 @@ def sweep_images(start, stop, rows, labels, gamma, regularisation, blocks, score
     norm = 0.0
     for group in range(start, stop, LANES):
         width = min(LANES, stop - group)
-        n = rows.offsets[group + width] - rows.offsets[group + width - 1]  # of the last image, which has most labels
+        n = (
+            rows.offsets[group + width] - rows.offsets[group + width - 1]
+        )  # of the last image, which has the most labels
         for lane in range(width):
             i, row = group + lane, group + lane - start
             first, degree = rows.offsets[i], rows.offsets[i + 1] - rows.offsets[i]
@@ -237,7 +225,7 @@ def gather_labels(f0, group, width, n, vectors, rows, x):
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def negative_products(f0, u, hessian, slopes):
-    """Write the factors f0 to f0 + 16 of -H^C u for 16 images: the slope of the loss without the positives' part.
+    """Write the factors f0 to f0 + 16 of -H^C u for 16 images: the slope of the loss, without the positives' terms.
 
     u : (K, 16) float32, factor x image
     hessian : (K, K) float32, H^C
@@ -245,7 +233,7 @@ def negative_products(f0, u, hessian, slopes):
     """
     for f in range(LANES):
         store(slopes, (f, 0), broadcast(np.float32(0)))
-    for k in range(0, len(u), 4):  # four at a time, so that a slope is read and written back less often
+    for k in range(0, len(u), 4):  # four at a time, so that slopes are read and written less often
         u0, u1, u2, u3 = load(u, (k, 0)), load(u, (k + 1, 0)), load(u, (k + 2, 0)), load(u, (k + 3, 0))
         for f in range(LANES):
             h0, h1, h2, h3 = hessian[k, f0 + f], hessian[k + 1, f0 + f], hessian[k + 2, f0 + f], hessian[k + 3, f0 + f]
@@ -254,7 +242,7 @@ def negative_products(f0, u, hessian, slopes):
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy", inline="always")
 def minimise_block(f0, n, x, targets, excess, score, slopes, u, roots, hessian, regularisation):
-    """Move 16 images to the minimum of the loss in the factors f0 to f0 + 16, one factor after the other.
+    """Move 16 images to the minimum of the loss in each of the factors f0 to f0 + 16, one factor after the other.
 
     For one image i and factor f, with e_ic = w_ic (1 + a_i <v'_c, v_c>) - (w_ic - beta_c) s_ic:
 
@@ -302,8 +290,6 @@ def sweep_labels(start, stop, columns, blocks, previous, penalties, hessian, reg
         v_cf += [sum_i (u_if e_ic - a_i v'_cf w_ic (1 - z_ic)) - beta_c (H^I v_c)_f - lambda v_cf]
                 / [sum_i (w_ic (u_if - a_i v'_cf)^2 - beta_c u_if^2) + beta_c h^I_ff + lambda]
 
-    Parameters
-    ----------
     start, stop : integers, labels
     columns : `Columns`
     blocks : (K / 16, n_images, 16) float32, u_i
@@ -316,7 +302,7 @@ def sweep_labels(start, stop, columns, blocks, previous, penalties, hessian, reg
     """
     most = longest(columns.tiles, start, stop)
     x = scratch(most * LANES * LANES).reshape(most * LANES, LANES)  # u_if: (tile, factor of the block) x positive
-    slopes = scratch(LANES)  # of the block's factors; without the positives' part
+    slopes = scratch(LANES)  # of the block's factors, without the positives' terms
     overlaps = np.empty(stop - start, dtype=np.float32)  # <v'_c, v_c>
     for c in range(start, stop):
         overlaps[c - start] = dot(previous, c, labels, c)
@@ -399,8 +385,6 @@ def exclusion(first, n_tiles, columns, scores, overlap):
 def positive_loss(columns, scores, penalties, squared_norms):
     """Return the sum over positives of w (1 - z)^2 - beta s^2, float64, where v'_c = v_c.
 
-    Parameters
-    ----------
     columns : `Columns`
     scores : (n_slots,) float32, s_ic
     penalties : (n_labels,) float32, beta_c

@@ -1,4 +1,4 @@
-"""Inner products of embeddings: what a score is made of."""
+"""Inner products of embeddings, which scores consist of."""
 
 from typing import NamedTuple
 
@@ -35,7 +35,7 @@ def dot(a, i, b, j):
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def margin(embedding, i, p, n):
-    """Return how much higher image i scores label p than label n, <v_i, v_p - v_n>, float32."""
+    """Return the score of label p minus the score of label n for image i, <v_i, v_p - v_n>, float32."""
     images, labels = embedding
     products = broadcast(np.float32(0))
     for f in range(0, images.shape[1], LANES):
@@ -50,9 +50,9 @@ def rounded_products(vectors, rows, pairs, groups):
     vectors : (n, K) int16, rounded vectors (`vsebench.kernels.ranking.rounding`)
     rows : tuple of integers, rows of `vectors`
     pairs : (n_groups, K / 2, 32) int16, of a `RoundedLabels`
-    groups : tuple of integers, as long as `rows`: the group of 16 labels that each row is multiplied with
+    groups : tuple of integers, as long as `rows`: the group of 16 labels that each row is multiplied by
 
-    Several at a time, because a processor waits for a sum before it can add to it: four to six keep it busy.
+    Four to six rows at a time keep a processor busy, since it waits for a sum before it can add to it.
     """
     sums = zero_sums(rows)
     for pair in range(pairs.shape[1]):

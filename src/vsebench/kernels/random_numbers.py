@@ -1,4 +1,4 @@
-"""Random numbers inside kernels: SplitMix64, one word of state that the caller owns.
+"""Random numbers inside kernels: SplitMix64, whose state is one word that the caller keeps.
 
 Source: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
 """
@@ -12,7 +12,7 @@ INCREMENT = U64(0x9E3779B97F4A7C15)
 
 
 def new_state(seed: int, *stream: int) -> NDArray[np.uint64]:
-    """Return the state, (1,) uint64, of an independent stream of numbers for a seed."""
+    """Return the state, (1,) uint64, of an independent stream of random numbers for a seed."""
     return np.random.SeedSequence([seed, *stream]).generate_state(1, dtype=np.uint64).astype(np.uint64)
 
 

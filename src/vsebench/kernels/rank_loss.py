@@ -1,4 +1,4 @@
-"""The loss of a rank in WARP and in what follows it: L(k) = 1 + 1/2 + ... + 1/k.
+"""The loss of a rank in WARP and in losses based on it: L(k) = 1 + 1/2 + ... + 1/k.
 
 Source: Usunier, Buffoni and Gallinari, "Ranking with ordered weighted pairwise classification", ICML 2009, with the
 weights 1/j of Weston, Bengio and Usunier, "Large scale image annotation", 2010.
@@ -16,10 +16,10 @@ def rank_losses(n_labels: int) -> NDArray[np.float64]:
 
 @njit(cache=True, inline="always")
 def loss_of_rank(scores, row, label, rank_loss):
-    """Return L(r), float64, r the rank of a label among all labels of an image, from 1.
+    """Return L(r), float64, where r is the rank of a label among all labels of an image, from 1.
 
-    scores : (m, n_labels) float32, the image's in `row`
-    rank_loss : (n_labels + 1,) float64, as `rank_losses` returns it
+    scores : (m, n_labels) float32; the image is in `row`
+    rank_loss : (n_labels + 1,) float64, from `rank_losses`
     """
     rank = 1
     for k in range(scores.shape[1]):

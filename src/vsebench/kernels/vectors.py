@@ -1,38 +1,38 @@
-"""A vector of 16 float32 as a type of its own in compiled code: `Vector`. The one exotic module of this package.
+"""A type of its own for 16 float32 in compiled code: `Vector`.
 
 A `Vector` is a value: it stays in a register of the processor from `load` to `store`. In a kernel, the line
 
     slope = slope + (w - excess * load(scores, j)) * load(x, (f, 0))
 
 computes 16 slopes at a time: of 16 images, of 16 positives of a label, or of 16 factors of an embedding. Sums are added
-in 16 fixed lanes, not in an order that the compiler chooses, so models keep their bytes. What each operation gains over
-a plain loop is in docs/kernels.md (`python -m benchmarks --only vectors`).
+in 16 fixed lanes, not in an order that the compiler chooses, so models keep their bytes. docs/kernels.md compares each
+operation with a plain loop (`python -m benchmarks --only vectors`).
 
 Operations, named as in NumPy where NumPy has them:
 
     load(array, index)                 16 consecutive float32 of an array, starting at an index
-    store(array, index, v)             write them there
+    store(array, index, v)             write 16 float32 into an array, starting at an index
     broadcast(x)                       16 times the float32 x
-    +  -  *                            between two vectors, or with a float32 on the left
-    absolute(v)  sqrt(v)  cumsum(v)    as NumPy's, of 16 numbers
+    +  -  *                            of two vectors, or of a float32 on the left and a vector
+    absolute(v)  sqrt(v)  cumsum(v)    as in NumPy, of 16 numbers
     add_up(v)                          the sum of the 16 numbers: NumPy's sum
     divide(a, b)                       a / b
     divide_or_zero(a, b)               a / b; 0 where b is not positive
     greater_mask(v, x)                 a number whose bit e is 1 where v[e] > x
     count_bits(mask)                   how many bits are 1
-    any_equal(array, index, n, x)      whether one of n <= 16 consecutive int32 equals x
+    any_equal(array, index, n, x)      whether one of n <= 16 consecutive int32 is x
     transpose(array, index)            transpose 16 x 16 consecutive float32 in place
     prefetch(array, index)             start to fetch an array's element into the cache
     zero_sums(rows), add_products(...) inner products of int16 numbers, summed in int32
     to_float(sums)                     16 int32 as a `Vector`
 
-An index is an integer or a tuple of them, and is not checked; the 16 numbers from there on have to be contiguous.
-Compilers split a `Vector` on processors with shorter registers.
+An index is an integer or a tuple of integers and is not checked; the 16 numbers have to be contiguous. Compilers split
+a `Vector` on processors with shorter registers.
 
-16 float32 fill a cache line (64 bytes) if the array starts on one. `aligned` and `scratch` make such arrays; in others
-each vector would touch two lines and take up to twice the time to fetch.
+16 float32 fill a cache line (64 bytes) if the array starts on one. `aligned` and `scratch` make such arrays. In other
+arrays each vector would lie in two lines and take up to twice the time to fetch.
 
-The module builds on parts of numba that carry no promise of stability. pyproject.toml bounds numba's version, and
+The module uses parts of numba that may change in any version. pyproject.toml bounds numba's version, and
 tests/kernels/test_numba_internals.py reports which part has changed.
 """
 
@@ -49,10 +49,10 @@ from numpy.typing import NDArray
 
 LANES = 16  # numbers in a vector
 CACHE_LINE = 64  # bytes
-# All flags of fastmath except those that assume that NaN and infinity never occur: divergence must stay visible.
+# All flags of fastmath, except those that assume no NaN and no infinity: divergence must stay visible.
 FASTMATH = {"reassoc", "contract", "nsz", "arcp"}
-# For functions that allocate no array: numba then does not count references to arrays. Counting them when tuples of
-# arrays are passed around in each step takes as long as the step itself.
+# For functions that allocate no array: numba then does not count references to arrays. If tuples of arrays are passed
+# on in each step, counting takes as long as the step itself.
 NO_ALLOCATION = {"_nrt": False}
 
 INT8, INT16, INT32, INT64 = (ir.IntType(bits) for bits in (8, 16, 32, 64))
@@ -63,7 +63,7 @@ FLOAT_VECTOR, INT_VECTOR = ir.VectorType(ir.FloatType(), LANES), ir.VectorType(I
 def aligned(*shape: int) -> NDArray[np.float32]:
     """Return float32 zeros, C-contiguous, whose first element starts a cache line."""
     n_bytes = int(np.prod(shape)) * 4
-    buffer = np.empty(n_bytes + CACHE_LINE, dtype=np.uint8)  # with np.zeros the system would not use large memory pages
+    buffer = np.empty(n_bytes + CACHE_LINE, dtype=np.uint8)  # np.zeros would prevent large memory pages
     buffer[:] = 0
     skip = -buffer.ctypes.data % CACHE_LINE
     return buffer[skip : skip + n_bytes].view(np.float32).reshape(shape)
@@ -83,39 +83,21 @@ def scratch(size):
 
 
 class VectorType(types.Type):
-    """Numba's type of 16 float32."""
-
-    def __init__(self):
-        super().__init__(name="Vector")
+    """Numba's type of 16 numbers: float32 in a `Vector`; int32, the sums of `add_products`, in an `IntVector`."""
 
 
-class IntVectorType(types.Type):
-    """Numba's type of 16 int32, the sums of `add_products`."""
-
-    def __init__(self):
-        super().__init__(name="IntVector")
-
-
-vector, int_vector = VectorType(), IntVectorType()
+vector, int_vector = VectorType("Vector"), VectorType("IntVector")
 
 
 @register_model(VectorType)
 class VectorModel(models.PrimitiveModel):
-    """A `Vector` is one LLVM vector."""
+    """In compiled code 16 numbers are one LLVM vector."""
 
     def __init__(self, dmm, fe_type):
-        super().__init__(dmm, fe_type, FLOAT_VECTOR)
+        super().__init__(dmm, fe_type, FLOAT_VECTOR if fe_type == vector else INT_VECTOR)
 
 
-@register_model(IntVectorType)
-class IntVectorModel(models.PrimitiveModel):
-    """An `IntVector` is one LLVM vector."""
-
-    def __init__(self, dmm, fe_type):
-        super().__init__(dmm, fe_type, INT_VECTOR)
-
-
-# How instructions are generated. `builder` appends LLVM instructions to the function that is being compiled.
+# Generation of instructions: `builder` appends LLVM instructions to the function that is being compiled.
 
 
 def _int_constants(numbers):
@@ -128,7 +110,7 @@ def _float_zeros():
 
 
 def _broadcast(builder, scalar):
-    """Return a vector that has an LLVM value in each lane."""
+    """Return a vector with an LLVM value in each lane."""
     undefined = ir.Constant(ir.VectorType(scalar.type, LANES), ir.Undefined)
     first = builder.insert_element(undefined, scalar, INT32(0))
     return builder.shuffle_vector(first, undefined, _int_constants([0] * LANES))
@@ -143,7 +125,7 @@ def _pointer(context, builder, array_type, array, indices, index_types, element_
 
 
 def _element(context, builder, signature_, arguments, element_type):
-    """Return the pointer to the element that the second argument indexes in the array that is the first."""
+    """Return the pointer to the element of the first argument, an array, whose index is the second argument."""
     array_type, index_type = signature_.args[:2]
     if isinstance(index_type, BaseTuple):
         indices, index_types = cgutils.unpack_tuple(builder, arguments[1]), list(index_type)
@@ -153,7 +135,7 @@ def _element(context, builder, signature_, arguments, element_type):
 
 
 def _elementwise(name):
-    """Return a code generator that applies one of LLVM's functions of a number to all 16."""
+    """Return a code generator that applies an LLVM function of one number to all 16."""
 
     def generate(context, builder, signature_, arguments):
         kind = ir.FunctionType(FLOAT_VECTOR, [FLOAT_VECTOR])
@@ -163,7 +145,7 @@ def _elementwise(name):
 
 
 def _define_operator(function, instruction):
-    """Let an operator of Python mean an LLVM instruction between two vectors, or a float32 and a vector."""
+    """Define an operator of Python as an LLVM instruction on two vectors, or on a float32 and a vector."""
 
     @infer_global(function)
     class Operator(AbstractTemplate):
@@ -186,12 +168,12 @@ _define_operator(operator.sub, "fsub")
 _define_operator(operator.mul, "fmul")
 
 
-# The operations. Each docstring says what the operation does in a kernel; `generate` emits its instructions.
+# The operations. Each docstring describes the operation in a kernel; `generate` emits its instructions.
 
 
 @intrinsic
 def load(typing_context, array, index):
-    """Return 16 consecutive numbers of a float32 array, from an index on."""
+    """Return 16 consecutive numbers of a float32 array, starting at an index."""
 
     def generate(context, builder, signature_, arguments):
         return builder.load(_element(context, builder, signature_, arguments, FLOAT_VECTOR), align=4)
@@ -201,7 +183,7 @@ def load(typing_context, array, index):
 
 @intrinsic
 def store(typing_context, array, index, value):
-    """Write 16 consecutive numbers into a float32 array, from an index on."""
+    """Write 16 consecutive numbers into a float32 array, starting at an index."""
 
     def generate(context, builder, signature_, arguments):
         builder.store(arguments[2], _element(context, builder, signature_, arguments, FLOAT_VECTOR), align=4)
@@ -212,7 +194,7 @@ def store(typing_context, array, index, value):
 
 @intrinsic
 def broadcast(typing_context, number):
-    """Return a vector of 16 times the same float32."""
+    """Return a vector of 16 equal float32."""
 
     def generate(context, builder, signature_, arguments):
         return _broadcast(builder, arguments[0])
@@ -246,7 +228,7 @@ def add_up(typing_context, value):
 
 @intrinsic
 def cumsum(typing_context, value):
-    """Return the cumulative sums: the sum of the first number, of the first two, ... of all 16."""
+    """Return the cumulative sums of the 16 numbers."""
 
     def generate(context, builder, signature_, arguments):
         sums = arguments[0]
@@ -281,7 +263,7 @@ def divide_or_zero(typing_context, numerator, denominator):
 
 @intrinsic
 def greater_mask(typing_context, value, bound):
-    """Return an int64 whose bit e is 1 where number e is greater than a float32. A NaN is not."""
+    """Return an int64 whose bit e is 1 if number e is greater than a float32, which NaN never is."""
 
     def generate(context, builder, signature_, arguments):
         greater = builder.fcmp_ordered(">", arguments[0], _broadcast(builder, arguments[1]))
@@ -292,7 +274,7 @@ def greater_mask(typing_context, value, bound):
 
 @intrinsic
 def count_bits(typing_context, mask):
-    """Return how many bits of an int64 are 1."""
+    """Return the number of bits of an int64 that are 1."""
 
     def generate(context, builder, signature_, arguments):
         return builder.ctpop(arguments[0])
@@ -302,9 +284,9 @@ def count_bits(typing_context, mask):
 
 @intrinsic
 def any_equal(typing_context, array, index, n, number):
-    """Return whether one of n consecutive numbers of an int32 array, from an index on, equals a number.
+    """Return whether one of n consecutive numbers of an int32 array, starting at an index, equals a number.
 
-    At most 16 are compared. 16 are read whatever n is, so the array needs that many from the index on.
+    At most 16 are compared. 16 are read whatever n is, so the array must have 16 numbers from the index on.
     """
 
     def generate(context, builder, signature_, arguments):
@@ -322,7 +304,7 @@ def any_equal(typing_context, array, index, n, number):
 
 @intrinsic
 def transpose(typing_context, array, index):
-    """Transpose a 16 x 16 tile of a float32 array in place: 256 consecutive numbers, from an index on.
+    """Transpose a 16 x 16 tile of a float32 array in place: 256 consecutive numbers, starting at an index.
 
     In each of four rounds, rows at some distance swap the elements that are on the wrong side of the diagonal.
     """
@@ -348,13 +330,13 @@ def transpose(typing_context, array, index):
 
 @intrinsic
 def prefetch(typing_context, array, index):
-    """Ask the processor to fetch the cache line of an element that will be read soon; nothing else changes."""
+    """Ask the processor to fetch the cache line of an element that will be read soon."""
 
     def generate(context, builder, signature_, arguments):
         pointer = _element(context, builder, signature_, arguments, INT8)
         kind = ir.FunctionType(ir.VoidType(), [pointer.type, INT32, INT32, INT32])
         fetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        builder.call(fetch, [pointer, INT32(0), INT32(3), INT32(1)])  # to read, into the nearest cache, data
+        builder.call(fetch, [pointer, INT32(0), INT32(3), INT32(1)])  # for a read; into the nearest cache; of data
         return context.get_dummy_value()
 
     return types.void(array, index), generate
@@ -378,10 +360,10 @@ def add_products(typing_context, sums, vectors, rows, groups_of_labels, groups, 
     vectors : (n, K) int16
     rows, groups : tuples of integers
     groups_of_labels : (n_groups, K / 2, 32) int16, two factors of the first label, of the second, ... of the sixteenth
-    pair : which two factors, 2 pair and 2 pair + 1
+    pair : integer; the two factors are 2 pair and 2 pair + 1
 
-    Lane e of sum t grows by x[2 pair] y[2 pair] + x[2 pair + 1] y[2 pair + 1], x being the row and y label e of the
-    group. Processors of the x86 family have one instruction for that. Overflow of int32 is not detected.
+    Lane e of sum t grows by x[2 pair] y[2 pair] + x[2 pair + 1] y[2 pair + 1], where x is the row and y is label e of
+    the group. Processors of the x86 family have one instruction for this. Overflow of int32 is not detected.
     """
 
     def generate(context, builder, signature_, arguments):

@@ -1,7 +1,7 @@
 """The contract of a method, `Method` or `Control`, and the functions that load a method by its name.
 
 A module <name>.py in src/vsebench/methods, or in a sub-folder, sets `METHOD` to its class. Files in config/methods name
-the module and its settings; several of them can use the same module.
+the module and its settings; several files can use the same module.
 """
 
 import importlib
@@ -21,14 +21,14 @@ from vsebench.models import Model
 
 
 class Settings(Strict):
-    """The settings of a method; a method adds its own."""
+    """The base of the settings of a method."""
 
     def given(self) -> dict[str, Any]:
-        """Return the settings that were given, as in JSON; all others have their default."""
+        """Return the settings that were given, as in JSON; all others have their defaults."""
         return self.model_dump(mode="json", exclude_unset=True)
 
     def changed(self, changes: dict[str, Any], where: str) -> Self:
-        """Return these settings with some of them changed; a mistake raises a `UserError` that names `where`."""
+        """Return these settings with changes; a mistake in them raises a `UserError` that names `where`."""
         return check(type(self), self.given() | changes, where)
 
 
@@ -42,7 +42,7 @@ class FactorSettings(Settings):
 class Progress:
     """The loss of an epoch and, for methods that sample, the mean number of negatives examined per step."""
 
-    loss: float | None  # None if a third-party package does not report it
+    loss: float | None  # None for third-party packages that do not report it
     trials: float | None = None
 
 
@@ -54,7 +54,7 @@ class Fitter(ABC):
     settings_type : the pydantic class of its settings
     needs : the inputs that it needs besides the labels, a subset of the keys of `needs.NEEDS`
     ranks_unseen : whether it can rank labels that it was not trained on, for example by their word vectors
-    gives : what its model returns besides scores: "thresholds" if the model is a `models.Thresholded`
+    gives : outputs of its model besides scores: "thresholds" if the model is a `models.Thresholded`
     """
 
     settings_type: ClassVar[type[Settings]] = Settings
@@ -71,18 +71,18 @@ class Fitter(ABC):
 
     @classmethod
     def knows_labels_alone(cls) -> bool:
-        """Return whether its model knows an image only by its training labels, and so cannot rank for a new image."""
+        """Return whether its model knows an image only by its training labels, so that it cannot score new images."""
         return not cls.needs & {"features", "truth"}
 
     @classmethod
     def obstacle(cls, provided: Collection[str]) -> str | None:
-        """Return why the method cannot run on a task that provides these keys of `needs.NEEDS`, or None if it can."""
+        """Return why the method cannot run on a task that provides these keys of `needs.NEEDS`; None if it can."""
         needs = cls.needs if cls.ranks_unseen else cls.needs | {"trained_labels"}
         return next((NEEDS[need].missing_reason for need in sorted(needs) if need not in provided), None)
 
 
 class Method(Fitter):
-    """A method that is trained epoch by epoch: `epoch` is timed, and the number of epochs is chosen in validation."""
+    """A method that is trained in epochs, which are timed; their number is chosen on the validation images."""
 
     @abstractmethod
     def epoch(self) -> Progress:
@@ -91,6 +91,11 @@ class Method(Fitter):
 
 class Control(Fitter):
     """A method without epochs: a control, an oracle, a closed form or a look-up. `model` does all the work."""
+
+    settings: Any  # of the class `settings_type`
+
+    def __init__(self, problem: Problem, settings: Settings) -> None:
+        self.problem, self.settings = problem, settings
 
 
 class Member(Settings):
@@ -101,11 +106,11 @@ class Member(Settings):
     settings: dict[str, Any]
     epochs: int = Field(ge=1)
     deviation: float = Field(default=1.0, gt=0)  # standard deviation of its scores on the validation images
-    weight: float = Field(default=1.0, ge=0)  # of its scores, after division by their deviation
+    weight: float = Field(default=1.0, ge=0)  # the factor of its scores after division by their deviation
 
 
 class EnsembleSettings(Settings):
-    """The members, which `fit` reads from the records of the members' own fits."""
+    """Settings of an ensemble, which `fit` reads from the records of the members' own fits."""
 
     members: list[Member] = Field(min_length=2)
 
@@ -125,16 +130,13 @@ class Ensemble(Control):
     settings_type = EnsembleSettings
     member_type: ClassVar[type[Method]]
 
-    def __init__(self, problem: Problem, settings: EnsembleSettings) -> None:
-        self.problem, self.settings = problem, settings
-
     @classmethod
     @abstractmethod
     def combined(cls, models: Sequence[Model], scales: Sequence[float]) -> Model:
         """Return the model whose scores are the sum of the models' scores, each multiplied by its scale."""
 
     def models(self) -> list[Model]:
-        """Train every member and return the models; they equal those that the members' own fits give with this seed."""
+        """Train every member and return the models, which are the same as in the members' own fits with this seed."""
         return [self._trained(member) for member in self.settings.members]
 
     def model(self) -> Model:

@@ -1,4 +1,4 @@
-"""AdamW: steps of a size that follows each parameter's recent gradients, with the decay of weights apart from them.
+"""AdamW: step sizes adapt to each parameter's recent gradients, and weights decay independently of the gradients.
 
 Source: Loshchilov and Hutter, "Decoupled weight decay regularization", ICLR 2019, Algorithm 2.
 """
@@ -15,19 +15,17 @@ MEAN_RATE, SQUARE_RATE, SMALLEST = 0.9, 0.999, 1e-8  # beta 1, beta 2 and epsilo
 def adamw_step(parameters, gradient, means, squares, number, learning_rate, decay):
     """Take one step, in one pass over the four arrays.
 
-    Parameters
-    ----------
     parameters, gradient, means, squares
-        (size,) float32, a multiple of 16; all but the gradient are updated. Means and squares begin at 0.
-    number : integer, of the step, from 1
-    learning_rate, decay : float; the decay is multiplied with the learning rate
+        (size,) float32; size is a multiple of 16. All but the gradient are updated. Means and squares start at 0.
+    number : integer, number of the step, from 1
+    learning_rate, decay : float; the decay is multiplied by the learning rate
     """
     adamw_move(parameters, gradient, means, squares, adamw_rates(number, learning_rate, decay))
 
 
 @njit(cache=True, nogil=True)
 def adamw_rates(number, learning_rate, decay):
-    """Return the factors of a step's means, squares and decay, three float32; arguments are those of `adamw_step`."""
+    """Return a step's factors of means, squares and decay, three float32; arguments are those of `adamw_step`."""
     of_mean = np.float32(learning_rate / (1 - MEAN_RATE**number))
     of_square = np.float32(1 / (1 - SQUARE_RATE**number))
     return of_mean, of_square, np.float32(learning_rate * decay)

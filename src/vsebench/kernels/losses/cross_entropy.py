@@ -1,7 +1,8 @@
-"""Cross-entropies of a batch of images: to the distribution that their labels share, and of each label by itself.
+"""Cross-entropies with the uniform distribution over an image's labels (softmax), and of each label alone (binary).
 
-Sources: Gong and others, "Deep convolutional ranking for multilabel image annotation", 2013, Eq. 1 and 2 (softmax); the
-binary form is logistic regression.
+The arguments of both are those of `kernels.losses`. The binary form is logistic regression.
+
+Source of the softmax: Gong and others, "Deep convolutional ranking for multilabel image annotation", 2013, Eq. 1 and 2.
 """
 
 import numpy as np
@@ -12,14 +13,7 @@ from numba import njit
 def softmax_loss(scores, images, offsets, labels, averaged):
     """Return the sum over images of -sum over their labels u of log softmax(f)_u, float64.
 
-    Its derivatives are written over `scores`.
-
-    Parameters
-    ----------
-    scores : (m, n_labels) float32, overwritten with the derivatives
-    images : (m,) int64, the image of each row
-    offsets, labels : (n + 1,) int64 and int32: image i has labels[offsets[i]:offsets[i + 1]], ascending
-    averaged : whether an image's sum is divided by the number of its labels
+    If `averaged`, the sum over an image's labels is divided by their number.
     """
     total = 0.0
     for row in range(len(scores)):
@@ -42,16 +36,7 @@ def softmax_loss(scores, images, offsets, labels, averaged):
 
 @njit(cache=True, nogil=True)
 def binary_loss(scores, images, offsets, labels):
-    """Return the sum over images and labels k of log(1 + exp(f_k)) - y_k f_k, float64.
-
-    Its derivatives are written over `scores`.
-
-    Parameters
-    ----------
-    scores : (m, n_labels) float32, overwritten with the derivatives
-    images : (m,) int64, the image of each row
-    offsets, labels : (n + 1,) int64 and int32: image i has labels[offsets[i]:offsets[i + 1]], ascending
-    """
+    """Return the sum over images and labels k of log(1 + exp(f_k)) - y_k f_k, float64; y_k is 1 or 0."""
     total = 0.0
     for row in range(len(scores)):
         start, stop = offsets[images[row]], offsets[images[row] + 1]

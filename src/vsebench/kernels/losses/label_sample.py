@@ -1,4 +1,4 @@
-"""A sample of an image's labels: some of its own, and some of the others, each time in proportion to their weights."""
+"""Samples of labels for an image: positives from its own labels, negatives from others, in proportion to weights."""
 
 from numba import njit
 
@@ -6,31 +6,27 @@ from vsebench.kernels.alias import draw_alias
 from vsebench.kernels.random_numbers import below
 from vsebench.kernels.sgd.sampling import contains
 
-# What is no negative: nothing, the positives of the sample, all of the image, the positives of the batch's samples; or
-# negatives are not from the table at all, but from the labels of the next image.
+# Labels that cannot be negatives: none, the sample's positives, all labels of the image, or the positives of the whole
+# batch's samples. With NEXT_IMAGE, negatives are not drawn from the table, but from the labels of the next image.
 NOTHING, DRAWN, POSITIVES, BATCH, NEXT_IMAGE = range(5)
-ATTEMPTS = 50  # at a negative
+ATTEMPTS = 50  # to draw a negative
 
 
 @njit(cache=True, nogil=True)
 def sample_labels(chosen, n_positives, images, offsets, labels, table, exclude, in_batch, rng):
-    """Draw labels for each image: positives uniformly from its own, with replacement, then negatives from a table.
+    """Draw labels for each image: positives uniformly from its own labels, with replacement, negatives from a table.
 
     A negative is drawn again while it is excluded, at most `ATTEMPTS` times. An image that has no label, every label,
     or no negative by then gets no sample. With `NEXT_IMAGE` negatives are drawn uniformly from the labels of the next
-    image of the batch, with replacement, and nothing is excluded; the first image follows the last one.
+    image of the batch, with replacement, and nothing is excluded; the first image follows the last.
 
-    Parameters
-    ----------
-    chosen : (m, P + N) int32, overwritten: P positives and N negatives of each image; -1 first if it has no sample
+    chosen : (m, P + N) int32, written: P positives and N negatives of each image; the first is -1 if it has no sample
     n_positives : P
     images : (m,) int64, the image of each row
-    offsets, labels
-        (n + 1,) int64 and int32: image i has labels[offsets[i]:offsets[i + 1]]; LANES unused
-        labels follow
-    table : AliasTable of the labels
+    offsets, labels : as in `kernels.losses`, with LANES unused numbers at the end of `labels`
+    table : `AliasTable` of the labels
     exclude : NOTHING, DRAWN, POSITIVES, BATCH or NEXT_IMAGE
-    in_batch : (n_labels,) bool, all False, before and after; without an element unless BATCH
+    in_batch : (n_labels,) bool, all False before and after the call; empty unless `exclude` is BATCH
     rng : (1,) uint64, advanced
     """
     for row in range(len(images)):
@@ -74,7 +70,7 @@ def sample_labels(chosen, n_positives, images, offsets, labels, table, exclude, 
 
 @njit(cache=True, inline="always")
 def is_excluded(label, chosen, row, n_positives, labels, start, stop, exclude, in_batch):
-    """Return whether a label is no negative of an image; the arguments are those of `sample_labels`."""
+    """Return whether a label cannot be a negative of an image; the arguments are those of `sample_labels`."""
     if exclude == POSITIVES:
         return contains(labels, start, stop, label)
     if exclude == BATCH:

@@ -1,19 +1,19 @@
-"""LSEP over a sample of an image's pairs, as the paper proposes for many labels.
+"""LSEP over a sample of an image's pairs, which the paper proposes for many labels.
 
 Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, Eq. 9. The loss
-over all pairs costs no more (`kernels.lsep`).
+over all pairs takes no more time (`exponentials.lsep_loss`).
 """
 
 import numpy as np
 from numba import njit
 
-from vsebench.kernels.losses.shares import sigmoid, softplus
+from vsebench.kernels.losses.logistic import sigmoid, softplus
 from vsebench.kernels.random_numbers import below
 
 
 @njit(cache=True, inline="always")
 def draw_pairs(ids, n_pairs, n_drawn, rng):
-    """Put `n_drawn` of the numbers 0 to n_pairs - 1 in front of `ids`, each as likely as the others, none twice.
+    """Write `n_drawn` of the numbers 0 to n_pairs - 1 to the front of `ids`, drawn uniformly without replacement.
 
     ids : (at least n_pairs,) int32, overwritten
     rng : (1,) uint64, advanced by `n_drawn` draws
@@ -27,7 +27,7 @@ def draw_pairs(ids, n_pairs, n_drawn, rng):
 
 @njit(cache=True, inline="always")
 def list_negatives(labels, start, stop, n_labels, negatives):
-    """Write the labels that are not in labels[start:stop], which ascend, to `negatives`, (n_labels,) int32."""
+    """Write the labels that are not in labels[start:stop], which is ascending, to `negatives`, (n_labels,) int32."""
     slot, count = start, 0
     for k in range(n_labels):
         if slot < stop and labels[slot] == k:
@@ -39,19 +39,12 @@ def list_negatives(labels, start, stop, n_labels, negatives):
 
 @njit(cache=True, nogil=True)
 def lsep_sampled_loss(scores, images, offsets, labels, most_pairs, scaled, ids, negatives, slopes, rng):
-    """Return the sum over images of log(1 + sum of exp(f_v - f_u) over some of its pairs), float64.
+    """Return the sum over images of log(1 + sum of exp(f_v - f_u) over a sample of the image's pairs), float64.
 
-    Its derivatives are written over `scores`.
-
-    Parameters
-    ----------
-    scores : (m, n_labels) float32, overwritten with the derivatives
-    images : (m,) int64, the image of each row
-    offsets, labels : (n + 1,) int64 and int32: image i has labels[offsets[i]:offsets[i + 1]], ascending
-    most_pairs : integer; where an image has more pairs, this many are drawn at random, anew at each visit
-    scaled : whether the sum is multiplied by the number of pairs over that of the drawn ones
-    ids : (most pairs of an image,) int32, room for one image
-    negatives, slopes : (n_labels,) int32 and float64, room for one image
+    scores, images, offsets, labels, slopes : as in `kernels.losses`
+    most_pairs : integer; if an image has more pairs, this many are drawn, anew at each visit
+    scaled : whether the sum is multiplied by the number of all pairs over the number of drawn pairs
+    ids, negatives : (largest number of pairs of an image,) and (n_labels,) int32, scratch memory for one image
     rng : (1,) uint64, advanced
     """
     total = 0.0

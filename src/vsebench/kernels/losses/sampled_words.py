@@ -1,7 +1,6 @@
 """Losses of a sample of labels, whose scores are inner products of an image's vector with the labels' vectors.
 
-A step reads and changes the vectors of the drawn labels alone, so its cost does not grow with the number of labels;
-Adam moves only these vectors.
+A step reads and changes only the vectors of the drawn labels, so its cost does not grow with the number of labels.
 
 Source: Ni and others, "Sampled image tagging and retrieval methods on user generated content", Eq. 1 and S5, as means
 over the draws.
@@ -14,7 +13,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from vsebench.kernels.losses.adamw import adamw_move, adamw_rates
-from vsebench.kernels.losses.shares import sigmoid, softplus
+from vsebench.kernels.losses.logistic import sigmoid, softplus
 from vsebench.kernels.vectors import (
     FASTMATH,
     LANES,
@@ -32,21 +31,21 @@ class WordTable(NamedTuple):
     """The labels' vectors, Adam's running means, and a batch's contributions to their gradients.
 
     K is the number of dimensions, rounded up to a multiple of LANES; the additional numbers are 0. A batch has m images
-    and n draws for each; draw j of image i has the number i n + j. The gradient of a label is a sum over its draws of a
-    slope times the image's output. The draws of a label are linked, from the last to the first, so that its gradient is
-    added up just before its vector moves: a table of gradients would not fit into the processor's cache.
+    with n draws each; draw j of image i has the number i n + j. The gradient of a label's vector is the sum over its
+    draws of a slope times the image's output. The draws of a label are linked, from the last to the first, and its
+    gradient is added up just before its vector moves, since a table of gradients would not fit into the cache.
 
     Attributes
     ----------
     vectors : (n_labels, K) float32
-    means, squares : (n_labels, K) float32, or without a row where the vectors are fixed, as all that follow
-    outputs : (m, K) float32, of the batch
-    slopes : (m, n) float32, of the scores of the batch
+    means, squares : (n_labels, K) float32, Adam's; these and all arrays below are empty if the vectors are fixed
+    outputs : (m, K) float32, the network's outputs for the batch
+    slopes : (m, n) float32, the derivatives with respect to the scores of the draws
     last : (n_labels,) int32, the number of each label's last draw; -1 between batches
-    before : (m n,) int32, the number of the label's draw before each one, or -1
-    touched : (most labels of a batch,) int32, the labels that were drawn
-    slot, terms : (n_labels,) int32, the slot of each label in `touched`, and (most labels of a batch, K) float32,
-        gradients of terms of labels alone, zeros between batches; empty without such terms
+    before : (m n,) int32, for each draw, the number of the previous draw of the same label, or -1
+    touched : (largest number of labels in a batch,) int32, the labels that were drawn
+    slot, terms : (n_labels,) int32, the slot of each label in `touched`, and (largest number of labels in a batch, K)
+        float32, gradients of the terms between labels, zeros between batches; both empty without such terms
     """
 
     vectors: NDArray[np.float32]
@@ -64,7 +63,7 @@ class WordTable(NamedTuple):
     def of(
         cls, start: NDArray[np.float32], draws: tuple[int, int] | None = None, with_terms: bool = False
     ) -> "WordTable":
-        """Return the table of vectors (n_labels, d), fixed unless the shape (m, n) of a batch's draws is given."""
+        """Return a table of initial vectors (n_labels, d), which are fixed unless `draws`, the pair (m, n), is set."""
         n_labels, size = len(start), padded_size(start.shape[1])
         vectors = aligned(n_labels, size)
         vectors[:, : start.shape[1]] = start
@@ -87,22 +86,20 @@ class WordTable(NamedTuple):
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True)
 def sampled_loss(outputs, chosen, n_positives, weight, pairwise, table):
-    """Return the sum over images of the loss of their samples, float64, and how many labels were drawn.
+    """Return the sum over images of the loss of their samples, float64, and the number of drawn labels.
 
     With means over the P positives p and the N negatives n, the loss of an image is
 
         mean of log(1 + exp(-s_p)) + weight * mean of log(1 + exp(s_n)),   or pairwise   mean of log(1 + exp(s_n - s_p))
 
-    Its derivatives are written over `outputs`; where vectors are trained, the table keeps what their gradients are of.
+    If vectors are trained, the table keeps the draws, outputs and slopes that their gradients are computed from.
 
-    Parameters
-    ----------
     outputs : (m, d) float32, overwritten with the derivatives; zeros for an image without a sample
-    chosen : (m, P + N) int32, as `sample_labels` has drawn them
+    chosen : (m, P + N) int32, from `sample_labels`
     n_positives : P
     weight : of the negatives
-    pairwise : whether the loss is that of pairs
-    table : WordTable
+    pairwise : whether to use the pairwise loss
+    table : `WordTable`
     """
     d, size = outputs.shape[1], table.vectors.shape[1]
     output, slope = scratch(size), scratch(size)
@@ -161,7 +158,7 @@ def pair_slopes(scores, slopes, n_positives):
 
 @njit(cache=True, inline="always")
 def keep_draws(table, n_touched, chosen, row, slopes, output):
-    """Keep an image's output and slopes, and link its draws; return how many labels were drawn by now."""
+    """Keep an image's output and slopes, and link its draws; return the number of labels drawn so far."""
     for k in range(len(output)):
         table.outputs[row, k] = output[k]
     for j in range(len(slopes)):
@@ -179,13 +176,10 @@ def keep_draws(table, n_touched, chosen, row, slopes, output):
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True)
 def add_up_gradient(table, slot, gradient):
-    """Write the gradient of the loss by the vector of a drawn label, a sum over the images of the batch.
+    """Write the gradient of a drawn label's vector, (K,) float32, a sum over the images of the batch.
 
-    Parameters
-    ----------
-    table : WordTable
-    slot : of the label in `table.touched`
-    gradient : (K,) float32, overwritten
+    table : `WordTable`
+    slot : integer, the slot of the label in `table.touched`
     """
     for k in range(len(gradient)):
         gradient[k] = table.terms[slot, k] if len(table.terms) else np.float32(0)
@@ -201,20 +195,16 @@ def add_up_gradient(table, slot, gradient):
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True)
 def add_label_terms(chosen, n_positives, weight, table):
-    """Return the sum over images of the terms of labels alone, float64, and add their derivatives to `table.terms`.
+    """Return the sum over images of the terms between labels, float64, and add their derivatives to `table.terms`.
 
     With means over the P positives p, p' and the N negatives n, the terms of an image are
 
         weight * (mean over p, p' of log(1 + exp(-<v_p, v_p'>)) + mean over p, n of log(1 + exp(<v_p, v_n>)))
 
-    The labels have a slot already, from `sampled_loss` on the same draws.
-
-    Parameters
-    ----------
-    chosen : (m, P + N) int32, as `sample_labels` has drawn them
+    chosen : (m, P + N) int32, the draws of the last call of `sampled_loss`
     n_positives : P
-    weight : of these terms, alpha
-    table : WordTable with trained vectors and such terms
+    weight : weight of these terms, alpha
+    table : `WordTable` with trained vectors and memory for such terms
     """
     n_drawn = chosen.shape[1]
     of_positive = weight / n_positives**2
@@ -241,15 +231,13 @@ def add_label_terms(chosen, n_positives, weight, table):
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True)
 def move_touched(table, n_touched, n_images, number, learning_rate):
-    """Take Adam's step on the vectors of drawn labels, and forget the draws; other vectors and their memory stay.
+    """Take Adam's step on the vectors of the drawn labels only, and forget the draws.
 
-    That is not Adam on all vectors, which moves a label on after it was drawn.
+    Adam on all vectors would also move labels that were drawn in earlier batches.
 
-    Parameters
-    ----------
-    table : WordTable
-    n_touched : how many labels were drawn; their gradients are sums over `n_images`
-    number : integer, of the step, from 1
+    table : `WordTable`
+    n_touched : number of drawn labels; their gradients are sums over `n_images` images
+    number : integer, number of the step, from 1
     learning_rate : float
     """
     gradient, of_mean = scratch(table.vectors.shape[1]), np.float32(1 / n_images)
@@ -272,13 +260,11 @@ def published_steps(vectors, outputs, chosen, n_positives, learning_rate):
 
         v_p += r sig(-<v_p, f>) f,   v_n -= r sig(<v_n, f>) f
 
-    Nothing is divided by P, N or the images of the batch, and a label that was drawn twice for an image moves once.
+    Steps are not divided by P, N or the number of images, and a label that was drawn twice for an image moves once.
 
-    Parameters
-    ----------
     vectors : (n_labels, K) float32, updated, as in a `WordTable`
     outputs : (m, d) float32, the images' vectors f
-    chosen : (m, P + N) int32, as `sample_labels` has drawn them
+    chosen : (m, P + N) int32, from `sample_labels`
     n_positives : P
     learning_rate : r
     """
@@ -301,7 +287,7 @@ def published_steps(vectors, outputs, chosen, n_positives, learning_rate):
 
 @njit(cache=True, inline="always")
 def is_repeated(chosen, row, first, slot):
-    """Return whether a label of a row stands between `first` and its slot already."""
+    """Return whether the label in a slot of a row also occurs earlier in the row, from `first` on."""
     is_repeated_draw = False
     for before in range(first, slot):
         is_repeated_draw |= chosen[row, before] == chosen[row, slot]
@@ -327,7 +313,7 @@ def add_row(slope, factor, vectors, label):
 
 @njit(cache=True, inline="always")
 def prefetch_rows(vectors, chosen, row):
-    """Start to fetch the vectors of the labels that are drawn for an image."""
+    """Start to fetch the vectors of the labels drawn for an image."""
     for j in range(chosen.shape[1]):
         for k in range(0, vectors.shape[1], LANES):
             prefetch(vectors, (chosen[row, j], k))
@@ -335,7 +321,7 @@ def prefetch_rows(vectors, chosen, row):
 
 @njit(cache=True, inline="always")
 def prefetch_row(table, label):
-    """Start to fetch a label's vector and what Adam remembers of it."""
+    """Start to fetch a label's vector and Adam's running means."""
     for k in range(0, table.vectors.shape[1], LANES):
         prefetch(table.vectors, (label, k))
         prefetch(table.means, (label, k))

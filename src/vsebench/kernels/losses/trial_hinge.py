@@ -1,4 +1,4 @@
-"""WARP for a batch of images: for each positive a violator is looked for by trials, and the rank follows from them.
+"""WARP for a batch of images: for each positive, negatives are drawn until one violates the margin.
 
 Source: Weston, Bengio and Usunier, "WSABIE: scaling up to large vocabulary image annotation", IJCAI 2011, as a loss of
 a network: Gong and others, "Deep convolutional ranking for multilabel image annotation", 2013.
@@ -12,26 +12,11 @@ from vsebench.kernels.sgd.sampling import draw_negative
 
 @njit(cache=True, nogil=True)
 def trial_hinge_loss(scores, images, offsets, labels, rank_loss, slopes, rng):
-    """Return the sum over images and positives u of L(floor((K - n) / trials)) (1 + f_v - f_u), and the trials;
-    write the derivatives over `scores`.
+    """Return the sum over images and positives u of L(floor((K - n) / trials)) (1 + f_v - f_u), and the sum of trials.
 
-    v is the first of the drawn negatives with 1 + f_v > f_u. At most K - n are drawn, the number of negatives; where
-    none violates the margin, a positive adds nothing.
-
-    Parameters
-    ----------
-    scores : (m, n_labels) float32, overwritten with the derivatives
-    images : (m,) int64, the image of each row
-    offsets, labels
-        (n + 1,) int64 and int32: image i has labels[offsets[i]:offsets[i + 1]], ascending; LANES unused numbers at the
-        end of `labels`.
-    rank_loss : (n_labels + 1,) float64, L(k) = 1 + 1/2 + ... + 1/k
-    slopes : (n_labels,) float64, room for one image
-    rng : (1,) uint64, advanced
-
-    Returns
-    -------
-    the loss, float64, and the number of trials
+    v is the first of the drawn negatives with 1 + f_v > f_u. The image has n of the K labels. At most K - n negatives
+    are drawn; a positive for which none violates the margin adds nothing. Arguments are those of `kernels.losses`, with
+    LANES unused numbers at the end of `labels`, and rng (1,) uint64, advanced.
     """
     total, sum_of_trials = 0.0, 0
     for row in range(len(scores)):

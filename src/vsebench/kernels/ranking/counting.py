@@ -1,4 +1,4 @@
-"""Ranks by counting: how many candidates score higher than a held-out label, and how many the same.
+"""Ranks by counting the candidates that score higher than a held-out label, and those with the same score.
 
 For embeddings, products of rounded vectors (`vsebench.kernels.ranking.rounding`) decide all but one in a thousand
 comparisons with the held-out label's score. The others are decided in float32, so the counts are the same as with
@@ -12,17 +12,15 @@ from vsebench.kernels.products import dot, rounded_products
 from vsebench.kernels.ranking.rounding import round_rows
 from vsebench.kernels.vectors import FASTMATH, LANES, count_bits, greater_mask, load, scratch, to_float
 
-QUERIES = 6  # held-out labels at a time: their sums stay in registers, on processors with shorter vectors as well
+QUERIES = 6  # held-out labels at a time: their sums stay in registers, also on processors with shorter vectors
 
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True)
 def count_embedded(images, labels, queries, query_labels, offsets, row_labels):
-    """Count, for each held-out label, the candidates with a higher and those with an equal score, from embeddings.
+    """Count, for each held-out label, the candidates with a higher score and those with the same score <v_i, v_c>.
 
-    Candidates are all labels but the image's training labels and the held-out label itself. A score is <v_i, v_c>.
+    Candidates are all labels except the image's training labels and the held-out label itself.
 
-    Parameters
-    ----------
     images : (n_images, K) float32, v_i
     labels : `RoundedLabels` of the v_c
     queries : (n,) int32, the image of each held-out label
@@ -30,9 +28,7 @@ def count_embedded(images, labels, queries, query_labels, offsets, row_labels):
     offsets : (n_images + 1,) int64, where each image's training labels start in `row_labels`
     row_labels : (n_pairs,) int32, training labels
 
-    Returns
-    -------
-    above, tied : (n,) int32 each; both -1 where the held-out label is a training label of its image
+    Returns both counts, (n,) int32 each; they are -1 if the held-out label is a training label of its image.
     """
     n_rows, n_factors = -(-len(queries) // QUERIES) * QUERIES, labels.vectors.shape[1]
     bound = np.float32(labels.bound)

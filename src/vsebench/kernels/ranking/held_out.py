@@ -12,7 +12,7 @@ def mark_labels(kinds, candidates, known, right):
 
     kinds : (n_labels,) int8, written
     candidates : (n_labels,) bool
-    known, right : int32, known and held-out labels of the image; a label that is both is excluded
+    known, right : int32, known and held-out labels of the image; a label in both is excluded
     """
     for c in range(len(kinds)):
         kinds[c] = NEGATIVE if candidates[c] else EXCLUDED
@@ -25,20 +25,16 @@ def mark_labels(kinds, candidates, known, right):
 
 @njit(cache=True, nogil=True)
 def rank_right_labels(scores, candidates, known_offsets, known, right_offsets, right):
-    """Compare every held-out label of n images with the other candidates of its image.
+    """Compare each held-out label of n images with the other candidates of its image.
 
-    Parameters
-    ----------
     scores : (n, n_labels) float32
     candidates : (n_labels,) bool
     known_offsets, right_offsets : (n + 1,) int64, where the labels of each image start in `known` and `right`
     known, right : int32, the known and the held-out labels
 
-    Returns
-    -------
-    (4, number of held-out labels) int32, for each: the negatives that score higher, the negatives that score the same,
-    the held-out labels of the image that score at least as high (itself included), and all negatives. The first three
-    are -1 where the label is excluded from the candidates.
+    Returns (4, number of held-out labels) int32, numbers of labels of the image: negatives with a higher score,
+    negatives with the same score, held-out labels with at least the same score (including the label itself), and all
+    negatives. The first three are -1 if the label is excluded from the candidates.
     """
     n_labels = scores.shape[1]
     counts = np.empty((4, right_offsets[-1] - right_offsets[0]), dtype=np.int32)
@@ -69,7 +65,7 @@ def rank_right_labels(scores, candidates, known_offsets, known, right_offsets, r
 
 @njit(cache=True, nogil=True)
 def top_labels(scores, candidates, known_offsets, known, right_offsets, right, size):
-    """Return the first `size` labels of each image's ranked list, (n, size) int32; -1 after the last candidate.
+    """Return the first `size` labels of each image's ranked list, (n, size) int32, with -1 after the last candidate.
 
     Among labels with the same score, negatives come before held-out labels, each in ascending order. The other
     arguments are those of `rank_right_labels`.
@@ -103,16 +99,14 @@ def top_labels(scores, candidates, known_offsets, known, right_offsets, right, s
 
 @njit(cache=True, nogil=True)
 def count_images_above(scores, kinds_offsets, carried, sorted_scores, score_offsets, above, tied):
-    """Count, for each label, the images without it that score above each image with it, and those that score the same.
+    """Count, for each image with a label, the images without the label that score higher and those that score the same.
 
-    Parameters
-    ----------
     scores : (n, n_labels) float32, of some test images
     kinds_offsets : (n + 1,) int64, where the labels that each image carries start in `carried`
     carried : int32, ascending for each image
     sorted_scores : (n_pairs,) float32, by label, the scores of the images that carry it, ascending
     score_offsets : (n_labels + 1,) int64, where the scores of each label start
-    above, tied : (n_pairs + 1,) int64, added to; the counts of `sorted_scores` are the cumulative sums
+    above, tied : (n_pairs + 1,) int64, updated; their cumulative sums are the counts for `sorted_scores`
     """
     for i in range(len(scores)):
         following, last = kinds_offsets[i], kinds_offsets[i + 1]

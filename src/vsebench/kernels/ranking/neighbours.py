@@ -1,10 +1,10 @@
-"""What a search for the nearest images is made of: products of sparse rows, the k largest of many numbers, votes.
+"""Parts of a search for the nearest images: products of sparse rows, the k largest of many numbers, votes.
 
-The key of a training row x for a query q is <q, x> - half of x, where the half is 0 for the cosine of unit rows and
+The key of a training row x for a query q is <q, x> - h, where h, the "half" of x, is 0 for the cosine of unit rows and
 |x|^2 / 2 for the Euclidean distance: the largest keys belong to the nearest rows. Keys are computed in float32. The
-slack is a bound on the rounding of a difference between two of them. Rows whose key is within the slack of the k-th
-largest one are compared by their keys in float64, so the k rows are the right ones; of rows with the same key the first
-ones are taken.
+slack is a bound on the rounding of the difference between two keys. Rows whose key is within the slack of the k-th
+largest key are compared by their keys in float64, so the result is exact. Of rows with the same key the first are
+taken.
 """
 
 import numpy as np
@@ -12,16 +12,16 @@ from numba import njit
 
 from vsebench.kernels.vectors import LANES, greater_mask, load
 
-GROUPS = 8  # for each of the k; with more, the bound is closer, and takes longer
-U32, U64 = np.uint32, np.uint64  # an index without a sign is read as it is; numba adds the length to a negative one
+GROUPS = 8  # groups per k in `lower_bound`; more groups give a closer bound in more time
+U32, U64 = np.uint32, np.uint64  # unsigned indices need no test: numba adds the length to a negative index
 
 
 @njit(cache=True)
 def lower_bound(keys, k, group_largest):
-    """Return a number that at least k of n numbers reach, and as a rule few more.
+    """Return a bound that at least k of n numbers reach, and usually few more.
 
-    Each number belongs to one of the groups. The k-th largest of the groups' largest numbers is such a bound: k groups
-    have a number that reaches it.
+    The numbers are split into groups. The k-th largest of the groups' largest numbers is such a bound, since k groups
+    contain a number that reaches it.
 
     keys : (n,) float32
     k : integer
@@ -38,7 +38,7 @@ def lower_bound(keys, k, group_largest):
 
 @njit(cache=True)
 def where_above(keys, bound, above):
-    """Write where numbers are greater than a bound, ascending; return how many are. 16 are compared at a time.
+    """Write the ascending indices of the numbers above a bound, comparing 16 at a time, and return their number.
 
     keys : (n,) float32
     bound : float32
@@ -57,16 +57,16 @@ def where_above(keys, bound, above):
 
 @njit(cache=True)
 def split_by_rounding(keys, k, slack, sure, open_rows, group_largest):
-    """Find the rows that are among the k largest for sure, and those of which rounding leaves it open.
+    """Find the rows that are certainly among the k largest, and those for which rounding leaves this open.
 
     keys : (n,) float32
     k : integer, 1 to n
     slack : float32
-    sure : (k,) int32, written: where keys exceed the k-th largest by more than the slack, ascending
-    open_rows : (n,) int32, written: where they differ from it by at most the slack, ascending
+    sure : (k,) int32, written: the rows whose keys exceed the k-th largest key by more than the slack, ascending
+    open_rows : (n,) int32, written: the rows whose keys differ from it by at most the slack, ascending
     group_largest : (g,) float32, k <= g <= n; written
 
-    Returns how many are sure and how many are left open.
+    Returns the number of sure rows and the number of open rows.
     """
     bound = lower_bound(keys, k, group_largest)
     n_candidates = where_above(keys, np.nextafter(bound - slack, np.float32(-np.inf)), open_rows)
@@ -78,18 +78,18 @@ def split_by_rounding(keys, k, slack, sure, open_rows, group_largest):
             sure[n_sure] = r
             n_sure += 1
         elif smallest - keys[r] <= slack:
-            open_rows[n_open] = r  # behind what is still to be read
+            open_rows[n_open] = r  # does not overwrite candidates that are still to be read
             n_open += 1
     return n_sure, n_open
 
 
 @njit(cache=True)
 def keep_largest(near, n_sure, doubtful, exact):
-    """Fill the slots that are left with the doubtful rows of the largest exact keys, and sort all by their index.
+    """Fill the slots after the sure rows with the doubtful rows that have the largest exact keys, and sort all rows.
 
     near : (k,) int32, the sure rows first; written
-    n_sure : how many they are
-    doubtful : (t,) int32, ascending, at least k - n_sure
+    n_sure : number of sure rows
+    doubtful : (t,) int32, ascending; t is at least k - n_sure
     exact : (t,) float64
     """
     left = len(near) - n_sure
@@ -100,11 +100,11 @@ def keep_largest(near, n_sure, doubtful, exact):
 
 
 @njit(cache=True, fastmath={"reassoc", "contract"})
-def dense_product(one, other):
+def dense_product(left, right):
     """Return the inner product of two rows of float32, (d,), summed in float64."""
     total = 0.0
-    for f in range(len(one)):
-        total += np.float64(one[f]) * np.float64(other[f])
+    for f in range(len(left)):
+        total += np.float64(left[f]) * np.float64(right[f])
     return total
 
 
@@ -126,8 +126,6 @@ def sparse_product(spread, rows, r):
 def nearest_dense(keys, queries, rows, halves, slacks, k):
     """Return the k rows with the largest keys for each query.
 
-    Parameters
-    ----------
     keys : (m, n) float32
     queries : (m, d) float32
     rows : (n, d) float32
@@ -135,9 +133,7 @@ def nearest_dense(keys, queries, rows, halves, slacks, k):
     slacks : (m,) float32
     k : integer, 1 to n
 
-    Returns
-    -------
-    (m, k) int32, ascending in each row, and their keys, (m, k) float32
+    Returns the rows, (m, k) int32, ascending for each query, and their keys, (m, k) float32.
     """
     near, kept = np.empty((len(keys), k), dtype=np.int32), np.empty((len(keys), k), dtype=np.float32)
     doubtful, exact = np.empty(len(rows), dtype=np.int32), np.empty(len(rows))
@@ -156,13 +152,11 @@ def nearest_dense(keys, queries, rows, halves, slacks, k):
 
 @njit(cache=True, nogil=True)
 def add_lists(keys, queries, lists):
-    """Add products to the keys of all rows, along the inverted list of each feature of a query.
+    """Add the products to the keys of all rows, along the inverted list of each feature of a query.
 
-    Parameters
-    ----------
     keys : (m, n) float32, written
     queries : CSR, the tuple (data, indices, offsets)
-    lists : CSC of the rows, such a tuple: for each feature the rows that have it
+    lists : CSC of the rows, such a tuple: for each feature, the rows that have it
     """
     data, indices, offsets = queries
     numbers, rows, starts = lists
@@ -176,13 +170,11 @@ def add_lists(keys, queries, lists):
 
 @njit(cache=True, nogil=True)
 def add_scan(keys, queries, rows, spread):
-    """Add products to the keys of all rows, row by row; for few rows, such as the leaf of a tree.
+    """Add the products to the keys of all rows, row by row; for few rows, such as those of a tree's leaf.
 
-    Parameters
-    ----------
     keys : (m, n) float32, written
     queries, rows : CSR, tuples (data, indices, offsets)
-    spread : (d,) float32 zeros, which are zeros again afterwards
+    spread : (d,) float32, zeros before and after the call
     """
     for q in range(len(keys)):
         spread_out(queries, q, spread)
@@ -193,7 +185,7 @@ def add_scan(keys, queries, rows, spread):
 
 @njit(cache=True)
 def spread_out(queries, q, spread):
-    """Write a query into a dense row of zeros, (d,) float32; `queries` is CSR, the tuple (data, indices, offsets)."""
+    """Write query q into a dense row of zeros, (d,) float32; `queries` is CSR, the tuple (data, indices, offsets)."""
     data, indices, offsets = queries
     for entry in range(offsets[q], offsets[q + 1]):
         spread[indices[entry]] = data[entry]
@@ -201,7 +193,7 @@ def spread_out(queries, q, spread):
 
 @njit(cache=True)
 def clear(queries, q, spread):
-    """Make a dense row zeros again, after `spread_out`."""
+    """Set a dense row to zeros again after `spread_out`."""
     _, indices, offsets = queries
     for entry in range(offsets[q], offsets[q + 1]):
         spread[indices[entry]] = 0
@@ -209,20 +201,10 @@ def clear(queries, q, spread):
 
 @njit(cache=True, nogil=True)
 def nearest_sparse(keys, queries, rows, halves, slacks, spread, k):
-    """Return the k rows with the largest keys for each query.
+    """Do the same as `nearest_dense` for sparse queries and rows.
 
-    Parameters
-    ----------
-    keys : (m, n) float32
     queries, rows : CSR, tuples (data, indices, offsets): float32, int32 and int32 or int64; columns ascend in each row
-    halves : (n,) float64
-    slacks : (m,) float32
-    spread : (d,) float32 zeros, which are zeros again afterwards
-    k : integer, 1 to n
-
-    Returns
-    -------
-    (m, k) int32, ascending in each row, and their keys, (m, k) float32
+    spread : (d,) float32, zeros before and after the call
     """
     m, n = keys.shape
     near, kept = np.empty((m, k), dtype=np.int32), np.empty((m, k), dtype=np.float32)
@@ -243,14 +225,7 @@ def nearest_sparse(keys, queries, rows, halves, slacks, spread, k):
 
 @njit(cache=True, nogil=True)
 def dense_products(queries, rows, near):
-    """Return the inner products of queries with some rows each, summed in float64.
-
-    queries : (m, d) float32
-    rows : (n, d) float32
-    near : (m, k) int32
-
-    Returns (m, k) float64.
-    """
+    """Return the inner products, (m, k) float64, of queries (m, d) with the rows `near`, (m, k), of rows (n, d)."""
     products = np.empty(near.shape)
     for q in range(len(near)):
         for slot in range(near.shape[1]):
@@ -260,14 +235,7 @@ def dense_products(queries, rows, near):
 
 @njit(cache=True, nogil=True)
 def sparse_products(queries, rows, near, spread):
-    """Return the inner products of queries with some rows each, summed in float64.
-
-    queries, rows : CSR, tuples (data, indices, offsets)
-    near : (m, k) int32
-    spread : (d,) float32 zeros, which are zeros again afterwards
-
-    Returns (m, k) float64.
-    """
+    """Do the same as `dense_products` for sparse queries and rows, CSR; `spread` is as in `nearest_sparse`."""
     products = np.empty(near.shape)
     for q in range(len(near)):
         spread_out(queries, q, spread)

@@ -1,6 +1,6 @@
-"""Random projections for a tree: each entry of a direction follows from a seed, the node and the feature alone.
+"""Random projections for a tree. Each entry of a direction is a function of a seed, the node and the feature.
 
-Nothing of the size of all directions is stored: a node's direction is made where its rows need it.
+Directions are not stored: the entries of a node's direction are computed when its rows need them.
 """
 
 import math
@@ -13,7 +13,7 @@ from vsebench.kernels.random_numbers import INCREMENT, U64, mix
 
 @njit(cache=True)
 def entry(seed, node, feature):
-    """Return an entry of a node's direction: standard normal, by Box and Muller, float64.
+    """Return an entry of a node's direction, float64: a standard normal number, by the method of Box and Muller.
 
     seed : uint64
     node, feature : integers from 0
@@ -35,19 +35,15 @@ def direction(seed, node, dimensions):
 
 @njit(cache=True, nogil=True)
 def project_sparse(rows, chosen, seed, node, entries, made_for):
-    """Project some rows on the direction of a node; an entry is made where it is first needed.
+    """Project some rows onto the direction of a node, whose entries are computed when they are first needed.
 
-    Parameters
-    ----------
     rows : CSR, the tuple (data, indices, offsets)
     chosen : (m,) integers, rows
     seed, node : as in `entry`
     entries : (d,) float64, written
-    made_for : (d,) int64, the node that each of `entries` was made for; written
+    made_for : (d,) int64, the node that each of `entries` belongs to; written
 
-    Returns
-    -------
-    (m,) float64
+    Returns (m,) float64.
     """
     data, indices, offsets = rows
     projections = np.zeros(len(chosen))

@@ -1,13 +1,13 @@
 """Inner products of vectors that are rounded to int16, with a bound on their error.
 
-Many decisions do not need the last digits of a score. Let u = r (x + x'), where r = |u| / NORM, x is a vector of whole
-numbers and no |x'_k| is above 1/2; processors multiply and add two pairs of such numbers in the time of one pair of
+Many decisions do not need the last digits of a score. Let u = r (x + x'), where r = |u| / NORM, x is a vector of
+integers and no |x'_k| is above 1/2; processors multiply and add two pairs of such integers in the time of one pair of
 float32. With v = s (y + y') it follows (Cauchy and Schwarz) that
 
     |<u, v> / (r s) - <x, y>| <= NORM K^(1/2) + K / 4,
 
-which is some 0.04 % of the largest possible product for K = 128. Decisions that this leaves open are made in float32,
-so that no result depends on the rounding.
+which is about 0.04 % of the largest possible product for K = 128. Decisions that this leaves open are made in float32,
+so no result depends on the rounding.
 """
 
 import platform
@@ -21,7 +21,7 @@ from vsebench.kernels.vectors import FASTMATH, LANES, aligned, padded_size
 
 NORM = 32767  # the largest int16; a product of two vectors of this norm fits into int32
 LARGEST_SCALE = 1e15  # upper bound on NORM / |u|, so that a vector of zeros is no special case
-ROUNDING_PAYS = platform.machine().lower() in ("x86_64", "amd64")  # others lack the instruction for two pairs
+ROUNDING_PAYS = platform.machine().lower() in ("x86_64", "amd64")  # other processors lack the instruction for two pairs
 
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
@@ -40,10 +40,8 @@ def round_row(vectors, row, rounded):
 def round_rows(vectors, n):
     """Round all rows of `vectors` (m, K) float32.
 
-    Returns
-    -------
-    rounded : (m, K) int16, the x
-    scales : (m,) float32, the 1 / r of the first n rows; NaN for the others, which makes every comparison false
+    Returns the x, (m, K) int16, and the 1 / r of the first n rows, (m,) float32; NaN for the other rows, which
+    makes every comparison false.
     """
     rounded = np.empty(vectors.shape, dtype=np.int16)
     scales = np.full(len(vectors), np.nan, dtype=np.float32)
@@ -55,22 +53,20 @@ def round_rows(vectors, n):
 
 
 class RoundedLabels(NamedTuple):
-    """The vectors of labels in the forms that kernels multiply.
+    """The vectors of labels in the formats that kernels multiply.
 
     n' and K' are n_labels and K, padded to multiples of 16.
 
     Attributes
     ----------
-    vectors
-        (n', K') float32, the vectors themselves; the padding is 0.
+    vectors : (n', K') float32, the vectors themselves; the padding is 0
     pairs
         (n' / 16, K / 2 rounded up, 32) int16, the rounded vectors. `pairs[g, k]` has two factors of 16 labels side by
         side: factors 2 k and 2 k + 1 of label 16 g, then of label 16 g + 1, and so on.
-    scales
-        (n',) float32, the 1 / r of each label; NaN in the padding.
+    scales : (n',) float32, the 1 / r of each label; NaN in the padding
     bound
-        Largest difference between a product of rounded vectors and the float32 score over r s: the bound above, plus
-        the rounding of float32 scores, plus a margin for the rounding of the comparison itself.
+        Largest difference between a product of rounded vectors and the float32 score divided by r s: the bound above,
+        plus the rounding of float32 scores, plus a margin for the rounding of the comparison itself.
     """
 
     vectors: NDArray[np.float32]
@@ -99,7 +95,7 @@ NOT_ROUNDED = RoundedLabels(
 
 @njit(cache=True, inline="always")
 def update_label(rounded_labels, labels, c, buffer):
-    """Round label c again after a step has changed it: write its `pairs` and its scale.
+    """Round label c again after a step: write its `pairs` and its scale.
 
     rounded_labels : `RoundedLabels`; its `vectors` are left as they are
     labels : (n_labels, K) float32, the vectors after the step

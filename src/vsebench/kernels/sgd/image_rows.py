@@ -1,7 +1,7 @@
-"""Rows of image features, dense or sparse, and what a step does with one: products with it, and sums along it.
+"""Rows of image features, dense or sparse, and the operations of a step on a row: products with it and sums along it.
 
-One loop serves both forms. It goes over the stored numbers of a row, all of a dense one and the non-zeros of a sparse
-one, so a step over a sparse image costs its non-zeros. Only the columns differ: those of a dense row are counted.
+One loop serves both formats. It goes over the stored numbers of a row, which are all numbers of a dense row and the
+non-zeros of a sparse row. Only the columns differ: the columns of a dense row are counted.
 """
 
 from typing import Any, NamedTuple
@@ -14,10 +14,10 @@ from vsebench.kernels.vectors import FASTMATH, LANES, add_up, aligned, broadcast
 
 
 class ImageRows(NamedTuple):
-    """The features of images, one row each, as kernels read them.
+    """The features of images in the kernels' format, one row per image.
 
-    A matrix with one row or column per feature has as many of them as dense rows are long: `padded_size` of the number
-    of features. What pads a row is 0, so no step changes what belongs to it.
+    Dense rows are padded with zeros to `padded_size` of the number of features. A matrix with one row or column per
+    feature is padded to the same size; no step changes its padding.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class ImageRows(NamedTuple):
 
 
 def new_image_rows(rows: Any, constant: bool = False) -> ImageRows:
-    """Return rows of features in the form that kernels read; the numbers are copied.
+    """Return rows of features in the kernels' format; the numbers are copied.
 
     rows : (n, d) float32, a NumPy array or CSR (an object with `data`, `indices` and `indptr`)
     constant : whether a further feature, number d, is 1 for every image
@@ -73,10 +73,9 @@ def clear(total):
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def add_four_rows(rows, i, e, matrix, total):
-    """Add to `total` the numbers e to e + 3, which belong to image i, each times the row of `matrix` of its feature.
+    """Add four rows of a matrix to `total`, (1, K) float32: those of the features of the numbers e to e + 3 of image i.
 
-    matrix : (d, K) float32
-    total : (1, K) float32, updated
+    Each row of the matrix, (d, K) float32, is multiplied by its number.
     """
     w, x, y, z = rows.values[e], rows.values[e + 1], rows.values[e + 2], rows.values[e + 3]
     a, b, c, d = column(rows, i, e), column(rows, i, e + 1), column(rows, i, e + 2), column(rows, i, e + 3)
@@ -88,12 +87,11 @@ def add_four_rows(rows, i, e, matrix, total):
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def sum_of_rows(rows, i, matrix, total):
-    """Write the sum over the features j of image i of x_ij times row j of a matrix: x_i' M.
+    """Write x_i' M, the sum over the features j of image i of x_ij times row j of a matrix, (d, K) float32.
 
-    matrix : (d, K) float32
     total : (1, K) float32, overwritten
 
-    Four rows of the matrix at a time, each read from its beginning to its end, as a processor fetches ahead.
+    Four rows of the matrix are added at a time, each from its start to its end, since processors fetch ahead.
     """
     start, stop = rows.offsets[i], rows.offsets[i + 1]
     stop_of_fours = stop - (stop - start) % 4

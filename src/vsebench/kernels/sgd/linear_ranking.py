@@ -1,4 +1,4 @@
-"""One weight vector per label, f_c(x) = <w_c, x>, learnt from pairs of a positive and a negative label.
+"""One weight vector per label, f_c(x) = <w_c, x>, trained on pairs of a positive and a negative label.
 
 Sources: Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint word-image embeddings",
 Machine Learning 81(1), 2010 (WARP for the linear model); Grangier and Bengio, "A discriminative kernel-based approach
@@ -17,17 +17,10 @@ from vsebench.kernels.vectors import FASTMATH, NO_ALLOCATION
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def find_linear_violator(weights, rows, i, positive_score, row_labels, start, stop, maximum, rng):
-    """Draw labels that are not in row_labels[start:stop] until one violates the margin, or no trial is left.
+    """Draw labels that image i does not carry until one violates the margin, in at most `maximum` trials.
 
-    weights : (n_labels, d) float32
-    rows : `ImageRows`, of which row i is scored
-    positive_score : float32
-    row_labels : int32, with LANES unused numbers at its end
-    maximum : maximum number of trials
-    rng : (1,) uint64, advanced
-
-    Returns the last label drawn, by how much it violates the margin (float32, at most 0 if it does not), and the number
-    of trials; 0, 0 and 0 where the image carries every label.
+    Returns the last label drawn, the amount by which it violates the margin (float32, at most 0 if it does not), and
+    the number of trials; 0, 0 and 0 if the image carries every label.
     """
     limit = min(maximum, len(weights) - (stop - start))
     n_trials = 0
@@ -45,22 +38,10 @@ def linear_epoch(weights, rows, positives, trials, steps, learning_rate, streams
     """Take `steps` steps that lower L(floor((Y - n) / trials)) max(0, 1 - f_p(x_i) + f_n(x_i)).
 
     Negatives are drawn with replacement until one violates the margin. Y - n is the number of labels that the image
-    does not carry. Where no trial violates, nothing changes. With one trial and weights of 1 this is the margin loss
-    for AUC.
+    does not carry. A step without a violator changes nothing. With one trial and weights of 1 this is the margin loss
+    for AUC. Of `trials`, only `maximum` and `rank_loss` are used.
 
-    Parameters
-    ----------
-    weights : (n_labels, d) float32, updated; padded as `ImageRows` says
-    rows : `ImageRows` of the images
-    positives : `Positives`, that (i, p) is drawn from; their images are rows of `rows`
-    trials : `Trials`, of which `maximum` and `rank_loss` are used
-    steps : integer
-    learning_rate : float, constant
-    streams : `Streams`, of which `positives` and `negatives` are advanced
-
-    Returns
-    -------
-    mean loss of the steps and mean number of trials, float64
+    Returns the mean loss of the steps and the mean number of trials, float64.
     """
     loss = 0.0
     sum_of_trials = 0
@@ -83,21 +64,10 @@ def linear_epoch(weights, rows, positives, trials, steps, learning_rate, streams
 def passive_aggressive_epoch(weights, rows, positives, steps, aggressiveness, streams):
     """Take `steps` passive-aggressive steps on h = max(0, 1 - f_p(x_i) + f_n(x_i)), n drawn uniformly.
 
-    A step moves w_p by tau x_i and w_n by -tau x_i with tau = min(c, h / (2 |x_i|^2)): just far enough for a margin of
-    1, or as far as c allows.
+    A step moves w_p by tau x_i and w_n by -tau x_i with tau = min(c, h / (2 |x_i|^2)), where c is `aggressiveness`:
+    just far enough for a margin of 1, or as far as c allows.
 
-    Parameters
-    ----------
-    weights : (n_labels, d) float32, updated; padded as `ImageRows` says
-    rows : `ImageRows` of the images
-    positives : `Positives`, that (i, p) is drawn from; their images are rows of `rows`
-    steps : integer
-    aggressiveness : float, c
-    streams : `Streams`, of which `positives` and `negatives` are advanced
-
-    Returns
-    -------
-    mean loss of the steps and mean number of negatives drawn, float64
+    Returns the mean loss of the steps and the mean number of negatives drawn, float64.
     """
     loss = 0.0
     sum_of_trials = 0
@@ -110,7 +80,7 @@ def passive_aggressive_epoch(weights, rows, positives, steps, aggressiveness, st
         if violation > 0:
             loss += violation
             square = np.float32(2) * rows.squares[i]
-            is_clipped = violation >= np.float32(aggressiveness) * square  # an image of zeros as well
+            is_clipped = violation >= np.float32(aggressiveness) * square  # also for an image of zeros
             size = np.float32(aggressiveness) if is_clipped else violation / square
             add_row(rows, i, weights, p, size)
             add_row(rows, i, weights, n, -size)

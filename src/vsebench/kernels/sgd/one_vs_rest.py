@@ -1,4 +1,4 @@
-"""One-vs-rest: each label a binary classifier of its own, learnt passive-aggressively.
+"""One-vs-rest: a binary classifier for each label, trained by passive-aggressive steps.
 
 Source: Crammer, Dekel, Keshet, Shalev-Shwartz and Singer, "Online passive-aggressive algorithms", JMLR 7, 2006, PA-I.
 """
@@ -14,30 +14,20 @@ from vsebench.kernels.vectors import FASTMATH, NO_ALLOCATION
 def one_vs_rest_epoch(weights, rows, n_labels, offsets, label_of_pair, order, aggressiveness, steps_of_labels):
     """Take a passive-aggressive step of every label for each image.
 
-    With t = 1 where the image carries label c and -1 elsewhere, h = max(0, 1 - t f_c(x)) and tau = min(c, h / |x|^2),
+    With t = 1 if the image carries label c and t = -1 otherwise, h = max(0, 1 - t f_c(x)) and tau = min(a, h / |x|^2),
     w_c moves by tau t x.
 
-    Parameters
-    ----------
     weights
-        (d, K) float32, updated: a row per feature, padded as `ImageRows` says, and a column per label; K is
+        (d, K) float32, updated: a row per feature, padded like the rows of `ImageRows`, and a column per label; K is
         `padded_size` of the number of labels. The columns that pad it are 0 and stay 0.
-    rows
-        `ImageRows` of the images.
-    n_labels
-        Integer.
-    offsets, label_of_pair
-        (n + 1,) int64 and (n_pairs,) int32, of a `LabelMatrix` with the labels of the images; labels ascend in a row.
-    order
-        (n,) int64, the images in the order in which they are learnt from.
-    aggressiveness
-        Float, c.
-    steps_of_labels
-        (1, K) float32, room for one step; the padding is 0.
+    rows : `ImageRows` of the images
+    n_labels : integer
+    offsets, label_of_pair : arrays of a `LabelMatrix` with the labels of the images; labels ascend in a row
+    order : (n,) int64, the images in the order of their steps
+    aggressiveness : float, a
+    steps_of_labels : (1, K) float32, scratch memory for one step; the padding is 0
 
-    Returns
-    -------
-    mean of h over images and labels, float64
+    Returns the mean of h over images and labels, float64.
     """
     loss = 0.0
     limit = np.float32(aggressiveness)
@@ -54,7 +44,7 @@ def one_vs_rest_epoch(weights, rows, n_labels, offsets, label_of_pair, order, ag
             size = np.float32(0)
             if violation > 0:
                 loss += violation
-                # An image of zeros has a square of 0, and moves nothing whatever the size.
+                # An image of zeros has a square of 0, and changes no weight whatever the size.
                 size = limit if violation >= limit * square else violation / square
             steps_of_labels[0, c] = size * target
         add_to_rows(rows, i, weights, steps_of_labels)

@@ -1,6 +1,6 @@
 """Opt-AUC: uniform negatives and the logistic loss.
 
-Source: the baseline of both VSE papers; the same as BPR (Rendle et al., UAI 2009).
+Source: the baseline of both VSE papers; it is BPR (Rendle et al., UAI 2009).
 """
 
 import numpy as np
@@ -25,20 +25,10 @@ from vsebench.kernels.vectors import FASTMATH, NO_ALLOCATION
 def opt_auc_epoch(embedding, pipeline, steps, rates, streams):
     """Take `steps` steps that lower log(1 + exp(-m)), m = <v_i, v_p - v_n>, for uniform negatives n.
 
-    A step moves v_i, v_p and v_n by eta (1 / (1 + exp(m)) dm/dv - lambda v). Where an image carries every label there
-    is no negative, and its steps are skipped.
+    A step moves v_i, v_p and v_n by eta (1 / (1 + exp(m)) dm/dv - lambda v). Steps of an image that carries every label
+    are skipped, since it has no negative.
 
-    Parameters
-    ----------
-    embedding : `Embedding`, updated
-    pipeline : `Pipeline` of the positives that (i, p) is drawn from
-    steps : integer
-    rates : `Rates`, eta and lambda
-    streams : `Streams`, of which `positives` and `negatives` are advanced
-
-    Returns
-    -------
-    mean loss of the steps, float64
+    Returns the mean loss of the steps, float64.
     """
     learning_rate = np.float32(rates.learning_rate)
     shrinkage = np.float32(rates.learning_rate * rates.regularisation)
@@ -65,12 +55,9 @@ def opt_auc_epoch(embedding, pipeline, steps, rates, streams):
 
 @njit(cache=True, inline="always")
 def fetch_triple(t, pipeline, embedding, rng):
-    """Draw the negative of slot t of the batch that is fetched, and prefetch the vectors of the triple.
+    """Draw a uniform negative for slot t of the batch that is fetched, and prefetch the vectors of the triple.
 
-    t : integer below BATCH
-    pipeline : `Pipeline`; the column NEGATIVE is written, -1 where the image carries every label
-    embedding : `Embedding`
-    rng : (1,) uint64, draws each negative with the same probability; advanced
+    The negative is written to the column NEGATIVE of the batch; it is -1 if the image carries every label.
     """
     images, labels = embedding
     i, p, start, stop, _ = pipeline.fetching[t]

@@ -1,4 +1,4 @@
-"""The exact rank at each step: all violators of an image at once, with the weight of their number.
+"""Steps with the exact rank: all violators of the margin at once, with a weight that depends on their number.
 
 Source: Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint word-image embeddings",
 Machine Learning 81(1), 2010, the baseline OWPC-SGD of figure 2, which minimises the paper's own loss.
@@ -18,11 +18,11 @@ from vsebench.kernels.vectors import FASTMATH, LANES, NO_ALLOCATION, load, store
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def find_all_violators(maps, p, row_labels, start, stop, violators):
-    """Find the labels that are not in row_labels[start:stop] and score above f_p - 1; `maps.image` is V' x.
+    """Write the ids of the labels that the image does not carry and that score above f_p - 1; `maps.image` is V' x.
 
-    violators : (n_labels,) int32, overwritten: their ids come first
+    violators : (n_labels,) int32, written from its start
 
-    Returns how many there are, and the sum of the margins that they violate, float64.
+    Returns the number of violators, and the sum of the amounts by which they violate the margin, float64.
     """
     labels = maps.labels
     positive_score = dot(maps.image, 0, labels, p)
@@ -39,12 +39,9 @@ def find_all_violators(maps, p, row_labels, start, stop, violators):
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def owpc_step(maps, rows, i, p, violators, n_violators, size, max_norm):
-    """Take one gradient step on the sum of f_p(x_i) - f_n(x_i) over the violators n, and project all rows it touched.
+    """Take one gradient step on the sum of f_p(x_i) - f_n(x_i) over the violators n, and project the moved rows.
 
-    size : float32, learning rate times weight
-    max_norm : float32, C; 0: no limit
-
-    All right-hand sides are values from before the step.
+    The gradient is computed from the values before the step. `size`, float32, is the learning rate times the weight.
     """
     labels = maps.labels
     number = np.float32(n_violators)
@@ -68,21 +65,10 @@ def owpc_step(maps, rows, i, p, violators, n_violators, size, max_norm):
 def owpc_epoch(maps, rows, positives, rank_loss, violators, steps, learning_rate, max_norm, streams):
     """Take `steps` steps that lower L(k) / k times the sum of 1 - f_p(x_i) + f_n(x_i) over the k violators n.
 
-    Parameters
-    ----------
-    maps : `Maps`, updated
-    rows : `ImageRows` of the images
-    positives : `Positives`, that (i, p) is drawn from; their images are rows of `rows`
     rank_loss : (n_labels + 1,) float64, L(k) = 1 + 1/2 + ... + 1/k
-    violators : (n_labels,) int32, room for one step
-    steps : integer
-    learning_rate : float, constant
-    max_norm : float, C; 0: no limit
-    streams : `Streams`, of which `positives` is advanced
+    violators : (n_labels,) int32, scratch memory for one step
 
-    Returns
-    -------
-    mean loss of the steps and number of labels scored in each, float64
+    Returns the mean loss of the steps and the number of labels scored in each, float64.
     """
     loss = 0.0
     for _ in range(steps):

@@ -1,6 +1,6 @@
 """The prefetch pipeline that Opt-AUC, WARP and VSE-ens share: positives are drawn and fetched before their step.
 
-A step waits for memory much longer than it computes, so what it will read is prefetched. Steps are therefore taken in
+A step waits for memory much longer than it computes, so the memory that it reads is prefetched. Steps are taken in
 batches of 16, and each batch passes four stages, one per turn of the kernel's outer loop:
 
                 turn:    1        2        3        4        5        6        7
@@ -11,11 +11,11 @@ batches of 16, and each batch passes four stages, one per turn of the kernel's o
 
     choose   draw a row of `pairs` for each step, and prefetch that row
     read     read the row: image, positive, and where the image's labels are; prefetch these labels
-    fetch    prefetch what the step reads (the kernel's part): vectors of the image, of the positive, of a negative
-    step     take the step (the kernel's part)
+    fetch    prefetch the vectors of the image, of the positive, and of a negative (done by the kernel)
+    step     take the step (done by the kernel)
 
 Within a turn the kernel goes through the slots: slot t of all four batches, then slot t + 1. A processor can wait for
-only some two dozen cache lines at a time, so the prefetches are spread over the turn, between steps that compute.
+only about two dozen cache lines at a time, so the prefetches are spread over the turn, between the steps.
 """
 
 from typing import NamedTuple
@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from vsebench.kernels.random_numbers import below
 from vsebench.kernels.vectors import LANES, prefetch
 
-BATCH = 16  # steps, at most LANES; the vectors of two batches fit into the nearest cache
+BATCH = 16  # steps per batch, at most LANES; the vectors of two batches fit into the nearest cache
 IMAGE, POSITIVE, START, STOP, NEGATIVE = range(5)  # columns of a batch; all but the last are those of `Positives.pairs`
 
 
@@ -37,7 +37,7 @@ class Positives(NamedTuple):
     Attributes
     ----------
     pairs
-        (n, 4) int32, one row per occurrence of a label on an image: image i, label p, and start and stop such that
+        (n, 4) int32, one row per occurrence of a label on an image: image i, label p, start and stop;
         row_labels[start:stop] are all labels of i. A label that an image carries twice has two rows.
     row_labels
         (n_pairs + LANES,) int32, the labels of each image, one image after the other, and LANES unused numbers.
@@ -54,7 +54,7 @@ class Pipeline(NamedTuple):
     ----------
     positives : `Positives`
     choosing : (BATCH,) int64, rows of `pairs`
-    reading, fetching, stepping : (BATCH, 5) int64, one row per step: a row of `pairs`, and the negative if it is drawn
+    reading, fetching, stepping : (BATCH, 5) int64, one row per step: a row of `pairs`, and the negative, if it is drawn
         before the step
     """
 
@@ -73,7 +73,7 @@ def new_pipeline(positives: Positives) -> Pipeline:
 
 @njit(cache=True, inline="always")
 def turns(steps):
-    """Return a range over the turns: the first step of the batch that takes its steps in each.
+    """Return a range with the first step of the batch that takes its steps in each turn.
 
     The first three turns, with negative numbers, only fill the pipeline.
     """
@@ -82,18 +82,16 @@ def turns(steps):
 
 @njit(cache=True, inline="always")
 def batch_size(steps, first):
-    """Return the number of steps of the batch that begins with step `first`; 0 outside of range(steps)."""
+    """Return the number of steps of the batch that begins with step `first`; 0 if it is outside of range(steps)."""
     return max(min(BATCH, steps - first), 0) if first >= 0 else 0
 
 
 @njit(cache=True, inline="always")
 def choose_and_read(t, pipeline, first, steps, rng):
-    """Do the first two stages for slot t of their batches, in the turn whose batch begins with step `first`.
+    """Do the stages "choose" and "read" for slot t of their batches, in the turn whose steps begin with step `first`.
 
-    t : integer below BATCH
-    pipeline : `Pipeline`, updated
-    steps : integer, the number of all steps
-    rng : (1,) uint64, draws the positives, each row with the same probability; advanced
+    steps : integer, the number of steps of the epoch
+    rng : (1,) uint64, the stream of the positives, advanced
     """
     pairs, row_labels = pipeline.positives
     if t < batch_size(steps, first + 2 * BATCH):
@@ -109,7 +107,7 @@ def choose_and_read(t, pipeline, first, steps, rng):
 
 @njit(cache=True, inline="always")
 def advance(pipeline):
-    """Return the pipeline of the next turn: each batch one stage further, and a finished batch's array reused."""
+    """Return the pipeline of the next turn, in which each batch is one stage further; arrays are reused."""
     return Pipeline(pipeline.positives, pipeline.choosing, pipeline.stepping, pipeline.reading, pipeline.fetching)
 
 

@@ -1,4 +1,4 @@
-"""Drawing negatives: labels that an image does not carry."""
+"""Streams of random numbers, and draws of negatives: labels that an image does not carry."""
 
 from typing import NamedTuple
 
@@ -13,13 +13,13 @@ from vsebench.kernels.vectors import LANES, any_equal
 class Streams(NamedTuple):
     """States of independent streams of random numbers, (1,) uint64 each; advanced by each draw.
 
-    One for each purpose: positives can then be drawn ahead of time without any effect on the negatives.
+    With a stream for each purpose, positives can be drawn ahead of time without any effect on the negatives.
 
     Attributes
     ----------
-    positives : draws the positives
-    negatives : draws the negatives, or the first attempt at each
-    redraws : draws the further attempts at a negative, where the first was a positive (VSE-ens only)
+    positives : for positives
+    negatives : for negatives, or for the first attempt to draw each negative
+    redraws : for further attempts, if the first label drawn was a positive (VSE-ens only)
     """
 
     positives: NDArray[np.uint64]
@@ -34,10 +34,7 @@ class Streams(NamedTuple):
 
 @njit(cache=True, inline="always")
 def contains(row_labels, start, stop, label):
-    """Return whether row_labels[start:stop] contains a label.
-
-    row_labels : int32, with LANES unused numbers at its end, because 16 are compared at a time
-    """
+    """Return whether row_labels[start:stop] contains a label, comparing 16 labels at a time."""
     is_label = False
     for j in range(start, stop, LANES):
         is_label |= any_equal(row_labels, j, stop - j, label)
@@ -46,12 +43,9 @@ def contains(row_labels, start, stop, label):
 
 @njit(cache=True, inline="always")
 def draw_negative(row_labels, start, stop, n_labels, rng):
-    """Return a label, each with the same probability, that is not in row_labels[start:stop].
+    """Return a label that is not in row_labels[start:stop], each with the same probability.
 
-    There must be such a label: the function does not end otherwise.
-
-    row_labels : int32, with LANES unused numbers at its end
-    rng : (1,) uint64, advanced
+    There must be such a label; otherwise the function does not return.
     """
     label = below(rng, n_labels)
     while contains(row_labels, start, stop, label):

@@ -14,7 +14,7 @@ class SortedLists(NamedTuple):
 
     Attributes
     ----------
-    order : (n_factors, n_labels) uint16 or int32, the labels; of labels with the same value the lowest id comes first
+    order : (n_factors, n_labels) uint16 or int32, the labels; labels with the same value are in the order of their ids
     deviations : (K,) float32, sigma_f, the standard deviation of each factor over labels (Eq. 8); K is n_factors,
         padded to a multiple of 16
     """
@@ -25,7 +25,7 @@ class SortedLists(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def refresh_lists(start, stop, labels, lists):
-    """Sort the labels by the factors from `start` to `stop`, multiples of 16.
+    """Sort the labels by each of the factors `start` to `stop`, which are multiples of 16.
 
     labels : (n_labels, K) float32, v_c
     lists : `SortedLists`, whose rows and deviations of these factors are written
@@ -75,7 +75,7 @@ def descending_keys(values, keys):
     bits = values.view(np.uint32)
     sign = np.uint32(0x80000000)
     for j in range(len(values)):
-        # The bits of a positive float, read as an integer, ascend with its value; those of a negative one descend.
+        # The bits of a positive float, read as an integer, ascend with its value; the bits of a negative float descend.
         keys[j] = bits[j] if bits[j] & sign else ~(bits[j] | sign)
 
 
@@ -83,8 +83,8 @@ def descending_keys(values, keys):
 def sort_keys(keys, order, buffer):
     """Write the indices that sort `keys` (n,) uint32, ascending and stable, to `order` (n,).
 
-    Two passes of a radix sort by the upper 22 bits (16 for few keys) leave few neighbours in the wrong order. An
-    insertion sort puts these right.
+    Two passes of a radix sort by the upper 22 bits (16 for few keys) leave few neighbours in the wrong order, which an
+    insertion sort corrects.
 
     buffer : (n,) of the type of `order`, overwritten
     """

@@ -10,7 +10,7 @@ from vsebench.kernels.vectors import FASTMATH, LANES, load, store
 
 
 class Rates(NamedTuple):
-    """How far a gradient step goes.
+    """The rates of gradient steps.
 
     Attributes
     ----------
@@ -26,7 +26,7 @@ class Rates(NamedTuple):
 def logistic(margin):
     """Return exp(-|m|) and 1 / (1 + exp(m)) of a float32 m, without overflow.
 
-    The loss log(1 + exp(-m)) is log(1 + exp(-|m|)) + max(-m, 0), and 1 / (1 + exp(m)) is minus its derivative by m.
+    The loss log(1 + exp(-m)) is log(1 + exp(-|m|)) + max(-m, 0), and 1 / (1 + exp(m)) is minus its derivative.
     """
     decay = np.exp(-abs(margin))
     return decay, (decay if margin > 0 else np.float32(1)) / (np.float32(1) + decay)
@@ -34,7 +34,7 @@ def logistic(margin):
 
 @njit(cache=True, fastmath=False)
 def exact_product(a, b):
-    """Return a * b, float32. Fastmath reorders nothing across it: a * (b / c) does not become (a * b) / c."""
+    """Return a * b, float32. Fastmath does not reorder across this call: a * (b / c) does not become (a * b) / c."""
     return a * b
 
 
@@ -42,9 +42,7 @@ def exact_product(a, b):
 def sgd_step(embedding, i, p, n, size, shrinkage):
     """Take one gradient step, v += size * d<v_i, v_p - v_n> / dv - shrinkage * v, for v_i, v_p and v_n at once.
 
-    embedding : `Embedding`, updated
-    i, p, n : integers, image, positive and negative
-    size : float32, minus the learning rate times the derivative of the loss by the margin <v_i, v_p - v_n>
+    size : float32, minus the learning rate times the derivative of the loss with respect to the margin <v_i, v_p - v_n>
     shrinkage : float32, learning rate times regularisation
     """
     images, labels = embedding
@@ -58,7 +56,7 @@ def sgd_step(embedding, i, p, n, size, shrinkage):
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def project(matrix, row, max_norm):
-    """Scale a row of a matrix (n, K) float32 back to the norm `max_norm`, float32, if it is longer."""
+    """Scale a row of a matrix (n, K) float32 down to the norm `max_norm`, float32, if it is longer."""
     norm = np.sqrt(dot(matrix, row, matrix, row))
     if norm > max_norm:
         for f in range(0, matrix.shape[1], LANES):

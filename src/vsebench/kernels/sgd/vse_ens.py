@@ -1,4 +1,4 @@
-"""VSE-ens: negatives of a high rank, drawn from lists of the labels sorted by single factors; the hinge loss.
+"""VSE-ens: the hinge loss on highly ranked negatives, drawn from lists of the labels that are sorted by single factors.
 
 Source: Guo, Zhai, Yuan, Liu and Wang, "VSE-ens: Visual-Semantic Embeddings with Efficient Negative Sampling", Eq. 5 to
 9 and Algorithm 1.
@@ -49,8 +49,8 @@ class Draws(NamedTuple):
     Attributes
     ----------
     images : (BATCH + LANES,) int32; the last 16 are not used
-    ranks, shares : (BATCH,) int64 and float64, a rank and a number in [0, 1) that leads to a factor
-    factors, positions : (BATCH,) int64, the list and the position in it
+    ranks, shares : (BATCH,) int64 and float64, a rank, and a number in [0, 1) that determines a factor
+    factors, positions : (BATCH,) int64, the factor, and the position in its list
     sums : (BATCH, K + 32) float32, see `weigh_factors`
     """
 
@@ -76,27 +76,18 @@ def vse_ens_epoch(embedding, pipeline, lists, draws, steps, rank_scale, rates, s
     A factor f is drawn with probability proportional to |v_if| sigma_f (Eq. 7), a rank r from 0 on with probability
     proportional to exp(-r / lambda) (Eq. 5); n is the label at rank r of list f, counted from the top where v_if > 0
     and from the bottom otherwise. If n is a positive, the draw is repeated. A step moves v_i, v_p and v_n by
-    eta (dm/dv - lambda' v). Where an image carries every label there is no negative, and its steps are skipped.
+    eta (dm/dv - lambda' v). Steps of an image that carries every label are skipped, since it has no negative.
 
-    Parameters
-    ----------
-    embedding : `Embedding`, updated
-    pipeline : `Pipeline` of the positives that (i, p) is drawn from
-    lists : `SortedLists`; an epoch is several calls, since the lists are sorted again in between
+    lists : `SortedLists`; an epoch takes several calls, and the lists are sorted again between them
     draws : `Draws`, overwritten
-    steps : integer
-    rank_scale : float, lambda of Eq. 5
-    rates : `Rates`, eta and lambda'
-    streams : `Streams`, advanced
+    rank_scale : float, lambda of Eq. 5; the lambda' of the penalty is in `rates`
 
-    Returns
-    -------
-    sum of the losses of the steps, float64
+    Returns the sum of the losses of the steps, float64.
 
-    A negative depends on the vector of its image alone. So for several steps, as long as no image occurs twice among
-    them, first all factors are weighed, then all positions in lists are determined, then the negatives there are read,
-    and then the steps are taken: what each of these reads has been prefetched by then. In the pipeline's stage "fetch"
-    there is nothing to do: weighing the factors of one image does not wait for the vector of another.
+    A negative depends only on the vector of its image. So for several steps of different images, first all factors are
+    weighed, then all positions in lists are found, then the negatives there are read, and then the steps are taken.
+    Each of these stages prefetches the memory that the next one reads. The pipeline's stage "fetch" has nothing to do:
+    weighing the factors of one image does not wait for the vector of another.
     """
     images, labels = embedding
     n_labels = len(labels)
@@ -150,7 +141,7 @@ def vse_ens_epoch(embedding, pipeline, lists, draws, steps, rank_scale, rates, s
 
 @njit(cache=True, inline="always")
 def first_repeat(images, start, stop):
-    """Return the first index after `start` whose image also occurs between `start` and that index, or `stop`.
+    """Return the first index whose image occurs at an earlier index from `start` on, or `stop` if there is none.
 
     images : (n,) int32, with LANES unused numbers at its end; stop - start is at most LANES
     """
@@ -166,7 +157,6 @@ def draw_rank(scale, span, n_labels, rng):
 
     scale : float64, lambda of Eq. 5
     span : float64, exp(-n_labels / scale) - 1
-    rng : (1,) uint64, advanced
     """
     rank = -scale * np.log(1.0 + uniform(rng) * span)
     return min(np.int64(rank), n_labels - 1)
@@ -179,7 +169,7 @@ def weigh_factors(images, i, deviations, sums):
     images : (n_images, K) float32
     i : integer, the image
     deviations : (K,) float32, sigma_f
-    sums : (K + 32,) float32, written. sums[f] is the weight of the factors f, f - 16, f - 32, ... of the same lane;
+    sums : (K + 32,) float32, written: sums[f] is the weight of the factors f, f - 16, f - 32, ... of the same lane;
         sums[K + 16 + e] is the weight of all factors in the lanes 0 to e; sums[K + 15] stays 0
     """
     n_factors = images.shape[1]
@@ -192,13 +182,13 @@ def weigh_factors(images, i, deviations, sums):
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def find_factor(sums, share):
-    """Return a factor f with probability proportional to |v_if| sigma_f (Eq. 7): first its lane, then which of it.
+    """Return a factor f with probability proportional to |v_if| sigma_f (Eq. 7): first its lane, then the factor in it.
 
-    sums : (K + 32,) float32, what `weigh_factors` wrote
+    sums : (K + 32,) float32, from `weigh_factors`
     share : float64, uniform in [0, 1)
 
-    Smaller sums are counted instead of searched, which needs no branch that a processor could mispredict. Because of
-    rounding the result can be greater than the last factor of positive weight; callers have to expect that.
+    Smaller sums are counted, not searched, since counting needs no branches that a processor could mispredict. Because
+    of rounding, the result can be greater than the last factor of positive weight, which callers have to allow for.
     """
     n_factors = len(sums) - 2 * LANES
     rest = np.float32(share) * sums[-1]
@@ -217,8 +207,8 @@ def find_position(images, i, order, sums, rank, share):
     images : (n_images, K) float32
     i : integer, the image
     order : (n_factors, n_labels), of `SortedLists`
-    sums : (K + 32,) float32, what `weigh_factors` wrote for the image
-    rank : integer, from 0 on
+    sums : (K + 32,) float32, from `weigh_factors` for the image
+    rank : integer, from 0
     share : float64, uniform in [0, 1)
     """
     n_factors, n_labels = order.shape
@@ -228,17 +218,9 @@ def find_position(images, i, order, sums, rank, share):
 
 @njit(cache=True, nogil=True, **NO_ALLOCATION)
 def redraw_negative(images, i, row_labels, start, stop, order, sums, rank_scale, rng):
-    """Draw a negative from the lists again, after a positive was drawn, until it is not a positive.
+    """Repeat the draw from the lists until the label is not a positive of image i; arguments as in `find_position`.
 
-    After n_labels rejected draws, fall back to a uniform negative: the positives then have nearly all the probability.
-
-    images : (n_images, K) float32
-    i : integer, the image, whose labels are row_labels[start:stop]
-    row_labels : int32, with LANES unused numbers at its end
-    order : (n_factors, n_labels), of `SortedLists`
-    sums : (K + 32,) float32, what `weigh_factors` wrote for the image
-    rank_scale : float64, lambda of Eq. 5
-    rng : (1,) uint64, advanced
+    After n_labels rejected draws a uniform negative is drawn, since the positives then have nearly all the probability.
     """
     n_labels = order.shape[1]
     span = np.expm1(-n_labels / rank_scale)

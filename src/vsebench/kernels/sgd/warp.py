@@ -1,4 +1,4 @@
-"""WARP: trials up to the first violator, the hinge weighted by the estimated rank.
+"""WARP: trials until the first violator, and the hinge loss, weighted by the estimated rank.
 
 Source: Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint word-image embeddings",
 Algorithm 1, with a maximum number of trials.
@@ -29,14 +29,14 @@ from vsebench.kernels.vectors import FASTMATH, NO_ALLOCATION
 
 
 class Trials(NamedTuple):
-    """How negatives are tried.
+    """The settings and the state of the trials of negatives.
 
     Attributes
     ----------
     maximum : maximum number of trials per step; there are never more than Y - 1
     rank_loss : (n_labels + 1,) float64, L(k) = 1 + 1/2 + ... + 1/k (Eq. 5 with alpha_j = 1/j)
-    candidates : (BATCH,) int64, labels drawn for later trials; they do not depend on the image, so the vectors of 16
-        are prefetched at a time
+    candidates : (BATCH,) int64, labels drawn for later trials; they do not depend on the image, so all 16 vectors are
+        prefetched together
     n_used : (1,) int64, number of the candidates that have been tried
     """
 
@@ -46,15 +46,15 @@ class Trials(NamedTuple):
     n_used: NDArray[np.int64]
 
 
-def new_trials(n_labels: int, maximum: int | None) -> Trials:
-    """Return `Trials`; without a maximum a step tries as many labels as are negatives."""
+def new_trials(n_labels: int, maximum: int | None = None) -> Trials:
+    """Return `Trials`; without a maximum, a step has at most as many trials as the image has negatives."""
     return Trials(
         maximum or n_labels, rank_losses(n_labels), np.zeros(BATCH, dtype=np.int64), np.full(1, BATCH, dtype=np.int64)
     )
 
 
 def one_trial(n_labels: int) -> Trials:
-    """Return `Trials` of one negative each and weights of 1, which make of WARP the margin loss for AUC."""
+    """Return `Trials` with one negative per step and weights of 1, which turn WARP into the margin loss for AUC."""
     return new_trials(n_labels, 1)._replace(rank_loss=np.ones(n_labels + 1))
 
 
@@ -62,9 +62,8 @@ def one_trial(n_labels: int) -> Trials:
 def next_candidate(trials, labels, rng):
     """Return a label, each with the same probability.
 
-    trials : `Trials`, whose candidates are updated
-    labels : (n_labels, K) float32, vectors to prefetch
-    rng : (1,) uint64, advanced by 16 draws whenever all candidates are used
+    Whenever all candidates are used, 16 new ones are drawn, and their rows of `labels`, (n_labels, K) float32, are
+    prefetched.
     """
     if trials.n_used[0] == BATCH:
         for c in range(BATCH):
@@ -77,16 +76,13 @@ def next_candidate(trials, labels, rng):
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def find_violator(images, i, labels, positive_score, row_labels, start, stop, trials, rng):
-    """Draw labels that are not in row_labels[start:stop] until one violates the margin, or no trial is left.
+    """Draw labels that the image does not carry until one violates the margin, or no trial is left.
 
-    images, labels : (n, K) and (n_labels, K) float32; the score of label n is the product of their rows i and n
-    positive_score : float32
-    row_labels : int32, with LANES unused numbers at its end
-    trials : `Trials`; a label of the image is drawn again, which is no trial
-    rng : (1,) uint64, advanced
+    Drawing a label of the image does not count as a trial. The score of label n is the inner product of row i of
+    `images` and row n of `labels`, (n, K) and (n_labels, K) float32.
 
-    Returns the last label drawn, by how much it violates the margin (float32, at most 0 if it does not), and the number
-    of trials; 0, 0 and 0 where the image carries every label.
+    Returns the last label drawn, the amount by which it violates the margin (float32, at most 0 if it does not), and
+    the number of trials; 0, 0 and 0 if the image carries every label.
     """
     n_negatives = len(labels) - (stop - start)
     n_trials = 0
@@ -106,21 +102,9 @@ def warp_epoch(embedding, pipeline, trials, steps, rates, max_norm, streams):
 
     Negatives are drawn with replacement until one violates the margin, 1 + s_in > s_ip. Y - 1 is the number of labels
     that the image does not carry. A step moves v_i, v_p and v_n by eta (L dm/dv - lambda v), m = <v_i, v_p - v_n>, and
-    scales them back to the norm `max_norm`. Where no trial violates, nothing changes.
+    scales them back to the norm `max_norm` if they are longer. A step without a violator changes nothing.
 
-    Parameters
-    ----------
-    embedding : `Embedding`, updated
-    pipeline : `Pipeline` of the positives that (i, p) is drawn from
-    trials : `Trials`
-    steps : integer
-    rates : `Rates`, eta and lambda
-    max_norm : float, C in Eq. 2 and 3; 0: no limit
-    streams : `Streams`, of which `positives` and `negatives` are advanced
-
-    Returns
-    -------
-    mean loss of the steps and mean number of trials, float64
+    Returns the mean loss of the steps and the mean number of trials, float64.
     """
     images, labels = embedding
     shrinkage = np.float32(rates.learning_rate * rates.regularisation)

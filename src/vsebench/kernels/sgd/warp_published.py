@@ -1,4 +1,4 @@
-"""What the published code of VSE-ens calls WARP: the first violator in the order of label ids."""
+"""The steps that the published code of VSE-ens calls WARP: the negative is the violator with the lowest label id."""
 
 import numpy as np
 from numba import njit
@@ -21,20 +21,11 @@ def warp_published_epoch(embedding, rounded_labels, offsets, row_labels, steps, 
     which 1 + s_in > s_ip, or a random one where there is none. A step moves v_i, v_p and v_n by
     eta (1 / (1 + exp(m)) dm/dv - lambda v). Images with no label or with every label are skipped.
 
-    Parameters
-    ----------
-    embedding : `Embedding`, updated
-    rounded_labels : `RoundedLabels` of embedding.labels, whose `pairs` and `scales` are updated; `NOT_ROUNDED`: the
-        score of each label is computed in float32, with the same result
+    rounded_labels : `RoundedLabels` of the labels, whose `pairs` and `scales` are updated; with `NOT_ROUNDED`, each
+        label's score is computed in float32, with the same result
     offsets : (n_images + 1,) int64, where each image's labels start in `row_labels`
-    row_labels : (n_pairs + LANES,) int32, and LANES unused numbers
-    steps : integer
-    rates : `Rates`, eta and lambda
-    rng : (1,) uint64, advanced
 
-    Returns
-    -------
-    mean loss of the steps and mean number of labels scanned, float64
+    Returns the mean loss of the steps and the mean number of labels scanned, float64.
     """
     images, labels = embedding
     shrinkage = np.float32(rates.learning_rate * rates.regularisation)
@@ -69,12 +60,7 @@ def warp_published_epoch(embedding, rounded_labels, offsets, row_labels, steps, 
 
 @njit(cache=True, fastmath=FASTMATH)
 def first_violator(embedding, i, row_labels, start, stop, positive_score):
-    """Return the lowest id of a negative n with 1 + s_in > s_ip, or the number of labels if there is none.
-
-    embedding : `Embedding`
-    i : integer, the image, whose labels are row_labels[start:stop]
-    positive_score : float32, s_ip
-    """
+    """Return the lowest id of a negative n of image i with 1 + s_in > s_ip; the number of labels if there is none."""
     images, labels = embedding
     for label in range(len(labels)):
         violates = np.float32(1) + dot(images, i, labels, label) > positive_score
@@ -85,13 +71,9 @@ def first_violator(embedding, i, row_labels, start, stop, positive_score):
 
 @njit(cache=True, fastmath=FASTMATH)
 def first_violator_by_rounding(embedding, i, row_labels, start, stop, positive_score, rounded_labels, rounded_image):
-    """Return what `first_violator` returns, skipping labels that rounded products rule out, 64 at a time.
+    """Return the result of `first_violator`, skipping labels that rounded products rule out, 64 at a time.
 
-    embedding : `Embedding`
-    i : integer, the image, whose labels are row_labels[start:stop]
-    positive_score : float32, s_ip
-    rounded_labels : `RoundedLabels`
-    rounded_image : (1, K) int16, overwritten
+    rounded_image : (1, K) int16, scratch memory
     """
     images, labels = embedding
     limit = np.float32((positive_score - ABOVE_ONE) * round_row(images, i, rounded_image[0]))

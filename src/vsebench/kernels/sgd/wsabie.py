@@ -1,4 +1,4 @@
-"""WSABIE: an image's features and the labels are mapped into one space; rows of both maps stay inside a ball.
+"""WSABIE: image features and labels are mapped into one space; the norms of the rows of both maps are limited.
 
 Source: Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint word-image embeddings",
 Machine Learning 81(1), 2010, Algorithm 1 and Eq. 2 and 3.
@@ -20,16 +20,16 @@ from vsebench.kernels.vectors import FASTMATH, LANES, NO_ALLOCATION, add_up, ali
 
 
 class Maps(NamedTuple):
-    """The maps of features and of labels, updated in place, and room for one step. f_c(x) = <w_c, V' x>.
+    """The maps of features and of labels, updated in place, and scratch memory for one step; f_c(x) = <w_c, V' x>.
 
     K is a multiple of 16: `padded_size` of the number of factors. The factors that pad it are 0 and stay 0.
 
     Attributes
     ----------
-    features : (d, K) float32, V: a row per feature, padded as `ImageRows` says
+    features : (d, K) float32, V: a row per feature, padded like the rows of `ImageRows`
     labels : (n_labels, K) float32, W: a row per label
     image : (1, K) float32, V' x of the image of the step
-    difference : (1, K) float32, what the step adds to the rows of V, but for a factor
+    difference : (1, K) float32, the direction in which the step moves the rows of V
     """
 
     features: NDArray[np.float32]
@@ -45,10 +45,7 @@ def new_maps(features: NDArray[np.float32], labels: NDArray[np.float32]) -> Maps
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def shorten(features, j, step, square, max_norm):
-    """Project row j of V, whose squared norm is `square`. Nothing is done for a step of 0, which has not moved the row.
-
-    step, square, max_norm : float32; a `max_norm` of 0 is no limit
-    """
+    """Project row j of V, whose squared norm is `square`, unless the step is 0 and has not moved the row."""
     if step != 0 and max_norm > 0 and square > max_norm * max_norm:
         for f in range(0, features.shape[1], LANES):
             store(features, (j, f), (max_norm / np.sqrt(square)) * load(features, (j, f)))
@@ -56,11 +53,9 @@ def shorten(features, j, step, square, max_norm):
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def move_feature(maps, rows, i, e, size, max_norm):
-    """Add size * x_ij * `maps.difference` to row j of V, and project it; x_ij: number e, one of image i.
+    """Add size * x_ij * `maps.difference` to row j of V, and project it; x_ij is number e, which belongs to image i.
 
-    size, max_norm : float32; no row is projected where `max_norm` is 0
-
-    The row's norm falls out of the loop that moves it.
+    The row's norm is computed in the loop that moves it.
     """
     features, difference = maps.features, maps.difference
     j, step = column(rows, i, e), size * rows.values[e]
@@ -74,12 +69,7 @@ def move_feature(maps, rows, i, e, size, max_norm):
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def move_four_features(maps, rows, i, e, size, max_norm):
-    """Add size * x_ij * `maps.difference` to four rows j of V, and project them; x_ij: numbers e to e + 3, of image i.
-
-    size, max_norm : float32; no row is projected where `max_norm` is 0
-
-    Faster than four times one row: the sums of squares do not wait for each other.
-    """
+    """Do `move_feature` for the numbers e to e + 3, which is faster: no sum of squares waits for another."""
     features, difference = maps.features, maps.difference
     a, b, c, d = column(rows, i, e), column(rows, i, e + 1), column(rows, i, e + 2), column(rows, i, e + 3)
     w, x = size * rows.values[e], size * rows.values[e + 1]
@@ -103,10 +93,7 @@ def move_four_features(maps, rows, i, e, size, max_norm):
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def move_features(maps, rows, i, size, max_norm):
-    """Add size * x_ij * `maps.difference` to row j of V for every feature j of image i, and project these rows.
-
-    size, max_norm : float32; no row is projected where `max_norm` is 0
-    """
+    """Add size * x_ij * `maps.difference` to row j of V for every feature j of image i, and project these rows."""
     start, stop = rows.offsets[i], rows.offsets[i + 1]
     stop_of_fours = stop - (stop - start) % 4
     for e in range(start, stop_of_fours, 4):
@@ -119,30 +106,25 @@ def move_features(maps, rows, i, size, max_norm):
 def move_features_and_map(maps, rows, i, size, max_norm, following):
     """Move and project the rows of V for image i (see `move_features`), then write V' x of `following` to `maps.image`.
 
-    following : another image, or the same one
-
-    Dense images share all rows of V. So one pass over V does both: four rows are moved, and added up while the
-    processor's first cache has them. V is larger than that cache, so fetching it twice would take longer.
+    Dense images use all rows of V, so one pass over V does both: four rows are moved, then added up while they are in
+    the first cache. V is larger than that cache, so fetching it twice would take longer.
     """
     if len(rows.columns) > 0:
         move_features(maps, rows, i, size, max_norm)
         sum_of_rows(rows, following, maps.features, maps.image)
         return
     clear(maps.image)
-    for e in range(rows.offsets[i], rows.offsets[i + 1], 4):  # dense rows are padded, so nothing remains
+    for e in range(rows.offsets[i], rows.offsets[i + 1], 4):  # dense rows are padded, so no number is left over
         move_four_features(maps, rows, i, e, size, max_norm)
         add_four_rows(rows, following, e - rows.offsets[i] + rows.offsets[following], maps.features, maps.image)
 
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def wsabie_step(maps, rows, i, p, n, size, max_norm, following):
-    """Take one gradient step on f_p(x_i) - f_n(x_i), with `maps.image` = V' x_i, and project the rows that it touched.
+    """Take one gradient step on f_p(x_i) - f_n(x_i), with `maps.image` = V' x_i, and project the moved rows.
 
-    size : float32, learning rate times weight
-    max_norm : float32, C in Eq. 2 and 3; 0: no limit
-    following : the image whose V' x is in `maps.image` after the step
-
-    All right-hand sides are values from before the step.
+    The gradient is computed from the values before the step. `size`, float32, is the learning rate times the weight.
+    After the step `maps.image` is V' x of the image `following`.
     """
     labels = maps.labels
     for f in range(0, labels.shape[1], LANES):
@@ -161,23 +143,10 @@ def wsabie_epoch(maps, rows, positives, trials, steps, learning_rate, max_norm, 
     """Take `steps` steps that lower L(floor((Y - n) / trials)) max(0, 1 - f_p(x_i) + f_n(x_i)).
 
     Negatives are drawn with replacement until one violates the margin, 1 + f_n > f_p. Y - n is the number of labels
-    that the image does not carry. Where no trial violates, nothing changes. With one trial and weights of 1 this is the
-    margin loss for AUC.
+    that the image does not carry. A step without a violator changes nothing. With one trial and weights of 1 this is
+    the margin loss for AUC.
 
-    Parameters
-    ----------
-    maps : `Maps`, updated
-    rows : `ImageRows` of the images
-    positives : `Positives`, that (i, p) is drawn from; their images are rows of `rows`
-    trials : `Trials`
-    steps : integer
-    learning_rate : float, constant
-    max_norm : float, C in Eq. 2 and 3; 0: no limit
-    streams : `Streams`, of which `positives` and `negatives` are advanced
-
-    Returns
-    -------
-    mean loss of the steps and mean number of trials, float64
+    Returns the mean loss of the steps and the mean number of trials, float64.
     """
     trials.n_used[0] = BATCH
     loss = 0.0

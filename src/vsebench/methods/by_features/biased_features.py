@@ -1,25 +1,24 @@
 """A model with biases: an image's vector is a linear map of its normalised features, and every label has a bias."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vsebench.data.features import Normalisation
 from vsebench.data.problem import Matrix, Queries
+from vsebench.methods.model_of_fields import ModelOfFields
 from vsebench.models import Embedded, check_matrix, features_of, norm
 
 
 @dataclass(frozen=True)
-class BiasedFeatures(Embedded):
+class BiasedFeatures(ModelOfFields, Embedded):
     """Scores are inner products of a label's vector with the image's vector, plus the label's bias.
 
     Attributes
     ----------
     feature : (d, K) float32, a row per feature
-    label : (n_labels, K + 1) float32, a label's vector and its bias
+    label : (n_labels, K + 1) float32, each label's vector and its bias
     normalisation : as fitted to the training images
     """
 
@@ -42,13 +41,6 @@ class BiasedFeatures(Embedded):
     def largest_score(self) -> float:
         # Features are checked when they are read, so only the two matrices can be infinite or NaN.
         return (norm(self.feature) + 1) * norm(self.label)
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        return {"feature": self.feature, "label": self.label} | self.normalisation.arrays()
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "BiasedFeatures":
-        return cls(arrays["feature"], arrays["label"], Normalisation.from_arrays(arrays, cls.kind))
 
 
 MODEL = BiasedFeatures

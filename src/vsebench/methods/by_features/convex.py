@@ -1,4 +1,4 @@
-"""Shared by `softmax` and `logistic`: a linear map of image features that minimises a convex loss by L-BFGS.
+"""Linear maps of image features that minimise a convex loss by L-BFGS, for `softmax` and `logistic`.
 
     minimise   mean over the training images of loss(x V + b) + a / 2 |V|^2
 
@@ -18,8 +18,8 @@ from vsebench.data.problem import LabelMatrix, Matrix
 from vsebench.methods.by_features.linear_map import LinearMap
 from vsebench.methods.by_features.seen import FeatureSettings, Seen
 
-# Takes scores of images, (m, n_labels) float32, and the images' labels. Returns the sum of the losses and its
-# derivative by each score, which may overwrite the scores.
+# Takes the scores of images, (m, n_labels) float32, and the images' labels. Returns the sum of the losses and its
+# derivatives with respect to the scores, which may overwrite the scores.
 Loss: TypeAlias = Callable[[Matrix, LabelMatrix], tuple[float, Matrix]]
 
 SCORES_A_CHUNK = 1 << 22  # number of scores in memory at once (16 MiB)
@@ -29,8 +29,8 @@ CORRECTIONS = 10  # pairs of steps and gradients that L-BFGS keeps
 class ConvexSettings(FeatureSettings):
     """Settings of a linear map with a convex loss."""
 
-    regularisation: float = Field(gt=0)  # a, the penalty of squared weights, which is added to the mean loss
-    iterations: int = Field(ge=1)  # largest number of iterations of L-BFGS
+    regularisation: float = Field(gt=0)  # a, the penalty on squared weights, which is added to the mean loss
+    iterations: int = Field(ge=1)  # maximum number of iterations of L-BFGS
 
 
 class Objective:
@@ -69,7 +69,7 @@ class Objective:
 
 
 def fit_linear(seen: Seen, settings: ConvexSettings, loss: Loss) -> LinearMap:
-    """Return the linear map that minimises the loss of the images."""
+    """Return the linear map that minimises the objective."""
     from scipy.optimize import minimize  # the import takes a tenth of a second, and Snakemake imports this module
 
     objective = Objective(seen.rows, seen.labels, loss, settings.regularisation)

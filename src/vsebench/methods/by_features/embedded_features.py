@@ -1,19 +1,18 @@
 """A model of several methods: an image's vector is a linear map of its normalised features."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vsebench.data.features import Normalisation
 from vsebench.data.problem import Matrix, Queries
+from vsebench.methods.model_of_fields import ModelOfFields
 from vsebench.models import Embedded, check_matrix, features_of, norm
 
 
 @dataclass(frozen=True)
-class EmbeddedFeatures(Embedded):
+class EmbeddedFeatures(ModelOfFields, Embedded):
     """Scores are inner products of a label's vector with the image's vector, its normalised features times a matrix.
 
     Attributes
@@ -39,13 +38,6 @@ class EmbeddedFeatures(Embedded):
     def largest_score(self) -> float:
         # Features are checked when they are read, so only the two matrices can be infinite or NaN.
         return norm(self.feature) * norm(self.label)
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        return {"feature": self.feature, "label": self.label} | self.normalisation.arrays()
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "EmbeddedFeatures":
-        return cls(arrays["feature"], arrays["label"], Normalisation.from_arrays(arrays, cls.kind))
 
 
 MODEL = EmbeddedFeatures

@@ -1,4 +1,4 @@
-"""Shared by WSABIE and the methods with its model: the two maps, their initial values, and the limit on their norms.
+"""The base of WSABIE and of the methods with its model: two maps, their initial values, and the limit on their norms.
 
 Source: Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint word-image embeddings",
 Machine Learning 81(1), 2010, Eq. 1 to 3 and Algorithm 1.
@@ -11,7 +11,6 @@ from pydantic import Field
 
 from vsebench.data.problem import Problem
 from vsebench.data.streams import Stream, generator
-from vsebench.kernels.sgd.warp import Trials
 from vsebench.kernels.sgd.wsabie import new_maps, wsabie_epoch
 from vsebench.kernels.vectors import aligned, padded_size
 from vsebench.methods.base import FactorSettings, Progress
@@ -22,23 +21,23 @@ from vsebench.methods.by_labels.start import padded_start, project_rows
 
 
 class EmbeddingSettings(FactorSettings, FeatureSettings):
-    """Settings of gradient steps on the two maps."""
+    """Settings of gradient steps on two maps."""
 
     learning_rate: float = Field(gt=0)  # gamma, constant
-    maximum_norm: float = Field(ge=0)  # C in Eq. 2 and 3, a limit on the norm of rows; 0: no limit
+    maximum_norm: float = Field(ge=0)  # C in Eq. 2 and 3, the largest norm of a row; 0: no limit
 
 
 class EmbeddingMethod(FeatureMethod):
     """Two maps, f_c(x) = <w_c, V' x>, whose rows are not longer than C.
 
-    V and W start from a normal distribution with the standard deviation 1 / sqrt(d); longer rows are shortened to C.
+    V and W start from a normal distribution with the standard deviation 1 / sqrt(d); longer rows are shortened to C. A
+    step without a violator among its trials changes nothing.
     """
 
     settings_type = EmbeddingSettings
 
     def __init__(self, problem: Problem, settings: EmbeddingSettings) -> None:
         super().__init__(problem, settings)
-        self.settings = settings
         start, deviation = generator(problem.seed, Stream.START), 1 / math.sqrt(self.dimensions)
         features = aligned(padded_size(self.dimensions), padded_size(settings.factors))
         features[: self.dimensions] = padded_start(self.dimensions, settings.factors, deviation, start)
@@ -47,13 +46,13 @@ class EmbeddingMethod(FeatureMethod):
             project_rows(rows, settings.maximum_norm)
         self.maps = new_maps(features, labels)
 
-    def ranking_epoch(self, trials: Trials) -> Progress:
+    def epoch(self) -> Progress:
         """Take gradient steps on the weighted hinge, each with the first violator among its trials."""
-        loss, mean_trials = wsabie_epoch(
-            self.maps, self.rows, self.positives, trials, self.steps, self.settings.learning_rate,
+        report = wsabie_epoch(
+            self.maps, self.rows, self.positives, self.trials, self.steps, self.settings.learning_rate,
             self.settings.maximum_norm, self.rng,
         )  # fmt: skip
-        return Progress(loss, mean_trials)
+        return Progress(*report)
 
     def model(self) -> EmbeddedFeatures:
         k = self.settings.factors

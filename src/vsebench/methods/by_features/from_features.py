@@ -1,6 +1,6 @@
-"""Shared by methods that learn from image features in stochastic gradient steps."""
+"""The base of methods that take stochastic gradient steps on image features."""
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import Field
 
@@ -9,6 +9,7 @@ from vsebench.data.streams import Stream
 from vsebench.kernels.sgd.image_rows import ImageRows, new_image_rows
 from vsebench.kernels.sgd.pipeline import Positives
 from vsebench.kernels.sgd.sampling import Streams
+from vsebench.kernels.sgd.warp import Trials, new_trials
 from vsebench.methods.base import Method
 from vsebench.methods.by_features.seen import FeatureSettings, see
 from vsebench.methods.by_labels.sgd import positives_of
@@ -17,7 +18,7 @@ AnySettings = TypeVar("AnySettings", bound=FeatureSettings)
 
 
 def ending_in_l2(settings: AnySettings) -> AnySettings:
-    """Return the settings with `l2` as the last normalisation step, since step sizes are for features of length 1."""
+    """Return the settings with `l2` as the last normalisation step, since step sizes assume features of length 1."""
     steps = settings.normalise or ()
     return settings if steps[-1:] == ("l2",) else settings.model_copy(update={"normalise": (*steps, "l2")})
 
@@ -25,26 +26,33 @@ def ending_in_l2(settings: AnySettings) -> AnySettings:
 class PassiveAggressiveSettings(FeatureSettings):
     """Settings of passive-aggressive steps."""
 
-    aggressiveness: float = Field(gt=0)  # c, the largest step size
+    aggressiveness: float = Field(gt=0)  # largest step size
 
 
 class FeatureMethod(Method):
-    """Features and labels in the kernels' format, and streams of random numbers; images without features are left out.
+    """Features and labels in the kernels' format, trials and streams of random numbers.
 
-    Features are scaled to unit length after the other normalisation steps.
+    Images without features are left out. Features are scaled to unit length after the other normalisation steps.
 
     An epoch takes one step per positive; a label counts as often as it occurs on the image. Steps depend on each other,
     so they do not run in parallel, and a seed gives the same bytes with any number of threads.
     """
 
     needs = frozenset({"features"})
+    settings: Any  # of the class `settings_type`
 
     def __init__(self, problem: Problem, settings: FeatureSettings) -> None:
-        self.seen = see(problem, ending_in_l2(settings))
+        self.settings, self.seen = settings, see(problem, ending_in_l2(settings))
+        self.trials = self.trials_of(self.seen.labels.n_labels)
         self.rows: ImageRows = new_image_rows(self.seen.rows)
         self.positives: Positives = positives_of(self.seen.labels)
         self.steps = len(self.positives.pairs)
         self.rng = Streams.of(problem.seed, Stream.POSITIVES, Stream.NEGATIVES, Stream.NEGATIVES_AGAIN)
+
+    @staticmethod
+    def trials_of(n_labels: int) -> Trials:
+        """Return the trials of negatives in a step, which are WARP's unless a method replaces them."""
+        return new_trials(n_labels)
 
     @property
     def dimensions(self) -> int:

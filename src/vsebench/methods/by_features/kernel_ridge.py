@@ -2,8 +2,8 @@
 
     A = (K + a I)^-1 Y,   score of an image = sum over the training images m of exp(-g |x - x_m|^2) A_m
 
-x are the normalised features, scaled to unit length; Y is 1 where an image carries a label. K contains the kernel of
-every two training images, n x n numbers in float64, so the method is for a few ten thousand images at most.
+x are the normalised features, scaled to unit length; Y is 1 where an image carries a label. K contains the kernels of
+all pairs of training images, n x n numbers in float64, so the method is limited to a few tens of thousands of images.
 
 Source: Saunders, Gammerman and Vovk, "Ridge regression learning algorithm in dual variables", ICML 1998.
 """
@@ -31,19 +31,19 @@ from vsebench.methods.by_features.neighbours import (
 from vsebench.methods.by_features.seen import FeatureControl, FeatureSettings, see
 from vsebench.models import Embedded, check_matrix, features_of, norm
 
-LARGEST = 30_000  # number of training images, with a kernel matrix of 7.2 GB
+LARGEST = 30_000  # maximum number of training images, for a kernel matrix of 7.2 GB
 
 
 class KernelRidgeSettings(FeatureSettings):
     """Settings of kernel ridge regression."""
 
     gamma: float = Field(gt=0)  # g of the kernel exp(-g |x - x_m|^2)
-    regularisation: float = Field(gt=0)  # a, added to the kernel of each image with itself
+    regularisation: float = Field(gt=0)  # a, which is added to the kernel of each image with itself
 
 
 @dataclass(frozen=True)
 class KernelMap(Embedded):
-    """Scores are linear in the kernels of an image with the training images.
+    """Scores are weighted sums of the kernels of an image with the training images.
 
     Attributes
     ----------
@@ -98,12 +98,11 @@ class KernelRidge(FeatureControl):
     """Kernel ridge regression; images without features are left out of the fit."""
 
     settings_type = KernelRidgeSettings
-    settings: KernelRidgeSettings
 
     def model(self) -> KernelMap:
         seen = see(self.problem, self.settings)
         if seen.labels.n_rows > LARGEST:
-            raise UserError(f"kernel_ridge: {seen.labels.n_rows} images to learn from; it takes at most {LARGEST}")
+            raise UserError(f"kernel_ridge: {seen.labels.n_rows} images to learn from; the limit is {LARGEST}")
         rows = prepare(seen.rows, "cosine")
         kernel = gaussian(rows, rows, self.settings.gamma)
         kernel[np.diag_indices_from(kernel)] += self.settings.regularisation

@@ -2,8 +2,8 @@
 
     W = (Xc' Xc + a I)^-1 Xc' (Y - mean of Y),   intercept = mean of Y - (mean of X) W
 
-X are the features of the images, Xc their differences from the mean. The intercept is not penalised. a is added to
-Xc' Xc, which is not divided by the number of images. All sums are in float64.
+X are the features of the images, and Xc are their differences from the mean. The intercept is not penalised. Xc' Xc, to
+which a I is added, is not divided by the number of images. All sums are in float64.
 
 Source: Hoerl and Kennard, "Ridge regression", Technometrics 12, 1970.
 """
@@ -21,7 +21,9 @@ from vsebench.methods.by_features.seen import FeatureSettings
 class RidgeSettings(FeatureSettings):
     """Settings of ridge regression."""
 
-    regularisation: float = Field(gt=0)  # a, the penalty of squared weights, added to the sum of squared errors
+    regularisation: float = Field(
+        gt=0
+    )  # a, the penalty on squared weights, which is added to the sum of squared errors
 
 
 def weighted(labels: LabelMatrix, weights: NDArray[np.float64]) -> sparse.csr_array:

@@ -1,7 +1,7 @@
 """WARP of the package LightFM on image features: an image's vector is the weighted sum of its features' vectors.
 
 Source: Kula, "Metadata Embeddings for User and Item Cold-start Recommendations", CBRecSys 2015. Images take the role of
-users. They have only user features, no identity, so a new image has a vector as well. A label counts once per image.
+users, with user features but without an identity, so new images have vectors as well. A label counts once per image.
 The biases of features are left out: they change no rank of an image's labels, and WARP's loss does not depend on them.
 The package is optional (`make setup-peers`).
 """
@@ -21,7 +21,7 @@ class LightfmFeaturesSettings(LightfmSettings, FeatureSettings):
 
 
 class LightfmFeatures(Method):
-    """LightFM's WARP on image features. It runs on one thread, since on several its result depends on their timing."""
+    """LightFM's WARP on image features. It runs on one thread: with several, results depend on their timing."""
 
     settings_type = LightfmFeaturesSettings
     needs = frozenset({"features"})
@@ -38,7 +38,6 @@ class LightfmFeatures(Method):
         return Progress(None)
 
     def model(self) -> BiasedFeatures:
-        """Return the model with the labels' biases; the features' biases change no rank of an image's labels."""
         label = np.hstack([self.lightfm.item_embeddings, self.lightfm.item_biases[:, np.newaxis]])
         return BiasedFeatures(self.lightfm.user_embeddings.copy(), label, self.seen.normalisation)
 

@@ -1,6 +1,5 @@
 """A model of several methods: scores are linear in the normalised features of an image."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -9,12 +8,13 @@ from numpy.typing import NDArray
 
 from vsebench.data.features import Normalisation, Rows
 from vsebench.data.problem import Matrix, Queries
+from vsebench.methods.model_of_fields import ModelOfFields
 from vsebench.models import Embedded, check_matrix, features_of, norm
 
 
 @dataclass(frozen=True)
-class LinearMap(Embedded):
-    """Scores are linear in the normalised features.
+class LinearMap(ModelOfFields, Embedded):
+    """Scores are linear in the normalised features of an image.
 
     Attributes
     ----------
@@ -37,13 +37,6 @@ class LinearMap(Embedded):
     def largest_score(self) -> float:
         # Features are checked when they are read, so only the weights can be infinite or NaN.
         return norm(self.label)
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        return {"label": self.label} | self.normalisation.arrays()
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "LinearMap":
-        return cls(arrays["label"], Normalisation.from_arrays(arrays, cls.kind))
 
 
 def dense(rows: Rows) -> NDArray[Any]:

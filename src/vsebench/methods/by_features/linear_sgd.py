@@ -1,13 +1,14 @@
-"""Shared by methods that learn a weight vector per label from pairs of a positive and a negative label."""
+"""The base of methods that learn a weight vector per label from pairs of a positive and a negative label."""
+
+from typing import ClassVar
 
 import numpy as np
 from pydantic import Field
 
 from vsebench.data.problem import Problem
 from vsebench.kernels.sgd.linear_ranking import linear_epoch
-from vsebench.kernels.sgd.warp import Trials
 from vsebench.kernels.vectors import aligned, padded_size
-from vsebench.methods.base import Progress
+from vsebench.methods.base import Progress, Settings
 from vsebench.methods.by_features.from_features import FeatureMethod
 from vsebench.methods.by_features.linear_map import LinearMap
 from vsebench.methods.by_features.seen import FeatureSettings
@@ -20,18 +21,23 @@ class LinearSettings(FeatureSettings):
 
 
 class LinearMethod(FeatureMethod):
-    """A weight vector per label, f_c(x) = <w_c, x>; w_c starts at 0, and norms are not limited."""
+    """A weight vector per label, f_c(x) = <w_c, x>; w_c starts at 0, and norms are not limited.
+
+    A step without a violator among its trials changes nothing.
+    """
+
+    settings_type: ClassVar[type[Settings]] = LinearSettings
 
     def __init__(self, problem: Problem, settings: FeatureSettings) -> None:
         super().__init__(problem, settings)
         self.weights = aligned(self.seen.labels.n_labels, padded_size(self.dimensions))
 
-    def ranking_epoch(self, trials: Trials, learning_rate: float) -> Progress:
+    def epoch(self) -> Progress:
         """Take gradient steps on the weighted hinge, each with the first violator among its trials."""
-        loss, mean_trials = linear_epoch(
-            self.weights, self.rows, self.positives, trials, self.steps, learning_rate, self.rng
+        report = linear_epoch(
+            self.weights, self.rows, self.positives, self.trials, self.steps, self.settings.learning_rate, self.rng
         )
-        return Progress(loss, mean_trials)
+        return Progress(*report)
 
     def model(self) -> LinearMap:
         no_intercepts = np.zeros((len(self.weights), 1), dtype=np.float32)

@@ -5,23 +5,11 @@ Machine Learning 81(1), 2010, Algorithm 1 with alpha_j = 1/j and the rows "Linea
 state whether it limits norms here. Negatives are the labels that the image does not carry; Y - 1 is their number.
 """
 
-from vsebench.data.problem import Problem
-from vsebench.kernels.sgd.warp import new_trials
-from vsebench.methods.base import Progress
-from vsebench.methods.by_features.linear_sgd import LinearMethod, LinearSettings
+from vsebench.methods.by_features.linear_sgd import LinearMethod
 
 
 class LinearWarp(LinearMethod):
-    """WARP for a linear model. A step without a violator among its trials changes nothing."""
-
-    settings_type = LinearSettings
-
-    def __init__(self, problem: Problem, settings: LinearSettings) -> None:
-        super().__init__(problem, settings)
-        self.trials, self.learning_rate = new_trials(self.seen.labels.n_labels, None), settings.learning_rate
-
-    def epoch(self) -> Progress:
-        return self.ranking_epoch(self.trials, self.learning_rate)
+    """WARP for a linear model."""
 
 
 METHOD = LinearWarp

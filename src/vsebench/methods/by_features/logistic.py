@@ -2,7 +2,7 @@
 
     loss of an image = sum over all labels c of log(1 + exp(-t_c s_c)),   s = x V + b
 
-t_c is 1 if the image carries label c, and -1 if not. `convex.py` adds the penalty and minimises the sum.
+t_c is 1 if the image carries label c and -1 otherwise. `convex.py` adds the penalty and minimises the sum.
 
 Source: Cox, "The regression analysis of binary sequences", J. R. Stat. Soc. B 20, 1958, once for each label.
 """
@@ -16,10 +16,8 @@ from vsebench.methods.by_features.seen import FeatureControl, see
 
 
 def log_losses(scores: Matrix, labels: LabelMatrix) -> tuple[float, Matrix]:
-    """Return the sum of the images' losses, and its derivative by each score.
+    """Return the sum of the images' losses, and its derivatives with respect to the scores.
 
-    Parameters
-    ----------
     scores : (m, n_labels) float32
     labels : m rows
     """
@@ -37,7 +35,6 @@ class Logistic(FeatureControl):
     """Logistic regression of each label; images without features are left out of the fit."""
 
     settings_type = ConvexSettings
-    settings: ConvexSettings
 
     def model(self) -> LinearMap:
         return fit_linear(see(self.problem, self.settings), self.settings, log_losses)

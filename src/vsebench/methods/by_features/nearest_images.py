@@ -1,8 +1,8 @@
 """Nearest images: a label's score is the sum of the weights of the nearest training images that carry it.
 
-Labels with the same sum are ordered by a second key: a small number times the label's training frequency, as a share of
-the largest frequency. The search is exact; of training images at the same distance the first ones are taken. For dense
-features it selects from blocks of products, for sparse features it uses inverted lists.
+Labels with the same sum are ordered by a second key: a small number times the label's training frequency divided by the
+largest frequency. The search is exact; of training images at the same distance the first are taken. Dense features are
+searched by blocks of products, and sparse features by inverted lists.
 
 Source: Makadia, Pavlovic and Kumar, "A new baseline for image annotation", ECCV 2008, with the distances and weights of
 `NeighbourSettings`.
@@ -35,7 +35,6 @@ class NearestImagesMethod(FeatureControl):
     """Nearest images; images without features are left out."""
 
     settings_type = NeighbourSettings
-    settings: NeighbourSettings
 
     def model(self) -> NearestImages:
         seen = see(self.problem, self.settings)

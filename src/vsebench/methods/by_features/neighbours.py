@@ -1,4 +1,4 @@
-"""Shared by methods that score an image by its nearest training images: settings, search, weights, and the model."""
+"""The base of methods that score an image by its nearest training images: settings, search, weights and model."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,25 +29,25 @@ from vsebench.models import Model, check_matrix, features_of
 Numbers = NDArray[np.float64]
 Distance = Literal["cosine", "euclidean"]
 
-# Number of products in memory at once (32 MiB). With smaller blocks of queries the product is slower, with larger
-# blocks the search.
+# Number of products in memory at once (32 MiB). Smaller blocks of queries make the product slower, and larger blocks
+# make the search slower.
 PRODUCTS = 1 << 23
 SPARSE_PRODUCTS = 1 << 22  # these 16 MiB stay in the largest cache while lists are added to them
-COMMON = 0.1  # features in a larger share of the rows were measured to cost less in a dense product than as lists
+COMMON = 0.1  # for features in a larger share of the rows, a dense product was measured to be faster than lists
 UNIT = 2.0**-24  # the largest relative error of one rounding to float32
-SMALLEST_DISTANCE = 1e-12  # taken for equal rows, so that its inverse is finite
-# The largest value of the second key. Equal weights add up to whole numbers, so that 0.5 only orders ties, while 1e-6
-# would be lost in float32.
+SMALLEST_DISTANCE = 1e-12  # smaller distances are replaced by this one, so that inverses are finite
+# The largest value of the second key. Sums of equal weights are integers: 0.5 only orders ties, and 1e-6 would be lost
+# in float32.
 SECOND_KEY = {"equal": 0.5, "cosine": 1e-6, "exponential": 1e-6, "inverse_distance": 1e-6}
 
 
 class NeighbourSettings(FeatureSettings):
     """Settings of a neighbourhood."""
 
-    neighbours: int | None = Field(ge=1)  # number of nearest images, all images if there are fewer; none: all images
+    neighbours: int | None = Field(ge=1)  # number of nearest images, or all images if there are fewer; none: all images
     skipped: int = Field(default=0, ge=0)  # number of the nearest images to skip
-    distance: Distance = "cosine"  # the distance that images are compared by
-    # Weights of a neighbour with the cosine c and the distance e. `equal`: 1. `cosine`: c^power, 0 if c < 0.
+    distance: Distance = "cosine"  # the distance between images
+    # The weight of a neighbour with the cosine c and the distance e. `equal`: 1. `cosine`: c^power, or 0 if c < 0.
     # `exponential`: exp(sharpness (c - c of the nearest image)). `inverse_distance`: 1 / e.
     weights: Literal["equal", "cosine", "exponential", "inverse_distance"] = "equal"
     power: float = Field(default=1.0, gt=0)  # of the weights `cosine`
@@ -61,15 +61,9 @@ class NeighbourSettings(FeatureSettings):
 
 
 def prepare(rows: Rows, distance: Distance) -> Rows:
-    """Return rows in the format of a search, scaled to unit length for the cosine; rows of zeros stay zeros.
+    """Return rows (n, d) in the format of a search: float32, C-contiguous or a scipy.sparse.csr_array.
 
-    Parameters
-    ----------
-    rows : (n, d) float32, dense or CSR
-
-    Returns
-    -------
-    (n, d) float32: C-contiguous, or a scipy.sparse.csr_array
+    For the cosine they are scaled to unit length; rows of zeros stay zeros.
     """
     numbers = rows.data if sparse.issparse(rows) else np.ascontiguousarray(rows, dtype=np.float32)
     if distance == "cosine":
@@ -90,7 +84,7 @@ def squared_lengths(rows: Rows) -> Numbers:
 
 
 def check_rows(rows: Rows, name: str, n_rows: int) -> None:
-    """Raise a `ValueError` or a `UserError` if kernels could not read the rows, dense or CSR, without checks."""
+    """Raise a `ValueError` or a `UserError` unless kernels can read the rows, dense or CSR, without checks."""
     if not sparse.issparse(rows):
         check_matrix(rows, name, (n_rows, None))
     elif rows.shape[0] != n_rows:
@@ -100,7 +94,7 @@ def check_rows(rows: Rows, name: str, n_rows: int) -> None:
 
 
 def rows_to_arrays(rows: Rows, name: str) -> dict[str, NDArray[Any]]:
-    """Return the arrays to save rows, dense or CSR, in a model file."""
+    """Return the arrays under which rows, dense or CSR, are saved in a model's file."""
     if not sparse.issparse(rows):
         return {name: rows}
     parts = {"data": rows.data, "indices": rows.indices, "offsets": rows.indptr, "shape": np.array(rows.shape)}
@@ -108,7 +102,7 @@ def rows_to_arrays(rows: Rows, name: str) -> dict[str, NDArray[Any]]:
 
 
 def rows_from_arrays(arrays: Mapping[str, NDArray[Any]], name: str) -> Rows:
-    """Read what `rows_to_arrays` returned; `check_rows` checks it."""
+    """Return the rows that `rows_to_arrays` turned into arrays; `check_rows` checks them."""
     if f"{name}.shape" not in arrays:
         return arrays[name]
     data, indices, offsets, shape = (arrays[f"{name}.{part}"] for part in ("data", "indices", "offsets", "shape"))
@@ -124,7 +118,7 @@ class Search:
     ----------
     rows : (n, d), from `prepare`
     distance : the distance that the rows were prepared for
-    by_lists : whether sparse rows get inverted lists, which pay off for more rows than a leaf of a tree has
+    by_lists : whether sparse rows get inverted lists, which are not worthwhile for the few rows of a tree's leaf
     """
 
     rows: Rows
@@ -142,7 +136,7 @@ class Search:
 
     @cached_property
     def halves(self) -> Numbers:
-        """(n,): subtracted from products, so that the nearest row has the largest key."""
+        """(n,): the numbers subtracted from products, so that the nearest row has the largest key."""
         return np.zeros(self.rows.shape[0]) if self.distance == "cosine" else self.squares / 2
 
     @cached_property
@@ -153,7 +147,7 @@ class Search:
 
     @cached_property
     def lists(self) -> tuple[NDArray[Any], ...]:
-        """The inverted lists, CSC: for each feature the rows that have it; empty for common features."""
+        """The inverted lists, CSC: for each feature, the rows that have it; empty for common features."""
         columns, counts = self.rows.tocsc(), self._counts
         is_common = np.isin(np.arange(len(counts)), self.common[0])
         kept = np.repeat(~is_common, counts)
@@ -162,15 +156,15 @@ class Search:
 
     @cached_property
     def _counts(self) -> NDArray[np.intp]:
-        """(d,): the number of rows that have each feature."""
+        """(d,): the number of rows with each feature."""
         return np.bincount(self.rows.indices, minlength=self.rows.shape[1])
 
     def slacks(self, queries: Rows) -> Matrix:
         """Return a bound on the rounding error of the difference of two float32 keys, (m,) float32, for each query.
 
         The error of a sum of t products, in any order, is at most t roundings of the sum of their absolute values,
-        which the two lengths bound (Cauchy and Schwarz). The factor is 2 for two keys, plus a hundredth for errors of
-        higher order.
+        which is bounded by the two lengths (Cauchy and Schwarz). The factor is 2 for two keys, plus a hundredth for
+        errors of higher order.
         """
         terms = int(np.diff(queries.indptr).max(initial=0)) if self.is_sparse else queries.shape[1]
         longest = np.sqrt(self.squares.max(initial=0))
@@ -183,11 +177,11 @@ class Search:
         Parameters
         ----------
         queries : (m, d), from `prepare`, dense or CSR like the rows
-        k : at least 1, at most n
+        k : 1 to n
 
         Returns
         -------
-        (m, k) int32, ascending in each row; of rows at the same distance the first ones are taken.
+        (m, k) int32, ascending in each row; of rows at the same distance the first are taken.
         (m, k) float32, their keys: cosines, or half of the query's squared length minus half of the squared distance.
         """
         m, n = queries.shape[0], self.rows.shape[0]
@@ -226,7 +220,7 @@ class Search:
         return keys
 
     def distances(self, queries: Rows, near: Ids) -> Numbers:
-        """Return the distances of rows to each query, (m, k) float64; `near` are the numbers of the rows, (m, k)."""
+        """Return the distances of the rows `near`, (m, k), to each query, (m, k) float64."""
         if self.is_sparse:
             spread = np.zeros(self.rows.shape[1], dtype=np.float32)
             products = sparse_products(parts_of(queries), parts_of(self.rows), near, spread)
@@ -239,12 +233,12 @@ class Search:
 
 
 def parts_of(rows: Rows) -> tuple[NDArray[Any], ...]:
-    """Return the arrays of a CSR matrix, as kernels read them."""
+    """Return the arrays of a CSR matrix in the kernels' order."""
     return rows.data, rows.indices, rows.indptr
 
 
 def weigh(search: Search, queries: Rows, near: Ids, keys: Matrix, settings: NeighbourSettings) -> Numbers:
-    """Return the weights of neighbours, (m, k), from the results of `Search.nearest`."""
+    """Return the weights of the neighbours that `Search.nearest` returned, (m, k)."""
     cosines = keys.astype(np.float64)
     match settings.weights:
         case "cosine":
@@ -261,11 +255,7 @@ def weigh(search: Search, queries: Rows, near: Ids, keys: Matrix, settings: Neig
 def vote(near: Ids, weights: Numbers, labels: LabelMatrix, second_key: Matrix) -> Matrix:
     """Return the scores of labels, (m, n_labels) float32: the second key plus the weights of neighbours with the label.
 
-    Parameters
-    ----------
-    near : (m, k), numbers of rows of `labels`
-    weights : (m, k)
-    second_key : (n_labels,), from `second_key_of`
+    `near`, (m, k), are rows of `labels`, and `weights`, (m, k), are their weights.
     """
     scores = np.tile(second_key.astype(np.float64), (len(near), 1))
     add_votes(scores, near, weights, labels.offsets, labels.label_of_pair)
@@ -281,12 +271,12 @@ def second_key_of(labels: LabelMatrix, settings: NeighbourSettings) -> Matrix:
 
 @dataclass(frozen=True)
 class NeighbourModel(Model):
-    """The base of models that search for nearest training images: the images' features and labels.
+    """The base of models that search for the nearest training images.
 
     Attributes
     ----------
-    features : (n, d) float32, normalised, dense or CSR; of unit length if the distance is the cosine
-    labels : n rows
+    features : (n, d) float32, the images' normalised features, dense or CSR; of unit length for the cosine
+    labels : n rows, the images' labels
     second_key : (n_labels,) float32, from `second_key_of`
     settings : of the neighbourhood
     normalisation : as fitted to the training images
@@ -321,7 +311,7 @@ class NeighbourModel(Model):
         k = labels.n_rows if neighbours is None else min(neighbours + skipped, labels.n_rows)
         near, keys = search.nearest(rows, k)
         if skipped:
-            # Rows ascend, so that of equal keys the first ones count as nearest.
+            # Rows ascend, so of rows with equal keys the first count as nearest.
             kept = np.argsort(-keys, axis=1, kind="stable")[:, skipped:]
             near, keys = np.take_along_axis(near, kept, axis=1), np.take_along_axis(keys, kept, axis=1)
         return vote(near, weigh(search, rows, near, keys, self.settings), labels, self.second_key)

@@ -1,12 +1,12 @@
 """One-vs-rest: a linear classifier for each label, trained by passive-aggressive steps; its score ranks the label.
 
-    f_c(x) = <w_c, x> + b_c,   t = 1 where the image carries c, else -1,   h = max(0, 1 - t f_c(x)),
-    tau = min(c, h / (|x|^2 + 1)),   w_c += tau t x,   b_c += tau t
+    f_c(x) = <w_c, x> + b_c,   t = 1 if the image carries c, else -1,   h = max(0, 1 - t f_c(x)),
+    tau = min(a, h / (|x|^2 + 1)),   w_c += tau t x,   b_c += tau t
 
 Sources: Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint word-image embeddings",
 Machine Learning 81(1), 2010, table 2; the step is PA-I of Crammer and others, "Online passive-aggressive
-algorithms", JMLR 7, 2006. Choices that the paper leaves open: the intercept b_c is the weight of a constant feature; an
-epoch visits all images in a new random order.
+algorithms", JMLR 7, 2006. The first paper leaves open two choices: here the intercept b_c is the weight of a constant
+feature, and an epoch visits all images in a new random order.
 """
 
 import numpy as np

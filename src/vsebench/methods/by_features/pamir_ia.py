@@ -7,7 +7,6 @@ Machine Learning 81(1), 2010, which applies PAMIR to annotation; the step is fro
 kernel-based approach to rank images from text queries", IEEE PAMI 30(8), 2008.
 """
 
-from vsebench.data.problem import Problem
 from vsebench.kernels.sgd.linear_ranking import passive_aggressive_epoch
 from vsebench.methods.base import Progress
 from vsebench.methods.by_features.from_features import PassiveAggressiveSettings
@@ -19,15 +18,11 @@ class PamirIa(LinearMethod):
 
     settings_type = PassiveAggressiveSettings
 
-    def __init__(self, problem: Problem, settings: PassiveAggressiveSettings) -> None:
-        super().__init__(problem, settings)
-        self.aggressiveness = settings.aggressiveness
-
     def epoch(self) -> Progress:
-        loss, trials = passive_aggressive_epoch(
-            self.weights, self.rows, self.positives, self.steps, self.aggressiveness, self.rng
+        report = passive_aggressive_epoch(
+            self.weights, self.rows, self.positives, self.steps, self.settings.aggressiveness, self.rng
         )
-        return Progress(loss, trials)
+        return Progress(*report)
 
 
 METHOD = PamirIa

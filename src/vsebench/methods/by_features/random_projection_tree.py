@@ -1,10 +1,9 @@
 """Nearest images within the leaf of a random projection tree: fast, but neighbours in other leaves are missed.
 
-Each node projects its training images on a direction of its own, with normally distributed entries, and splits them at
-the median in the order of (projection, image): the lower half goes left. The threshold is the mean of the two middle
-projections; a query goes left if its projection is at most the threshold. After p levels a query is in one of 2^p
-leaves, each with n / 2^p images, rounded down or up. Within the leaf the search is exact, and labels are scored as by
-`nearest_images`.
+Each node projects its training images onto a direction with normally distributed entries, and splits them at the median
+in the order of (projection, image): the lower half goes left. The threshold is the mean of the two middle projections;
+a query goes left if its projection is at most the threshold. After p levels a query is in one of 2^p leaves, each with
+n / 2^p images, rounded down or up. Within the leaf the search is exact, and labels are scored as in `nearest_images`.
 
 Source: Dasgupta and Freund, "Random projection trees and low dimensional manifolds", STOC 2008; the approximate nearest
 neighbours of Weston, Bengio and Usunier, "Large scale image annotation", 2010, who describe neither the directions nor
@@ -42,11 +41,11 @@ Numbers = NDArray[np.float64]
 class TreeSettings(NeighbourSettings):
     """Settings of the tree, and of the neighbourhood within a leaf."""
 
-    levels: int = Field(ge=0)  # p; fewer if there would be more leaves than images
+    levels: int = Field(ge=0)  # p; reduced if there would be more leaves than images
 
 
 class Projector:
-    """Projects rows on the directions of nodes; node i of level l has the number 2^l - 1 + i.
+    """Projects rows onto the directions of nodes; node i of level l has the number 2^l - 1 + i.
 
     Parameters
     ----------
@@ -59,7 +58,7 @@ class Projector:
         self.entries, self.made_for = np.empty(dimensions), np.full(dimensions, -1, dtype=np.int64)
 
     def project(self, chosen: Ids, node: int) -> Numbers:
-        """Return the projections of rows, (m,) float64, for `chosen`, (m,) row numbers."""
+        """Return the projections of the rows `chosen`, (m,), onto the direction of a node, (m,) float64."""
         if sparse.issparse(self.rows):
             return np.asarray(project_sparse(parts_of(self.rows), chosen, self.seed, node, self.entries, self.made_for))
         # A row's sum must not depend on the other rows, as it would in a product of matrices.
@@ -83,7 +82,7 @@ def grow(rows: Rows, levels: int, seed: np.uint64) -> tuple[Ids, NDArray[np.int6
         for i, (start, middle, stop) in enumerate(zip(bounds[:-1], middles, bounds[1:], strict=True)):
             node = 2**level - 1 + i
             projections = projector.project(order[start:stop], node)
-            # Rows ascend, so of rows with equal projections the first ones go left.
+            # Rows ascend, so of rows with equal projections the first go left.
             by_projection = np.argsort(projections, kind="stable")
             lower, upper = by_projection[middle - start - 1], by_projection[middle - start]
             thresholds[node] = (projections[lower] + projections[upper]) / 2
@@ -97,9 +96,9 @@ def grow(rows: Rows, levels: int, seed: np.uint64) -> tuple[Ids, NDArray[np.int6
 
 
 def descend(rows: Rows, thresholds: Numbers, seed: np.uint64) -> NDArray[np.int64]:
-    """Return the leaf of each query, (m,), for rows of (m, d) and the thresholds of all nodes."""
+    """Return the leaf of each query, (m,), given the queries' rows, (m, d), and the thresholds of all nodes."""
     projector, levels = Projector(rows, seed), (len(thresholds) + 1).bit_length() - 1
-    index = np.zeros(rows.shape[0], dtype=np.int64)  # within its level, of the node that a query has reached
+    index = np.zeros(rows.shape[0], dtype=np.int64)  # of the node that a query has reached, within its level
     for level in range(levels):
         nodes = 2**level - 1 + index
         for node in np.unique(nodes).tolist():
@@ -168,7 +167,6 @@ class RandomProjectionTree(FeatureControl):
     """A random projection tree; images without features are left out."""
 
     settings_type = TreeSettings
-    settings: TreeSettings
 
     def model(self) -> ProjectionTree:
         seen = see(self.problem, self.settings)

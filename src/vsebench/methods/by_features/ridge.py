@@ -1,4 +1,4 @@
-"""Ridge regression of the label matrix on image features, in closed form; an entry is 1 if the image has the label.
+"""Ridge regression of the label matrix, whose entries are 1 or 0, on image features, in closed form.
 
 Source: Hoerl and Kennard, "Ridge regression", Technometrics 12, 1970; the formula is in `least_squares`.
 """
@@ -14,7 +14,6 @@ class Ridge(FeatureControl):
     """Ridge regression; images without features are left out of the fit."""
 
     settings_type = RidgeSettings
-    settings: RidgeSettings
 
     def model(self) -> LinearMap:
         seen = see(self.problem, self.settings)

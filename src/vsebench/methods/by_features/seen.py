@@ -1,4 +1,4 @@
-"""The images that methods on image features learn from, with their normalised features."""
+"""The images that methods on image features are trained on, with their normalised features."""
 
 from dataclasses import dataclass
 
@@ -24,7 +24,7 @@ class FeatureSettings(NormaliseSettings, Settings):
 
 @dataclass(frozen=True)
 class Seen:
-    """The images that a method learns from: the training images that have features.
+    """The images that a method is trained on: the training images with features.
 
     Attributes
     ----------
@@ -39,11 +39,7 @@ class Seen:
 
 
 def see(problem: Problem, settings: NormaliseSettings, *, only_labelled: bool = False) -> Seen:
-    """Return the images to learn from with their normalised features.
-
-    Parameters
-    ----------
-    only_labelled : whether images without a label are left out as well
+    """Return the images to learn from, with normalised features; `only_labelled` leaves out images without labels.
 
     Raises
     ------
@@ -66,6 +62,3 @@ class FeatureControl(Control):
     """A closed form or a look-up on image features; the fit leaves out images without features."""
 
     needs = frozenset({"features"})
-
-    def __init__(self, problem: Problem, settings: FeatureSettings) -> None:
-        self.problem, self.settings = problem, settings

@@ -17,10 +17,8 @@ from vsebench.methods.by_features.seen import FeatureControl, see
 
 
 def cross_entropy(scores: Matrix, labels: LabelMatrix) -> tuple[float, Matrix]:
-    """Return the sum of the images' losses, and its derivative by each score.
+    """Return the sum of the images' losses, and its derivatives with respect to the scores.
 
-    Parameters
-    ----------
     scores : (m, n_labels) float32; overwritten with the derivatives
     labels : m rows, each with a label
     """
@@ -40,7 +38,6 @@ class Softmax(FeatureControl):
     """Softmax regression; images without features or without a label are left out of the fit."""
 
     settings_type = ConvexSettings
-    settings: ConvexSettings
 
     def model(self) -> LinearMap:
         return fit_linear(see(self.problem, self.settings, only_labelled=True), self.settings, cross_entropy)

@@ -1,4 +1,4 @@
-"""VSE-fs on image features: an image's vector is a linear map of its features, learnt by least squares over all pairs.
+"""VSE-fs on image features: an image's vector is a linear map of its features, fitted by least squares over all pairs.
 
     u_i = E' x_i,   s_ic = <u_i, v_c>
     loss = sum over positives of (1 - s_ic)^2 + sum over other pairs of beta_c s_ic^2 + lambda (m |E|^2 + |V|^2)
@@ -13,11 +13,11 @@ results. Choices made here:
   depend on the features' scale.
 - E starts at 0, and the labels start from N(0, deviation^2).
 - An epoch updates E by steps of conjugate gradients, then the labels by one sweep of coordinate descent, with the
-  kernel of `vse_fs`. Along each step and each coordinate the loss is a parabola, and both go to its minimum, so no
-  epoch raises the loss.
+  kernel of `vse_fs`. Along each step and each coordinate the loss is a parabola and is minimised, so no epoch raises
+  the loss.
 
 Let H^C = sum_c beta_c v_c v_c'. At the positives of image i, row i of a matrix R contains (1 - beta_c) s_ic, and row i
-of Y contains 1; all other entries are 0. Half the gradient in E is
+of Y contains 1; all other entries are 0. Half the gradient with respect to E is
 
     X' (X E H^C + R V - Y V) + lambda m E
 
@@ -49,7 +49,7 @@ class VseFsFeaturesSettings(FactorSettings, FeatureSettings):
 
     beta_0: float = Field(gt=0)  # total weight of an image's pairs with labels that it does not carry
     alpha: float = Field(ge=0)  # exponent of a label's popularity in its weight beta_c
-    regularisation: float = Field(ge=0)  # lambda, the penalty of squared vectors and of the map
+    regularisation: float = Field(ge=0)  # lambda, the penalty on squared vectors and on the map
     deviation: float = Field(gt=0)  # standard deviation of the normal distribution that labels start from
     steps: int = Field(ge=1)  # of conjugate gradients per epoch
 
@@ -102,12 +102,12 @@ class VseFsFeatures(Method):
             direction += residual
 
     def _half_gradient(self) -> Matrix:
-        """Return half the gradient of the loss in E, (d, K)."""
+        """Return half the gradient of the loss with respect to E, (d, K)."""
         ones = self._at_positives(np.ones(len(self.rows.labels), dtype=np.float32))
         return self._curvature(self.map, self.vectors) - self._summed(ones @ self.labels)
 
     def _curvature(self, change: Matrix, images: Matrix) -> Matrix:
-        """Return half the loss's second derivative in E times a change (d, K); `images` is X times the change."""
+        """Return half the loss's second derivative times a change of E, (d, K); `images` is X times the change."""
         weighted = self.labels * self.penalties[:, np.newaxis]
         excess = (1 - self.penalties[self.rows.labels]) * self._scores(images)
         of_vectors = images @ (weighted.T @ self.labels) + self._at_positives(excess) @ self.labels
@@ -119,7 +119,7 @@ class VseFsFeatures(Method):
         return np.ascontiguousarray(self.seen.rows.T @ of_vectors)
 
     def _at_positives(self, values: NDArray[np.float32]) -> sparse.csr_array:
-        """Return the sparse matrix, images x labels, with these values at the positives."""
+        """Return a sparse matrix, images x labels, with these values at the positives."""
         shape = (len(self.vectors), len(self.labels))
         return sparse.csr_array((values, self.rows.labels, self.rows.offsets), shape=shape)
 

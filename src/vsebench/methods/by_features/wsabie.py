@@ -5,26 +5,16 @@
 V and W start from a normal distribution with the standard deviation 1 / sqrt(d); longer rows are shortened to C.
 
 Source: Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint word-image embeddings",
-Machine Learning 81(1), 2010, Eq. 1 to 3 and Algorithm 1, with alpha_j = 1/j. Choices that the paper leaves open, since
-images have several labels here: a step draws one of all pairs of an image and its label; negatives are the labels that
-the image does not carry, and their number replaces Y - 1.
+Machine Learning 81(1), 2010, Eq. 1 to 3 and Algorithm 1, with alpha_j = 1/j. Images have several labels here, so a step
+draws one of all pairs of an image and its label; negatives are the labels that the image does not carry, and their
+number replaces Y - 1.
 """
 
-from vsebench.data.problem import Problem
-from vsebench.kernels.sgd.warp import new_trials
-from vsebench.methods.base import Progress
-from vsebench.methods.by_features.embedding_sgd import EmbeddingMethod, EmbeddingSettings
+from vsebench.methods.by_features.embedding_sgd import EmbeddingMethod
 
 
 class Wsabie(EmbeddingMethod):
-    """WSABIE. A step without a violator among its trials changes nothing."""
-
-    def __init__(self, problem: Problem, settings: EmbeddingSettings) -> None:
-        super().__init__(problem, settings)
-        self.trials = new_trials(self.seen.labels.n_labels, None)
-
-    def epoch(self) -> Progress:
-        return self.ranking_epoch(self.trials)
+    """WSABIE."""
 
 
 METHOD = Wsabie

@@ -6,21 +6,14 @@ Source: Weston, Bengio and Usunier, "Large scale image annotation: learning to r
 Machine Learning 81(1), 2010, the rows "Embedding, AUC" of table 5.
 """
 
-from vsebench.data.problem import Problem
 from vsebench.kernels.sgd.warp import one_trial
-from vsebench.methods.base import Progress
-from vsebench.methods.by_features.embedding_sgd import EmbeddingMethod, EmbeddingSettings
+from vsebench.methods.by_features.embedding_sgd import EmbeddingMethod
 
 
 class WsabieAuc(EmbeddingMethod):
-    """WSABIE's model with the margin loss for AUC. A negative that does not violate the margin changes nothing."""
+    """WSABIE's model with the margin loss for AUC."""
 
-    def __init__(self, problem: Problem, settings: EmbeddingSettings) -> None:
-        super().__init__(problem, settings)
-        self.trials = one_trial(self.seen.labels.n_labels)
-
-    def epoch(self) -> Progress:
-        return self.ranking_epoch(self.trials)
+    trials_of = staticmethod(one_trial)
 
 
 METHOD = WsabieAuc

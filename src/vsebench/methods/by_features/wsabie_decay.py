@@ -1,7 +1,7 @@
 """WSABIE with a falling learning rate: gamma / sqrt(1 + t / decay) in epoch t, counted from 0.
 
-A comparison for the paper's constant learning rate (Weston, Bengio and Usunier, "Large scale image annotation: learning
-to rank with joint word-image embeddings", Machine Learning 81(1), 2010, section 3).
+It is compared with the paper's constant learning rate (Weston, Bengio and Usunier, "Large scale image annotation:
+learning to rank with joint word-image embeddings", Machine Learning 81(1), 2010, section 3).
 """
 
 import math
@@ -10,7 +10,6 @@ from typing import ClassVar
 from pydantic import Field
 
 from vsebench.data.problem import Problem
-from vsebench.kernels.sgd.warp import new_trials
 from vsebench.methods.base import Progress
 from vsebench.methods.by_features.embedding_sgd import EmbeddingMethod, EmbeddingSettings
 
@@ -28,14 +27,13 @@ class WsabieDecay(EmbeddingMethod):
 
     def __init__(self, problem: Problem, settings: DecaySettings) -> None:
         super().__init__(problem, settings)
-        self.trials = new_trials(self.seen.labels.n_labels, None)
         self.first, self.decay, self.n_epochs = settings.learning_rate, settings.decay, 0
 
     def epoch(self) -> Progress:
         rate = self.first / math.sqrt(1 + self.n_epochs / self.decay)
         self.settings = self.settings.model_copy(update={"learning_rate": rate})
         self.n_epochs += 1
-        return self.ranking_epoch(self.trials)
+        return super().epoch()
 
 
 METHOD = WsabieDecay

@@ -7,7 +7,6 @@ the weights are B = I - P diag(1 / diag P), whose diagonal is zero. X is binary:
 import numpy as np
 from pydantic import Field
 
-from vsebench.data.problem import Problem
 from vsebench.kernels.cooccurrence import count_together
 from vsebench.methods.base import Control, Settings
 from vsebench.models import LabelWeights
@@ -16,7 +15,7 @@ from vsebench.models import LabelWeights
 class EaseSettings(Settings):
     """Settings of EASE."""
 
-    regularisation: float = Field(gt=0)  # lambda, the penalty of squared weights
+    regularisation: float = Field(gt=0)  # lambda, the penalty on squared weights
 
 
 class Ease(Control):
@@ -25,11 +24,9 @@ class Ease(Control):
     settings_type = EaseSettings
     needs = frozenset({"known_labels"})
 
-    def __init__(self, problem: Problem, settings: EaseSettings) -> None:
-        self.labels, self.settings = problem.training.labels, settings
-
     def model(self) -> LabelWeights:
-        gram = count_together(self.labels.offsets, self.labels.label_of_pair, self.labels.n_labels)
+        labels = self.problem.training.labels
+        gram = count_together(labels.offsets, labels.label_of_pair, labels.n_labels)
         gram[np.diag_indices_from(gram)] += self.settings.regularisation
         inverse = np.linalg.inv(gram)
         weight = -inverse / np.diag(inverse)

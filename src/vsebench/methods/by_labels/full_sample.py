@@ -1,4 +1,4 @@
-"""Shared by methods that learn from all pairs: positives by image and by label, label weights, chunks of equal work."""
+"""Parts of the methods that learn from all pairs: positives by image and by label, label weights, chunks of work."""
 
 from itertools import pairwise
 
@@ -12,7 +12,7 @@ from vsebench.kernels.vectors import LANES, aligned
 
 
 def rows_and_columns(train: LabelMatrix, order: NDArray[np.int64], weights: str, gamma: float) -> tuple[Rows, Columns]:
-    """Return the positives by image and by label; `order` is the order of the images, `weights` is how w_ic is chosen.
+    """Return the positives by image and by label; `order` are the images in order, `weights` is "ones" or "counts".
 
     An example with LANES = 4 in place of 16, and three labels. Image 0 has the labels 0, 1 and 2, image 1 has label 1,
     and image 2 has the labels 0 and 1. Images with few labels come first, so `order` is 1, 2, 0: in the kernels, image
@@ -30,7 +30,7 @@ def rows_and_columns(train: LabelMatrix, order: NDArray[np.int64], weights: str,
     """
     degrees = np.diff(train.offsets)[order]
     offsets = np.concatenate([[0], np.cumsum(degrees)])
-    # The positives of an image stay together: all of them move by the same distance.
+    # The positives of an image stay together, so all of them move by the same distance.
     pairs = np.repeat(train.offsets[order] - offsets[:-1], degrees) + np.arange(train.n_pairs)
     ones = np.ones(train.n_pairs, dtype=np.float32)
     w = ones if weights == "ones" else train.count_of_pair[pairs].astype(np.float32)
@@ -39,7 +39,7 @@ def rows_and_columns(train: LabelMatrix, order: NDArray[np.int64], weights: str,
     label_degrees = np.bincount(labels, minlength=train.n_labels)
     tiles = np.concatenate([[0], np.cumsum(-(-label_degrees // LANES))])
     by_label = stable_order(labels)
-    # A positive's slot is its position in the order by label, plus the padding of the labels before.
+    # A positive's slot is its position in the order by label, plus the padding of all earlier labels.
     padding = tiles[:-1] * LANES - np.cumsum(label_degrees) + label_degrees
     slots = np.empty(train.n_pairs, dtype=np.int32)
     slots[by_label] = np.arange(train.n_pairs) + np.repeat(padding, label_degrees)
@@ -57,7 +57,7 @@ def rows_and_columns(train: LabelMatrix, order: NDArray[np.int64], weights: str,
 
 
 def stable_order(numbers: NDArray[np.int32] | NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the stable order of non-negative numbers; NumPy uses a radix sort for types of at most 16 bits."""
+    """Return the stable order of non-negative numbers; NumPy has a fast radix sort for types of at most 16 bits."""
     smallest = np.min_scalar_type(int(numbers.max(initial=0)))
     return np.argsort(numbers.astype(smallest), kind="stable")
 
@@ -74,7 +74,7 @@ def label_penalties(train: LabelMatrix, beta_0: float, alpha: float) -> NDArray[
 
 
 def chunks_of_equal_work(offsets: NDArray[np.int64], n_chunks: int) -> Chunks:
-    """Cut rows, given by their `offsets`, into at most `n_chunks` chunks with about the same number of pairs."""
+    """Cut rows, given by their offsets, into at most `n_chunks` chunks with about the same number of pairs."""
     targets = np.linspace(0, offsets[-1], n_chunks + 1)[1:-1]
     cuts = np.unique(np.concatenate([[0], np.searchsorted(offsets, targets), [len(offsets) - 1]]))
     return [(int(start), int(stop)) for start, stop in pairwise(cuts)]

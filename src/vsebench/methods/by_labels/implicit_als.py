@@ -18,8 +18,8 @@ from vsebench.models import Embeddings
 class AlsSettings(FactorSettings):
     """Settings of implicit ALS."""
 
-    confidence: float = Field(gt=0)  # weight of a positive; a negative has the weight 1
-    regularisation: float = Field(ge=0)  # L2, on each row
+    confidence: float = Field(gt=0)  # weight of a positive; negatives have the weight 1
+    regularisation: float = Field(ge=0)  # the L2 penalty on each vector
 
 
 class ImplicitAls(Method):

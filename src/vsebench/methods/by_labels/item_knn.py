@@ -7,7 +7,6 @@ similarity n_ab / (sqrt(n_a n_b) + shrinkage), where n_ab images carry both labe
 import numpy as np
 from pydantic import Field
 
-from vsebench.data.problem import Problem
 from vsebench.kernels.cooccurrence import count_together
 from vsebench.methods.base import Control, Settings
 from vsebench.models import LabelWeights
@@ -16,7 +15,7 @@ from vsebench.models import LabelWeights
 class KnnSettings(Settings):
     """Settings of the neighbourhood."""
 
-    neighbours: int = Field(ge=1)  # of each label; all other labels if there are fewer
+    neighbours: int = Field(ge=1)  # number of neighbours of each label, or all other labels if there are fewer
     shrinkage: float = Field(ge=0)  # a number of images; lowers the similarity of rare labels
 
 
@@ -26,17 +25,15 @@ class ItemKnn(Control):
     settings_type = KnnSettings
     needs = frozenset({"known_labels"})
 
-    def __init__(self, problem: Problem, settings: KnnSettings) -> None:
-        self.labels, self.settings = problem.training.labels, settings
-
     def model(self) -> LabelWeights:
-        together = count_together(self.labels.offsets, self.labels.label_of_pair, self.labels.n_labels)
+        labels = self.problem.training.labels
+        together = count_together(labels.offsets, labels.label_of_pair, labels.n_labels)
         frequency = np.diag(together).copy()
         scale = np.sqrt(np.outer(frequency, frequency)) + self.settings.shrinkage
         similarity = np.divide(together, scale, out=np.zeros_like(together), where=scale > 0)
         np.fill_diagonal(similarity, 0.0)
         if self.settings.neighbours < len(similarity):
-            # In a stable order the first of equally similar labels comes first, on every machine.
+            # In a stable order, equally similar labels have the same order on every machine.
             order = np.argsort(-similarity, axis=0, kind="stable")
             np.put_along_axis(similarity, order[self.settings.neighbours :], 0.0, axis=0)
         return LabelWeights(similarity.astype(np.float32))

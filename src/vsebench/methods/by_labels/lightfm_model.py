@@ -1,4 +1,4 @@
-"""Shared by the methods of the package LightFM: settings, the label matrix, and the model before training."""
+"""Parts of the methods of the package LightFM: settings, the label matrix, and the model before training."""
 
 import numpy as np
 import scipy.sparse
@@ -13,7 +13,7 @@ class LightfmSettings(FactorSettings):
     """Settings of LightFM's WARP."""
 
     learning_rate: float = Field(gt=0)  # of Adagrad
-    regularisation: float = Field(ge=0)  # L2, on images and labels
+    regularisation: float = Field(ge=0)  # the L2 penalty on images and labels
     trials: int = Field(ge=1)  # maximum number of negatives examined per step
 
 
@@ -25,7 +25,7 @@ def positives_of(train: LabelMatrix) -> scipy.sparse.coo_matrix:
 
 
 def new_lightfm(settings: LightfmSettings, seed: int) -> LightFM:
-    """Return LightFM's WARP before the first epoch."""
+    """Return a WARP model of LightFM before its first epoch."""
     return LightFM(
         no_components=settings.factors, loss="warp", learning_rate=settings.learning_rate,
         item_alpha=settings.regularisation, user_alpha=settings.regularisation, max_sampled=settings.trials,

@@ -13,7 +13,7 @@ from vsebench.models import Embeddings
 
 
 class LightfmWarp(Method):
-    """LightFM's WARP. It runs on one thread, since on several its result depends on their timing."""
+    """LightFM's WARP. It runs on one thread: with several, results depend on their timing."""
 
     settings_type = LightfmSettings
     needs = frozenset({"known_labels"})

@@ -6,17 +6,15 @@ UAI 2009).
 
 from vsebench.kernels.sgd.opt_auc import opt_auc_epoch
 from vsebench.methods.base import Progress
-from vsebench.methods.by_labels.sgd import SgdMethod, SgdSettings
+from vsebench.methods.by_labels.sgd import SgdMethod
 
 
 class OptAuc(SgdMethod):
     """Opt-AUC. A negative is any label that the image does not carry in training."""
 
-    settings_type = SgdSettings
-
     def epoch(self) -> Progress:
         loss = opt_auc_epoch(self.embedding, self.pipeline, self.steps, self.rates, self.rng)
-        return Progress(loss, trials=1.0)  # the first negative is taken
+        return Progress(loss, trials=1.0)  # a step takes the first negative
 
 
 METHOD = OptAuc

@@ -1,4 +1,6 @@
-"""Shared by methods that take stochastic gradient steps on triples (image, positive, negative)."""
+"""The base of methods that take stochastic gradient steps on triples (image, positive, negative)."""
+
+from typing import ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -10,7 +12,7 @@ from vsebench.kernels.sgd.pipeline import Positives, new_pipeline
 from vsebench.kernels.sgd.sampling import Streams
 from vsebench.kernels.sgd.steps import Rates
 from vsebench.kernels.vectors import LANES
-from vsebench.methods.base import FactorSettings, Method
+from vsebench.methods.base import FactorSettings, Method, Settings
 from vsebench.methods.by_labels.start import padded_start
 from vsebench.models import Embeddings
 
@@ -19,17 +21,18 @@ class SgdSettings(FactorSettings):
     """Settings of stochastic gradient descent."""
 
     learning_rate: float = Field(gt=0)  # eta, constant
-    regularisation: float = Field(ge=0)  # L2, on the three vectors of a step
+    regularisation: float = Field(ge=0)  # the L2 penalty on the three vectors of a step
     deviation: float = Field(gt=0)  # standard deviation of the normal distribution that embeddings start from
 
 
 class SgdMethod(Method):
-    """A method of stochastic gradient steps: embeddings, positives, learning rates and streams of random numbers.
+    """Embeddings, positives, rates, and streams of random numbers.
 
     An epoch takes one step per positive; a label counts as often as it occurs on the image. Steps depend on each other,
     so they do not run in parallel, and a seed gives the same bytes with any number of threads.
     """
 
+    settings_type: ClassVar[type[Settings]] = SgdSettings
     needs = frozenset({"known_labels"})
     settings: SgdSettings
 

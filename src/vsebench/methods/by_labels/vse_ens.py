@@ -1,9 +1,9 @@
 """VSE-ens: the hinge loss on top-ranked negatives, drawn from lists of the labels sorted by a single factor.
 
 Source: Guo, Zhai, Yuan, Liu and Wang, "VSE-ens: Visual-Semantic Embeddings with Efficient Negative Sampling",
-Eq. 5 to 9 and Algorithm 1. Choices that the paper leaves open: lambda is inside the exponent of Eq. 5 and is given as a
-share of the number of labels |A|; the lists are sorted before the first draw and again every `sort_every` |A| ln |A|
-steps; a draw of a positive is repeated.
+Eq. 5 to 9 and Algorithm 1. The paper leaves some choices open: here lambda is inside the exponent of Eq. 5 and is given
+as a share of the number of labels |A|; the lists are sorted before the first draw and again after every `sort_every`
+|A| ln |A| steps; and a draw of a positive is repeated.
 """
 
 import math
@@ -19,14 +19,14 @@ from vsebench.kernels.vectors import LANES, aligned
 from vsebench.methods.base import Progress
 from vsebench.methods.by_labels.sgd import SgdMethod, SgdSettings
 
-ENOUGH_LABELS = 1000  # below this, sorting on one thread is faster
+ENOUGH_LABELS = 1000  # with fewer labels, sorting on one thread is faster
 
 
 class VseEnsSettings(SgdSettings):
     """Settings of VSE-ens."""
 
     rank_scale: float = Field(gt=0)  # lambda / |A|: rank r is drawn with a probability proportional to exp(-r / lambda)
-    sort_every: float = Field(default=1.0, gt=0)  # the lists are sorted again after this number times |A| ln |A| steps
+    sort_every: float = Field(default=1.0, gt=0)  # the lists are sorted again after `sort_every` |A| ln |A| steps
 
 
 class VseEns(SgdMethod):
@@ -38,7 +38,7 @@ class VseEns(SgdMethod):
     def __init__(self, problem: Problem, settings: VseEnsSettings) -> None:
         train = problem.training.labels
         super().__init__(problem, settings)
-        smallest = np.uint16 if train.n_labels <= 1 << 16 else np.int32  # so that the lists stay in the cache
+        smallest = np.uint16 if train.n_labels <= 1 << 16 else np.int32  # the lists should stay in the cache
         order = np.empty((settings.factors, train.n_labels), dtype=smallest)
         self.lists = SortedLists(order, aligned(self.labels.shape[1]))
         self.draws = new_draws(self.labels.shape[1])
@@ -59,7 +59,7 @@ class VseEns(SgdMethod):
             )  # fmt: skip
             done += steps
             self.steps_left -= steps
-        return Progress(loss / self.steps, trials=1.0)  # the first negative is taken
+        return Progress(loss / self.steps, trials=1.0)  # a step takes the first negative
 
     def _refresh_lists(self) -> None:
         def work(start: int, stop: int) -> None:

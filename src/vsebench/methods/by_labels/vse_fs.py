@@ -2,7 +2,7 @@
 
 Source: Zhai, Guo, Yuan, Liu and Wang, "VSE-fs: Fast Full-Sample Visual Semantic Embedding", Eq. 1, 2 and Algorithm 1.
 The updates are in `vsebench.kernels.full_sample`. An iteration updates the images, then the labels. With gamma = 0 both
-halves lower the loss; with gamma > 0 the first half does, and the second lowers it for fixed extended embeddings P.
+updates lower the loss. With gamma > 0 the first does, and the second lowers the loss for fixed extended embeddings P.
 """
 
 import math
@@ -38,16 +38,16 @@ class VseFsSettings(FactorSettings):
     beta_0: float = Field(gt=0)  # total weight of an image's pairs with labels that it does not carry
     alpha: float = Field(ge=0)  # exponent of a label's popularity in its weight beta_c
     gamma: float = Field(ge=0)  # weight of the positive labels' vectors in an image's extended vector
-    regularisation: float = Field(ge=0)  # lambda, the penalty of squared vectors
-    weights: Literal["ones", "counts"]  # w_ic: 1, or how often the label occurs on the image
+    regularisation: float = Field(ge=0)  # lambda, the penalty on squared vectors
+    weights: Literal["ones", "counts"]  # w_ic: 1, or the number of times that the label occurs on the image
     deviation: float = Field(gt=0)  # standard deviation of the normal distribution that embeddings start from
 
 
 class VseFs(Method):
     """VSE-fs. One epoch is one iteration: all images, then all labels.
 
-    Kernels read the images in the order `order`: those with few labels first. The work is cut into chunks that do not
-    depend on each other, and sums over images have a fixed order, so results do not depend on the number of threads.
+    Kernels read the images in the order `order`: those with few labels first. The work is cut into independent chunks,
+    and sums over images have a fixed order, so results do not depend on the number of threads.
     """
 
     settings_type = VseFsSettings
@@ -64,13 +64,13 @@ class VseFs(Method):
         self.previous = np.zeros_like(self.labels)  # the labels that the u_i in `blocks` were computed with
         self.penalties = label_penalties(train, settings.beta_0, settings.alpha)
         self.scores = aligned(len(self.columns.weights))
-        # Chunks of the images with the most labels come first, so that no thread works on them alone at the end.
+        # Chunks of images with many labels come first, so that no thread is left alone with one of them at the end.
         size = padded_size(math.ceil(train.n_rows / IMAGE_CHUNKS))
         self.image_chunks = even_chunks(train.n_rows, size)[::-1]
         self.label_chunks = chunks_of_equal_work(self.columns.tiles, problem.workers.threads)
 
     def epoch(self) -> Progress:
-        """Update all images, then all labels; the loss is computed in between, when no value is out of date."""
+        """Update all images, then all labels; the loss is computed in between, when all values are up to date."""
         image_hessian, image_norms = self._sweep_images()
         loss = self._loss(image_hessian, image_norms)
         self._sweep_labels(image_hessian)
@@ -90,10 +90,7 @@ class VseFs(Method):
         return Embeddings(image, np.ascontiguousarray(self.labels[:, :k]))
 
     def _start_of_images(self, n_images: int, rng: np.random.Generator) -> Matrix:
-        """Draw the v_i in the order of the data, in chunks, so that memory holds them only once.
-
-        The labels that `previous` holds are 0, so u_i is v_i.
-        """
+        """Return the initial u_i = v_i, drawn in the order of the data, in chunks that keep the use of memory low."""
         blocks = aligned(padded_size(self.settings.factors) // LANES, n_images, LANES)
         position = np.empty(n_images, dtype=np.int64)
         position[self.order] = np.arange(n_images)

@@ -1,4 +1,4 @@
-"""WARP as WSABIE defines it: random trials up to the first violator, the hinge weighted by the estimated rank.
+"""WARP as in WSABIE: random trials until the first violator, and the hinge loss, weighted by the estimated rank.
 
 Source: Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint word-image embeddings",
 Algorithm 1 and Eq. 5 with alpha_j = 1/j. WSABIE limits the norm of vectors (`maximum_norm`); the VSE papers penalise it
@@ -18,9 +18,9 @@ from vsebench.methods.by_labels.start import project_rows
 class WarpSettings(SgdSettings):
     """Settings of WARP."""
 
-    trials: int | None = Field(ge=1)  # maximum number of trials per step; `null`: the number of negatives
-    maximum_norm: float = Field(ge=0)  # C in Eq. 2 and 3; 0: no limit
-    shorten_start: bool = False  # true: initial vectors longer than C are shortened at once, not in their first step
+    trials: int | None = Field(ge=1)  # maximum number of trials per step; none: the number of negatives
+    maximum_norm: float = Field(ge=0)  # C in Eq. 2 and 3, the largest norm of a vector; 0: no limit
+    shorten_start: bool = False  # whether initial vectors longer than C are shortened at once, not in their first step
 
 
 class Warp(SgdMethod):
@@ -38,10 +38,10 @@ class Warp(SgdMethod):
         self.trials = new_trials(train.n_labels, settings.trials)
 
     def epoch(self) -> Progress:
-        loss, trials = warp_epoch(
+        report = warp_epoch(
             self.embedding, self.pipeline, self.trials, self.steps, self.rates, self.settings.maximum_norm, self.rng
         )  # fmt: skip
-        return Progress(loss, trials)
+        return Progress(*report)
 
 
 METHOD = Warp

@@ -1,28 +1,26 @@
-"""WARP as the published code of VSE-ens has it: the first violator in the order of label ids, and the logistic loss.
+"""WARP as in the published code of VSE-ens: the first violator in the order of label ids, and the logistic loss.
 
-It draws an image, then one of its labels. It has no random trials and no rank weight, so it is not WSABIE's WARP. If no
-label violates the margin, the published code draws a negative that is not a test label of the image; here test labels
-are not excluded, since a method must not know them.
+A step draws an image, then one of its labels. There are no random trials and no rank weights, so it is not WSABIE's
+WARP. If no label violates the margin, the published code draws a negative that is not a test label of the image; here
+test labels are not excluded, since a method must not know them.
 """
 
 from vsebench.kernels.ranking.rounding import NOT_ROUNDED, ROUNDING_PAYS, round_labels
 from vsebench.kernels.sgd.warp_published import warp_published_epoch
 from vsebench.methods.base import Progress
-from vsebench.methods.by_labels.sgd import SgdMethod, SgdSettings
+from vsebench.methods.by_labels.sgd import SgdMethod
 
 
 class WarpPublished(SgdMethod):
     """The published WARP code; `trials` counts the labels that were scanned."""
 
-    settings_type = SgdSettings
-
     def epoch(self) -> Progress:
         rounded = round_labels(self.labels) if ROUNDING_PAYS else NOT_ROUNDED
-        loss, scanned = warp_published_epoch(
+        report = warp_published_epoch(
             self.embedding, rounded, self.train.offsets, self.pipeline.positives.row_labels, self.steps, self.rates,
             self.rng.positives,
         )  # fmt: skip
-        return Progress(loss, scanned)
+        return Progress(*report)
 
 
 METHOD = WarpPublished

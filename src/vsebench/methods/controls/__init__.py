@@ -1,1 +1,1 @@
-"""Controls and oracles, to compare the results of methods with."""
+"""Controls and oracles, with which the results of methods are compared."""

@@ -1,11 +1,10 @@
-"""Control: every image gets the same ranking, by the inner product of a label's word vector with their mean.
+"""Control: every image gets the same ranking, by the inner product of a label's word vector with the mean word vector.
 
-The mean is over the training pairs. A method that knew the labels' words but saw no image would rank like this.
+The mean is over the training pairs. A method that knows the labels' word vectors without using images ranks like this.
 """
 
 import numpy as np
 
-from vsebench.data.problem import Problem
 from vsebench.methods.base import Control
 from vsebench.methods.words.word_network import Score, normalise_rows
 from vsebench.methods.words.word_vectors import WordSettings, label_vectors
@@ -24,9 +23,6 @@ class ConstantDirection(Control):
     settings_type = ConstantDirectionSettings
     needs = frozenset({"word_vectors"})
     ranks_unseen = True
-
-    def __init__(self, problem: Problem, settings: ConstantDirectionSettings) -> None:
-        self.problem, self.settings = problem, settings
 
     def model(self) -> Embeddings:
         labels, vectors = self.problem.training.labels, label_vectors(self.problem, self.settings)

@@ -1,7 +1,7 @@
-"""Control: rank the labels that users gave a test image before all others; predicted labels should do better.
+"""Control: rank the labels that users gave to a test image before all others; methods should do better.
 
-It runs if methods are trained on another data set that contains the test images as well, such as users' tags of images
-that experts have annotated with concepts.
+It needs a training data set that also contains the test images, such as users' tags of images that experts have
+annotated with concepts.
 """
 
 import numpy as np
@@ -14,12 +14,13 @@ from vsebench.models import Embeddings
 
 
 class GivenLabels(Control):
-    """One factor per given label, which is 1 for the label itself and for the images that it was given to."""
+    """One factor per given label, which is 1 for the label and for the images that it was given to."""
 
     needs = frozenset({GIVEN_LABELS.key})
     ranks_unseen = True
 
     def __init__(self, problem: Problem, settings: Settings) -> None:
+        super().__init__(problem, settings)
         self.given = GIVEN_LABELS.of(problem)
         if not self.given.n_pairs:
             raise UserError(

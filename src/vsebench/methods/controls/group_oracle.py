@@ -6,22 +6,18 @@ No ranking has a larger expected sibling precision at k, if every parent has at 
 import numpy as np
 
 from vsebench.data.needs import TRUTH
-from vsebench.data.problem import Problem
-from vsebench.methods.base import Control, Settings
+from vsebench.methods.base import Control
 from vsebench.methods.controls.tree_posterior import TreePosterior
 
 
 class GroupOracle(Control):
-    """The posterior of the parents of a tree's labels."""
+    """The tree's posterior, with labels ranked by their parent first."""
 
     needs = frozenset({"truth", "tree"})
     ranks_unseen = True
 
-    def __init__(self, problem: Problem, settings: Settings) -> None:
-        self.truth = TRUTH.of(problem)
-
     def model(self) -> TreePosterior:
-        return TreePosterior.from_arrays({**self.truth, "groups_first": np.array(True)})
+        return TreePosterior.from_arrays({**TRUTH.of(self.problem), "groups_first": np.array(True)})
 
 
 METHOD = GroupOracle

@@ -5,7 +5,6 @@
 See `formats/simulators/simulated_independent.py`. The score of a label is this logarithm, above 0 where p_k > 1/2.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -14,11 +13,12 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from vsebench.data.problem import Matrix, Queries
-from vsebench.models import Model, features_of
+from vsebench.methods.model_of_fields import ModelOfFields
+from vsebench.models import features_of
 
 
 @dataclass(frozen=True)
-class IndependentLabels(Model):
+class IndependentLabels(ModelOfFields):
     """Ranks labels by their probability.
 
     Attributes
@@ -55,13 +55,6 @@ class IndependentLabels(Model):
     def largest_score(self) -> float:
         # Features are checked when they are read, so only the parameters can be infinite or NaN.
         return float(np.linalg.norm(self.weight) + np.linalg.norm(self.bias))
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        return {"label": self.label, "weight": self.weight, "bias": self.bias}
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "IndependentLabels":
-        return cls(arrays["label"], arrays["weight"], arrays["bias"])
 
 
 def check_logits(weight: NDArray[Any], bias: NDArray[Any]) -> None:

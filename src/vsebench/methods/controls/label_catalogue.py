@@ -5,9 +5,8 @@
 See `formats/simulators/simulated_catalogue.py`. The score of a label is log(p_k / (1 - p_k)), above 0 where p_k > 1/2.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +14,14 @@ from scipy.special import softmax
 
 from vsebench.data.problem import Matrix, Queries
 from vsebench.methods.controls.independent_labels import check_labels, check_logits
-from vsebench.models import Model, features_of
+from vsebench.methods.model_of_fields import ModelOfFields
+from vsebench.models import features_of
 
 TINY = np.finfo(np.float64).tiny
 
 
 @dataclass(frozen=True)
-class LabelCatalogue(Model):
+class LabelCatalogue(ModelOfFields):
     """Ranks labels by their probability.
 
     Attributes
@@ -56,7 +56,7 @@ class LabelCatalogue(Model):
 
     def scores(self, queries: Queries) -> Matrix:
         posterior = self.posterior(features_of(queries, len(self.weight)))
-        # 1 - p is a sum of its own, which is exact for p near 1. One of the sums is 0 for a label of all sets or none.
+        # 1 - p is a sum of its own, which is exact for p near 1. For a label in all sets or in none, one sum is 0.
         present, absent = (np.maximum(posterior @ sets, TINY) for sets in (self.sets, ~self.sets))
         return (np.log(present) - np.log(absent)).astype(np.float32)
 
@@ -67,13 +67,6 @@ class LabelCatalogue(Model):
     def largest_score(self) -> float:
         finite = np.isfinite(self.weight).all() and np.isfinite(self.bias).all()
         return float(-np.log(TINY)) if finite else np.nan
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        return {"label": self.label, "members": self.members, "weight": self.weight, "bias": self.bias}
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "LabelCatalogue":
-        return cls(arrays["label"], arrays["members"], arrays["weight"], arrays["bias"])
 
 
 MODEL = LabelCatalogue

@@ -1,8 +1,7 @@
-"""Oracle of simulated data: rank labels by the true probabilities that they were drawn from."""
+"""Oracle of simulated data: rank labels by the probabilities that they were drawn with."""
 
 from vsebench.data.needs import TRUTH
-from vsebench.data.problem import Problem
-from vsebench.methods.base import Control, Settings
+from vsebench.methods.base import Control
 from vsebench.methods.controls.independent_labels import IndependentLabels
 from vsebench.methods.controls.label_catalogue import LabelCatalogue
 from vsebench.methods.controls.tree_posterior import TreePosterior
@@ -10,22 +9,20 @@ from vsebench.models import Embeddings, Model
 
 
 class Oracle(Control):
-    """The model of the simulator: its topic vectors of images and labels, or its label probabilities given features."""
+    """The simulator's model: topic vectors of images and labels, or label probabilities given features."""
 
     needs = frozenset({"truth"})
     ranks_unseen = True
 
-    def __init__(self, problem: Problem, settings: Settings) -> None:
-        self.truth = TRUTH.of(problem)
-
     def model(self) -> Model:
-        if "image" in self.truth:
-            return Embeddings(self.truth["image"], self.truth["label"])
-        if "members" in self.truth:
-            return LabelCatalogue.from_arrays(self.truth)
-        if "weight" in self.truth:
-            return IndependentLabels.from_arrays(self.truth)
-        return TreePosterior.from_arrays(self.truth)
+        truth = TRUTH.of(self.problem)
+        if "image" in truth:
+            return Embeddings(truth["image"], truth["label"])
+        if "members" in truth:
+            return LabelCatalogue.from_arrays(truth)
+        if "weight" in truth:
+            return IndependentLabels.from_arrays(truth)
+        return TreePosterior.from_arrays(truth)
 
 
 METHOD = Oracle

@@ -1,18 +1,14 @@
-"""Control: every image gets the same ranking, by how often a label occurs in training."""
+"""Control: every image gets the same ranking, by the number of a label's occurrences in training."""
 
-from vsebench.data.problem import Problem
-from vsebench.methods.base import Control, Settings
+from vsebench.methods.base import Control
 from vsebench.models import Embeddings, by_frequency
 
 
 class Popularity(Control):
-    """Popularity, as one factor that is 1 for every image; a label counts as often as it occurs on an image."""
-
-    def __init__(self, problem: Problem, settings: Settings) -> None:
-        self.labels = problem.training.labels
+    """The number of occurrences of each label in training, as one factor that is 1 for every image."""
 
     def model(self) -> Embeddings:
-        return by_frequency(self.labels)
+        return by_frequency(self.problem.training.labels)
 
 
 METHOD = Popularity

@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from vsebench.data.problem import Problem
 from vsebench.data.streams import Stream, generator
-from vsebench.methods.base import Control, Settings
+from vsebench.methods.base import Control
 from vsebench.methods.by_labels.start import padded_start
 from vsebench.models import Embeddings
 
@@ -15,9 +14,6 @@ class Random(Control):
     """Random embeddings; label vectors have unit length, so that every label ranks high equally often."""
 
     ranks_unseen = True
-
-    def __init__(self, problem: Problem, settings: Settings) -> None:
-        self.problem = problem
 
     def model(self) -> Embeddings:
         rng = generator(self.problem.seed, Stream.START)

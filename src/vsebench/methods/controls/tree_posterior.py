@@ -3,8 +3,8 @@
     a_ur(x) = sum over terms t of x_t log(p_ur(t) / (w0 q0(t))),   P(u | x) ~ pi_u sum over views r of exp(a_ur(x))
     score of label y = (1 - e) P(y | x) + e / (g - 1) sum over the other children u of y's parent of P(u | x)
 
-where e is the probability that an image is given a sibling instead of its true label, and g the number of the parent's
-children; see `formats/simulators/simulated_tree.py`. The score is the probability that y is given.
+where e is the probability that an image is given a sibling instead of its true label, and g is the number of the
+parent's children; see `formats/simulators/simulated_tree.py`. The score is the probability that y is given.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ from vsebench.models import Model, features_of
 class TreePosterior(Model):
     """Ranks labels by their posterior, or first by the posterior of their parent.
 
-    Scores are positions in the ranking, larger is better: some probabilities that differ in float64 tie in float32.
+    Scores are positions in the ascending order of the labels, since different float64 probabilities can tie in float32.
 
     Attributes
     ----------

@@ -1,7 +1,7 @@
 """Binary cross-entropy on image features as the loss of a network: log(1 + exp(f_k)) - y_k f_k for every label k.
 
-The last layer's intercepts start at the log odds of the labels' frequencies. The loss is that of logistic regression; a
-baseline that is in none of the papers.
+The last layer's intercepts start at the log odds of the labels' frequencies. The loss is that of logistic regression.
+This baseline is in none of the papers.
 """
 
 import numpy as np

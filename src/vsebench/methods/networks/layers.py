@@ -1,7 +1,7 @@
 """A network in training: its layers, their derivatives, and AdamW.
 
-Hidden layers have rectified units and are followed by dropout. Weights start as He and others propose, those of the
-last layer at a tenth of that, and intercepts at 0 unless the loss names others.
+Hidden layers have rectified units and are followed by dropout. Initial weights are those of He and others, a tenth of
+them in the last layer; intercepts start at 0 unless the loss sets other values.
 
 Sources: He, Zhang, Ren and Sun, "Delving deep into rectifiers", ICCV 2015; Srivastava and others, "Dropout", JMLR 15,
 2014.
@@ -23,17 +23,17 @@ from vsebench.data.problem import Matrix
 from vsebench.kernels.losses.adamw import adamw_step
 from vsebench.kernels.vectors import aligned, padded_size
 
-LAST_LAYER = 0.1  # scale of its initial weights, relative to the other layers
+LAST_LAYER = 0.1  # scale of the last layer's initial weights, relative to the other layers
 
 
 class LayerSettings(Strict):
     """Settings of a network's training."""
 
-    # Number of units of each hidden layer; without a hidden layer the network is a linear map.
+    # Number of units of each hidden layer; a network without hidden layers is a linear map.
     hidden: tuple[Annotated[int, Field(ge=1)], ...] = Field(default=(), strict=False)
     learning_rate: float = Field(gt=0)  # of AdamW, constant
     decay: float = Field(default=1e-4, ge=0)  # of the weights, not of the intercepts
-    dropout: float = Field(default=0.0, ge=0, lt=1)  # share of hidden units that are set to 0 in a step
+    dropout: float = Field(default=0.0, ge=0, lt=1)  # share of the hidden units that are set to 0 in a step
     batch: int = Field(default=100, ge=1)  # number of images per step
 
     @model_validator(mode="after")
@@ -49,7 +49,7 @@ class Parameter:
 
     Attributes
     ----------
-    value, gradient : of the same shape, float32; views of the start of the first two rows of `flat`
+    value, gradient : arrays of the same shape, float32; views of the start of the first two rows of `flat`
     flat : (4, size) float32: values, gradients, and AdamW's means of gradients and of squares, padded with zeros
     decay : weight decay of the value
     """
@@ -68,7 +68,7 @@ class Parameter:
         return cls(value, gradient, flat, decay)
 
     def step(self, number: int, learning_rate: float) -> None:
-        """Take AdamW's step with this number, counted from 1."""
+        """Take AdamW's step; `number` is the number of the step, from 1."""
         adamw_step(*self.flat, number, learning_rate, self.decay)
 
 
@@ -95,8 +95,8 @@ class Layers:
         Parameters
         ----------
         inputs : (m, d), dense or CSR
-        loss : takes the outputs (m, n_outputs) float32, overwrites them with the derivatives of the images' losses, and
-            returns the sum of the losses
+        loss : returns the sum of the images' losses for outputs (m, n_outputs) float32, which it overwrites with the
+            derivatives
         """
         layers: list[Rows] = [inputs]
         for weights, intercepts in zip(self.weights[:-1], self.intercepts[:-1], strict=True):
@@ -121,14 +121,14 @@ class Layers:
         return total
 
     def drop(self, units: Matrix) -> Matrix:
-        """Set a random share of the units to 0, and scale the others so that the expected sum does not change."""
+        """Set a random share of the units to 0, and scale the other units to keep the expected sum."""
         if self.settings.dropout:
             kept = self.dropout.random(units.shape, dtype=np.float32) >= self.settings.dropout
             units *= kept / np.float32(1 - self.settings.dropout)
         return units
 
     def arrays(self) -> list[Matrix]:
-        """Return copies of the layers: weights and, as the last row, intercepts, (inputs + 1, units) float32 each."""
+        """Return copies of the layers, (inputs + 1, units) float32 each: weights and, as the last row, intercepts."""
         return [
             np.vstack([weights.value, intercepts.value])
             for weights, intercepts in zip(self.weights, self.intercepts, strict=True)
@@ -136,7 +136,7 @@ class Layers:
 
 
 def batches(n_images: int, size: int, order: np.random.Generator) -> Iterator[NDArray[np.int64]]:
-    """Return the images of each batch of an epoch, in a new random order; a batch has at most `size` images."""
+    """Return the batches of an epoch, of at most `size` images each, in a new random order."""
     shuffled = order.permutation(n_images)
     return (shuffled[start:stop] for start, stop in even_chunks(n_images, size))
 

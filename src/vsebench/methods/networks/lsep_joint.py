@@ -1,4 +1,4 @@
-"""LSEP trained together with class thresholds, on shared hidden layers: the sum of both losses.
+"""LSEP trained together with thresholds of the labels, on shared hidden layers; the loss is the sum of both losses.
 
     L = L_lsep(f) + weight * sum over labels k of log(1 + exp(m_k)),   m_k = t_k - f_k for a label of the image,
                                                                        m_k = f_k - t_k for any other label
@@ -7,19 +7,18 @@ Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image clas
 which states that this is worse than training the thresholds afterwards.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
 from vsebench.data.features import Normalisation
 from vsebench.data.problem import LabelMatrix, Matrix, Problem, Queries
 from vsebench.kernels.losses.cross_entropy import binary_loss
 from vsebench.methods.networks.lsep import Lsep
-from vsebench.methods.networks.network import Network, hidden_layers
+from vsebench.methods.networks.network import Network
 from vsebench.methods.networks.training import Images, LabelTable, Loss, NetworkSettings, network_with
 from vsebench.models import Thresholded, check_matrix, norm
 
@@ -27,9 +26,9 @@ from vsebench.models import Thresholded, check_matrix, norm
 class LsepJointSettings(NetworkSettings):
     """Settings of both losses."""
 
-    # Whether a pair is multiplied by 1 + 1/2 + ... + 1/r, r the rank of its positive among all labels.
+    # Whether a pair is multiplied by 1 + 1/2 + ... + 1/r, where r is the rank of its positive among all labels.
     weighted: bool = False
-    threshold_weight: float = Field(gt=0)  # weight of the thresholds' loss; the loss of the ranking has the weight 1
+    threshold_weight: float = Field(gt=0)  # weight of the thresholds' loss; the ranking's loss has the weight 1
 
 
 @dataclass(frozen=True)
@@ -54,14 +53,6 @@ class NetworkWithThresholds(Network, Thresholded):
 
     def largest_score(self) -> float:
         return float(np.max([super().largest_score(), norm(self.threshold)]))  # NaN if one of them is NaN
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        return super().arrays() | {"threshold": self.threshold}
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "NetworkWithThresholds":
-        normalisation = Normalisation.from_arrays(arrays, cls.kind)
-        return cls(hidden_layers(arrays), arrays["label"], normalisation, arrays["threshold"])
 
 
 class ScoresAndThresholds(LabelTable):

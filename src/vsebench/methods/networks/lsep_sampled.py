@@ -1,4 +1,4 @@
-"""LSEP on image features over a sample of each image's pairs, drawn anew at every visit.
+"""LSEP on image features over a sample of each image's pairs, drawn anew in every epoch.
 
 Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, Eq. 9. The sum
 over a sample is smaller than the sum over all pairs; `scaled` corrects for that, which the paper does not.
@@ -17,7 +17,7 @@ from vsebench.methods.networks.training import Images, Loss, NetworkSettings, ne
 class SampledSettings(NetworkSettings):
     """Settings of a network with the LSEP loss over a sample of pairs."""
 
-    pairs: int = Field(default=1000, ge=1)  # largest number of pairs per image, t in Eq. 9
+    pairs: int = Field(default=1000, ge=1)  # maximum number of pairs per image, t in Eq. 9
     scaled: bool = False  # whether the sum over the sample is scaled up to all pairs
 
 
@@ -34,8 +34,8 @@ class LsepSampled(Loss):
 
     def __call__(self, scores: Matrix, images: Images) -> float:
         pairs, scaled = self.settings.pairs, self.settings.scaled
-        room = self.ids, self.negatives, self.room
-        return float(lsep_sampled_loss(scores, images, *self.lists, pairs, scaled, *room, self.rng))
+        scratch = self.ids, self.negatives, self.scratch
+        return float(lsep_sampled_loss(scores, images, *self.lists, pairs, scaled, *scratch, self.rng))
 
 
 METHOD = network_with(LsepSampled)

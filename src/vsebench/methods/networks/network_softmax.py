@@ -1,8 +1,8 @@
 """Softmax regression on image features as the loss of a network: -log softmax(f)_u for every label u of an image.
 
-Sources: Gong and others, "Deep convolutional ranking for multilabel image annotation", 2013, Eq. 2, which is the mean
-over an image's labels (`averaged`); Li, Song and Luo, "Improving pairwise ranking for multi-label image
-classification", CVPR 2017, Eq. 29, print the sum.
+Sources: Gong and others, "Deep convolutional ranking for multilabel image annotation", 2013, Eq. 2, with the mean over
+an image's labels (`averaged`); Li, Song and Luo, "Improving pairwise ranking for multi-label image classification",
+CVPR 2017, Eq. 29, print the sum.
 """
 
 from vsebench.data.problem import Matrix

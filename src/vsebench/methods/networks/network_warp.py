@@ -8,7 +8,6 @@ from vsebench.data.problem import Matrix
 from vsebench.data.streams import Stream
 from vsebench.kernels.losses.trial_hinge import trial_hinge_loss
 from vsebench.kernels.random_numbers import new_state
-from vsebench.kernels.rank_loss import rank_losses
 from vsebench.methods.networks.training import Images, Loss, network_with
 
 
@@ -16,12 +15,11 @@ class NetworkWarp(Loss):
     """The WARP loss, which also counts its trials."""
 
     def prepare(self) -> None:
-        self.rank_loss = rank_losses(self.n_labels)
         self.rng = new_state(self.seed, Stream.NEGATIVES)
         self.n_trials = 0
 
     def __call__(self, scores: Matrix, images: Images) -> float:
-        total, n_trials = trial_hinge_loss(scores, images, *self.lists, self.rank_loss, self.room, self.rng)
+        total, n_trials = trial_hinge_loss(scores, images, *self.lists, self.rank_loss, self.scratch, self.rng)
         self.n_trials += n_trials
         return float(total)
 

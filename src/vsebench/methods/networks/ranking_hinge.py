@@ -5,29 +5,18 @@ Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image clas
 """
 
 from vsebench.data.problem import Matrix
-from vsebench.kernels.losses.pair_hinge import hinge_loss
-from vsebench.kernels.rank_loss import rank_losses
-from vsebench.methods.networks.training import Images, Loss, NetworkSettings, network_with
-
-
-class HingeSettings(NetworkSettings):
-    """Settings of a network with the hinge over pairs."""
-
-    # Whether a pair is multiplied by 1 + 1/2 + ... + 1/r, r the rank of its positive among all labels.
-    weighted: bool = False
+from vsebench.kernels.losses.pairs import hinge_loss
+from vsebench.methods.networks.training import Images, Loss, PairSettings, network_with
 
 
 class RankingHinge(Loss):
     """The hinge over all pairs."""
 
-    settings_type = HingeSettings
-
-    def prepare(self) -> None:
-        self.rank_loss = rank_losses(self.n_labels)
+    settings_type = PairSettings
 
     def __call__(self, scores: Matrix, images: Images) -> float:
         weighted = self.settings.weighted
-        return float(hinge_loss(scores, images, *self.lists, self.rank_loss, weighted, self.room))
+        return float(hinge_loss(scores, images, *self.lists, self.rank_loss, weighted, self.scratch))
 
 
 METHOD = network_with(RankingHinge)

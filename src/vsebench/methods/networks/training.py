@@ -1,11 +1,12 @@
-"""The training of a network on image features: in each epoch all images in a new order, in batches, with AdamW.
+"""The training of networks on image features with AdamW: an epoch visits all images in a new order, in batches.
 
-`network_with` makes a method from a loss. The loss's class names the settings and, if the network's outputs are not the
-scores of labels themselves, the table that computes the scores. The network itself is in `layers.py`.
+`network_with` makes a method from a loss. The loss's class names its settings and, if the network's outputs are not the
+scores of labels, the table that computes the scores. The network itself is in `layers.py`.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from vsebench.data.features import Normalisation
 from vsebench.data.problem import LabelMatrix, Matrix, Problem
 from vsebench.data.streams import Stream, generator
+from vsebench.kernels.rank_loss import rank_losses
 from vsebench.kernels.vectors import LANES
 from vsebench.methods.base import Method, Progress, Settings
 from vsebench.methods.by_features.seen import NormaliseSettings, see
@@ -25,17 +27,24 @@ Images = NDArray[np.int64]
 
 
 class NetworkSettings(NormaliseSettings, Settings, LayerSettings):
-    """Settings of a network; a loss may add its own."""
+    """Settings of a network; losses can add settings."""
+
+
+class PairSettings(NetworkSettings):
+    """Settings of a network with a loss over pairs of a positive and a negative label."""
+
+    # Whether a pair is multiplied by 1 + 1/2 + ... + 1/r, where r is the rank of its positive among all labels.
+    weighted: bool = False
 
 
 class LabelTable:
-    """How the scores of labels are computed from a network's outputs; here every output is a label's score.
+    """Computes the scores of labels from a network's outputs; in this base class every output is a label's score.
 
     Attributes
     ----------
-    needs, ranks_unseen, gives : as in `Fitter`, of the methods with this table
+    needs, ranks_unseen, gives : as in `Fitter`, for methods with this table
     n_outputs : number of the network's outputs
-    labels : each image's labels to learn, counted from 0
+    labels : the labels to learn of each image, numbered from 0
     lists
         The same labels for kernels, offsets (n + 1,) int64 and labels int32: image i has
         labels[offsets[i]:offsets[i + 1]], ascending; LANES unused numbers follow the last label.
@@ -50,7 +59,7 @@ class LabelTable:
         self.lists = labels.offsets, np.concatenate([labels.label_of_pair, np.zeros(LANES, dtype=np.int32)])
 
     def model(self, hidden: Sequence[Matrix], last: Matrix, normalisation: Normalisation) -> Model:
-        """Return the model of these layers: weights and, as the last row, intercepts, (inputs + 1, units) each."""
+        """Return the model with these layers, (inputs + 1, units) each: weights and, as the last row, intercepts."""
         return Network(hidden, np.ascontiguousarray(last.T), normalisation)
 
 
@@ -61,9 +70,9 @@ class Loss(ABC):
     ----------
     settings_type, table_type : the classes of the method's settings and of its table of labels
     settings, seed : of the method
-    table : an instance of `table_type`; if it has label vectors, they may be trained too
-    lists, n_labels : each image's labels to learn, as in the table, and the number of labels to learn
-    room : (n_labels,) float64, scratch memory of kernels for one image
+    table : an instance of `table_type`, whose label vectors, if any, can be trained too
+    lists, n_labels : the labels to learn of each image, as in the table, and the number of labels to learn
+    scratch : (n_labels,) float64, scratch memory of kernels for one image
     intercepts : initial intercepts of the last layer
     """
 
@@ -74,18 +83,23 @@ class Loss(ABC):
     def __init__(self, table: Any, settings: Any, seed: int) -> None:
         self.table, self.settings, self.seed = table, settings, seed
         self.lists, self.n_labels = table.lists, table.labels.n_labels
-        self.room = np.empty(self.n_labels)
+        self.scratch = np.empty(self.n_labels)
         self.prepare()
 
     def prepare(self) -> None:  # noqa: B027
-        """Prepare what the loss needs besides the attributes above."""
+        """Set the further attributes of the loss."""
+
+    @cached_property
+    def rank_loss(self) -> NDArray[np.float64]:
+        """(n_labels + 1,) float64: the loss of each rank, see `rank_losses`."""
+        return rank_losses(self.n_labels)
 
     @abstractmethod
     def __call__(self, outputs: Matrix, images: Images) -> float:
         """Return the sum of the losses of a batch, and overwrite its outputs, (m, n_outputs), with the derivatives."""
 
     def trials(self) -> float | None:
-        """Return the mean number of negatives examined per pair since the last call; None if they are not counted."""
+        """Return the mean number of negatives examined per pair since the last call; None without counts."""
         return None
 
 
@@ -120,7 +134,7 @@ class NetworkMethod(Method):
 
 
 def network_with(loss: type[Loss]) -> type[NetworkMethod]:
-    """Return the method that trains a network with a loss; it has the name and the module of the loss."""
+    """Return the method that trains a network with a loss; its name and module are those of the loss."""
     table = loss.table_type
     attributes = {
         "__doc__": loss.__doc__,

@@ -24,12 +24,12 @@ Target = Literal["mean", "sum"]
 class AvgWvSettings(NetworkSettings, WordSettings):
     """Settings of the regression of word vectors."""
 
-    score: Score = "dot"  # the inner product or the cosine of an image's vector and a label's
+    score: Score = "dot"  # the inner product or the cosine of an image's vector and a label's vector
     target: Target = "mean"  # the mean or the sum of the word vectors of an image's labels
 
 
 class AvgWv(Loss):
-    """The squared error from the mean, or the sum, of an image's word vectors."""
+    """The squared distance to the mean, or the sum, of the word vectors of an image's labels."""
 
     settings_type = AvgWvSettings
     table_type = FixedVectors
@@ -46,7 +46,7 @@ class AvgWv(Loss):
 
 
 def target_shares(labels: LabelMatrix, target: Target) -> sparse.csr_array:
-    """Return the weight of each label's vector in each image's target, (n, n_labels) float64."""
+    """Return the weights of the labels' vectors in each image's target, (n, n_labels) float64."""
     n_right = labels.n_labels_of_row
     return weighted(labels, np.ones(labels.n_rows) if target == "sum" else 1 / np.maximum(n_right, 1))
 

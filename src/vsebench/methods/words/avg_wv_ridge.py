@@ -3,10 +3,10 @@
     f(x) = (x - mean of X) W + mean of T,   W = (Xc' Xc + a I)^-1 Xc' (T - mean of T)
 
 The rows of T are the targets of `avg_wv`: T is a matrix of label shares times the label vectors. Ridge regression is
-linear in its targets, so its solution for T is the solution for the shares times the label vectors.
+linear in its targets, so the solution for T is the solution for the shares, times the label vectors.
 
-Source: the targets are those of Ni and others, "Sampled image tagging and retrieval methods on user generated content".
-The closed form is ours; it does not overfit as the network does.
+Source of the targets: Ni and others, "Sampled image tagging and retrieval methods on user generated content". The
+closed form is ours; it does not overfit as the network does.
 """
 
 import numpy as np
@@ -22,7 +22,7 @@ class AvgWvRidgeSettings(RidgeSettings, WordSettings):
     """Settings of the ridge regression of word vectors."""
 
     target: Target = "mean"  # the mean or the sum of the word vectors of an image's labels
-    score: Score = "dot"  # the inner product or the cosine of an image's vector and a label's
+    score: Score = "dot"  # the inner product or the cosine of an image's vector and a label's vector
 
 
 class AvgWvRidge(FeatureControl):
@@ -31,7 +31,6 @@ class AvgWvRidge(FeatureControl):
     needs = frozenset({"features", "word_vectors"})
     ranks_unseen = True
     settings_type = AvgWvRidgeSettings
-    settings: AvgWvRidgeSettings
 
     def model(self) -> WordNetwork:
         settings, learnt = self.settings, self.problem.training.learnt

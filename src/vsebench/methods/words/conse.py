@@ -2,16 +2,15 @@
 
     f(x) = sum of q_l v_l / sum of q_l   over the T labels with the largest q_l
 
-q_l is the score of ridge regression, or 0 if that is negative, for the labels to learn that have a word vector. All
-labels are ranked by the cosine, or the inner product, of their vector with f(x), including labels that are not learnt.
+q_l is the score of ridge regression, or 0 if it is negative, for the labels to learn that have a word vector. All
+labels, including those that are not learnt, are ranked by the cosine, or the inner product, of their vector and f(x).
 
 Source: Norouzi and others, "Zero-shot learning by convex combination of semantic embeddings", ICLR 2014, where q_l are
 the outputs of a softmax.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +21,7 @@ from vsebench.data.problem import Matrix, Queries
 from vsebench.methods.by_features.least_squares import RidgeSettings, least_squares, weighted
 from vsebench.methods.by_features.linear_map import dense
 from vsebench.methods.by_features.seen import FeatureControl, see
+from vsebench.methods.model_of_fields import ModelOfFields
 from vsebench.methods.words.word_network import Score, normalise_rows
 from vsebench.methods.words.word_vectors import WordSettings, label_vectors
 from vsebench.models import Embedded, check_matrix, features_of, norm
@@ -31,16 +31,16 @@ class ConseSettings(RidgeSettings, WordSettings):
     """Settings of ConSE on ridge regression."""
 
     most_probable: int = Field(default=10, ge=1)  # T, the number of labels that contribute to an image's vector
-    score: Score = "cosine"  # the inner product or the cosine of an image's vector and a label's
+    score: Score = "cosine"  # the inner product or the cosine of an image's vector and a label's vector
 
 
 @dataclass(frozen=True)
-class MeanOfProbable(Embedded):
+class MeanOfProbable(ModelOfFields, Embedded):
     """Scores are inner products of a label's vector with the mean of the vectors of an image's most probable labels.
 
     Attributes
     ----------
-    weight : (n_seen, n_features + 1) float32: the weights of each feature in a label's probability, and the intercept
+    weight : (n_seen, n_features + 1) float32: each label's weights of the features, and its intercept
     seen : (n_seen, d) float32, the word vectors of the same labels
     label : (n_labels, d) float32
     most_probable : () int64, T
@@ -72,17 +72,8 @@ class MeanOfProbable(Embedded):
         return normalise_rows(outputs) if self.cosine else outputs
 
     def largest_score(self) -> float:
-        # A mean of vectors is not longer than the longest of them; a weight that is not finite makes the bound NaN.
+        # A mean of vectors is not longer than the longest vector; a weight that is not finite makes the bound NaN.
         return norm(self.seen) * norm(self.label) + 0 * norm(self.weight)
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        own = ("weight", "seen", "label", "most_probable", "cosine")
-        return {name: getattr(self, name) for name in own} | self.normalisation.arrays()
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "MeanOfProbable":
-        own = {name: arrays[name] for name in ("weight", "seen", "label", "most_probable", "cosine")}
-        return cls(**own, normalisation=Normalisation.from_arrays(arrays, cls.kind))
 
 
 class Conse(FeatureControl):
@@ -91,7 +82,6 @@ class Conse(FeatureControl):
     needs = frozenset({"features", "word_vectors"})
     ranks_unseen = True
     settings_type = ConseSettings
-    settings: ConseSettings
 
     def model(self) -> MeanOfProbable:
         settings, word_vectors = self.settings, self.problem.word_vectors

@@ -1,9 +1,9 @@
 """Correlated word vectors: a network learns an image's labels together with the labels nearest to them.
 
-    M = V V'. Each row keeps its two largest entries, usually the label itself and the nearest label, and is divided by
-        its length.
+    M = V V'. Each row keeps its two largest entries, usually those of the label itself and of the nearest label, and is
+        divided by its length.
     T_i = the sum of the rows of M of the image's labels. It keeps the entries of these labels and its two largest
-          entries, and is divided by its length; 0 for an image without a label.
+          entries, and is divided by its length; it is 0 for an image without labels.
     L_i = |sig(z(x_i)) - T_i|^2
 
 The network has an output for each label to learn. In the scores of other labels, with the vectors U, the outputs have
@@ -13,7 +13,7 @@ Source: the model `wdv` in the code of Ni and others, "Sampled image tagging and
 content", who call it Correlated WV.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -25,13 +25,12 @@ from vsebench.data.features import Normalisation
 from vsebench.data.problem import LabelMatrix, Matrix, Problem, Queries
 from vsebench.methods.by_features.least_squares import weighted
 from vsebench.methods.by_features.linear_map import dense
-from vsebench.methods.networks.layers import units_after
-from vsebench.methods.networks.network import hidden_layers
+from vsebench.methods.networks.network import HiddenLayers
 from vsebench.methods.networks.training import Images, Loss, NetworkSettings, network_with
 from vsebench.methods.words.label_tables import FixedVectors
 from vsebench.methods.words.word_network import normalise_rows
 from vsebench.methods.words.word_vectors import WordSettings
-from vsebench.models import Embedded, check_matrix, features_of, norm
+from vsebench.models import check_matrix, norm
 
 NEAREST = 2  # number of entries that a row keeps
 
@@ -41,15 +40,13 @@ class CorrelatedSettings(NetworkSettings, WordSettings):
 
 
 @dataclass(frozen=True)
-class CorrelatedWords(Embedded):
+class CorrelatedWords(HiddenLayers):
     """Scores are inner products of a label's weights with a network's outputs, which are between 0 and 1.
 
     Attributes
     ----------
-    hidden : for each hidden layer its weights and, as the last row, its intercepts: (inputs + 1, units) float32
     output : (units + 1, n_learnt) float32: weights and intercepts of the last layer
     label : (n_labels, n_learnt) float32, the weight of each output in a label's score
-    normalisation : as fitted to the training images
     """
 
     kind: ClassVar[str] = "correlated_wv"
@@ -61,14 +58,11 @@ class CorrelatedWords(Embedded):
     def __post_init__(self) -> None:
         check_matrix(self.output, "output", (None, None))
         check_matrix(self.label, "label", (None, self.output.shape[1]))
-        inputs = [len(layer) - 1 for layer in (*self.hidden, self.output)]
-        for number, (layer, units) in enumerate(zip(self.hidden, inputs[1:], strict=True)):
-            check_matrix(layer, f"hidden{number}", (None, units))
+        self.check_hidden(len(self.output) - 1)
 
     def vectors(self, queries: Queries) -> Matrix:
-        first = self.hidden[0] if self.hidden else self.output
-        rows = self.normalisation.apply(features_of(queries, len(first) - 1))
-        outputs: Matrix = expit(dense(units_after(rows, self.hidden) @ self.output[:-1]) + self.output[-1])
+        units = self.units(queries, len(self.output) - 1)
+        outputs: Matrix = expit(dense(units @ self.output[:-1]) + self.output[-1])
         return outputs
 
     def largest_score(self) -> float:
@@ -76,18 +70,9 @@ class CorrelatedWords(Embedded):
         weights = np.prod([norm(layer) for layer in (*self.hidden, self.output)])
         return norm(self.label) * float(np.sqrt(self.label.shape[1])) if np.isfinite(weights) else np.nan
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        hidden = {f"hidden{number}": layer for number, layer in enumerate(self.hidden)}
-        return hidden | {"output": self.output, "label": self.label} | self.normalisation.arrays()
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "CorrelatedWords":
-        steps = Normalisation.from_arrays(arrays, cls.kind)
-        return cls(hidden_layers(arrays), arrays["output"], arrays["label"], steps)
-
 
 class OutputsOfLearnt(FixedVectors):
-    """A table in which every label to learn has an output, and other labels are scored by a sum of all outputs."""
+    """A table with an output for each label to learn; other labels are scored by weighted sums of all outputs."""
 
     def __init__(self, problem: Problem, settings: CorrelatedSettings, labels: LabelMatrix) -> None:
         super().__init__(problem, settings, labels)
@@ -101,7 +86,7 @@ class OutputsOfLearnt(FixedVectors):
 
 
 class CorrelatedWv(Loss):
-    """The squared error from an image's labels and the labels nearest to them."""
+    """The squared distance to the targets: an image's labels and the labels nearest to them."""
 
     settings_type = CorrelatedSettings
     table_type = OutputsOfLearnt
@@ -131,7 +116,7 @@ def targets(truth: Any, nearest: Matrix) -> Matrix:
 
 
 def largest(rows: Matrix) -> NDArray[np.bool_]:
-    """Return a mask of the `NEAREST` largest numbers of each row; of equal numbers the first ones are taken."""
+    """Return a mask of the `NEAREST` largest numbers of each row; of equal numbers the first are taken."""
     mask = np.zeros(rows.shape, dtype=np.bool_)
     np.put_along_axis(mask, np.argsort(-rows, axis=1, kind="stable")[:, :NEAREST], True, axis=1)
     return mask

@@ -3,15 +3,15 @@
     L_i = 1 / (n_i (L - n_i)) sum over the image's labels p and all other labels n of log(1 + exp(s_in - s_ip)),
     s_il = <f(x_i), v_l>
 
-n_i is the number of the image's labels. An image costs n_i (L - n_i) exponentials, one per pair. Vectors are fixed;
-training them too (`joint`) is ours.
+n_i is the number of the image's labels. An image takes n_i (L - n_i) exponentials, one per pair. In the papers the
+vectors are fixed; training them too (`joint`) is our addition.
 
 Source: Zhang, Gong and Shah, "Fast zero-shot image tagging", CVPR 2016, Eq. 6. Ni and others, "Sampled image tagging
-and retrieval methods on user generated content", print it as Eq. 3 and leave the weight open.
+and retrieval methods on user generated content", print the loss as Eq. 3, without the weight.
 """
 
 from vsebench.data.problem import Matrix
-from vsebench.kernels.losses.pair_logistic import pair_logistic_loss
+from vsebench.kernels.losses.pairs import pair_logistic_loss
 from vsebench.methods.networks.training import Images, Loss, NetworkSettings, network_with
 from vsebench.methods.words.label_tables import JointSettings, JointVectors
 from vsebench.methods.words.word_vectors import WordSettings
@@ -29,7 +29,7 @@ class Fast0Tag(Loss):
 
     def __call__(self, outputs: Matrix, images: Images) -> float:
         scores = self.table.scores(outputs)
-        total = pair_logistic_loss(scores, images, *self.lists, self.room)
+        total = pair_logistic_loss(scores, images, *self.lists, self.scratch)
         self.table.step(scores, outputs)
         return float(total)
 

@@ -1,8 +1,8 @@
-"""Tables of label vectors, which a network's outputs are compared with: fixed vectors, and vectors trained too.
+"""Tables of label vectors, with which a network's outputs are compared: fixed vectors, and trained vectors.
 
 The outputs are an image's vector in the space of the labels' vectors. Labels that are not to be learnt take no part in
 training: they are not used as negatives, and they keep their initial vectors unless an update moves them afterwards
-(`unseen_update`). The table for losses of a sample of labels is in `sampled_words.py`.
+(`unseen_update`). The table for losses of label samples is in `sampled_words.py`.
 """
 
 from collections.abc import Sequence
@@ -24,16 +24,16 @@ from vsebench.methods.words.word_network import Score, WordNetwork
 from vsebench.methods.words.word_vectors import label_vectors
 from vsebench.models import Model
 
-ABSENT = 0.5  # number of training images that is assumed for a label without any
+ABSENT = 0.5  # number of training images assumed for a label that has none
 
 
 class JointSettings(Settings):
     """Settings of label vectors that can be trained together with a network."""
 
-    score: Score = "dot"  # the inner product or the cosine of an image's vector and a label's
+    score: Score = "dot"  # the inner product or the cosine of an image's vector and a label's vector
     joint: bool = False  # whether the labels' vectors are trained too
-    # How the vectors of labels that are not learnt are moved after training; the updates are described in
-    # `methods/words/unseen_words.py`.
+    # How the vectors of labels that are not learnt are updated after training; `methods/words/unseen_words.py` has the
+    # updates.
     unseen_update: Update = "none"
     rescale: bool = False  # whether these vectors then get the median length of the trained vectors
 
@@ -47,14 +47,14 @@ class JointSettings(Settings):
 
 
 class FixedVectors(LabelTable):
-    """Label vectors that are fixed.
+    """Fixed label vectors.
 
     Attributes
     ----------
     start : (n_labels, d) float32, the initial vectors of all labels
     is_learnt : (n_labels,) bool, the labels to learn
     n_images_of : (n_learnt,) int64, the number of training images of each label to learn
-    added : (n_labels,) float64, an offset that is added to each label's score
+    added : (n_labels,) float64, the offsets of the labels' scores
     """
 
     needs = frozenset({"features", "word_vectors"})
@@ -69,7 +69,7 @@ class FixedVectors(LabelTable):
         self.added = np.zeros(len(self.start))
 
     def frequency(self) -> NDArray[np.float64]:
-        """Return the number of training images of each label, `ABSENT` for a label without any, (n_labels,)."""
+        """Return the number of training images of each label, (n_labels,); `ABSENT` for a label that has none."""
         n_images_of = np.full(len(self.start), ABSENT)
         n_images_of[self.is_learnt] = np.maximum(self.n_images_of, ABSENT)
         return n_images_of
@@ -91,7 +91,7 @@ class FixedVectors(LabelTable):
 
 
 class JointVectors(FixedVectors):
-    """Label vectors for a loss of all labels' scores; with `joint` they take AdamW's steps, without decay."""
+    """Label vectors for a loss of all labels' scores, trained by AdamW without decay if `joint` is set."""
 
     def __init__(self, problem: Problem, settings: Any, labels: LabelMatrix) -> None:
         super().__init__(problem, settings, labels)
@@ -109,7 +109,7 @@ class JointVectors(FixedVectors):
         return self.added[self.is_learnt].astype(np.float32)
 
     def step(self, slopes: Matrix, outputs: Matrix) -> None:
-        """Overwrite outputs with the loss's derivatives by them, given those by the scores, and train the vectors."""
+        """Overwrite outputs with their derivatives, given those of the scores, and train the vectors."""
         by_outputs = slopes @ self.vectors.value
         if self.settings.joint:
             self.vectors.gradient[...] = slopes.T @ outputs / np.float32(len(outputs))
@@ -126,7 +126,7 @@ class JointVectors(FixedVectors):
 
 
 def no_cosines_with(key: str) -> Any:
-    """Return a validator of settings that refuses a key which adds an offset to scores if the scores are cosines."""
+    """Return a validator of settings that refuses cosine scores together with a key that adds offsets to scores."""
 
     def check(settings: Any) -> Any:
         if settings.score == "cosine" and getattr(settings, key) not in ("none", False):

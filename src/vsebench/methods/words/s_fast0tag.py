@@ -7,21 +7,19 @@ probability that a drawn positive of the image is l, and p_n(l) that a drawn neg
 this is the minimum of `s_x_ent`: the lift.
 
 Source: Ni and others, "Sampled image tagging and retrieval methods on user generated content", Eq. 3: S+Fast0Tag.
-Training the vectors too (`joint`) is ours.
+Training the vectors too (`joint`) is our addition.
 """
 
 from vsebench.data.problem import Matrix
 from vsebench.kernels.losses.sampled_words import sampled_loss
 from vsebench.methods.networks.training import Images, Loss, NetworkSettings, network_with
-from vsebench.methods.words.label_tables import JointSettings, no_cosines_with
+from vsebench.methods.words.label_tables import JointSettings
 from vsebench.methods.words.sampled_words import SampledVectors, SampleSettings
 from vsebench.methods.words.word_vectors import WordSettings
 
 
 class SFast0TagSettings(SampleSettings, JointSettings, NetworkSettings, WordSettings):
     """Settings of the logistic loss of a sample of labels."""
-
-    _no_correction_of_cosines = no_cosines_with("correct_for_frequency")
 
 
 class SFast0Tag(Loss):

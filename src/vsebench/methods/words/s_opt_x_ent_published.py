@@ -1,12 +1,12 @@
-"""Sampled cross-entropy with word vectors that are trained too, as in the authors' code.
+"""Sampled cross-entropy with trained word vectors, as in the authors' code.
 
 The network takes Adam's steps on the loss of `s_x_ent`. The vectors of the drawn labels take plain gradient steps with
-the same learning rate, image by image, and not divided by the numbers of draws and images: with P = 5, N = 10 and
-batches of 128 images they are 640 times (positives) and 1,280 times (negatives) as long as a step on that loss. A label
+the same learning rate, image by image, which are not divided by the numbers of draws and images: with P = 5, N = 10 and
+batches of 128 images they are 640 times (positives) and 1,280 times (negatives) as long as steps on that loss. A label
 that was drawn twice for an image moves once. So the network and the vectors minimise different losses.
 
 The authors' code also draws batches with replacement, counts test images in the negatives' frequencies, and treats an
-image without a label as one with the last label; this method does none of that.
+image without labels as if it had the last label; this method does none of that.
 
 Source: the code of Ni and others, "Sampled image tagging and retrieval methods on user generated content"
 (Lab41/attalos).
@@ -17,7 +17,7 @@ from typing import Literal
 from vsebench.data.problem import Matrix
 from vsebench.kernels.losses.sampled_words import WordTable, published_steps, sampled_loss
 from vsebench.methods.networks.training import Images, NetworkSettings, network_with
-from vsebench.methods.words.label_tables import JointSettings, no_cosines_with
+from vsebench.methods.words.label_tables import JointSettings
 from vsebench.methods.words.s_x_ent import SXEnt
 from vsebench.methods.words.sampled_words import SampleSettings
 from vsebench.methods.words.word_vectors import WordSettings
@@ -30,11 +30,9 @@ class SOptXEntPublishedSettings(SampleSettings, JointSettings, NetworkSettings, 
     # `mean`: positives together weigh as much as negatives, w = 1. `sum`: every draw weighs the same, w = N / P.
     weights: Literal["mean", "sum"] = "mean"
 
-    _no_correction_of_cosines = no_cosines_with("correct_for_frequency")
-
 
 class SOptXEntPublished(SXEnt):
-    """The binary cross-entropy of a sample of labels, with undivided steps of their vectors."""
+    """The binary cross-entropy of a sample of labels, with undivided steps for their vectors."""
 
     settings_type = SOptXEntPublishedSettings
 

@@ -1,4 +1,4 @@
-"""Binary cross-entropy of a sample of labels, whose scores are inner products with word vectors, fixed or trained too.
+"""Binary cross-entropy of a sample of labels, whose scores are inner products with fixed or trained word vectors.
 
     L_i = - 1/P sum over P drawn positives log sig(s_ip) - w/N sum over N drawn negatives log sig(-s_in)
 
@@ -12,13 +12,13 @@ as in the paper), exp(s_l) is a lift: frequent labels are pushed down and rare l
 the ranking corrects for the frequency (`correct_for_frequency`), labels are ranked by q_l, just as full cross-entropy
 ranks them by probability. With `exclude: positives`, p_n(l) is proportional to c_l^a (1 - P(l in Y | x)).
 
-With `label_terms` alpha, vectors of labels that are drawn together are pulled together, and apart from the negatives':
+With `label_terms`, alpha, vectors of labels that are drawn together attract each other and repel those of negatives:
 
     alpha (mean over p, p' of log(1 + exp(-<v_p, v_p'>)) + mean over p, n of log(1 + exp(<v_p, v_n>)))
 
 Source: Ni and others, "Sampled image tagging and retrieval methods on user generated content", Eq. S5: S+X-Ent, and
-with `joint` Eq. 1, S+Opt+X-Ent. For the network the authors' code uses means, and Eq. 1 sums. In print, the terms
-between labels have no logarithm, and alpha stands before one of them only; the authors' code has no such terms.
+with `joint` Eq. 1, S+Opt+X-Ent. For the network the authors' code uses means, while Eq. 1 has sums. As printed, the
+terms between labels have no logarithm, and alpha multiplies only one of them; the authors' code has no such terms.
 """
 
 from typing import ClassVar, Literal
@@ -30,7 +30,7 @@ from vsebench.data.problem import Matrix
 from vsebench.kernels.losses.sampled_words import add_label_terms, sampled_loss
 from vsebench.methods.base import Settings
 from vsebench.methods.networks.training import Images, Loss, NetworkSettings, network_with
-from vsebench.methods.words.label_tables import JointSettings, no_cosines_with
+from vsebench.methods.words.label_tables import JointSettings
 from vsebench.methods.words.sampled_words import SampledVectors, SampleSettings
 from vsebench.methods.words.word_vectors import WordSettings
 
@@ -40,9 +40,7 @@ class SXEntSettings(SampleSettings, JointSettings, NetworkSettings, WordSettings
 
     # `mean`: positives together weigh as much as negatives, w = 1. `sum`: every draw weighs the same, w = N / P.
     weights: Literal["mean", "sum"] = "mean"
-    label_terms: float = Field(default=0.0, ge=0)  # alpha, the weight of the terms of labels alone; 0.01 in the paper
-
-    _no_correction_of_cosines = no_cosines_with("correct_for_frequency")
+    label_terms: float = Field(default=0.0, ge=0)  # alpha, the weight of the terms between labels; 0.01 in the paper
 
     @model_validator(mode="after")
     def _no_terms_of_fixed_vectors(self) -> "SXEntSettings":

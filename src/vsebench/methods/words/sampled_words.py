@@ -1,7 +1,7 @@
-"""The table of label vectors for a loss of a sample of labels, which is drawn anew each time an image is visited.
+"""The table of label vectors for losses of label samples, which are drawn anew at every visit to an image.
 
-A step reads only the drawn labels' vectors, and the time of a draw does not depend on the number of labels. If the
-vectors are trained, Adam moves those that were drawn for the batch.
+A step reads only the drawn labels' vectors, and the time of a draw does not depend on the number of labels. If vectors
+are trained, Adam moves those of the labels that were drawn for the batch.
 """
 
 from functools import cached_property
@@ -20,7 +20,7 @@ from vsebench.kernels.losses.sampled_words import WordTable, move_touched
 from vsebench.kernels.random_numbers import new_state
 from vsebench.methods.base import Settings
 from vsebench.methods.networks.training import Images
-from vsebench.methods.words.label_tables import FixedVectors
+from vsebench.methods.words.label_tables import FixedVectors, no_cosines_with
 from vsebench.methods.words.unseen_words import updated
 
 EXCLUDE = {"none": NOTHING, "drawn": DRAWN, "positives": POSITIVES, "batch": BATCH, "next_image": NEXT_IMAGE}
@@ -32,11 +32,13 @@ class SampleSettings(Settings):
     positives: int = Field(default=5, ge=1)  # P, drawn from the image's labels with replacement
     negatives: int = Field(default=10, ge=1)  # N, drawn for each image
     negative_power: float = Field(default=1.0, ge=0)  # a; label l is drawn with a probability proportional to c_l^a
-    # Labels that are drawn again if drawn as negatives: none, the image's drawn positives, all its labels, or the drawn
-    # positives of the whole batch. With `next_image` negatives are labels of the next image of the batch.
+    # Labels that cannot be negatives: none, the image's drawn positives, all its labels, or the drawn positives of the
+    # whole batch. With `next_image` the negatives are labels of the next image of the batch.
     exclude: Literal["none", "drawn", "positives", "batch", "next_image"] = "positives"
-    # Whether labels are ranked by s_l + a log(c_l), to correct for frequent labels being drawn often as negatives.
+    # Whether labels are ranked by s_l + a log(c_l), since frequent labels are often drawn as negatives.
     correct_for_frequency: bool = False
+
+    _no_correction_of_cosines = no_cosines_with("correct_for_frequency")
 
     @model_validator(mode="after")
     def _no_power_of_the_next_image(self) -> "SampleSettings":
@@ -50,7 +52,7 @@ class SampleSettings(Settings):
 
 
 class SampledVectors(FixedVectors):
-    """Label vectors for a loss of drawn labels; images with no label or all labels have no loss."""
+    """Label vectors for a loss of drawn labels; images without labels or with all labels have no loss."""
 
     def __init__(self, problem: Problem, settings: Any, labels: LabelMatrix) -> None:
         super().__init__(problem, settings, labels)
@@ -64,7 +66,7 @@ class SampledVectors(FixedVectors):
 
     @cached_property
     def word_vectors(self) -> WordTable:
-        """The vectors of the labels to learn, in the kernels' format; a loss that needs another table sets it."""
+        """The vectors of the labels to learn, in the kernels' format; a loss can replace the table."""
         return self.new_words()
 
     def new_words(self, with_terms: bool = False) -> WordTable:
@@ -74,7 +76,7 @@ class SampledVectors(FixedVectors):
         return WordTable.of(self.start[self.is_learnt], draws, with_terms)
 
     def draw(self, images: Images) -> NDArray[np.int32]:
-        """Return a new sample of labels for each image, (m, P + N): see `sample_labels`."""
+        """Return a new sample of labels for each image, (m, P + N); see `sample_labels`."""
         n_positives, exclude = self.settings.positives, EXCLUDE[self.settings.exclude]
         chosen = self.chosen[: len(images)]
         sample_labels(chosen, n_positives, images, *self.lists, self.negatives, exclude, self.in_batch, self.rng)

@@ -29,10 +29,10 @@ def none(before: Vectors, after: Vectors, unseen: Vectors) -> Vectors:
 
 
 def published(before: Vectors, after: Vectors, unseen: Vectors) -> Vectors:
-    """Return 0.2 D0, which is what the authors' code amounts to.
+    """Return 0.2 D0, as the authors' code effectively does.
 
-    It computes products from W1 and D0, and then solves for the vectors that have these products with W1. If n < d it
-    also inverts a singular matrix, which is left out here.
+    Their code computes the products of W1 and D0, and then solves for the vectors that have these products with W1. If
+    n < d it also inverts a singular matrix, which is left out here.
     """
     return PUBLISHED_SCALE * unseen
 
@@ -54,7 +54,7 @@ def linear_map(before: Vectors, after: Vectors, unseen: Vectors) -> Vectors:
 
 
 def procrustes(before: Vectors, after: Vectors, unseen: Vectors) -> Vectors:
-    """Apply the best rotation of W0 to W1: D1 = D0 U V', with the singular value decomposition U S V' of W0' W1."""
+    """Apply the best rotation from W0 to W1: D1 = D0 U V', with the singular value decomposition U S V' of W0' W1."""
     left, _, right = np.linalg.svd(before.T @ after)
     return np.asarray(unseen @ left @ right)
 
@@ -63,7 +63,7 @@ def nonlinear(before: Vectors, after: Vectors, unseen: Vectors) -> Vectors:
     """Keep the sigmoids of the inner products: Eq. 6, as a sum, without pairs of a label with itself.
 
     D1 minimises the sum over unseen labels d and all labels m other than d of log(1 + exp(s_dm)) - sig(c_dm) s_dm. s
-    are the inner products of D1 with W1 and D1, c those of D0 with W0 and D0. L-BFGS starts at D0.
+    are the inner products of D1 with W1 and D1, and c are those of D0 with W0 and D0. L-BFGS starts at D0.
     """
     from scipy.optimize import minimize  # the import takes a tenth of a second, and Snakemake imports this module
 
@@ -97,7 +97,7 @@ UPDATES: dict[str, Callable[[Vectors, Vectors, Vectors], Vectors]] = {
 
 
 def updated(unseen: Matrix, before: Matrix, after: Matrix, name: Update, rescale: bool) -> Matrix:
-    """Return the vectors of untrained labels, (m, d) float32, after an update, and rescaled with `rescale`.
+    """Return the vectors of untrained labels, (m, d) float32, after an update, rescaled if `rescale` is set.
 
     `before` and `after`, (n, d) float32, are the vectors of the trained labels.
     """

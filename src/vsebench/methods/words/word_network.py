@@ -2,12 +2,12 @@
 
 h_0 = x,   h_l = max(0, h_(l-1) W_l + b_l),   f(x) = h_last W + b,   score of label l = <f(x), v_l> + a_l
 
-If scores are cosines, f(x) and v_l are scaled to length 1. Every label has a vector, so untrained labels have scores.
+If scores are cosines, f(x) and v_l are scaled to length 1. All labels have vectors, so untrained labels have scores.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,24 +15,21 @@ from numpy.typing import NDArray
 from vsebench.data.features import Normalisation
 from vsebench.data.problem import Matrix, Queries
 from vsebench.methods.by_features.linear_map import dense
-from vsebench.methods.networks.layers import units_after
-from vsebench.methods.networks.network import hidden_layers
-from vsebench.models import Embedded, check_matrix, features_of, norm
+from vsebench.methods.networks.network import HiddenLayers
+from vsebench.models import check_matrix, norm
 
 Score = Literal["dot", "cosine"]
 
 
 @dataclass(frozen=True)
-class WordNetwork(Embedded):
+class WordNetwork(HiddenLayers):
     """Scores are inner products of a label's vector with the network's outputs, plus the label's offset.
 
     Attributes
     ----------
-    hidden : for each hidden layer its weights and, as the last row, its intercepts: (inputs + 1, units) float32
     output : (units + 1, d) float32: weights and intercepts of the last layer
     label : (n_labels, d + 1) float32: each label's vector, and its offset
     cosine : () bool, whether the outputs are scaled to length 1
-    normalisation : as fitted to the training images
     """
 
     kind: ClassVar[str] = "word_network"
@@ -44,10 +41,8 @@ class WordNetwork(Embedded):
     normalisation: Normalisation
 
     def __post_init__(self) -> None:
-        inputs = [len(layer) - 1 for layer in (*self.hidden, self.output)]
-        for number, (layer, units) in enumerate(zip(self.hidden, inputs[1:], strict=True)):
-            check_matrix(layer, f"hidden{number}", (None, units))
         check_matrix(self.output, "output", (None, None))
+        self.check_hidden(len(self.output) - 1)
         check_matrix(self.label, "label", (None, self.output.shape[1] + 1))
         if self.cosine.shape != () or self.cosine.dtype != np.bool_:
             raise ValueError(f"cosine is {self.cosine.dtype} of shape {self.cosine.shape}, not one bool")
@@ -69,9 +64,7 @@ class WordNetwork(Embedded):
         return cls(hidden, output, label, np.array(score == "cosine"), normalisation)
 
     def vectors(self, queries: Queries) -> Matrix:
-        first = self.hidden[0] if self.hidden else self.output
-        rows = self.normalisation.apply(features_of(queries, len(first) - 1))
-        outputs: Matrix = dense(units_after(rows, self.hidden) @ self.output[:-1]) + self.output[-1]
+        outputs: Matrix = dense(self.units(queries, len(self.output) - 1) @ self.output[:-1]) + self.output[-1]
         if self.cosine:
             outputs = normalise_rows(outputs)
         return np.hstack([outputs, np.ones((len(outputs), 1), dtype=np.float32)])
@@ -79,16 +72,6 @@ class WordNetwork(Embedded):
     def largest_score(self) -> float:
         # Features are checked when they are read, so only the weights can be infinite or NaN.
         return float(np.prod([norm(layer) for layer in (*self.hidden, self.output, self.label)]))
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        hidden = {f"hidden{number}": layer for number, layer in enumerate(self.hidden)}
-        own = {"output": self.output, "label": self.label, "cosine": self.cosine}
-        return hidden | own | self.normalisation.arrays()
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "WordNetwork":
-        steps = Normalisation.from_arrays(arrays, cls.kind)
-        return cls(hidden_layers(arrays), arrays["output"], arrays["label"], arrays["cosine"], steps)
 
 
 def normalise_rows(rows: Matrix) -> Matrix:

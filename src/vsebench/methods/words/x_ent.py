@@ -1,4 +1,4 @@
-"""Binary cross-entropy of all labels, whose scores are inner products with word vectors, fixed or trained too.
+"""Binary cross-entropy of all labels, whose scores are inner products with fixed or trained word vectors.
 
     L_i = - sum over the image's labels l of log sig(s_il) - sum over all other labels of log sig(-s_il),
     s_il = <f(x_i), v_l> + o_l,   o_l = 0, or log(c_l / n) with `offset: frequency`
@@ -7,8 +7,8 @@ n is the number of images, and c_l is the number of images that carry the label.
 minimum is s_il = log(p / (1 - p)) with p = P(l in Y | x): labels are ranked by probability.
 
 Source: Ni and others, "Sampled image tagging and retrieval methods on user generated content", Eq. S1 and S2: X-Ent,
-and Opt+X-Ent with `joint`. The offset is ours: without it, the network needs several epochs just to learn that most
-labels are rare.
+and Opt+X-Ent with `joint`. The offset is our addition: without it, the network needs several epochs only to learn that
+most labels are rare.
 """
 
 from typing import Literal

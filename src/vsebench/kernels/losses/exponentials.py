@@ -1,0 +1,119 @@
+"""LSEP, ZLPR and BP-MLL, losses of sums of exponentials over an image's negatives and over its positives.
+
+    A = sum of exp(f_v) over the negatives v,   B = sum of w_u exp(-f_u) over the positives u
+    LSEP = log(1 + A B),   ZLPR = log(1 + A) + log(1 + B),   BP-MLL = A B
+
+LSEP is a smooth bound on the number of misordered pairs of a positive and a negative. ZLPR is LSEP with one more label,
+of score 0, that stands between the positives and the negatives. The cost of a loss of A and B grows with the number of
+labels, not of pairs, so no pairs have to be sampled. Its derivatives are shares of A and of B. The weights w_u are 1
+unless LSEP is weighted. The arguments of losses are those of `kernels.losses`.
+
+Sources: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, Eq. 7 (LSEP);
+Su and others, "ZLPR: a novel loss for multi-label classification", 2022; Zhang and Zhou, "Multilabel neural networks
+with applications to functional genomics and text categorization", IEEE TKDE 18(10), 2006, Eq. 3 (BP-MLL).
+"""
+
+import numpy as np
+from numba import njit
+
+from vsebench.kernels.losses.logistic import sigmoid, softplus
+from vsebench.kernels.rank_loss import loss_of_rank
+from vsebench.kernels.vectors import FASTMATH
+
+LARGEST_EXPONENT = 40.0  # of BP-MLL: float32 ends at exp(88), and AdamW squares derivatives; a larger loss is infinite
+
+
+@njit(cache=True, fastmath=FASTMATH, nogil=True)
+def lsep_loss(scores, images, offsets, labels, rank_loss, weighted, terms):
+    """Return the sum over images of log(1 + A B), float64; an image without a pair has a loss of 0."""
+    total = 0.0
+    for row in range(len(scores)):
+        start, stop = offsets[images[row]], offsets[images[row] + 1]
+        for slot in range(start, stop):
+            terms[slot - start] = loss_of_rank(scores, row, labels[slot], rank_loss) if weighted else 1.0
+        log_a, log_b, a = take_exponentials(scores, row, labels, start, stop, terms)
+        total += softplus(log_a + log_b)
+        slope = sigmoid(log_a + log_b)
+        write_slopes(scores, row, labels, start, stop, terms, a, slope, -slope)
+    return total
+
+
+@njit(cache=True, fastmath=FASTMATH, nogil=True)
+def zlpr_loss(scores, images, offsets, labels, terms):
+    """Return the sum over images of log(1 + A) + log(1 + B), float64."""
+    total = 0.0
+    for row in range(len(scores)):
+        start, stop = offsets[images[row]], offsets[images[row] + 1]
+        terms[: stop - start] = 1.0
+        log_a, log_b, a = take_exponentials(scores, row, labels, start, stop, terms)
+        total += softplus(log_a) + softplus(log_b)
+        write_slopes(scores, row, labels, start, stop, terms, a, sigmoid(log_a), -sigmoid(log_b))
+    return total
+
+
+@njit(cache=True, fastmath=FASTMATH, nogil=True)
+def bp_mll_loss(scores, images, offsets, labels, averaged, terms):
+    """Return the sum over images of A B, float64; if `averaged`, A B is divided by the number of the image's pairs."""
+    total = 0.0
+    for row in range(len(scores)):
+        start, stop = offsets[images[row]], offsets[images[row] + 1]
+        terms[: stop - start] = 1.0
+        log_a, log_b, a = take_exponentials(scores, row, labels, start, stop, terms)
+        exponent = log_a + log_b
+        if averaged:
+            exponent -= np.log(max(1, (stop - start) * (scores.shape[1] - (stop - start))))
+        value = np.exp(min(exponent, LARGEST_EXPONENT))
+        total += value if exponent <= LARGEST_EXPONENT else np.inf
+        write_slopes(scores, row, labels, start, stop, terms, a, value, -value)
+    return total
+
+
+@njit(cache=True, inline="always")
+def take_exponentials(scores, row, labels, start, stop, terms):
+    """Overwrite a row of scores: exp(f_v - the largest f_v) for a negative, 0 for a positive.
+
+    Exponents are at most 0, so no score is too large. If an image carries every label, minus infinity is written, which
+    `write_slopes` replaces.
+
+    scores : (m, n_labels) float32, of which one row is overwritten
+    row : integer
+    labels : int32, of which labels[start:stop] are the image's
+    terms : (n_labels,) float64, the weights w_u of the image's labels; overwritten with their shares of B
+
+    Returns log A and log B, minus infinity for a sum without terms, and the sum of the written exponentials; float64.
+    """
+    smallest = np.float32(np.inf)
+    for slot in range(start, stop):
+        smallest = min(smallest, scores[row, labels[slot]])
+    b = 0.0
+    for slot in range(start, stop):
+        terms[slot - start] *= np.exp(smallest - scores[row, labels[slot]])
+        b += terms[slot - start]
+        scores[row, labels[slot]] = -np.inf
+    for slot in range(start, stop):
+        terms[slot - start] /= b
+    largest = np.float32(-np.inf)
+    for k in range(scores.shape[1]):
+        largest = max(largest, scores[row, k])
+    a = 0.0
+    if stop - start < scores.shape[1]:
+        for k in range(scores.shape[1]):
+            scores[row, k] = np.exp(scores[row, k] - largest)
+            a += scores[row, k]
+    return largest + np.log(a) if a > 0 else -np.inf, np.log(b) - smallest if b > 0 else -np.inf, a
+
+
+@njit(cache=True, inline="always")
+def write_slopes(scores, row, labels, start, stop, terms, a, of_negatives, of_positives):
+    """Write the derivatives: each label's share of A or of B, times a factor.
+
+    scores, terms : as written by `take_exponentials`; the row of scores is overwritten
+    labels : int32, of which labels[start:stop] are the image's
+    a : the sum of the exponentials that `take_exponentials` wrote
+    of_negatives, of_positives : float64, the factors of the shares of A and of B
+    """
+    scale = np.float32(of_negatives / a) if a > 0 else np.float32(0)
+    for k in range(scores.shape[1]):
+        scores[row, k] *= scale
+    for slot in range(start, stop):
+        scores[row, labels[slot]] = of_positives * terms[slot - start]
