@@ -106,7 +106,7 @@ def table(results: Results, name: str) -> Table:
     return table_kind(results, f"wsabie_{name}").table(results)
 
 
-@pytest.mark.parametrize("name", PAPER.tables.keys() - {"table6"})  # which joins cells, see below
+@pytest.mark.parametrize("name", [name for name in PAPER.tables if name != "table6"])  # which joins cells, see below
 def test_every_printed_cell_of_words_and_percent_is_there(results: Results, name: str) -> None:
     text = to_csv(table(results, name)).replace("\\", "")
     for cell in PAPER.printed(name):
