@@ -77,7 +77,7 @@ def drawn(n_labels: int, n_images: int, pool: Workers) -> Problem:
     matrix = LabelMatrix(n_labels, offsets, labels.ravel(), np.ones(labels.size, dtype=np.int32))
     features = rng.standard_normal((n_images, INPUTS), dtype=np.float32)
     words = WordVectors(rng.standard_normal((n_labels, OUTPUTS), dtype=np.float32), np.ones(n_labels, dtype=np.bool_))
-    return Problem(Training.all_of(matrix), SEED, pool, all_known(features), words=words)
+    return Problem(Training.all_of(matrix), SEED, pool, all_known(features), word_vectors=words)
 
 
 def first_different(numbers: NDArray[np.int64], n_labels: int) -> NDArray[np.int32]:

@@ -160,7 +160,7 @@ def drawn(n_images: int, n_labels: int, pool: Workers) -> Problem:
     features = rng.standard_normal((n_images if n_images <= FEW else 1, FEATURES), dtype=np.float32)
     words = WordVectors(rng.standard_normal((n_labels, WORDS), dtype=np.float32), np.ones(n_labels, dtype=np.bool_))
     known = all_known(features) if len(features) == n_images else None
-    return Problem(Training.all_of(matrix), SEED, pool, known, words=words)
+    return Problem(Training.all_of(matrix), SEED, pool, known, word_vectors=words)
 
 
 def epochs(part: Part, kernels: Kernels, problem: Problem, factors: int | None) -> list[Turn]:

@@ -159,7 +159,7 @@ def test_a_variant_runs_after_transfer_where_both_data_sets_have_what_it_needs()
         ({"trained": {"word_vectors": None}}, "nothing says where these are from; name a file of"),
         (
             {"trained": {"word_vectors": "word2vec-news"}},
-            "the words are from glove-6b and word2vec-news; name the same file",
+            "the word vectors are from glove-6b and word2vec-news; name the same file",
         ),
     ],
 )

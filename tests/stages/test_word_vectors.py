@@ -58,7 +58,7 @@ def test_vectors_rules_and_coverage_are_written(stage, tmp_path):
     assert word_vectors.known.tolist() == [True] * 5 + [False]
     rules = read_parquet(tmp_path / "word_vectors.parquet")
     assert rules.schema == WORD_VECTORS
-    assert rules.select("rule", "word_vectors", "without").rows() == [
+    assert rules.select("rule", "words", "without").rows() == [
         ("whole", "sky", ""),
         ("alias", "t-shirt", ""),
         ("parts", "tv monitor", ""),

@@ -49,9 +49,9 @@ def test_methods_that_break_leave_the_others_their_results(unfitted):
     results = unfitted.folder / "results" / "sim-iapr" / "regions" / "seed1"
     _, failed, summary = outcome.text.rpartition("Failed. The other jobs' results are kept")
     assert failed
-    word_vectors = {row: word_vectors for row, (_, word_vectors) in broken.items()}
-    word_vectors["opt_auc"] = "opt_auc on sim-iapr (regions, seed 1): training diverged"
-    for row, expected in word_vectors.items():
+    messages = {row: message for row, (_, message) in broken.items()}
+    messages["opt_auc"] = "opt_auc on sim-iapr (regions, seed 1): training diverged"
+    for row, expected in messages.items():
         log = results / row / "fit.log"
         assert re.search(
             rf"fit: .*variant {row}\n    {log.relative_to(unfitted.folder)}: .*{re.escape(expected)}", summary
@@ -79,9 +79,9 @@ def add_method(project, row, code):
     (project.folder / "config" / "methods" / f"{row}.yaml").write_text(settings)
 
 
-def assert_explained(outcome, word_vectors):
+def assert_explained(outcome, parts):
     assert outcome.status != 0
     assert "Traceback" not in outcome.text
     assert "common.smk" not in outcome.text
-    for word in word_vectors:
+    for word in parts:
         assert word in outcome.text

@@ -75,9 +75,9 @@ def test_one_command_from_images_to_accuracy(project):
 
 def test_the_command_of_the_page_writes_what_the_page_lists(project):
     (command,) = [block for block in blocks("sh") if "vsebench features" in block]
-    word_vectors = shlex.split(command)[1:]
+    arguments = shlex.split(command)[1:]
     environment = project.environment()
-    subprocess.run([sys.executable, "-m", "vsebench", *word_vectors], cwd=project.folder, env=environment, check=True)
+    subprocess.run([sys.executable, "-m", "vsebench", *arguments], cwd=project.folder, env=environment, check=True)
     files = {"features.npy", "ids.txt", "failed.txt", "record.json", "shards"}
     assert {path.name for path in (project.folder / "described").iterdir()} == files
     assert all(f"`{name}`" in PAGE or f"`{name}/`" in PAGE for name in files)

@@ -106,7 +106,7 @@ def as_word_vectors(label_vectors: Sequence[LabelVector], dimensions: int) -> Wo
 
 
 def rules_table(names: Sequence[str], label_vectors: Sequence[LabelVector]) -> pl.DataFrame:
-    """Return the table `schemas.WORDS`: how each label was found."""
+    """Return the table `schemas.WORD_VECTORS`: how each label was found."""
     columns = {
         "label": range(len(names)),
         "name": names,
