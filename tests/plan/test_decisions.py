@@ -68,8 +68,8 @@ def test_decisions_are_made_where_test_images_are_new():
         ({"decisions": {"threshold": ["lsp"]}}, "decisions.threshold: methods: 'lsp' has no file"),
         ({"decisions": {"threshold": ["ridge", "ridge"]}}, "decisions.threshold: 'ridge' is there more than once"),
         ({"decisions": {"own": ["ridge"]}}, "decisions.own: ridge learns no thresholds; name another method"),
-        ({"decisions": {}}, "metrics: exact_match is of the label sets that decisions choose, and the run has no"),
-        ({"metrics": ["exact_match"]}, "metrics: name at least one of an image's ranks"),
+        ({"decisions": {}}, "metrics: exact_match measures the label sets that decisions choose, and the run has no"),
+        ({"metrics": ["exact_match"]}, "metrics: name at least one metric of an image's ranks"),
     ],
 )
 def test_mistakes_about_decisions_name_the_key(changes, message):
