@@ -72,7 +72,7 @@ SCALING = {"dataset": "sim-iapr", "repeats": 2, "pairs": [10, 20], "labels": [10
             {"scaling": TREE | {"options": {"terms": 1}}},
             "scaling.options: terms_per_node: a node cannot have",
         ),
-        ({"scaling": TREE | {"options": {"scale": 2.0}}}, "scaling.options.scale: the sizes determine it; remove this key"),
+        ({"scaling": TREE | {"options": {"scale": 2.0}}}, "scaling.options.scale: the sizes determine it; remove"),
         ({"scaling": TREE | {"images": [-600, 100]}}, "scaling.images.0: Input should be greater than or equal to 1"),
         ({"scaling": TREE | {"terms": [60, 60]}}, "scaling.terms: two or more different sizes are needed"),
         ({"scaling": TREE | {"methods": ["wsabie_100"]}}, "scaling.methods: wsabie_100 is not among the run's methods"),

@@ -33,7 +33,7 @@ def test_a_metric_of_siblings_is_left_out_where_nothing_says_which_they_are():
 
 
 def test_a_run_without_siblings_refuses_metrics_of_them():
-    with pytest.raises(UserError, match=r"metrics: sibling_precision@10: no data set of the run has a source of siblings"):
+    with pytest.raises(UserError, match=r"metrics: sibling_precision@10: no data set of the run has"):
         read_plan(CONFIG, default(**LISTS), [])
 
 
