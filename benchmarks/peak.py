@@ -1,4 +1,4 @@
-"""The operations of a VSE-fs iteration, and the machine's peak rate, to compare the two."""
+"""The number of operations of a VSE-fs iteration, and the machine's peak rate."""
 
 import time
 
@@ -9,10 +9,10 @@ SIDE = 2048
 
 
 def flops(images: int, labels: int, pairs: int, factors: int) -> float:
-    """Return the number of floating-point operations that one iteration of VSE-fs needs at least.
+    """Return the least number of floating-point operations of an iteration of VSE-fs.
 
     On each side (images, labels), with K factors:
-      2 K^2 per row   the products with the other side's K x K matrix, (H u)_f for every f
+      2 K^2 per row   the products with the other side's K x K matrix, (H u)_f for all f
       K^2 per row     this side's own matrix, the sum of u u', of which half is enough
       8 K per pair    four multiply-adds per factor: score, residual's gradient, denominator, residual after the step
     """
@@ -20,7 +20,7 @@ def flops(images: int, labels: int, pairs: int, factors: int) -> float:
 
 
 def sgemm_rate(threads: int) -> float:
-    """Return the operations per second of a product of two 2048 x 2048 matrices, float32."""
+    """Return the operations per second in a product of two float32 matrices of 2048 x 2048."""
     left, right = np.ones((2, SIDE, SIDE), dtype=np.float32)
     out = np.empty((SIDE, SIDE), dtype=np.float32)
     with threadpool_limits(threads, user_api="blas"):
