@@ -1,7 +1,7 @@
 """Start a job, `start_job.py SOCKET STAGE ...`, in a fork of the server (src/vsebench/job_server.py), and wait.
 
-If the server cannot be reached, `python -m vsebench` replaces this process. The script imports as little as possible, since each job
-waits for it.
+If the server cannot be reached, `python -m vsebench` replaces this process. The script imports as little as possible,
+since each job waits for it.
 """
 
 import json

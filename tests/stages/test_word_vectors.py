@@ -7,15 +7,14 @@ from gzip import compress
 from types import SimpleNamespace
 
 import numpy as np
-import polars as pl
 import pytest
 
-from tests.stages.small import EPOCHS, case, run, split, write_processed
+from tests.stages.small import EPOCHS, case, run, split, write_labels, write_processed
 from vsebench import models
 from vsebench.config.dataset import WordVectorsConfig
 from vsebench.core.errors import UserError
-from vsebench.core.schemas import LABELS, WORD_VECTORS
-from vsebench.core.storage import read_arrays, read_json, read_parquet, write_arrays, write_table
+from vsebench.core.schemas import WORD_VECTORS
+from vsebench.core.storage import read_arrays, read_json, read_parquet, write_arrays
 from vsebench.core.yaml_files import check
 from vsebench.data import needs
 from vsebench.formats.parents.wordnet import EXCEPTIONS
@@ -32,9 +31,7 @@ def stage(tmp_path, capsys):
     (tmp_path / "w.txt").write_text(TEXT)
 
     def start(names, **definition):
-        columns = {"label": range(len(names)), "name": names, "frequency": [1] * len(names)}
-        columns |= {"occurrences": [1] * len(names)}
-        write_table(pl.DataFrame(columns, schema=LABELS), LABELS, tmp_path / "labels.parquet")
+        write_labels(tmp_path, names)
         definition = {"adapter": "text_vectors", "options": {"file": "w.txt"}} | definition
         status = run(
             "word_vectors", "--dataset", "mine", "--name", "small", "--definition", json.dumps(definition),
