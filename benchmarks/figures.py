@@ -97,7 +97,7 @@ def growth_figure(growth: pl.DataFrame, comparisons: pl.DataFrame) -> Figure:
 
 
 def draw_line(axis: Axes, number: int, sizes: list[float], seconds: list[float], name: str) -> None:
-    """Draw a method by its number, on logarithmic axes."""
+    """Draw the line of a method in the style with this number, on logarithmic axes."""
     dashes = (0, DASHES[number]) if DASHES[number] else "-"
     axis.plot(sizes, seconds, color=COLOURS[number], marker=MARKERS[number], linestyle=dashes, label=name)
     axis.set(xscale="log", yscale="log")

@@ -50,7 +50,7 @@ def write(tables: Tables, out: Path) -> None:
     head = [
         "# Benchmarks",
         "",
-        f"Measured by `make benchmark` on: {', '.join(machines) or 'nothing yet'}. How: docs/benchmarks.md.",
+        f"Measured by `make benchmark` on: {', '.join(machines) or 'nothing yet'}. docs/benchmarks.md explains how.",
     ]
     text = "\n".join([*head, "", *(to_markdown(section) for section in sections)])
     with replacing(out) as temporary:

@@ -1,4 +1,4 @@
-"""The library: the workflow's bytes, the rankings, and one line for a mistake."""
+"""The library gives the workflow's bytes and rankings, and reports mistakes in one line."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Contestants: the same chances, and implicit ALS on the objective that VSE-fs has."""
+"""Contestants have equal chances, and implicit ALS has the objective of VSE-fs."""
 
 import numpy as np
 import pytest

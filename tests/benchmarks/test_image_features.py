@@ -1,4 +1,4 @@
-"""What is measured on image features: sizes, equal chances, equal neighbours; on tiny data, and no time is tested."""
+"""Benchmarks on image features: sizes, equal chances and equal neighbours on tiny data, but no times."""
 
 from dataclasses import replace
 

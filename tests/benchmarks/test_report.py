@@ -1,4 +1,4 @@
-"""The page and the figures, from tables with every kind of row, from none, and from a run on tiny data."""
+"""The page and the figures, made from tables with all kinds of rows, from empty tables, and from a run on tiny data."""
 
 from dataclasses import replace
 

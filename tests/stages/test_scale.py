@@ -53,7 +53,7 @@ def test_the_time_to_score_an_image_is_measured_against_training_images_and_term
     by_terms = table.filter(variable="terms")
     assert by_terms["images"].unique().to_list() == [100]
     few, many = sorted(by_terms["terms"].unique())
-    assert few < 10.5  # at most as many as drawn; some are drawn twice
+    assert few < 10.5  # fewer than drawn, since some are drawn twice
     assert 2.5 * few < many < 40.5
 
 

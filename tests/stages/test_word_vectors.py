@@ -27,7 +27,7 @@ TEXT = "sky 0.5 0 0\nt-shirt 0 1 0\ntv 0 0 2\nmonitor 0 0 4\ngoose 1 1 1\nsky 9 
 
 @pytest.fixture
 def stage(tmp_path, capsys):
-    """Run the stage on labels and a text of word vectors; returns its status and what it said."""
+    """Run the stage on labels and a text of word vectors; return its status and standard error."""
     (tmp_path / "w.txt").write_text(TEXT)
 
     def start(names, **definition):
@@ -121,11 +121,11 @@ def test_damaged_words_are_one_line(tmp_path, arrays):
         needs.WORD_VECTORS.load(tmp_path / "word_vectors.npz")
 
 
-# A small method that needs words
+# A small method that needs word vectors
 
 
 class ByWords(Method):
-    """Scores a label by the likeness of its vector to those of the known labels; learns nothing."""
+    """A method that scores a label by its vector's cosines with those of the known labels, without training."""
 
     settings_type = FactorSettings
     needs = frozenset({"word_vectors"})
@@ -143,11 +143,11 @@ class ByWords(Method):
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A split of a small data set whose labels have words, and the method as a module."""
+    """A split of a small data set whose labels have word vectors, and the method as a module."""
     monkeypatch.setitem(sys.modules, "by_words", SimpleNamespace(METHOD=ByWords))
     monkeypatch.setattr("vsebench.methods.base.modules_in", lambda folder: {"by_words": "by_words"})
     write_processed(tmp_path)
-    vectors = np.repeat(np.eye(4, dtype=np.float32), 6, axis=0)  # the labels of a group have the same
+    vectors = np.repeat(np.eye(4, dtype=np.float32), 6, axis=0)  # the labels of a group have the same vector
     write_arrays(tmp_path / "word_vectors.npz", vectors=vectors, known=np.ones(24, dtype=bool))
     assert split(tmp_path) == 0
     return tmp_path

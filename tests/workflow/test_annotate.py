@@ -1,4 +1,4 @@
-"""What docs/annotate.md says, done on the finished run: its command and its Python."""
+"""The command and the Python code of docs/annotate.md, on the finished run."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""`make CONFIG=...`: what cannot be read is one line before Snakemake starts."""
+"""`make CONFIG=...`: a file that cannot be read is reported in one line before Snakemake starts."""
 
 import os
 import subprocess

@@ -1,12 +1,12 @@
-"""Mistakes of a user: a message that names file and key, no traceback, and an exit status that is not 0.
+"""A user's mistakes give a message that names file and key, no traceback, and an exit status other than 0.
 
-What the plan refuses before the first job is tested without Snakemake (tests/plan).
+Mistakes that the plan rejects before the first job are tested without Snakemake (tests/plan).
 """
 
 import re
 
 DIVERGING = 1e9
-# What may go wrong in a method of the user, when the model is asked for.
+# Errors in a user's method, when it returns its model.
 BUG = "    def model(self):\n        return 1 // 0\n"
 KILLED = "    def model(self):\n        import os, signal\n        os.kill(os.getpid(), signal.SIGKILL)\n"
 MEMORY = (

@@ -1,4 +1,4 @@
-"""What docs/features.md says, done: a run that describes the images of a folder, and the command alone."""
+"""The run and the command of docs/features.md, which compute features of the images in a folder."""
 
 import re
 import shlex

@@ -10,7 +10,7 @@ from vsebench.papers.base import read_papers
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--papers", type=Path, nargs="*", default=[], help="the papers' YAML files, next to their CSV")
+    parser.add_argument("--papers", type=Path, nargs="*", default=[], help="YAML files of papers, next to their CSVs")
     parser.add_argument("--out", type=Path, required=True, help="CSV file to write")
 
 

@@ -19,7 +19,7 @@ KEPT = 32  # number of cached models; a claim compares the same two methods by s
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--papers", type=Path, nargs="*", default=[], help="the papers' YAML files, next to their CSV")
+    parser.add_argument("--papers", type=Path, nargs="*", default=[], help="YAML files of papers, next to their CSVs")
     parser.add_argument("--results", type=Path, required=True, help="folder with the results")
     parser.add_argument("--variants", nargs="+", required=True, help="models, as in `analyse`")
     parser.add_argument("--seeds", nargs="+", type=int, required=True)

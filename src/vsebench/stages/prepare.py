@@ -97,7 +97,7 @@ def image_table(annotations: RawAnnotations) -> pl.DataFrame:
     columns = {
         "image": range(len(annotations.images)),
         "id": annotations.images,
-        "part": annotations.parts,  # None: null for every image
+        "part": annotations.parts,  # None becomes null for every image
         "has_features": False if annotations.features is None else annotations.features.known,
     }
     return pl.DataFrame(columns, schema=schemas.IMAGES)

@@ -15,7 +15,7 @@ from vsebench.rendering.results import Results
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--results", type=Path, required=True, help="folder with the gathered results")
     parser.add_argument("--figures", type=Path, required=True, help="folder with the figures")
-    parser.add_argument("--papers", type=Path, nargs="*", default=[], help="the papers' YAML files, next to their CSV")
+    parser.add_argument("--papers", type=Path, nargs="*", default=[], help="YAML files of papers, next to their CSVs")
     parser.add_argument(
         "--pictures", type=json.loads, default={}, help='JSON: {"data set": {"images": path, ...}, ...}'
     )

@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> None:
     case = Case(Task(arguments.dataset, arguments.protocol), arguments.variant, arguments.seed)
     method, search = open_method(arguments)
     if search is None:
-        raise UserError("--metric: settings are chosen by a metric for each value; name one, such as ndcg@10")
+        raise UserError("--metric: a sweep needs a validation metric; name one, such as ndcg@10")
     if not arguments.chosen:
         raise UserError("--chosen: a sweep varies one of the chosen settings; name the run.json that has them")
     chosen, _ = open_settings(arguments, method)

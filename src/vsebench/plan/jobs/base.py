@@ -131,7 +131,7 @@ def decisions_made(plan: Plan, tasks: Iterable[Task]) -> list[str]:
 
 
 def siblings_files(plan: Plan, datasets: Iterable[str]) -> dict[str, str]:
-    """Return the file of siblings of each data set that has siblings."""
+    """Return data set -> its siblings.parquet, for those data sets that have siblings."""
     return {name: f"data/processed/{name}/siblings.parquet" for name in datasets if name in plan.siblings}
 
 

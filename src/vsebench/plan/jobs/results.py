@@ -68,7 +68,7 @@ def not_compared(plan: Plan, task: Task) -> list[Entry]:
 
 
 def measure_sweeps(plan: Plan, at: Wildcards) -> Job:
-    """Compute those metrics of the models of all sweeps that follow from the ranks of an image's labels."""
+    """Compute the metrics of all sweeps, except metrics that depend on more than the ranks of an image's labels."""
     metrics = [name for name in plan.config.metrics if isinstance(load_metric(name), RankMetric)]
     inputs = {
         "sources": sources("stages.measure_sweeps", *map(metric_module, plan.config.metrics)),
