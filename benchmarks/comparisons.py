@@ -3,9 +3,13 @@
 After one warm-up epoch each, contestants take turns in one process: repeat n is epoch n + 1 of each training.
 """
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+
+import numpy as np
+from threadpoolctl import threadpool_limits
 
 from benchmarks.clock import Row, comparison, interleave, timed
 from benchmarks.contestants import (
@@ -24,7 +28,6 @@ from benchmarks.contestants import (
     Training,
 )
 from benchmarks.data import Data
-from benchmarks.peak import flops, sgemm_rate
 from benchmarks.plan import RANKED, Plan
 from benchmarks.quality import Judge, value
 from benchmarks.ranking import CUTOFF, blocked_ranks, implicit_recall
@@ -33,6 +36,7 @@ from vsebench.evaluation.metrics import mean_metric
 from vsebench.evaluation.ranking import rank
 from vsebench.models import Embeddings
 
+SIDE = 2048  # of the matrices whose product measures the peak rate
 ENOUGH = 0.95  # share of the better contestant's best recall@10
 
 
@@ -154,6 +158,27 @@ def ranking(bench: Bench, data: Data, threads: int) -> list[Row]:
         keys = {"what": "ranking", "size": data.name, "threads": threads, "ours": "ranks", "peer": peer}
         rows.append(comparison(keys, seconds[0], theirs, (ours, quality)))
     return rows
+
+
+def flops(images: int, labels: int, pairs: int, factors: int) -> float:
+    """Return the least number of floating-point operations of an iteration of VSE-fs.
+
+    On each side (images, labels), with K factors:
+      2 K^2 per row   the products with the other side's K x K matrix, (H u)_f for all f
+      K^2 per row     this side's own matrix, the sum of u u', of which half is enough
+      8 K per pair    four multiply-adds per factor: score, residual's gradient, denominator, residual after the step
+    """
+    return 3.0 * (images + labels) * factors**2 + 2 * 8.0 * pairs * factors
+
+
+def sgemm_rate(threads: int) -> float:
+    """Return the operations per second in a product of two float32 matrices of 2048 x 2048."""
+    left, right = np.ones((2, SIDE, SIDE), dtype=np.float32)
+    out = np.empty((SIDE, SIDE), dtype=np.float32)
+    with threadpool_limits(threads, user_api="blas"):
+        start = time.perf_counter()
+        np.matmul(left, right, out=out)
+        return 2.0 * SIDE**3 / (time.perf_counter() - start)
 
 
 def sgemm_share(bench: Bench, data: Data, threads: int) -> list[Row]:

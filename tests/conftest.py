@@ -39,7 +39,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> ByFile:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the longest tests, then those that compile no kernels, so that workers do not compile the same ones."""
+    """Begin with the longest tests, then those that compile no kernels, so that workers do not compile the same."""
     items.sort(key=lambda item: (not shares_finished_run(item.nodeid), item.nodeid.startswith(COMPILING)))
 
 

@@ -77,10 +77,9 @@ def _folders() -> Iterator[Finding]:
     remedy = "" if os.access(here, os.W_OK) else "run in a writable folder"
     yield Finding("this folder", "is writable" if not remedy else "is not writable", remedy, needed=True)
     yield _mirror(os.environ.get("VSEBENCH_MIRROR"))
-    cache = _cache()
-    remedy = (
-        "" if _can_write(cache) else "set NUMBA_CACHE_DIR to a writable folder, or every run compiles the kernels anew"
-    )
+    cache = Path(os.environ.get("NUMBA_CACHE_DIR") or Path(__file__).parents[1] / "kernels" / "__pycache__")
+    writable = "set NUMBA_CACHE_DIR to a writable folder, or every run compiles the kernels again"
+    remedy = "" if _can_write(cache) else writable
     yield Finding("cache of kernels", str(cache), remedy)
 
 
@@ -90,10 +89,6 @@ def _mirror(name: str | None) -> Finding:
         return Finding("mirror", "none", remedy)
     remedy = "" if Path(name).is_dir() else "there is no such folder; correct VSEBENCH_MIRROR or unset it"
     return Finding("mirror", name, remedy, needed=True)
-
-
-def _cache() -> Path:
-    return Path(os.environ.get("NUMBA_CACHE_DIR") or Path(__file__).parents[1] / "kernels" / "__pycache__")
 
 
 def _can_write(folder: Path) -> bool:

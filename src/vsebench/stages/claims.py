@@ -42,15 +42,8 @@ def read_evidence(arguments: argparse.Namespace) -> Evidence:
     """Return the results on which claims are tested."""
     results: Path = arguments.results
 
-    @lru_cache(KEPT)
-    def ranks(case: Case) -> pl.DataFrame:
-        return read_parquet(case.folder(results) / "ranks.parquet")
-
-    def lists(case: Case) -> pl.DataFrame:
-        return read_parquet(case.folder(results) / "lists.parquet")
-
-    def sweep_ranks(case: Case, parameter: str) -> pl.DataFrame:
-        return read_parquet(case.folder(results) / "sweep" / f"{parameter}-ranks.parquet")
+    def read(case: Case, name: str) -> pl.DataFrame:
+        return read_parquet(case.folder(results) / name)
 
     return Evidence(
         tasks=tasks(arguments.variants, results),
@@ -60,9 +53,9 @@ def read_evidence(arguments: argparse.Namespace) -> Evidence:
         history=read_parquet(results / "history.parquet"),
         sweeps=read_parquet(arguments.sweeps) if arguments.sweeps else None,
         scaling=read_parquet(arguments.scaling) if arguments.scaling else None,
-        read_ranks=ranks,
-        read_sweep_ranks=sweep_ranks,
-        read_lists=lists,
+        read_ranks=lru_cache(KEPT)(lambda case: read(case, "ranks.parquet")),
+        read_sweep_ranks=lambda case, parameter: read(case, f"sweep/{parameter}-ranks.parquet"),
+        read_lists=lambda case: read(case, "lists.parquet"),
         read_ranked=lru_cache(KEPT)(lambda case: read_ranked(case, results)),
         read_sets=lru_cache(KEPT)(lambda case, decision: read_sets(case, decision, results)),
         n_labels=lambda case: n_candidates_of(case, results),

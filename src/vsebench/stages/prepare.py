@@ -118,17 +118,17 @@ def label_table(annotations: RawAnnotations) -> pl.DataFrame:
 def count(annotations: RawAnnotations, labels: pl.DataFrame) -> dict[str, Any]:
     """Count images, labels and pairs, and describe their distributions."""
     per_image = annotations.pairs.group_by("image").agg(pairs=pl.len(), occurrences=pl.col("count").sum())
-    unlabelled = len(annotations.images) - len(per_image)
+    unlabelled = pl.zeros(len(annotations.images) - len(per_image), dtype=pl.UInt32, eager=True)
     used = labels.filter(pl.col("frequency") > 0)["frequency"]
     return {
         "images": len(annotations.images),
-        "images_without_label": unlabelled,
+        "images_without_label": len(unlabelled),
         "vocabulary": len(labels),
         "labels": len(used),
         "pairs": len(annotations.pairs),
         "occurrences": int(annotations.pairs["count"].sum()),
-        "labels_per_image": describe(pl.concat([per_image["pairs"], zeros(unlabelled)])),
-        "occurrences_per_image": describe(pl.concat([per_image["occurrences"].cast(pl.UInt32), zeros(unlabelled)])),
+        "labels_per_image": describe(pl.concat([per_image["pairs"], unlabelled])),
+        "occurrences_per_image": describe(pl.concat([per_image["occurrences"].cast(pl.UInt32), unlabelled])),
         "images_per_label": describe(used),
     }
 
@@ -143,11 +143,6 @@ def describe_features(features: Features | None) -> dict[str, Any] | None:
         "dtype": str(features.values.dtype),
         "images_without": int((~features.known).sum()),
     }
-
-
-def zeros(n: int) -> pl.Series:
-    """Return n zeros, as numbers of labels of images without labels."""
-    return pl.zeros(n, dtype=pl.UInt32, eager=True)
 
 
 def describe(values: pl.Series) -> dict[str, float]:
