@@ -48,7 +48,11 @@ benchmark: setup-dev setup-peers
 	$(BIN)/python -m benchmarks
 
 setup: $(VENV)/.installed
-setup-dev setup-peers setup-images setup-cluster setup-docs: setup-%: $(VENV)/.installed-%
+setup-dev: $(VENV)/.installed-dev
+setup-peers: $(VENV)/.installed-peers
+setup-images: $(VENV)/.installed-images
+setup-cluster: $(VENV)/.installed-cluster
+setup-docs: $(VENV)/.installed-docs
 
 # The lock files are complete lists with hashes. Build tools are installed first, from their own list: one dependency of
 # Snakemake comes as source only, and pip would otherwise fetch its build tools unpinned.
