@@ -62,7 +62,7 @@ def comparison_table(rows: pl.DataFrame) -> Table:
     notes = (
         "All data are simulated; sizes are named after the data sets that have them.",
         "Ratio: seconds of the peer over ours in the same repeat; median [lowest, highest]. Seconds are medians.",
-        "To 95 %: on the validation labels; a method that stays below counts with one more epoch than it ran.",
+        "95 % is reached on the validation labels; a method that stays below counts with one more epoch than it ran.",
         "Goals hold for the size nuswide and, for uniform negatives, against the faster of the two peers.",
         "Share of the peak: the time that the necessary operations would take at the rate of a 2048 x 2048 sgemm on "
         "the same number of threads, divided by the time of an iteration.",
