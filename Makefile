@@ -1,15 +1,15 @@
 # make                          set up .venv and run the default configuration
-# make CONFIG=config/iapr.yaml  run another one; TARGETS="accuracy claims" makes parts of a run
+# make CONFIG=config/iapr.yaml  run another configuration; TARGETS="accuracy claims" makes parts of a run
 # make iapr                     the papers' methods on the real IAPR TC-12; make paper: all data sets of the two VSE papers
 # make test                     set up .venv, run the linters, type checks and tests
 # make test-long                tests that take an hour: long fuzzing, and runs that are killed many times
-# make test-slurm               a run over a Slurm that is started on this machine (as root; docs/cluster.md)
+# make test-slurm               test runs over Slurm, which is started on this machine (as root; docs/cluster.md)
 # make benchmark                compare speed with other packages (docs/benchmarks.md); run this on an idle machine
 # make setup-peers              install the third-party packages of the methods implicit_als, lightfm_warp and lightfm_features
-# make setup-images             install what makes features of images with a network (docs/features.md)
-# make setup-cluster            install what sends jobs to Slurm (docs/cluster.md)
-# make docs                     build the site of the pages, docs/_build/index.html, and check all links between them
-# make lock                     resolve the pinned versions again (needs uv; run it after a change of pyproject.toml)
+# make setup-images             install the packages that compute image features with a network (docs/features.md)
+# make setup-cluster            install the package that submits jobs to Slurm (docs/cluster.md)
+# make docs                     build the site of the pages, docs/_build/index.html, and check the links between them
+# make lock                     resolve the pinned versions again (needs uv; run it after changes of pyproject.toml)
 PYTHON ?= python3
 CORES ?= all
 CONFIG =
@@ -17,7 +17,7 @@ TARGETS =
 VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
-# Every job of a run imports the same modules, so Python keeps them compiled.
+# All jobs of a run import the same modules, so Python should keep them compiled.
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: run iapr paper test test-long test-slurm benchmark setup setup-dev setup-peers setup-images setup-cluster setup-docs docs check lock clean
@@ -31,11 +31,11 @@ iapr: setup-peers
 paper: setup-peers
 	@$(MAKE) --no-print-directory run CONFIG=config/paper.yaml
 
-# One worker more than cores: some tests wait for a server or a lock.
+# There is one worker more than cores, since some tests wait for a server or a lock.
 test: setup-dev check
 	$(BIN)/pytest --numprocesses $$($(BIN)/python -c 'import os; print(min(8, os.cpu_count() + 1))') --dist loadfile --no-loadscope-reorder
 
-# Kernels are compiled anew with bounds checked, beside those of the runs.
+# The last command compiles kernels with bounds checks, into another cache than that of runs.
 test-long: setup-dev
 	$(BIN)/pytest -m long
 	$(BIN)/pytest -m hypothesis --hypothesis-profile thorough
@@ -54,8 +54,8 @@ setup-images: $(VENV)/.installed-images
 setup-cluster: $(VENV)/.installed-cluster
 setup-docs: $(VENV)/.installed-docs
 
-# The lock files are full, hash-pinned lists. What builds packages is installed first and from its own list, since one
-# dependency of Snakemake comes as source only and pip would otherwise fetch its build tools unpinned.
+# The lock files are complete lists with hashes. Build tools are installed first, from their own list: one dependency of
+# Snakemake comes as source only, and pip would otherwise fetch its build tools unpinned.
 $(VENV)/.installed: requirements/build.lock requirements/runtime.lock pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "vsebench needs Python 3.11 or newer; name one with: make PYTHON=python3.12")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -66,25 +66,13 @@ $(VENV)/.installed: requirements/build.lock requirements/runtime.lock pyproject.
 	@$(BIN)/python -c 'import matplotlib.font_manager' # lists the fonts of this machine, which takes seconds the first time
 	@touch $@
 
-$(VENV)/.installed-dev: $(VENV)/.installed requirements/dev.lock
-	$(BIN)/pip install --quiet --require-hashes --no-build-isolation --use-pep517 -r requirements/dev.lock
+$(addprefix $(VENV)/.installed-,dev images cluster docs): $(VENV)/.installed-%: $(VENV)/.installed requirements/%.lock
+	$(BIN)/pip install --quiet --require-hashes --no-build-isolation --use-pep517 -r requirements/$*.lock
 	@touch $@
 
 $(VENV)/.installed-peers: $(VENV)/.installed requirements/peers.lock
 	$(BIN)/pip install --quiet --require-hashes -r requirements/peers-build.lock
 	$(BIN)/pip install --quiet --require-hashes --no-build-isolation --use-pep517 -r requirements/peers.lock
-	@touch $@
-
-$(VENV)/.installed-images: $(VENV)/.installed requirements/images.lock
-	$(BIN)/pip install --quiet --require-hashes --no-build-isolation --use-pep517 -r requirements/images.lock
-	@touch $@
-
-$(VENV)/.installed-cluster: $(VENV)/.installed requirements/cluster.lock
-	$(BIN)/pip install --quiet --require-hashes --no-build-isolation --use-pep517 -r requirements/cluster.lock
-	@touch $@
-
-$(VENV)/.installed-docs: $(VENV)/.installed requirements/docs.lock
-	$(BIN)/pip install --quiet --require-hashes --no-build-isolation --use-pep517 -r requirements/docs.lock
 	@touch $@
 
 docs: setup-docs
@@ -109,6 +97,6 @@ lock:
 	$(LOCK) --group docs --constraint requirements/dev.lock --output-file requirements/docs.lock
 	$(LOCK) --extra images pyproject.toml --constraint requirements/dev.lock --output-file requirements/images.lock
 
-# Deletes results, figures and processed data; keeps the downloads (data/raw), what networks made (data/features) and .venv.
+# Deletes results, figures and processed data, but not downloads (data/raw), features (data/features) and .venv.
 clean:
 	rm -rf results figures data/processed .snakemake

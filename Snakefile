@@ -5,8 +5,8 @@ from snakemake.utils import min_version
 from vsebench import workflow as hooks
 
 min_version("9.0")
-# Until the first job starts, Snakemake makes many objects that all stay; to look for garbage among them takes a sixth of
-# that time.
+# Before the first job, Snakemake makes many objects, which all stay; looking for garbage among them would take a sixth
+# of the time.
 gc.disable()
 
 
@@ -23,7 +23,7 @@ include: "workflow/rules/figures.smk"
 include: "workflow/rules/report.smk"
 
 
-# On a cluster these run where Snakemake runs: they take a second or two, or need the network.
+# On a cluster, these rules run where Snakemake runs: they take a second or two, or need the network.
 localrules:
     all,
     splits,

@@ -1,7 +1,7 @@
 """Measure everything: `python -m benchmarks [--quick] [--only NAME ...]`.
 
-Each comparison is written as soon as it is measured, and replaces an earlier one of the same kind. At the end the page
-and the figures are made from all results, earlier ones included.
+Each comparison is written as soon as it is measured, and replaces an earlier one of the same kind. At the end, the page
+and the figures are made from all results, including earlier ones.
 """
 
 import argparse
@@ -59,30 +59,31 @@ SEARCHES = {
         word_search.negative_draws,
     )
 }
-ON_FEATURES = (
-    *RACES,
-    *SEARCHES,
-    "wsabie_steps",
-    "losses_by_labels",
-    "epochs_by_labels",
-)  # leave out what is not installed
-WITHOUT_PEERS = (*ON_FEATURES, "vectors")
-PARTS = (*COMPARISONS, "growth", "memory", "starts", *WITHOUT_PEERS)
+# Parts that are measured as one table each.
+WITH_PEERS = {"memory": memory.measure, "starts": starts.measure}
+ALONE = {
+    "wsabie_steps": embedding_steps.measure,
+    "losses_by_labels": losses_by_labels.measure,
+    "epochs_by_labels": epochs_by_labels.measure,
+    "vectors": without_vectors.measure,
+}
+WITHOUT_PEERS = (*RACES, *SEARCHES, *ALONE)  # races and searches skip peers that are not installed
+PARTS = (*COMPARISONS, "growth", *WITH_PEERS, *WITHOUT_PEERS)
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run the benchmarks; return 0, or after a user's mistake 1 with one line on standard error."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument(
-        "--quick", action="store_true", help="small data and few repeats, to check that everything works"
+        "--quick", action="store_true", help="use small data and few repeats, to check that everything works"
     )
-    parser.add_argument("--scale", type=float, help="scale of the simulated sets, in place of the plan's")
+    parser.add_argument("--scale", type=float, help="scale of the simulated data sets (default: that of the plan)")
     parser.add_argument(
         "--only",
         nargs="*",
         choices=PARTS,
         default=PARTS,
-        help="parts to measure; none: only draw earlier results again",
+        help="parts to measure (default: all); without a name, only draw earlier results again",
     )
     parser.add_argument("--results", type=Path, default=Path("results"))
     parser.add_argument("--figures", type=Path, default=Path("figures"))
@@ -102,7 +103,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def measure(plan: Plan, parts: list[str], out: Path) -> None:
-    """Measure these PARTS and write their tables."""
+    """Measure some of the PARTS and write their tables."""
     missing = [package for package in PEERS if importlib.util.find_spec(package) is None]
     if missing and not set(parts) <= set(WITHOUT_PEERS):
         raise UserError(f"these packages are missing: {', '.join(missing)}; `make setup-peers` installs them")
@@ -110,53 +111,39 @@ def measure(plan: Plan, parts: list[str], out: Path) -> None:
     if "growth" in parts:
         print("growth with factors, labels and pairs", flush=True)
         growth.measure(plan, results.path_of(out, "growth"))
-    if "memory" in parts:
-        write_parquet(memory.measure(plan), results.path_of(out, "memory"))
-    if "starts" in parts:
-        write_parquet(starts.measure(plan), results.path_of(out, "starts"))
-    if "vectors" in parts:
-        write_parquet(without_vectors.measure(plan), results.path_of(out, "vectors"))
-    measure_on_features(plan, parts, out)
+    for part, work in (WITH_PEERS | ALONE).items():
+        if part in parts:
+            write_parquet(work(plan), results.path_of(out, part))
+    for part in (part for part in parts if part in RACES):
+        rows, settings = RACES[part](plan)
+        results.add(out, "feature_settings", pl.DataFrame(settings, schema=quality.SCHEMA))
+        report_rows(rows, out, "features")
+    for part in (part for part in parts if part in SEARCHES):
+        report_rows(SEARCHES[part](plan), out, "features")
 
 
-def measure_on_features(plan: Plan, parts: list[str], out: Path) -> None:
-    """Measure the parts on image features."""
-    for part in parts:
-        rows: list[Row] = []
-        if part in RACES:
-            rows, settings = RACES[part](plan)
-            results.add(out, "feature_settings", pl.DataFrame(settings, schema=quality.SCHEMA))
-        elif part in SEARCHES:
-            rows = SEARCHES[part](plan)
-        results.add(out, "features", pl.DataFrame(rows, schema=SCHEMA))
-        for row in rows:
-            print(describe(row), flush=True)
-    if "wsabie_steps" in parts:
-        write_parquet(embedding_steps.measure(plan), results.path_of(out, "wsabie_steps"))
-    if "losses_by_labels" in parts:
-        write_parquet(losses_by_labels.measure(plan), results.path_of(out, "losses_by_labels"))
-    if "epochs_by_labels" in parts:
-        write_parquet(epochs_by_labels.measure(plan), results.path_of(out, "epochs_by_labels"))
+def report_rows(rows: list[Row], out: Path, table: str) -> None:
+    """Add comparisons to a table, and print them."""
+    results.add(out, table, pl.DataFrame(rows, schema=SCHEMA))
+    for row in rows:
+        print(describe(row), flush=True)
 
 
 def compare(plan: Plan, names: list[str], out: Path) -> None:
-    """Run comparisons at every size and number of threads."""
+    """Run comparisons for all sizes and numbers of threads."""
     bench = Bench(plan)
     for size in plan.trainings if names else ():
         print(f"{size}: drawing the data", flush=True)
         data = hold_out(size, Dataset(simulate(size, plan.scale)), plan.images)
         for name in names:
             for threads in plan.threads:
-                rows = COMPARISONS[name](bench, data, threads)
-                results.add(out, "comparisons", pl.DataFrame(rows, schema=SCHEMA))
-                for row in rows:
-                    print(describe(row), flush=True)
+                report_rows(COMPARISONS[name](bench, data, threads), out, "comparisons")
             if bench.judge.rows:
                 results.add(out, "settings", pl.DataFrame(bench.judge.rows, schema=quality.SCHEMA))
 
 
 def describe(row: Row) -> str:
-    """Return a line that reports a comparison."""
+    """Return a line of text that reports a comparison."""
     text = f"{row['what']}, {row['size']}, {named(row['threads'], 'thread')}, {row['ours']} / {row['peer']}: "
     text += f"{row['seconds_ours']:.4g} / {row['seconds_peer']:.4g} s, "
     text += f"ratio {row['ratio_median']:.3g} [{row['ratio_min']:.3g}, {row['ratio_max']:.3g}]"

@@ -1,4 +1,4 @@
-"""Run modules in fresh processes, to measure what only happens once in a process."""
+"""Run modules in new processes, to measure work that a process does only once."""
 
 import json
 import os
@@ -17,14 +17,14 @@ ROOT = Path(__file__).parents[1]
 
 @dataclass(frozen=True)
 class Child:
-    """The JSON value that a process printed, and its seconds from start to end."""
+    """The JSON value that a process has printed, and the seconds that it ran."""
 
     answer: Any
     seconds: float
 
 
 def run_module(*arguments: str, cache: Path | None = None) -> Child:
-    """Run `python -m ...`; `cache` is a folder for compiled kernels in place of numba's default."""
+    """Run `python -m ...`; `cache` is a folder for compiled kernels (default: numba's)."""
     environment = os.environ | ({"NUMBA_CACHE_DIR": str(cache)} if cache else {})
     start = time.perf_counter()
     result = subprocess.run(
@@ -37,7 +37,7 @@ def run_module(*arguments: str, cache: Path | None = None) -> Child:
 
 
 def last_words(process: subprocess.CompletedProcess[str]) -> str:
-    """Return the last line that a failed process wrote to standard error, or how it ended if it wrote none."""
+    """Return the last line of a failed process on standard error or, if there is none, how the process ended."""
     if process.returncode == -signal.SIGKILL:
         return "it was killed, usually because memory ran out"
     lines = process.stderr.strip().splitlines()

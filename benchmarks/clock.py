@@ -1,4 +1,4 @@
-"""Time contestants in turn, and return comparisons as rows of a table."""
+"""Time contestants in turns, and return comparisons as rows of a table."""
 
 import os
 import statistics
@@ -10,6 +10,11 @@ import polars as pl
 
 from vsebench.core.machine import processor
 
+CONDITIONS = {
+    "repeats": pl.Int32,
+    "load": pl.Float64,  # mean number of running or waiting processes in the last minute, including this one
+    "machine": pl.String,
+}
 SCHEMA = {
     "what": pl.String,
     "size": pl.String,
@@ -23,20 +28,16 @@ SCHEMA = {
     "ratio_max": pl.Float64,
     "quality_ours": pl.Float64,
     "quality_peer": pl.Float64,
-    "repeats": pl.Int32,
-    "load": pl.Float64,  # mean number of running or waiting processes in the last minute, this run's included
-    "machine": pl.String,
+    **CONDITIONS,
 }
 KEYS = ["what", "size", "threads", "ours", "peer"]
-PAUSE = (
-    0.02  # seconds; after their work, threads of OpenMP wait actively for a while and would slow the next contestant
-)
+PAUSE = 0.02  # seconds; after their work, OpenMP's threads wait actively and would slow down the next contestant
 
 Row = dict[str, Any]
 
 
 def interleave(turns: Sequence[Callable[[], float]], repeats: int, warm_up: bool = True) -> list[list[float]]:
-    """Return the seconds of all repeats for each contestant; they take turns, in reverse order every second time."""
+    """Return the seconds of all repeats of each contestant; the order of turns is reversed in every second repeat."""
     seconds: list[list[float]] = [[] for _ in turns]
     if warm_up:
         for turn in turns:
@@ -50,12 +51,12 @@ def interleave(turns: Sequence[Callable[[], float]], repeats: int, warm_up: bool
 
 
 def named(number: int, what: str) -> str:
-    """Return a number with the noun that it counts, in the plural unless the number is 1."""
+    """Return a number with its noun, in the plural unless the number is 1."""
     return f"{number} {what}" + ("" if number == 1 else "s")
 
 
 def timed(work: Callable[[], object], clock: Callable[[], float] = time.perf_counter) -> Callable[[], float]:
-    """Return a turn that does the work and returns its seconds by the clock."""
+    """Return a turn, which does the work and returns the seconds that it took by the clock."""
 
     def turn() -> float:
         start = clock()
@@ -66,16 +67,16 @@ def timed(work: Callable[[], object], clock: Callable[[], float] = time.perf_cou
 
 
 def clock_for(threads: int) -> Callable[[], float]:
-    """Return a clock: for one thread of processor time, which a busy machine disturbs less, else of wall time."""
+    """Return a clock of processor time for one thread, since a busy machine affects it less, or else of wall time."""
     return time.process_time if threads == 1 else time.perf_counter
 
 
 def comparison(
     keys: Row, ours: Sequence[float], peer: Sequence[float], quality: tuple[float, float] | None = None
 ) -> Row:
-    """Return a row: medians of the seconds, and the median and range of the ratio peer / ours within a repeat.
+    """Return a row with medians of the seconds, and median and range of the ratio peer / ours within a repeat.
 
-    `keys` are what, size, threads, ours and peer.
+    `keys` contains the columns KEYS.
     """
     ratios = [seconds_peer / seconds_ours for seconds_ours, seconds_peer in zip(ours, peer, strict=True)]
     return keys | {
@@ -86,7 +87,10 @@ def comparison(
         "ratio_max": max(ratios),
         "quality_ours": quality[0] if quality else None,
         "quality_peer": quality[1] if quality else None,
-        "repeats": len(ratios),
-        "load": os.getloadavg()[0],
-        "machine": processor(),
+        **conditions(len(ratios)),
     }
+
+
+def conditions(repeats: int) -> Row:
+    """Return the columns CONDITIONS of a row that is measured now."""
+    return {"repeats": repeats, "load": os.getloadavg()[0], "machine": processor()}

@@ -1,10 +1,15 @@
-"""The comparisons: which contestants each one runs, and what it times.
+"""The comparisons: their contestants, and the work that is timed.
 
-Contestants take turns in one process, after one warm-up epoch each: repeat n is epoch n + 1 of each training.
+After one warm-up epoch each, contestants take turns in one process: repeat n is epoch n + 1 of each training.
 """
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from threadpoolctl import threadpool_limits
 
 from benchmarks.clock import Row, comparison, interleave, timed
 from benchmarks.contestants import (
@@ -23,7 +28,6 @@ from benchmarks.contestants import (
     Training,
 )
 from benchmarks.data import Data
-from benchmarks.peak import flops, sgemm_rate
 from benchmarks.plan import RANKED, Plan
 from benchmarks.quality import Judge, value
 from benchmarks.ranking import CUTOFF, blocked_ranks, implicit_recall
@@ -32,12 +36,13 @@ from vsebench.evaluation.metrics import mean_metric
 from vsebench.evaluation.ranking import rank
 from vsebench.models import Embeddings
 
+SIDE = 2048  # of the matrices whose product measures the peak rate
 ENOUGH = 0.95  # share of the better contestant's best recall@10
 
 
 @dataclass(frozen=True)
 class Race:
-    """Two contestants on the same objective: settings, iterations to the target, and recall@10 on test labels."""
+    """Two contestants with the same objective: settings, iterations to the target, and recall@10 on test labels."""
 
     settings: Settings
     iterations: tuple[int, int]
@@ -45,7 +50,7 @@ class Race:
 
 
 class Bench:
-    """Shared by the comparisons: the plan, the chosen settings, and races, which do not depend on threads."""
+    """The plan, the chosen settings, and the races, which do not depend on the number of threads."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -53,9 +58,9 @@ class Bench:
         self._races: dict[str, Race] = {}
 
     def race(self, data: Data) -> Race:
-        """Run VSE-fs and implicit ALS on the same objective: the one with ALS's best validation quality.
+        """Run VSE-fs and implicit ALS with the same objective: the one for which ALS's validation quality is best.
 
-        Both are deterministic and do not depend on the number of threads, so the iterations needed are counted once.
+        Both are deterministic, whatever the number of threads, so the iterations needed are counted once.
         """
         if data.name not in self._races:
             settings = self.judge.settings(self.judge.choice(ALS, data))
@@ -80,14 +85,20 @@ class Bench:
 
 
 def reached(values: list[float], target: float) -> int:
-    """Return the first iteration, counted from 1, that reaches a target; one more than their number if none does."""
+    """Return the first iteration (from 1) that reaches a target, or their number plus 1 if none does."""
     return next((iteration for iteration, value in enumerate(values, 1) if value >= target), len(values) + 1)
 
 
 def epochs(
-    bench: Bench, data: Data, threads: int, what: str, ours: Contestant, peers: tuple[Contestant, ...], judged: bool
+    what: str,
+    ours: Contestant,
+    peers: tuple[Contestant, ...],
+    bench: Bench,
+    data: Data,
+    threads: int,
+    judged: bool = True,
 ) -> list[Row]:
-    """Compare an epoch of our method with epochs of peers, each with its own best settings."""
+    """Compare an epoch of our method with epochs of peers; if `judged`, each has its own best settings."""
     everyone = (ours, *peers)
     chosen = [
         bench.judge.choice(contestant, data).settings if judged else contestant.grid[0] for contestant in everyone
@@ -110,22 +121,6 @@ def one_epoch(training: Training) -> Callable[[], float]:
     return lambda: training.run(1)[0]
 
 
-def iteration(bench: Bench, data: Data, threads: int) -> list[Row]:
-    return epochs(bench, data, threads, "iteration", VSE_FS, (ALS,), judged=True)
-
-
-def bpr_epoch(bench: Bench, data: Data, threads: int) -> list[Row]:
-    return epochs(bench, data, threads, "bpr_epoch", OPT_AUC, (IMPLICIT_BPR, CORNAC_BPR), judged=True)
-
-
-def warp_epoch(bench: Bench, data: Data, threads: int) -> list[Row]:
-    return epochs(bench, data, threads, "warp_epoch", WARP_10, (LIGHTFM_WARP,), judged=True)
-
-
-def ens_epoch(bench: Bench, data: Data, threads: int) -> list[Row]:
-    return epochs(bench, data, threads, "ens_epoch", ENS, (OPT_AUC_PLAIN,), judged=False)
-
-
 def time_to_95(bench: Bench, data: Data, threads: int) -> list[Row]:
     """Compare the time from the label matrix to 95 % of the better contestant's best validation recall@10."""
     race = bench.race(data)
@@ -135,14 +130,14 @@ def time_to_95(bench: Bench, data: Data, threads: int) -> list[Row]:
 
     with workers(threads) as pool:
         turns = [train(contestant, n, pool) for contestant, n in zip((MATCHED, ALS), race.iterations, strict=True)]
-        # Both have run before, in `race`, on as many iterations.
+        # Both have run as many iterations before, in `race`.
         ours, peer = interleave(turns, bench.plan.repeats, warm_up=False)
     keys = {"what": "time_to_95", "size": data.name, "threads": threads, "ours": MATCHED.title, "peer": ALS.title}
     return [comparison(keys, ours, peer, race.quality)]
 
 
 def ranking(bench: Bench, data: Data, threads: int) -> list[Row]:
-    """Compare ranking the test labels by a trained model."""
+    """Compare ways of ranking the test labels by a trained model."""
     with workers(max(bench.plan.threads)) as pool:
         training = VSE_FS.start(data.known, VSE_FS.grid[0] | {"factors": bench.plan.factors}, pool)
         training.run(2)
@@ -165,10 +160,31 @@ def ranking(bench: Bench, data: Data, threads: int) -> list[Row]:
     return rows
 
 
+def flops(images: int, labels: int, pairs: int, factors: int) -> float:
+    """Return the least number of floating-point operations of an iteration of VSE-fs.
+
+    On each side (images, labels), with K factors:
+      2 K^2 per row   the products with the other side's K x K matrix, (H u)_f for all f
+      K^2 per row     this side's own matrix, the sum of u u', of which half is enough
+      8 K per pair    four multiply-adds per factor: score, residual's gradient, denominator, residual after the step
+    """
+    return 3.0 * (images + labels) * factors**2 + 2 * 8.0 * pairs * factors
+
+
+def sgemm_rate(threads: int) -> float:
+    """Return the operations per second in a product of two float32 matrices of 2048 x 2048."""
+    left, right = np.ones((2, SIDE, SIDE), dtype=np.float32)
+    out = np.empty((SIDE, SIDE), dtype=np.float32)
+    with threadpool_limits(threads, user_api="blas"):
+        start = time.perf_counter()
+        np.matmul(left, right, out=out)
+        return 2.0 * SIDE**3 / (time.perf_counter() - start)
+
+
 def sgemm_share(bench: Bench, data: Data, threads: int) -> list[Row]:
     """Compare a VSE-fs iteration with the time that its operations would take at the rate of a large sgemm.
 
-    The ratio is the share of the machine's peak.
+    The ratio is the share of the machine's peak that VSE-fs reaches.
     """
     needed = flops(data.known.n_rows, data.known.n_labels, data.known.n_pairs, bench.plan.factors)
     with workers(threads) as pool:
@@ -180,6 +196,11 @@ def sgemm_share(bench: Bench, data: Data, threads: int) -> list[Row]:
 
 
 COMPARISONS: dict[str, Callable[[Bench, Data, int], list[Row]]] = {
-    function.__name__: function
-    for function in (iteration, time_to_95, bpr_epoch, warp_epoch, ens_epoch, ranking, sgemm_share)
+    "iteration": partial(epochs, "iteration", VSE_FS, (ALS,)),
+    "time_to_95": time_to_95,
+    "bpr_epoch": partial(epochs, "bpr_epoch", OPT_AUC, (IMPLICIT_BPR, CORNAC_BPR)),
+    "warp_epoch": partial(epochs, "warp_epoch", WARP_10, (LIGHTFM_WARP,)),
+    "ens_epoch": partial(epochs, "ens_epoch", ENS, (OPT_AUC_PLAIN,), judged=False),
+    "ranking": ranking,
+    "sgemm_share": sgemm_share,
 }

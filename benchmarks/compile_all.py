@@ -1,4 +1,4 @@
-"""Compile the kernels of methods, or load them from the cache, on one core; print the number of compiled functions.
+"""Compile kernels of methods, or load them from the cache, on one core; print the number of compiled functions.
 
 `python -m benchmarks.compile_all '{"method": ["module", {settings}], ...}'`
 """

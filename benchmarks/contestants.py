@@ -1,20 +1,19 @@
-"""The contestants, and the settings that each one tries: the same number for all.
+"""The contestants, and the settings that each one tries, which are equally many for all.
 
-Our methods use the settings in `config/methods`, except for the settings named here.
+Our methods have the settings in `config/methods`, except for the settings named here.
 """
 
 import importlib
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Any, Protocol
+from typing import Any
 
 from benchmarks.biases.opt_auc import OptAucBiases
 from benchmarks.biases.warp import WarpAdaptive
-from benchmarks.data import CONFIG
+from benchmarks.clock import timed
+from benchmarks.data import configured
 from benchmarks.plan import SEED
-from vsebench.config.method import read_method_config
 from vsebench.core.errors import UserError
 from vsebench.core.workers import Workers
 from vsebench.data.problem import LabelMatrix, Problem
@@ -28,21 +27,30 @@ PEERS = ("implicit", "cornac", "lightfm")
 FEW_FACTORS = 16  # enough to load kernels
 
 
-class Training(Protocol):
-    """A model in training."""
+class Training:
+    """A model in training by a `method` of ours or by a third-party package."""
+
+    method: Any
 
     def run(self, epochs: int) -> list[float]:
-        """Train; return the seconds of each epoch, without a package's preparations in each call."""
+        """Train; return the seconds of each epoch, without preparations that a package repeats in each call."""
+        return [timed(self.epoch)() for _ in range(epochs)]
+
+    def epoch(self) -> object:
+        """Train for one epoch."""
+        return self.method.epoch()
 
     def model(self) -> Model:
         """Return the current model."""
+        model: Model = self.method.model()
+        return model
 
 
 @dataclass(frozen=True)
 class Contestant:
-    """A method of ours, or of a third-party package.
+    """A method of ours or of a third-party package.
 
-    `start` takes the training labels, the settings including the number of factors, and the threads.
+    `start` is called with the training labels, the settings including the number of factors, and the threads.
     """
 
     name: str
@@ -53,21 +61,20 @@ class Contestant:
 
 @cache
 def warm(variant: str, own: type[Method] | None) -> tuple[type[Method], dict[str, Any]]:
-    """Return the method of a file in `config/methods`, or `own`, and its settings from there; load its kernels."""
-    path = CONFIG / "methods" / f"{variant}.yaml"
-    config = read_method_config(path)
+    """Load the kernels of `own` or of the method of a file in `config/methods`; return it and the file's settings."""
+    config = configured(variant)
     method = own or load_method(config.method)
     if not issubclass(method, Method):
-        raise UserError(f"{path}: an untrained method has no training time")
+        raise UserError(f"{variant}: an untrained method has no training time")
     settings = config.settings
     if own:
         settings = {key: value for key, value in settings.items() if key in method.settings_type.model_fields}
-    warm_up(method, read_settings(method, with_factors(method, settings, FEW_FACTORS), str(path)))
+    warm_up(method, read_settings(method, with_factors(method, settings, FEW_FACTORS), variant))
     return method, settings
 
 
-class Ours:
-    """A method of this package with the settings of a file in `config/methods`; `method` replaces the file's method."""
+class Ours(Training):
+    """A method of this package, with the settings of a file in `config/methods`; `method` replaces the file's."""
 
     def __init__(
         self,
@@ -82,36 +89,25 @@ class Ours:
         problem = Problem(Labels.all_of(train), SEED, pool)
         self.method = trained(problem, read_settings(trained, values | fixed | settings, variant))
 
-    def run(self, epochs: int) -> list[float]:
-        seconds = []
-        for _ in range(epochs):
-            start = time.perf_counter()
-            self.method.epoch()
-            seconds.append(time.perf_counter() - start)
-        return seconds
-
-    def model(self) -> Model:
-        return self.method.model()
-
 
 def _peer(name: str, train: LabelMatrix, settings: Settings, pool: Workers) -> Training:
-    """Start a peer; its package is imported only now."""
+    """Start a peer, whose package is only imported now."""
     peers = importlib.import_module("benchmarks.peers")
     training: Training = getattr(peers, name)(train, settings, pool)
     return training
 
 
 def grid_of(names: str, *settings: tuple[float, ...]) -> tuple[Settings, ...]:
-    """Return a dictionary for each tuple of values; `names` are the settings' names, separated by blanks."""
+    """Return settings for each tuple of values; `names` are the settings' names, separated by blanks."""
     return tuple(dict(zip(names.split(), values, strict=True)) for values in settings)
 
 
-# beta_0 is spread over the labels, regularisation is lambda. Implicit ALS tries the same objectives in its parameters.
+# beta_0 is divided among the labels; regularisation is lambda. Implicit ALS minimises the same objectives.
 OBJECTIVES = grid_of("beta_0 regularisation", (4.0, 4.0), (4.0, 8.0), (128.0, 16.0), (256.0, 32.0))
 BPR = grid_of("learning_rate regularisation", (0.05, 0.003), (0.1, 0.003), (0.2, 0.01), (0.3, 0.01))
 WARP = grid_of("learning_rate regularisation", (0.01, 0.0), (0.01, 0.01), (0.02, 0.01), (0.05, 0.0))
 LIGHTFM = grid_of("learning_rate regularisation", (0.01, 0.0), (0.02, 0.0), (0.02, 0.0003), (0.05, 0.0))
-AS_CONFIGURED: tuple[Settings, ...] = ({},)  # their quality is not compared
+AS_CONFIGURED: tuple[Settings, ...] = ({},)  # for methods whose quality is not compared
 
 VSE_FS = Contestant("vse_fs", "VSE-fs", partial(Ours, "vse_fs", {"gamma": 0.01}), OBJECTIVES)
 MATCHED = Contestant(

@@ -1,4 +1,4 @@
-"""The simulated label matrices of most comparisons, and their splits."""
+"""The configured methods, the simulated label matrices of most comparisons, and their splits."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 import polars as pl
 
 from benchmarks.plan import RANKED, SEED
+from vsebench.config.method import MethodConfig, read_method_config
 from vsebench.data.features import Features
 from vsebench.data.problem import Dataset, HeldOut, LabelMatrix
 from vsebench.data.streams import VALIDATION_SAMPLE, generator
@@ -22,10 +23,10 @@ class Data:
 
     Attributes
     ----------
-    train, known : the training labels, and the training and validation labels together
-    valid, test : the held-out labels that are ranked
+    train, known : the training labels, and training and validation labels together
+    valid, test : the held-out labels to rank
     metric : the metric of quality
-    features : of the images; None if they have none
+    features : the images' features, if any
     """
 
     name: str
@@ -37,8 +38,13 @@ class Data:
     features: Features | None = None
 
 
+def configured(variant: str) -> MethodConfig:
+    """Read the file of a method in `config/methods`."""
+    return read_method_config(CONFIG / "methods" / f"{variant}.yaml")
+
+
 def simulate(name: str, scale: float) -> LabelMatrix:
-    """Draw the set `sim-<name>`; labels count once per image, so that epochs of all packages have the same steps."""
+    """Draw the set `sim-<name>`, with each label once per image, so that epochs of all packages have the same steps."""
     options = simulator_options(CONFIG / "datasets" / f"sim-{name}.yaml", {}).model_copy(update={"scale": scale})
     annotations = read(Path(), options)
     pairs = annotations.pairs.with_columns(count=pl.lit(1, dtype=pl.Int32))
@@ -48,7 +54,7 @@ def simulate(name: str, scale: float) -> LabelMatrix:
 def hold_out(
     name: str, dataset: Dataset, images: int, protocol: str = "distinct", features: Features | None = None
 ) -> Data:
-    """Split a set by a protocol; at most `images` images are ranked. For new images the metric is the protocol's."""
+    """Split a set by a protocol, with at most `images` images to rank; for new images the metric is the protocol's."""
     rules = load_protocol(protocol)
     split = rules.split(dataset, split_generator(protocol, SEED))
     valid, test = (part.sample(images, generator(SEED, VALIDATION_SAMPLE)) for part in (split.valid, split.test))

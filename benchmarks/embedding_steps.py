@@ -1,6 +1,5 @@
-"""Measure the seconds of a WSABIE step against the non-zeros of a row, D, and the number of labels Y."""
+"""Measure the seconds of a WSABIE step against the non-zeros of a row, the factors D and the number of labels Y."""
 
-import os
 from functools import partial
 from statistics import mean, median
 
@@ -8,12 +7,10 @@ import numpy as np
 import polars as pl
 from scipy import sparse
 
-from benchmarks.clock import Row, clock_for, interleave, timed
-from benchmarks.data import CONFIG
+from benchmarks.clock import CONDITIONS, Row, clock_for, conditions, interleave, timed
+from benchmarks.data import configured
 from benchmarks.feature_rows import all_known
 from benchmarks.plan import SEED, Plan
-from vsebench.config.method import read_method_config
-from vsebench.core.machine import processor
 from vsebench.core.workers import workers
 from vsebench.data.features import Features
 from vsebench.data.problem import LabelMatrix, Problem, Training
@@ -28,15 +25,13 @@ SCHEMA = {
     "labels": pl.Int32,
     "trials": pl.Float64,  # of a step, mean
     "seconds": pl.Float64,  # of a step, median
-    "repeats": pl.Int32,
-    "load": pl.Float64,
-    "machine": pl.String,
+    **CONDITIONS,
 }
-IMAGES = 4000  # each with one label, so this is the number of steps of an epoch
+IMAGES = 4000  # also the number of steps of an epoch, since each image has one label
 
 
 def measure(plan: Plan) -> pl.DataFrame:
-    """Measure every combination of the plan's `steps`; combinations that differ only in D take turns."""
+    """Measure all combinations of the plan's `steps`; combinations that differ only in D take turns."""
     sizes, rows = plan.on_features, []
     for non_zeros in sizes.steps["non_zeros"]:
         for n_labels in sizes.steps["labels"]:
@@ -48,7 +43,7 @@ def measure(plan: Plan) -> pl.DataFrame:
 
 
 def draw(shape: tuple[int, int], non_zeros: int, n_labels: int) -> tuple[LabelMatrix, Features]:
-    """Draw images with one label each, and rows with this mean number of non-zeros, in random columns."""
+    """Draw images with one label each, and feature rows with `non_zeros` non-zeros on average, in random columns."""
     rng = generator(SEED, Stream.SIMULATED_LABELS)
     ones = np.ones(shape[0], dtype=np.int32)
     drawn = rng.integers(n_labels, size=shape[0], dtype=np.int32)
@@ -61,17 +56,16 @@ def draw(shape: tuple[int, int], non_zeros: int, n_labels: int) -> tuple[LabelMa
 def steps_of(
     shape: tuple[int, int], non_zeros: int, n_labels: int, factors: tuple[int, ...], repeats: int
 ) -> list[Row]:
-    """Time the epochs after the first, with the settings of `config/methods/wsabie.yaml`."""
+    """Time the epochs after the first one, with the settings of `config/methods/wsabie.yaml`."""
     labels, features = draw(shape, non_zeros, n_labels)
-    settings = read_method_config(CONFIG / "methods" / "wsabie.yaml").settings
+    settings = configured("wsabie").settings
     with workers(1) as pool:
         problem = Problem(Training.all_of(labels), SEED, pool, features)
         methods = [Wsabie(problem, EmbeddingSettings.model_validate(settings | {"factors": d})) for d in factors]
         trials: list[list[float]] = [[] for _ in methods]
         turns = [partial(epoch_of, method, trials_of) for method, trials_of in zip(methods, trials, strict=True)]
         seconds = interleave([timed(turn, clock_for(1)) for turn in turns], repeats)
-    shared: Row = {"non_zeros": non_zeros, "labels": n_labels, "repeats": repeats}
-    shared |= {"load": os.getloadavg()[0], "machine": processor()}
+    shared = {"non_zeros": non_zeros, "labels": n_labels} | conditions(repeats)
     return [
         shared | {"factors": d, "trials": mean(trials_of[1:]), "seconds": median(times) / labels.n_pairs}
         for d, trials_of, times in zip(factors, trials, seconds, strict=True)

@@ -1,11 +1,10 @@
 """Measure the seconds of an epoch with word vectors, and of its parts, against the number of labels.
 
-The parts are the network, the loss, and the draws of labels. Labels and features are random, so the times say nothing
-about accuracy. Label frequencies follow Zipf's law in a random order, since adjacent vectors of frequent labels would
-stay in the processor's cache.
+The parts are the network, the loss, and the draws of labels. Labels and features are random, so accuracy is not
+measured. Label frequencies follow Zipf's law, in random order: if the vectors of frequent labels were adjacent, they
+would stay in the processor's cache.
 """
 
-import os
 from collections.abc import Callable
 from functools import partial
 from statistics import median
@@ -14,16 +13,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from benchmarks.clock import Row, clock_for, interleave, timed
-from benchmarks.data import CONFIG
+from benchmarks.clock import CONDITIONS, Row, clock_for, conditions, interleave, timed
 from benchmarks.feature_rows import all_known
+from benchmarks.networks import network_of
 from benchmarks.plan import SEED, Plan
-from vsebench.config.method import read_method_config
-from vsebench.core.machine import processor
 from vsebench.core.workers import Workers, workers
 from vsebench.data.problem import LabelMatrix, Matrix, Problem, Training, WordVectors
 from vsebench.data.streams import Stream, generator
-from vsebench.methods.base import load_method, read_settings
 from vsebench.methods.networks.training import NetworkMethod
 from vsebench.methods.words.sampled_words import SampledVectors
 
@@ -32,10 +28,8 @@ SCHEMA = {
     "labels": pl.Int32,
     "part": pl.String,
     "seconds": pl.Float64,  # per image, median
-    "words": pl.Int64,  # bytes of the labels' vectors
-    "repeats": pl.Int32,
-    "load": pl.Float64,
-    "machine": pl.String,
+    "words": pl.Int64,  # bytes of the labels' word vectors
+    **CONDITIONS,
 }
 SAMPLED = ("s_x_ent", "s_opt_x_ent", "s_fast0tag")
 FULL_LOSSES = ("x_ent", "opt_x_ent", "fast0tag", "opt_fast0tag", "avg_wv")  # measured up to `MOST_LABELS`
@@ -49,7 +43,7 @@ Turns = dict[tuple[int, str], Callable[[], object]]
 
 
 def measure(plan: Plan) -> pl.DataFrame:
-    """Measure each method at all numbers of labels in turns, so that a busy machine disturbs all of them equally."""
+    """Measure each method for all numbers of labels in turns, so that a busy machine affects all of them equally."""
     sizes, (n_images,) = plan.on_features.epochs["labels"], plan.on_features.epochs["images"]
     lines: list[Row] = []
     with workers(1) as pool:
@@ -60,15 +54,14 @@ def measure(plan: Plan) -> pl.DataFrame:
                 turns |= parts_of(method_of(variant, drawn(size, n_images, pool)), size, n_images)
             seconds = interleave([timed(turn, clock_for(1)) for turn in turns.values()], plan.repeats)
             for (size, part), own in zip(turns, seconds, strict=True):
-                line: Row = {"variant": variant, "labels": size, "part": part, "seconds": median(own) / n_images}
-                line |= {"words": 4 * size * OUTPUTS, "repeats": plan.repeats}
-                lines.append(line | {"load": os.getloadavg()[0], "machine": processor()})
+                line = {"variant": variant, "labels": size, "part": part, "seconds": median(own) / n_images}
+                lines.append(line | {"words": 4 * size * OUTPUTS} | conditions(plan.repeats))
                 print("{variant}, {labels} labels, {part}: {seconds:.3g} s per image".format(**line), flush=True)
     return pl.DataFrame(lines, schema=SCHEMA)
 
 
 def drawn(n_labels: int, n_images: int, pool: Workers) -> Problem:
-    """Return random images with `PER_IMAGE` different labels each, features, and word vectors."""
+    """Return random images with features and `PER_IMAGE` different labels each, and random word vectors."""
     rng = generator(SEED, Stream.SIMULATED_LABELS)
     frequency = rng.permutation(1 / (np.arange(n_labels) + 10.0))
     of_image = rng.choice(n_labels, (n_images, 4 * PER_IMAGE), p=frequency / frequency.sum())
@@ -77,26 +70,22 @@ def drawn(n_labels: int, n_images: int, pool: Workers) -> Problem:
     matrix = LabelMatrix(n_labels, offsets, labels.ravel(), np.ones(labels.size, dtype=np.int32))
     features = rng.standard_normal((n_images, INPUTS), dtype=np.float32)
     words = WordVectors(rng.standard_normal((n_labels, OUTPUTS), dtype=np.float32), np.ones(n_labels, dtype=np.bool_))
-    return Problem(Training.all_of(matrix), SEED, pool, all_known(features), words=words)
+    return Problem(Training.all_of(matrix), SEED, pool, all_known(features), word_vectors=words)
 
 
 def first_different(numbers: NDArray[np.int64], n_labels: int) -> NDArray[np.int32]:
-    """Return the first `PER_IMAGE` different numbers, ascending; the smallest numbers fill up if there are fewer."""
+    """Return the first `PER_IMAGE` different numbers, ascending; if there are fewer, add the smallest numbers."""
     different = list(dict.fromkeys([*numbers.tolist(), *range(min(n_labels, PER_IMAGE))]))[:PER_IMAGE]
     return np.sort(np.array(different, dtype=np.int32))
 
 
 def method_of(variant: str, problem: Problem) -> NetworkMethod:
-    """Return the method of a file in `config/methods`, with the network of this benchmark."""
-    config = read_method_config(CONFIG / "methods" / f"{variant}.yaml")
-    method = load_method(config.method)
-    assert issubclass(method, NetworkMethod)
-    changes = {"hidden": [HIDDEN], "batch": BATCH, "normalise": []}
-    return method(problem, read_settings(method, config.settings | changes, variant))
+    """Return the method of a file in `config/methods`, with this benchmark's network."""
+    return network_of(variant, problem, hidden=[HIDDEN], batch=BATCH, normalise=[])
 
 
 def parts_of(method: NetworkMethod, n_labels: int, n_images: int) -> Turns:
-    """Return the turns of a method: an epoch, and its parts on the same batches."""
+    """Return a method's turns: an epoch, and its parts on the same batches."""
     batches = [np.arange(start, min(start + BATCH, n_images)) for start in range(0, n_images, BATCH)]
     outputs: Matrix = np.ones((BATCH, OUTPUTS), dtype=np.float32)
     turns: Turns = {
@@ -110,13 +99,13 @@ def parts_of(method: NetworkMethod, n_labels: int, n_images: int) -> Turns:
 
 
 def network_alone(method: NetworkMethod, batches: list[NDArray[np.int64]]) -> None:
-    """Take steps with an empty loss, so that the outputs themselves serve as derivatives."""
+    """Take steps without a loss; the outputs themselves serve as derivatives."""
     for images in batches:
         method.layers.step(method.seen.rows[images], lambda scores: 0.0)
 
 
 def loss_alone(method: NetworkMethod, outputs: Matrix, batches: list[NDArray[np.int64]]) -> None:
-    """Compute losses of fixed outputs, and move the label vectors if they are trained."""
+    """Compute losses of fixed outputs, and update the label vectors if they are trained."""
     for images in batches:
         method.loss(outputs[: len(images)] / OUTPUTS, images)
 

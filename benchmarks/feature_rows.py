@@ -1,8 +1,8 @@
-"""Rows of image features for the benchmarks on features, and labelled images with such rows.
+"""Simulated rows of image features, with and without labels, for the benchmarks on image features.
 
-Sparse rows contain words: an image has labels and a Poisson-distributed number of words. A share of the words is drawn
-from small vocabularies of the image's labels, the rest from all words, where the word at position w of a random order
-has a probability proportional to 1 / (w + 10). Values are square roots of word counts, and rows have unit length.
+Sparse rows count words: an image has labels and a Poisson-distributed number of words. A share of the words is drawn
+from small vocabularies of the image's labels. The rest is drawn from all words, where word w in a random order has a
+probability proportional to 1 / (w + 10). Values are square roots of counts, and rows have unit length.
 """
 
 import importlib.util
@@ -28,15 +28,15 @@ from vsebench.stages.download import MIRROR
 from vsebench.stages.prepare import read_annotations
 
 BLOBS = "corel5k374"
-OWN_WORDS = 100  # size of a label's vocabulary, or all words if there are fewer
-OWN_SHARE = 0.3  # share of an image's words from the vocabularies of its labels
+OWN_WORDS = 100  # size of a label's vocabulary (all words if there are fewer)
+OWN_SHARE = 0.3  # share of an image's words that is drawn from the vocabularies of its labels
 DIRECTIONS = 20  # number of directions along which dense rows mostly vary
 NOISE = 0.1  # standard deviation of the noise that is added to dense rows
 
 
 @dataclass(frozen=True)
 class Searched:
-    """Rows, and queries whose nearest rows are searched; all have unit length."""
+    """Rows to search, and queries whose nearest rows are searched; all have unit length."""
 
     name: str
     rows: Rows
@@ -44,7 +44,7 @@ class Searched:
 
 
 def blobs(plan: Plan) -> Data:
-    """Return Corel 5k with 374 words if the mirror has it, else simulated rows of the same size."""
+    """Return Corel 5k with 374 words if the mirror has it, or else simulated rows of the same size."""
     folder = Path(os.environ.get(MIRROR, ""))
     config = read_config(DatasetConfig, CONFIG / "datasets" / f"{BLOBS}.yaml")
     if plan.scale != 1 or not all((folder / file.name).is_file() for file in config.files):
@@ -58,7 +58,7 @@ def blobs(plan: Plan) -> Data:
 
 
 def simulated(name: str, size: SparseRows, plan: Plan) -> Data:
-    """Draw images with labels and sparse rows, a tenth of them for the test and a tenth for validation."""
+    """Draw images with labels and sparse rows; a tenth is for the test and a tenth for validation."""
     rng = generator(SEED, Stream.SIMULATED_LABELS)
     size = size.scaled(plan.scale)
     labels = draw_labels(size, rng)
@@ -66,12 +66,12 @@ def simulated(name: str, size: SparseRows, plan: Plan) -> Data:
 
 
 def with_unit_length(name: str, dataset: Dataset, values: Rows, protocol: str, plan: Plan) -> Data:
-    """Return a split that holds out whole images, with features of unit length; the metric is `map`."""
+    """Return a split that holds out whole images, with features scaled to unit length; the metric is `map`."""
     return hold_out(name, dataset, plan.images, protocol, all_known(prepare(values, "cosine")))
 
 
 def all_known(rows: Rows) -> Features:
-    """Return the features of images that all have a row."""
+    """Return features for images that all have a row."""
     return Features(rows, np.ones(rows.shape[0], dtype=np.bool_))
 
 
@@ -84,7 +84,7 @@ def draw_labels(size: SparseRows, rng: np.random.Generator) -> LabelMatrix:
 
 
 def draw_words(size: SparseRows, labels: LabelMatrix, rng: np.random.Generator) -> Any:
-    """Draw the words of labelled images; CSR (n_images, d) float32, the square roots of the counts."""
+    """Draw the words of labelled images; return the square roots of their counts, CSR (n_images, d) float32."""
     lengths = np.maximum(rng.poisson(size.words, labels.n_rows), 1)
     image = np.repeat(np.arange(labels.n_rows), lengths)
     frequency = 1 / (rng.permutation(size.dimensions) + 10.0)
@@ -112,7 +112,7 @@ def sparse_rows(plan: Plan) -> Searched:
 
 
 def dense_rows(plan: Plan) -> Searched:
-    """Draw dense rows and queries: normally distributed along a few directions, plus noise."""
+    """Draw dense rows and queries, which are normally distributed along a few directions, with noise."""
     n_rows, n_queries, dimensions = (plan.scaled(size) for size in plan.on_features.dense)
     rng = generator(SEED, Stream.SIMULATED_LABELS)
     coordinates = rng.standard_normal((n_rows + n_queries, DIRECTIONS), dtype=np.float32)
@@ -130,7 +130,7 @@ def searched(data: Data) -> Searched:
 
 
 def installed(package: str, what: str) -> bool:
-    """Return whether a package is installed; if not, print that it is left out."""
+    """Return whether a package is installed; if it is not, print that it is left out."""
     is_installed = importlib.util.find_spec(package) is not None
     if not is_installed:
         print(f"{what}: {package} is not installed, so it is left out", flush=True)

@@ -1,4 +1,4 @@
-"""Figures of the benchmarks: ratios, growth, peak memory."""
+"""Figures of the benchmarks: ratios, growth and peak memory."""
 
 from pathlib import Path
 
@@ -22,13 +22,13 @@ EPOCHS = ["iteration", "bpr_epoch", "warp_epoch", "ens_epoch"]
 def write(tables: Tables, folder: Path) -> None:
     """Write every figure as PDF, SVG and PNG."""
     with style():
-        save(ratios_figure(tables.comparisons), folder / "benchmarks-ratios")
-        save(growth_figure(tables.growth, tables.comparisons), folder / "benchmarks-growth")
-        save(memory_figure(tables.memory), folder / "benchmarks-memory")
+        save(ratios_figure(tables["comparisons"]), folder / "benchmarks-ratios")
+        save(growth_figure(tables["growth"], tables["comparisons"]), folder / "benchmarks-growth")
+        save(memory_figure(tables["memory"]), folder / "benchmarks-memory")
 
 
 def ratios_figure(comparisons: pl.DataFrame) -> Figure:
-    """Draw each ratio with its range, one panel per size, one colour per number of threads."""
+    """Draw each ratio with its range, in a panel per size and a colour per number of threads."""
     rows = comparisons.filter(pl.col("what").is_in(RATIOS))
     if rows.is_empty():
         return nothing("Nothing was compared")
@@ -54,7 +54,7 @@ def ratios_figure(comparisons: pl.DataFrame) -> Figure:
 
 
 def label(what: str, ours: str, peer: str) -> str:
-    """Return a comparison's label at the axis."""
+    """Return the label of a comparison."""
     return f"{ours} / {peer}" + (", to 95 %" if what == "time_to_95" else "")
 
 
@@ -97,17 +97,17 @@ def growth_figure(growth: pl.DataFrame, comparisons: pl.DataFrame) -> Figure:
 
 
 def draw_line(axis: Axes, number: int, sizes: list[float], seconds: list[float], name: str) -> None:
-    """Draw the method with this number on logarithmic axes."""
+    """Draw the line of a method in the style with this number, on logarithmic axes."""
     dashes = (0, DASHES[number]) if DASHES[number] else "-"
     axis.plot(sizes, seconds, color=COLOURS[number], marker=MARKERS[number], linestyle=dashes, label=name)
     axis.set(xscale="log", yscale="log")
 
 
 def draw_threads(axis: Axes, comparisons: pl.DataFrame, titles: list[str]) -> None:
-    """Draw the epochs of the first size that was compared against the number of threads."""
+    """Draw the seconds of epochs against the number of threads, for the first size that was compared."""
     epochs = comparisons.filter(pl.col("what").is_in(EPOCHS))
     epochs = epochs.filter(pl.col("size") == epochs["size"].first())
-    # The peer of VSE-ens is our own Opt-AUC, which is in the table already.
+    # The peer of VSE-ens is our own Opt-AUC, which the table already contains.
     sides = [
         rows.select("threads", title=pl.col(side).str.split(",").list.first(), seconds=f"seconds_{side}")
         for side, rows in (("ours", epochs), ("peer", epochs.filter(pl.col("what") != "ens_epoch")))
@@ -120,7 +120,7 @@ def draw_threads(axis: Axes, comparisons: pl.DataFrame, titles: list[str]) -> No
 
 
 def mark(axis: Axes, sizes: list[int], name: str) -> None:
-    """Label an axis and its ticks, with k for thousands."""
+    """Label an axis and its ticks, where k stands for thousands."""
     axis.xaxis.set_minor_locator(NullLocator())
     axis.set_xticks(sizes, [f"{size / 1000:g}k" if size >= 1000 else str(size) for size in sizes])
     axis.set_xlabel(f"{name} (log)")

@@ -1,4 +1,4 @@
-"""The goals of the ratios: a floor, and an aim."""
+"""The goals for the ratios: a floor and an aim."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ TITLES = {
     "sgemm_share": "Share of the machine's sgemm peak",
 }
 FEATURE_TITLES = {
-    "wsabie_epoch": "One epoch on blobs, WSABIE with as many trials as labels, less one",
+    "wsabie_epoch": "One epoch on blobs, WSABIE with at most one trial per other label",
     "wsabie_epoch_10": "One epoch on blobs, WSABIE with at most 10 trials",
     "wsabie_sparse": "One epoch on sparse rows, WSABIE with at most 10 trials",
     "network_epoch": "One epoch on blobs, a network with 256 hidden units",
@@ -31,7 +31,7 @@ TREE = "tree"  # has no goal
 
 @dataclass(frozen=True)
 class Goal:
-    """Lower bounds on the median ratio."""
+    """Two lower bounds for the median ratio."""
 
     floor: float
     aim: float

@@ -1,4 +1,4 @@
-"""Measure the growth of an epoch's time with factors, labels and pairs, with the stage `scale` on one core."""
+"""Measure how the time of an epoch grows with factors, labels and pairs, by the stage `scale` on one core."""
 
 import json
 from pathlib import Path
@@ -6,21 +6,20 @@ from pathlib import Path
 import polars as pl
 
 from benchmarks.children import run_module
-from benchmarks.data import CONFIG
+from benchmarks.data import CONFIG, configured
 from benchmarks.plan import Plan
-from vsebench.config.method import read_method_config
 from vsebench.core.storage import read_parquet
 
 METHODS = ("vse_fs", "opt_auc", "warp", "vse_ens", "implicit_als", "lightfm_warp")
 
 
 def measure(plan: Plan, out: Path) -> pl.DataFrame:
-    """Write and return the table `schemas.SCALING` for METHODS; WARP has LightFM's limit on trials."""
-    configs = {variant: read_method_config(CONFIG / "methods" / f"{variant}.yaml") for variant in METHODS}
+    """Write and return the table `schemas.SCALING` for METHODS; WARP has LightFM's number of trials."""
+    configs = {variant: configured(variant) for variant in METHODS}
     own = {"warp": {"trials": 10}}
     methods = {variant: [config.method, config.settings | own.get(variant, {})] for variant, config in configs.items()}
     run_module(
-        "vsebench", "scale", "--dataset", str(CONFIG / "datasets" / "sim-nuswide.yaml"), "--methods",
+        "vsebench", "scale", "--dataset", str(CONFIG / "datasets" / "sim-nuswide.yaml"), "--variants",
         json.dumps(methods), "--sizes", json.dumps(plan.growth), "--repeats", str(plan.growth_repeats), "--out",
         str(out.resolve()),
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Compare epochs of WSABIE and of LightFM's WARP, with the same features and the same number of trials."""
+"""Compare epochs of WSABIE and of LightFM's WARP with the same features and number of trials."""
 
 import importlib
 from dataclasses import replace
@@ -17,11 +17,10 @@ from vsebench.data.problem import Training as Labels
 from vsebench.kernels.sgd.warp import new_trials
 from vsebench.methods.by_features import wsabie
 from vsebench.methods.by_features.embedding_sgd import EmbeddingSettings
-from vsebench.models import Model
 
 Tables = tuple[list[Row], list[Row]]  # comparisons, and the settings that were chosen for them
 FEW_TRIALS = 10
-# The sparse rows get few epochs, which are too few for small steps.
+# Training on the sparse rows takes few epochs, which are too few for small steps.
 GRIDS = {
     "blobs": (
         grid_of("learning_rate maximum_norm", (0.001, 1.75), (0.0015, 1.6), (0.002, 1.6), (0.003, 1.5)),
@@ -34,7 +33,7 @@ GRIDS = {
 }
 
 
-class Wsabie:
+class Wsabie(Training):
     """WSABIE with a maximum number of trials."""
 
     def __init__(
@@ -44,15 +43,9 @@ class Wsabie:
         self.method = wsabie.Wsabie(problem, EmbeddingSettings.model_validate(settings))
         self.method.trials = new_trials(train.n_labels, trials)
 
-    def run(self, epochs: int) -> list[float]:
-        return [timed(self.method.epoch)() for _ in range(epochs)]
 
-    def model(self) -> Model:
-        return self.method.model()
-
-
-class LightfmFeatures:
-    """WARP of LightFM on the same features, on any number of threads."""
+class LightfmFeatures(Training):
+    """WARP of LightFM with the same features, on any number of threads."""
 
     def __init__(
         self, features: Features | None, trials: int, train: LabelMatrix, settings: Settings, pool: Workers
@@ -62,20 +55,13 @@ class LightfmFeatures:
         self.method = peer.LightfmFeatures(Problem(Labels.all_of(train), SEED, pool, features), own)
         self.threads = pool.threads
 
-    def run(self, epochs: int) -> list[float]:
-        return [timed(self._epoch)() for _ in range(epochs)]
-
-    def _epoch(self) -> None:
+    def epoch(self) -> None:
         method = self.method
         method.lightfm.fit_partial(method.positives, user_features=method.rows, epochs=1, num_threads=self.threads)
 
-    def model(self) -> Model:
-        model: Model = self.method.model()
-        return model
-
 
 def contestants(data: Data, trials: int, rows: str) -> tuple[Contestant, Contestant]:
-    """Return WSABIE and LightFM with the same features and maximum number of trials; `rows` is a key of GRIDS."""
+    """Return WSABIE and LightFM, with `trials` as their maximum number; `rows` is a key of GRIDS."""
     features, named = data.features, f"{trials} trials"
     return (
         Contestant("wsabie", f"WSABIE, {named}", partial(Wsabie, features, trials), GRIDS[rows][0]),
@@ -84,7 +70,7 @@ def contestants(data: Data, trials: int, rows: str) -> tuple[Contestant, Contest
 
 
 def wsabie_epoch(plan: Plan) -> Tables:
-    """Compare epochs on blobs, with as many trials as labels, less one."""
+    """Compare epochs on blobs, with at most one trial per other label."""
     data = blobs(plan)
     return race(plan, "wsabie_epoch", data, contestants(data, data.train.n_labels - 1, "blobs"))
 
@@ -104,10 +90,10 @@ def wsabie_sparse(plan: Plan) -> Tables:
 def race(
     plan: Plan, what: str, data: Data, everyone: tuple[Contestant, Contestant], package: str = "lightfm"
 ) -> Tables:
-    """Compare as many epochs as the choice of settings had, each contestant with its own best settings.
+    """Compare epochs of two contestants, each with its own best settings.
 
-    Quality is measured on the validation labels, by which settings and epochs were chosen. It is measured on one
-    thread, since LightFM's quality depends on the timing of several threads. `package` is the peer's package.
+    Quality is that on the validation labels by which settings and epochs were chosen. It is measured on one thread,
+    since LightFM's quality on several threads depends on their timing. `package` is the peer's package.
     """
     if not installed(package, what):
         return [], []

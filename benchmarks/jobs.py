@@ -1,8 +1,7 @@
-"""Print where the time of a run went: `python -m benchmarks.jobs [FOLDER]`, for a run in FOLDER or in this folder.
+"""Print how the time of a run divides into jobs: `python -m benchmarks.jobs [FOLDER]`, by default for this folder.
 
-Reads Snakemake's records of the files that it made (`.snakemake/metadata`), and prints the seconds of the jobs by rule
-and method. For a file that several runs made, the last run counts. Jobs run in parallel, so the sum exceeds the run's
-time.
+The script reads Snakemake's records of files (`.snakemake/metadata`) and prints the seconds of jobs by rule and method.
+If several runs made a file, the last one counts. Jobs run in parallel, so the sum exceeds the time of the run.
 """
 
 import json
@@ -19,9 +18,9 @@ VARIANT = re.compile(r"results/(?:[^/]+/[^/]+/seed\d+/(?!split/)([^/]+)/|kernels
 
 
 def read_jobs(folder: Path) -> pl.DataFrame:
-    """Return the rule, variant (empty if the job is not about one) and seconds of every recorded job.
+    """Return the rule, variant (empty if there is none) and seconds of each recorded job.
 
-    Raises a `UserError` if Snakemake has recorded no finished job in `folder`.
+    Raise a `UserError` if Snakemake has recorded no finished job in `folder`.
     """
     records = folder / ".snakemake" / "metadata"
     jobs: dict[tuple[str, int], tuple[str, float, float]] = {}
@@ -34,7 +33,7 @@ def read_jobs(folder: Path) -> pl.DataFrame:
             continue
         match = VARIANT.match(file_of(path.relative_to(records)))
         variant = (match[1] or match[2]) if match else ""
-        job = record["rule"], record["job_hash"]  # has a record for each of its files, with slightly different times
+        job = record["rule"], record["job_hash"]  # a job has a record per file, with slightly different times
         _, first, last = jobs.get(job, (variant, start, end))
         jobs[job] = variant, min(first, start), max(last, end)
     if not jobs:
@@ -44,12 +43,12 @@ def read_jobs(folder: Path) -> pl.DataFrame:
 
 
 def file_of(record: Path) -> str:
-    """Return the file that a record is about: the record's path is the file's path in base64, in folders if long."""
+    """Return the file of a record, whose path is the file's path in base64, divided into folders if long."""
     return urlsafe_b64decode("".join(part.removeprefix("@") for part in record.parts)).decode()
 
 
 def totals(jobs: pl.DataFrame) -> pl.DataFrame:
-    """Return jobs, seconds and share of all seconds by rule and variant, the longest first."""
+    """Return the number, seconds and share of all seconds of jobs by rule and variant, longest first."""
     groups = jobs.group_by("rule", "variant").agg(jobs=pl.len(), seconds=pl.col("seconds").sum())
     return groups.with_columns(share=pl.col("seconds") / pl.col("seconds").sum()).sort(
         "seconds", "rule", "variant", descending=[True, False, False]

@@ -1,22 +1,18 @@
-"""Measure the seconds of a loss and its derivatives against the number of labels, for several forms of the loss."""
+"""Measure the seconds of losses over pairs, with their derivatives, against the number of labels."""
 
-import os
 from functools import partial
 from statistics import median
 
 import numpy as np
 import polars as pl
 
-from benchmarks.clock import Row, clock_for, interleave, timed
-from benchmarks.data import CONFIG
+from benchmarks.clock import CONDITIONS, Row, clock_for, conditions, interleave, timed
 from benchmarks.feature_rows import all_known
+from benchmarks.networks import network_of
 from benchmarks.plan import SEED, Plan
-from vsebench.config.method import read_method_config
-from vsebench.core.machine import processor
 from vsebench.core.workers import workers
 from vsebench.data.problem import LabelMatrix, Matrix, Problem, Training
 from vsebench.data.streams import Stream, generator
-from vsebench.methods.base import load_method, read_settings
 from vsebench.methods.networks.training import NetworkMethod
 
 SCHEMA = {
@@ -24,20 +20,18 @@ SCHEMA = {
     "labels": pl.Int32,
     "per_image": pl.Int32,
     "seconds": pl.Float64,  # of a batch, median
-    "repeats": pl.Int32,
-    "load": pl.Float64,
-    "machine": pl.String,
+    **CONDITIONS,
 }
 FORMS = {
     "lsep": "LSEP, exact: a product of two sums",
     "lsep_sampled": "LSEP over 1,000 drawn pairs",
     "ranking_hinge": "hinge, pair by pair",
 }
-IMAGES = 1000  # number of images of a batch
+IMAGES = 1000  # in a batch
 
 
 def measure(plan: Plan) -> pl.DataFrame:
-    """Measure the forms in turns, for each number of labels and of labels per image in the plan."""
+    """Measure the losses in turns, for each number of labels and of labels per image in the plan."""
     rows: list[Row] = []
     for n_labels in plan.on_features.losses["labels"]:
         for per_image in plan.on_features.losses["per_image"]:
@@ -48,7 +42,7 @@ def measure(plan: Plan) -> pl.DataFrame:
 
 
 def seconds_of(n_labels: int, per_image: int, repeats: int) -> list[Row]:
-    """Time the losses of random scores of `IMAGES` images that have `per_image` random labels each."""
+    """Time the losses of random scores for `IMAGES` images with `per_image` random labels each."""
     rng = generator(SEED, Stream.SIMULATED_LABELS)
     drawn = rng.random((IMAGES, n_labels)).argpartition(per_image - 1, axis=1)[:, :per_image]
     offsets = per_image * np.arange(IMAGES + 1, dtype=np.int64)
@@ -57,22 +51,13 @@ def seconds_of(n_labels: int, per_image: int, repeats: int) -> list[Row]:
     scores: Matrix = rng.standard_normal((IMAGES, n_labels), dtype=np.float32)
     with workers(1) as pool:
         problem = Problem(Training.all_of(labels), SEED, pool, all_known(np.ones((IMAGES, 1), dtype=np.float32)))
-        methods = [method_of(row, problem) for row in FORMS]
+        methods = [network_of(form, problem) for form in FORMS]
         turns = [partial(loss_of, method, scores) for method in methods]
         seconds = interleave([timed(turn, clock_for(1)) for turn in turns], repeats)
-    shared: Row = {"labels": n_labels, "per_image": per_image, "repeats": repeats}
-    shared |= {"load": os.getloadavg()[0], "machine": processor()}
-    return [shared | {"form": FORMS[row], "seconds": median(own)} for row, own in zip(FORMS, seconds, strict=True)]
-
-
-def method_of(row: str, problem: Problem) -> NetworkMethod:
-    """Return the method of a file in `config/methods`, with its settings."""
-    config = read_method_config(CONFIG / "methods" / f"{row}.yaml")
-    method = load_method(config.method)
-    assert issubclass(method, NetworkMethod)
-    return method(problem, read_settings(method, config.settings, row))
+    shared = {"labels": n_labels, "per_image": per_image} | conditions(repeats)
+    return [shared | {"form": name, "seconds": median(own)} for name, own in zip(FORMS.values(), seconds, strict=True)]
 
 
 def loss_of(method: NetworkMethod, scores: Matrix) -> None:
-    """Compute the loss of a copy of the scores, which the derivatives overwrite."""
+    """Compute the loss of a copy of the scores, since derivatives overwrite them."""
     method.loss(scores.copy(), np.arange(len(scores)))

@@ -1,6 +1,6 @@
-"""Measure the peak memory of one epoch in a fresh process that holds only the training labels.
+"""Measure the peak memory of an epoch in a new process that contains only the training labels.
 
-`python -m benchmarks.memory MATRIX.npz CONTESTANT FACTORS THREADS` is such a process.
+Such a process is `python -m benchmarks.memory MATRIX.npz CONTESTANT FACTORS THREADS`.
 """
 
 import json
@@ -36,7 +36,7 @@ MEASURED = (VSE_FS, OPT_AUC, WARP_10, ENS, ALS, IMPLICIT_BPR, CORNAC_BPR, LIGHTF
 
 
 def measure(plan: Plan) -> pl.DataFrame:
-    """Measure every contestant at one size, and VSE-fs at the largest size."""
+    """Measure all contestants at one size, and VSE-fs at the largest size."""
     rows = []
     for size, contestants in ((plan.memory, MEASURED), (plan.largest, (VSE_FS,))):
         with TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""Compare exact search with a matrix product and scikit-learn, and a random projection tree with exact search."""
+"""Compare exact search with a matrix product and with scikit-learn, and random projection trees with exact search."""
 
 import importlib
 from collections.abc import Callable, Sequence
@@ -37,7 +37,7 @@ def sparse_neighbours(plan: Plan) -> list[Row]:
 
 
 def compare(plan: Plan, what: str, searched: Searched, others: dict[str, Work]) -> list[Row]:
-    """Compare an exact search with peers; quality is the share of neighbours that are as near as scikit-learn's."""
+    """Compare exact search with peers; quality is the share of neighbours that are as near as scikit-learn's."""
     k = min(plan.on_features.neighbours, searched.rows.shape[0])
     search = Search(searched.rows, "cosine")
     found = brute_force(searched, k) if installed("sklearn", f"{what}, scikit-learn") else None
@@ -71,26 +71,26 @@ def search_by_all(search: Search, searched: Searched, k: int, pool: Workers) -> 
 
 
 def brute_force(searched: Searched, k: int) -> Callable[[], Ids]:
-    """Return scikit-learn's search by the faster distance; for unit rows either distance has the same nearest rows."""
+    """Return scikit-learn's search by Euclidean distance, which is faster and equivalent for rows of unit length."""
     module = importlib.import_module("sklearn.neighbors")
     fitted = module.NearestNeighbors(n_neighbors=k, algorithm="brute", metric="euclidean").fit(searched.rows)
     return lambda: np.asarray(fitted.kneighbors(searched.queries, return_distance=False), dtype=np.int32)
 
 
 def limited(work: Work, threads: int) -> object:
-    """Do work with a limit on the threads of BLAS and OpenMP."""
+    """Do work with at most `threads` threads of BLAS and OpenMP."""
     with threadpool_limits(threads):
         return work()
 
 
 def as_near(search: Search, queries: Rows, ours: Ids, theirs: Ids) -> float:
-    """Return the share of the k nearest rows, (m, k), with a distance not above the peer's at the same rank."""
+    """Return the share of our k nearest rows, (m, k), that are not farther than the peer's row of the same rank."""
     distances_ours, distances_peer = (np.sort(search.distances(queries, near)) for near in (ours, theirs))
     return float((distances_ours <= distances_peer + ROUNDING).mean())
 
 
 class Tree:
-    """A random projection tree, searched as by the method `random_projection_tree`, without the votes."""
+    """A random projection tree, searched as by the method `random_projection_tree` but without votes."""
 
     def __init__(self, searched: Searched, levels: int) -> None:
         self.seed, self.queries = new_state(SEED, Stream.DIRECTIONS)[0], searched.queries
@@ -99,7 +99,7 @@ class Tree:
         self.starts = bounds[:-1]
 
     def first(self, k: int) -> Ids:
-        """Search the k nearest rows of each query in its leaf; return the nearest one, (m,)."""
+        """Search the k nearest rows of each query in its leaf, and return the nearest row of each, (m,)."""
         first = np.empty(self.queries.shape[0], dtype=np.int32)
         leaf_of_query = descend(self.queries, self.thresholds, self.seed)
         for leaf in np.unique(leaf_of_query).tolist():
@@ -115,7 +115,7 @@ def first_of(near: Ids, keys: Matrix) -> Ids:
 
 
 def tree(plan: Plan) -> list[Row]:
-    """Compare the seconds per query of trees and exact search, on one thread; quality is recall of the first one."""
+    """Compare the seconds per query of trees and exact search, one thread; quality is the recall of the nearest row."""
     all_searched = (searched(blobs(plan)), dense_rows(plan), sparse_rows(plan))
     return [row for searched in all_searched for row in against_exact(plan, searched, plan.on_features.levels)]
 
@@ -130,9 +130,9 @@ def against_exact(plan: Plan, searched: Searched, levels: Sequence[int]) -> list
         by_trees = [partial(tree.first, k) for tree in trees.values()]
         turns: list[Work] = [partial(search.nearest, searched.queries, k), *by_trees]
         seconds = interleave([timed(turn, clock_for(1)) for turn in turns], plan.repeats)
-    a_query = [[time / n_queries for time in times] for times in seconds]
+    per_query = [[time / n_queries for time in times] for times in seconds]
     keys = {"what": "tree", "size": searched.name, "threads": 1, "peer": "exact search"}
     return [
-        comparison(keys | {"ours": f"p = {p}"}, own, a_query[0], (float((grown.first(k) == exact).mean()), 1.0))
-        for (p, grown), own in zip(trees.items(), a_query[1:], strict=True)
+        comparison(keys | {"ours": f"p = {p}"}, own, per_query[0], (float((grown.first(k) == exact).mean()), 1.0))
+        for (p, grown), own in zip(trees.items(), per_query[1:], strict=True)
     ]

@@ -1,4 +1,4 @@
-"""Compare epochs of networks with binary cross-entropy, ours and scikit-learn's, on the same features."""
+"""Compare epochs of our networks and scikit-learn's, with binary cross-entropy and the same features."""
 
 import importlib
 import warnings
@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
-from benchmarks.clock import timed
-from benchmarks.contestants import Contestant, Settings, grid_of
-from benchmarks.data import Data
+from benchmarks.contestants import Contestant, Settings, Training, grid_of
+from benchmarks.data import Data, configured
 from benchmarks.feature_rows import blobs
 from benchmarks.image_features import Tables, race
 from benchmarks.plan import SEED, Plan
@@ -18,7 +18,7 @@ from vsebench.core.workers import Workers
 from vsebench.data.features import Features
 from vsebench.data.problem import LabelMatrix, Problem
 from vsebench.data.problem import Training as Labels
-from vsebench.methods.base import load_method
+from vsebench.methods.base import load_method, read_settings
 from vsebench.methods.networks.network import Network
 from vsebench.methods.networks.training import NetworkMethod
 from vsebench.models import Model
@@ -33,7 +33,7 @@ GRIDS = {
 }
 
 
-class Ours:
+class Ours(Training):
     """A method whose model is a network."""
 
     def __init__(
@@ -52,23 +52,19 @@ class Ours:
         self.method, self.threads = kind(problem, kind.settings_type.model_validate(own)), pool.threads
 
     def run(self, epochs: int) -> list[float]:
-        with limited(self.threads):
-            return [timed(self.method.epoch)() for _ in range(epochs)]
-
-    def model(self) -> Model:
-        return self.method.model()
+        with threadpool_limits(self.threads):
+            return super().run(epochs)
 
 
-class Sklearn:
+class Sklearn(Training):
     """`MLPClassifier` with Adam, or one `SGDClassifier` per label; an epoch is one pass over the images."""
 
     def __init__(
         self, features: Features | None, hidden: list[int], train: LabelMatrix, settings: Settings, pool: Workers
     ) -> None:
         assert features is not None
-        self.ours = Ours(
-            "bce", features, hidden, train, {"learning_rate": 1.0}, pool
-        )  # for its images and normalisation
+        # Ours has the normalised images.
+        self.ours = Ours("bce", features, hidden, train, {"learning_rate": 1.0}, pool)
         self.rows, self.threads = self.ours.method.seen.rows, pool.threads
         labels = self.ours.method.seen.labels
         self.right = np.zeros((labels.n_rows, labels.n_labels), dtype=np.int64)
@@ -84,11 +80,11 @@ class Sklearn:
         self.hidden = hidden
 
     def run(self, epochs: int) -> list[float]:
-        with limited(self.threads), warnings.catch_warnings():
+        with threadpool_limits(self.threads), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return [timed(self._epoch)() for _ in range(epochs)]
+            return super().run(epochs)
 
-    def _epoch(self) -> None:
+    def epoch(self) -> None:
         if self.hidden:
             self.network.partial_fit(self.rows, self.right, classes=list(range(self.right.shape[1])))
         else:
@@ -105,19 +101,22 @@ class Sklearn:
         return Network(hidden, np.ascontiguousarray(last.T), self.ours.method.seen.normalisation)
 
 
+def network_of(variant: str, problem: Problem, **changes: Any) -> NetworkMethod:
+    """Return the network method of a file in `config/methods`, with some of its settings changed."""
+    config = configured(variant)
+    method = load_method(config.method)
+    assert issubclass(method, NetworkMethod)
+    return method(problem, read_settings(method, config.settings | changes, variant))
+
+
 def without_factors(settings: Settings) -> dict[str, Any]:
-    """Return the settings without the number of factors, which a network does not have."""
+    """Return the settings without `factors`, which networks do not have."""
     return {name: value for name, value in settings.items() if name != "factors"}
 
 
 def layer(weights: NDArray[np.floating], intercepts: NDArray[np.floating]) -> NDArray[np.float32]:
     """Return weights with the intercepts as the last row, as in `Network`."""
     return np.vstack([weights, intercepts]).astype(np.float32, order="C")
-
-
-def limited(threads: int) -> Any:
-    """Return a context in which matrix products use this number of threads."""
-    return importlib.import_module("threadpoolctl").threadpool_limits(threads)
 
 
 def contestants(data: Data, hidden: list[int]) -> tuple[Contestant, Contestant]:

@@ -1,11 +1,11 @@
-"""Measure time and memory of reading a table with the layout and size of Open Images.
+"""Measure the time and memory that it takes to read a table with the layout and size of Open Images.
 
     python benchmarks/openimages_reader.py FOLDER [--lines 80000000]
 
-Generates an archive in FOLDER (0.6 GB for 80 million lines; an existing one is reused), runs the stage `prepare` on it
-in separate processes, checks the label matrix, prints a table, and writes the numbers to
+The script generates an archive in FOLDER (0.6 GB for 80 million lines) unless there is one, runs the stage `prepare`
+on it in separate processes, checks the label matrix, prints a table, and writes the numbers to
 results/openimages_reader.json. Images have 9 labels on average, label frequencies are heavy-tailed, and 1 % of the
-lines are repeated. Images come in no order, which is harder to read than the official table, which is sorted.
+lines are repeated. The images are not sorted, which is harder to read than the official table, which is.
 """
 
 import argparse
@@ -28,11 +28,11 @@ from vsebench.core.storage import write_json
 ARCHIVE = "generated.tar.gz"
 LABELS = 7_844
 LABELS_PER_IMAGE = 9
-BLOCKS = 50  # at least; the last 2 % of them are the table of validation
+BLOCKS = 50  # at least; the last 2 % form the table of validation
 IMAGES_A_BLOCK = 100_000
 REPEATED = 0.01
 LIMIT_GIB = 6
-# The process reports its own peak; the peak that the system reports to its parent includes the parent's memory.
+# The process reports its own peak, since the peak that the system reports to its parent includes the parent's memory.
 STAGE = """
 import json, os, sys
 from vsebench.cli import main
@@ -49,19 +49,19 @@ VARIANTS: dict[str, dict[str, Any]] = {
 
 
 def mids() -> np.ndarray:
-    """Return ids of 7 to 9 characters like those of Open Images, in the order of popularity, (LABELS,) bytes."""
+    """Return ids of 7 to 9 characters like those of Open Images, by descending popularity, (LABELS,) bytes."""
     order = np.random.default_rng(0).permutation(LABELS)
     return np.array([b"/m/0%x" % number for number in 4096 + order * 397])
 
 
 def image_id(number: np.ndarray) -> np.ndarray:
-    """Return a different, random-looking uint64 for each number."""
+    """Return a distinct, random-looking uint64 for each number."""
     mixed = number.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     return mixed ^ (mixed >> np.uint64(31))
 
 
 def draw(n_lines: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray, int]]:
-    """Yield blocks: image number and label of each line, and the number of repeated lines, which come last."""
+    """Yield blocks: the image number and label of each line, and the number of repeated lines, which come last."""
     a_block = min(IMAGES_A_BLOCK, n_lines // LABELS_PER_IMAGE // BLOCKS + 1)
     popularity = np.cumsum(1 / np.arange(10, LABELS + 10))
     drawn = block = 0
@@ -79,7 +79,7 @@ def draw(n_lines: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray, int]
 
 
 def text(image: np.ndarray, label: np.ndarray, names: np.ndarray) -> bytes:
-    """Return the lines of a table: a matrix of bytes with all fields, without the padding of the names."""
+    """Return the lines of a table, from a matrix of bytes with all fields and padded names."""
     nibbles = (image_id(image)[:, None] >> np.arange(60, -1, -4, dtype=np.uint64)) & np.uint64(15)
     digits = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)[nibbles.astype(np.uint8)]
     name = names[label].view(np.uint8).reshape(len(label), -1)
@@ -92,7 +92,7 @@ def text(image: np.ndarray, label: np.ndarray, names: np.ndarray) -> bytes:
 def generate(archive: Path, n_lines: int, seed: int = 0) -> dict[str, Any]:
     """Write an archive; return its numbers of lines, images, pairs and repeats, and of images per label.
 
-    Blocks are drawn twice to save memory: first for the sizes, which a tar archive states before the content.
+    To save memory, blocks are drawn twice: first for their sizes, which a tar archive contains before the content.
     """
     names = mids()
     lengths = np.char.str_len(names)
@@ -117,7 +117,7 @@ def generate(archive: Path, n_lines: int, seed: int = 0) -> dict[str, Any]:
 
 
 class _Lines(io.RawIOBase):
-    """A file-like object that reads the blocks of an iterator."""
+    """A file-like object whose content is the blocks of an iterator."""
 
     def __init__(self, head: bytes, blocks: Iterator[bytes]) -> None:
         self.rest, self.blocks = memoryview(head), blocks
@@ -135,7 +135,7 @@ class _Lines(io.RawIOBase):
 
 
 def prepare(folder: Path, out: Path, vocabulary: dict[str, Any]) -> dict[str, float]:
-    """Run the stage in a process of its own; return its wall time, processor time and peak memory."""
+    """Run the stage in a new process; return its wall time, processor time and peak memory."""
     options = {"archive": ARCHIVE, "min_confidence": 0.5}
     definition = json.dumps({"adapter": "openimages", "options": options, "vocabulary": vocabulary})
     command = [sys.executable, "-c", STAGE, "prepare", "--name", "generated", "--definition", definition]
@@ -149,7 +149,7 @@ def prepare(folder: Path, out: Path, vocabulary: dict[str, Any]) -> dict[str, fl
 
 
 def check(out: Path, made: dict[str, Any]) -> None:
-    """Check that a matrix made without filters contains the generated annotations."""
+    """Check that the matrix made without filters contains exactly the generated annotations."""
     labels = pl.read_parquet(out / "labels.parquet")
     counts = json.loads((out / "summary.json").read_text())["counts"]
     assert (counts["images"], counts["pairs"]) == (made["images"], made["pairs"]), counts

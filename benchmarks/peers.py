@@ -1,26 +1,26 @@
-"""Methods of third-party packages, with the interface of `Training`, each run in the way that suits it best.
+"""Methods of third-party packages, each run in the way that suits it best.
 
-Only epochs are timed: preparations of data in every call of `fit` are left out. Matrix products run on the calling
-thread, as implicit recommends.
+Only epochs are timed, not the preparations of data in every call of `fit`. Matrix products run on the calling thread,
+as implicit recommends.
 """
-
-import time
 
 import numpy as np
 import scipy.sparse
 from cornac.models.bpr.recom_bpr import BPR, RNGVector  # type: ignore[import-untyped]
 from implicit.cpu.bpr import BayesianPersonalizedRanking
 
-from benchmarks.contestants import Settings
+from benchmarks.biases.opt_auc import with_biases
+from benchmarks.contestants import Settings, Training
 from benchmarks.plan import SEED
 from vsebench.core.workers import Workers
-from vsebench.data.problem import LabelMatrix, Problem, Training
+from vsebench.data.problem import LabelMatrix, Problem
+from vsebench.data.problem import Training as Labels
 from vsebench.methods.by_labels import implicit_als, lightfm_model, lightfm_warp
 from vsebench.models import Embeddings
 
 
 def sparse(matrix: LabelMatrix) -> scipy.sparse.csr_matrix:
-    """Return the positives as ones, in new arrays, since some packages need writable arrays."""
+    """Return the positives as ones, in new arrays since some packages need writable ones."""
     ones = np.ones(matrix.n_pairs, dtype=np.float32)
     shape = (matrix.n_rows, matrix.n_labels)
     return scipy.sparse.csr_matrix(
@@ -28,8 +28,8 @@ def sparse(matrix: LabelMatrix) -> scipy.sparse.csr_matrix:
     )
 
 
-class ImplicitAls:
-    """ALS by conjugate gradients, on the objective that VSE-fs has with this `beta_0` and `regularisation` (lambda).
+class ImplicitAls(Training):
+    """ALS by conjugate gradients, with the objective of VSE-fs for this `beta_0` and `regularisation` (lambda).
 
     VSE-fs with gamma 0, alpha 0 and weights 1 minimises, with beta = beta_0 / labels,
         sum over positives (1 - s)^2 + beta sum over the rest s^2 + lambda (|U|^2 + |V|^2);
@@ -45,7 +45,7 @@ class ImplicitAls:
             confidence=1 / beta,
             regularisation=float(settings["regularisation"]) / beta,
         )
-        self.method = implicit_als.ImplicitAls(Problem(Training.all_of(train), SEED, pool), own)
+        self.method = implicit_als.ImplicitAls(Problem(Labels.all_of(train), SEED, pool), own)
 
     def run(self, epochs: int) -> list[float]:
         seconds: list[float] = []
@@ -55,12 +55,9 @@ class ImplicitAls:
         )
         return seconds
 
-    def model(self) -> Embeddings:
-        return self.method.model()
 
-
-class ImplicitBpr:
-    """BPR of implicit. It draws negatives by their frequency, and skips steps whose negative is a positive."""
+class ImplicitBpr(Training):
+    """BPR of implicit, which draws negatives by frequency and skips steps whose negative is a positive."""
 
     def __init__(self, train: LabelMatrix, settings: Settings, pool: Workers) -> None:
         self.positives = sparse(train)
@@ -83,10 +80,10 @@ class ImplicitBpr:
         return Embeddings(self.bpr.user_factors, self.bpr.item_factors)
 
 
-class CornacBpr:
-    """BPR of Cornac. It skips steps whose negative is a positive.
+class CornacBpr(Training):
+    """BPR of Cornac, which skips steps whose negative is a positive.
 
-    Its `fit` copies the data and then runs all epochs in one call; here the loop of that call is written out.
+    Its `fit` copies the data and then runs all epochs in one call; here, the loop of that call is written out.
     """
 
     def __init__(self, train: LabelMatrix, settings: Settings, pool: Workers) -> None:
@@ -102,24 +99,17 @@ class CornacBpr:
         self.positives = RNGVector(pool.threads, train.n_pairs - 1, SEED)
         self.negatives = RNGVector(pool.threads, train.n_labels - 1, SEED + 1)
 
-    def run(self, epochs: int) -> list[float]:
-        seconds = []
-        for _ in range(epochs):
-            start = time.perf_counter()
-            self.bpr._fit_sgd(
-                self.positives, self.negatives, self.threads, self.pair_image, self.rows.indices, self.every_label,
-                self.rows.indptr, self.image, self.label, self.bias,
-            )  # fmt: skip
-            seconds.append(time.perf_counter() - start)
-        return seconds
+    def epoch(self) -> None:
+        self.bpr._fit_sgd(
+            self.positives, self.negatives, self.threads, self.pair_image, self.rows.indices, self.every_label,
+            self.rows.indptr, self.image, self.label, self.bias,
+        )  # fmt: skip
 
     def model(self) -> Embeddings:
-        """Return the model with the labels' biases as an additional factor."""
-        ones = np.ones((len(self.image), 1), dtype=np.float32)
-        return Embeddings(np.hstack([self.image, ones]), np.hstack([self.label, self.bias[:, np.newaxis]]))
+        return with_biases(Embeddings(self.image, self.label), self.bias)
 
 
-class LightfmWarp:
+class LightfmWarp(Training):
     """WARP of LightFM, on any number of threads."""
 
     def __init__(self, train: LabelMatrix, settings: Settings, pool: Workers) -> None:
@@ -127,16 +117,8 @@ class LightfmWarp:
             factors=int(settings["factors"]), learning_rate=float(settings["learning_rate"]),
             regularisation=float(settings["regularisation"]), trials=10,
         )  # fmt: skip
-        self.method = lightfm_warp.LightfmWarp(Problem(Training.all_of(train), SEED, pool), own)
+        self.method = lightfm_warp.LightfmWarp(Problem(Labels.all_of(train), SEED, pool), own)
         self.threads = pool.threads
 
-    def run(self, epochs: int) -> list[float]:
-        seconds = []
-        for _ in range(epochs):
-            start = time.perf_counter()
-            self.method.lightfm.fit_partial(self.method.positives, epochs=1, num_threads=self.threads)
-            seconds.append(time.perf_counter() - start)
-        return seconds
-
-    def model(self) -> Embeddings:
-        return self.method.model()
+    def epoch(self) -> None:
+        self.method.lightfm.fit_partial(self.method.positives, epochs=1, num_threads=self.threads)

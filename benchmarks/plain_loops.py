@@ -1,7 +1,7 @@
-"""Kernels as plain loops, without `kernels/vectors.py`: what `benchmarks/without_vectors.py` compares with.
+"""Kernels as plain loops, which `benchmarks/without_vectors.py` compares with those by `kernels/vectors.py`.
 
-Each does what the function of the same name does. Sums are added in the order that the compiler chooses, so a model's
-last bits differ.
+Each function does the same as the function of that name in the package. The compiler chooses the order of additions, so
+the last bits of a model differ.
 """
 
 import numpy as np
@@ -48,7 +48,7 @@ def sgd_step(embedding, i, p, n, size, shrinkage):  # type: ignore[no-untyped-de
 
 @njit(inline="always")
 def contains(row_labels, start, stop, label):  # type: ignore[no-untyped-def]
-    """Return whether an image has a label; what `any_equal` is for."""
+    """Return whether an image has a label; replaces `any_equal`."""
     for j in range(start, stop):  # noqa: SIM110, numba compiles no generators
         if row_labels[j] == label:
             return True
@@ -62,7 +62,7 @@ def prefetch(array, index):  # type: ignore[no-untyped-def]
 
 @njit(**INLINE)
 def weigh_factors(images, i, deviations, sums):  # type: ignore[no-untyped-def]
-    """Write the cumulative weights of factors; what `absolute` and `cumsum` are for."""
+    """Write the cumulative weights of factors; replaces `absolute` and `cumsum`."""
     n_factors = images.shape[1]
     for f in range(LANES):
         sums[f] = abs(images[i, f]) * deviations[f]
@@ -76,7 +76,7 @@ def weigh_factors(images, i, deviations, sums):  # type: ignore[no-untyped-def]
 
 @njit(**INLINE)
 def find_factor(sums, share):  # type: ignore[no-untyped-def]
-    """Return a factor for a share; what `greater_mask` and `count_bits` are for."""
+    """Return the factor for a share of the weights; replaces `greater_mask` and `count_bits`."""
     n_factors = len(sums) - 2 * LANES
     rest = np.float32(share) * sums[-1]
     lane = 0
@@ -91,7 +91,7 @@ def find_factor(sums, share):  # type: ignore[no-untyped-def]
 
 @njit(**INLINE)
 def add_four_rows(rows, i, e, matrix, total):  # type: ignore[no-untyped-def]
-    """Add four rows of a matrix, each times a number of an image."""
+    """Add four rows of a matrix, each times a feature of an image."""
     w, x, y, z = rows.values[e], rows.values[e + 1], rows.values[e + 2], rows.values[e + 3]
     a, b, c, d = column(rows, i, e), column(rows, i, e + 1), column(rows, i, e + 2), column(rows, i, e + 3)
     for f in range(matrix.shape[1]):
@@ -100,7 +100,7 @@ def add_four_rows(rows, i, e, matrix, total):  # type: ignore[no-untyped-def]
 
 @njit(**INLINE)
 def add_to_rows(rows, i, matrix, direction):  # type: ignore[no-untyped-def]
-    """Add a direction to the rows of an image's features."""
+    """Add a direction, times each feature of an image, to the feature's row."""
     for e in range(rows.offsets[i], rows.offsets[i + 1]):
         j, x = column(rows, i, e), rows.values[e]
         for f in range(matrix.shape[1]):
@@ -143,7 +143,7 @@ def product(output, vectors, label):  # type: ignore[no-untyped-def]
 
 @njit(fastmath=FASTMATH, error_model="numpy")
 def sweep_images(start, stop, rows, labels, gamma, regularisation, blocks, scores, extended):  # type: ignore[no-untyped-def]
-    """Update images one by one, not 16 at a time."""
+    """Update images one by one instead of 16 at a time."""
     n_factors = labels.vectors.shape[1]
     most = full_sample.longest(rows.offsets, start, stop)
     targets, excess, score, slopes = scratch(most), scratch(most), scratch(most), scratch(n_factors)
@@ -185,7 +185,7 @@ def sweep_images(start, stop, rows, labels, gamma, regularisation, blocks, score
 
 @njit(**INLINE)
 def gather_labels(f0, group, width, n, vectors, rows, x):  # type: ignore[no-untyped-def]
-    """Gather the labels of 16 images; what `transpose` is for."""
+    """Gather the vectors of the labels of 16 images; replaces `transpose`."""
     x[:n] = 0
     for lane in range(width):
         first = rows.offsets[group + lane]
@@ -197,7 +197,7 @@ def gather_labels(f0, group, width, n, vectors, rows, x):  # type: ignore[no-unt
 
 @njit(**INLINE)
 def gather_images(f0, first, degree, n_tiles, blocks, images, x):  # type: ignore[no-untyped-def]
-    """Gather the images of a label; what `transpose` is for."""
+    """Gather the vectors of the images of a label; replaces `transpose`."""
     x[(n_tiles - 1) * LANES : n_tiles * LANES] = 0
     for j in range(degree):
         full_sample.prefetch(blocks, (f0 // LANES, images[first + j + full_sample.AHEAD], 0))
@@ -208,7 +208,7 @@ def gather_images(f0, first, degree, n_tiles, blocks, images, x):  # type: ignor
 
 @njit
 def where_above(keys, bound, found):  # type: ignore[no-untyped-def]
-    """Write where numbers are greater than a bound; what `greater_mask` is for."""
+    """Write the indices of numbers that are greater than a bound; replaces `greater_mask`."""
     count = 0
     for i in range(len(keys)):
         if keys[i] > bound:
@@ -219,7 +219,7 @@ def where_above(keys, bound, found):  # type: ignore[no-untyped-def]
 
 @njit(fastmath=FASTMATH)
 def count_embedded(images, labels, queries, query_labels, offsets, row_labels):  # type: ignore[no-untyped-def]
-    """Count higher scores by products of int16; what `add_products` is for. Candidates that images know are counted."""
+    """Count higher scores, including those of known labels, by products of int16; replaces `add_products`."""
     n_labels = len(labels.vectors)
     vectors = images[queries]
     own = np.empty(len(queries), dtype=np.float32)

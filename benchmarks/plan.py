@@ -1,4 +1,4 @@
-"""How much is measured: everything, or a little to check that it works."""
+"""The sizes and repeats of the benchmarks: full ones, and small ones to check that everything works."""
 
 import os
 from dataclasses import dataclass, replace
@@ -9,7 +9,7 @@ RANKED = "recall@10"  # the metric of quality for ranked labels
 
 @dataclass(frozen=True)
 class Training:
-    """Number of epochs of a training, and number of epochs between two rankings of the validation labels."""
+    """The number of epochs of a training, and the number of epochs between two rankings of the validation labels."""
 
     epochs: int
     every: int
@@ -17,7 +17,7 @@ class Training:
 
 @dataclass(frozen=True)
 class SparseRows:
-    """Sizes of simulated images with labels and sparse features; `words` is the mean per image, repeats included."""
+    """The sizes of simulated images with labels and sparse features; `words` is the mean number of words per image."""
 
     images: int
     dimensions: int
@@ -26,7 +26,7 @@ class SparseRows:
     words: float
 
     def scaled(self, scale: float) -> "SparseRows":
-        """Return the sizes with images, dimensions and labels scaled; labels and words per image stay the same."""
+        """Return sizes with scaled numbers of images, dimensions and labels."""
         sizes = {name: scaled(getattr(self, name), scale) for name in ("images", "dimensions", "labels")}
         return replace(self, **sizes)
 
@@ -37,17 +37,17 @@ class OnFeatures:
 
     Attributes
     ----------
-    blobs : sizes of simulated rows, used if no mirror has those of Corel 5k
-    trainings : for each comparison of epochs, the epochs of every contestant
-    sparse, sparse_queries : images to learn from and to search; queries
-    dense : rows, queries and dimensions
+    blobs : simulated rows, used if the mirror lacks the rows of Corel 5k
+    trainings : comparison of epochs -> epochs of each contestant
+    sparse, sparse_queries : sparse rows to train on and to search, and number of queries
+    dense : numbers of rows, queries and dimensions of dense rows to search
     factors : D
     neighbours : number of neighbours to search
     levels : p of each tree
     steps : non-zeros of a row (1, 2 and 4 times those of `sparse`), D and Y for which a step is measured
     losses : numbers of labels, and of labels per image, for which losses are measured
-    epochs : numbers of labels for which an epoch with word vectors is measured, and its number of images
-    searched : number of images among which a word is searched, and the size of their vectors
+    epochs : numbers of labels for which an epoch with word vectors is measured, and the number of images
+    searched : number of images in which a word is searched, and dimensions of their vectors
     """
 
     blobs: SparseRows
@@ -75,15 +75,15 @@ class Plan:
 
     Attributes
     ----------
-    trainings : for each size (a data set `sim-<size>`), the epochs of every contestant
-    scale : of the simulated sets; 1 is full size
-    threads : numbers of threads of every comparison
+    trainings : size (of a data set `sim-<size>`) -> epochs of each contestant
+    scale : scale of the simulated sets; 1 is full size
+    threads : numbers of threads for which comparisons are made
     factors : K
-    repeats : interleaved repeats of each comparison
-    images : largest number of images that are ranked to choose settings and to measure quality
+    repeats : number of repeats of each comparison, in which contestants take turns
+    images : largest number of images to rank when settings are chosen and quality is measured
     growth, growth_repeats : sizes and repeats of the stage `scale`
-    memory, largest : the size at which every method's memory is measured, and the size for VSE-fs alone
-    starts : repeats of cold compilation and warm start
+    memory, largest : the size for which the memory of all methods is measured, and a larger size for VSE-fs alone
+    starts : number of cold and of warm starts
     on_features : sizes of the benchmarks on image features
     """
 
@@ -134,7 +134,7 @@ ON_FEATURES = OnFeatures(
 )
 
 FULL = Plan(
-    # On the large set all contestants get the same few epochs; on the small set they get as many as they need.
+    # On the large set, all contestants get the same few epochs; on the small set, as many as they need.
     trainings={"nuswide": Training(epochs=16, every=4), "iapr": Training(epochs=40, every=2)},
     scale=1.0,
     threads=THREADS,

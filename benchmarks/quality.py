@@ -1,4 +1,4 @@
-"""Quality of a contestant with its best settings, which are chosen on validation labels; reported on test labels."""
+"""Choose the best settings of contestants on validation labels, and measure their quality on test labels."""
 
 from dataclasses import dataclass
 
@@ -26,7 +26,7 @@ SCHEMA = {
 
 @dataclass(frozen=True)
 class Choice:
-    """The settings and epochs that were best on the validation labels, and the quality there."""
+    """The settings and epochs that are best on the validation labels, and the quality there."""
 
     settings: Settings
     epochs: int
@@ -34,7 +34,7 @@ class Choice:
 
 
 class Judge:
-    """Chooses settings once for each contestant and size, on all cores."""
+    """Chooses settings and measures quality, once for each contestant and data set, on all cores."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -43,7 +43,7 @@ class Judge:
         self._tests: dict[tuple[str, str], float] = {}
 
     def choice(self, contestant: Contestant, data: Data) -> Choice:
-        """Return the best choice on the validation labels; of equally good ones the first."""
+        """Return the first of the best choices on the validation labels."""
         key = contestant.name, data.name
         if key not in self._choices:
             with workers(max(self.plan.threads)) as pool:
@@ -52,7 +52,7 @@ class Judge:
         return self._choices[key]
 
     def test(self, contestant: Contestant, data: Data) -> float:
-        """Return the quality on the test labels after training with the validation labels as well."""
+        """Return the quality on the test labels after training on training and validation labels."""
         key = contestant.name, data.name
         if key not in self._tests:
             choice = self.choice(contestant, data)
@@ -78,7 +78,7 @@ class Judge:
             return value(training.model(), data.test, data, pool)
 
     def settings(self, choice: Choice) -> Settings:
-        """Return the settings with the number of factors."""
+        """Return the chosen settings with the number of factors."""
         return choice.settings | {"factors": self.plan.factors}
 
     def _attempt(self, contestant: Contestant, settings: Settings, data: Data, pool: Workers) -> Choice:
@@ -94,7 +94,7 @@ class Judge:
 
 
 def value(model: Model, held_out: HeldOut, data: Data, pool: Workers) -> float:
-    """Return the data's metric on held-out labels; 0 for a model whose numbers are not finite."""
+    """Return the data's metric on held-out labels; 0 for a model whose scores are not finite."""
     if not model.has_finite_scores():
         return 0.0
     return mean_metric(rank(model, held_out, data.features, pool, "benchmark"), data.metric)

@@ -1,4 +1,4 @@
-"""Other ways to rank held-out labels: implicit's evaluation, and a straightforward implementation in NumPy."""
+"""Other ways to rank held-out labels: the evaluation of implicit, and a straightforward one in NumPy."""
 
 import importlib
 from collections.abc import Callable
@@ -11,15 +11,15 @@ from vsebench.data.chunks import even_chunks
 from vsebench.data.problem import HeldOut, LabelMatrix
 from vsebench.models import Embeddings
 
-SCORES_A_BLOCK = 1 << 20  # 4 MiB: with fewer there are many calls, with more the scores leave the cache before counting
+SCORES_A_BLOCK = 1 << 20  # 4 MiB; fewer would take many calls, more would leave the cache before they are counted
 CUTOFF = 10
 
 
 def blocked_ranks(model: Embeddings, held_out: HeldOut, pool: Workers) -> NDArray[np.int32]:
     """Return the rank of each image's one held-out label, a block of images at a time.
 
-    A block's scores are one matrix product. Known labels are masked, and scores above the held-out label's are counted.
-    The arrays of a block are reused for the next block. No held-out label is a known label.
+    The scores of a block are one matrix product. Known labels, which no held-out label is among, are masked, and scores
+    above the held-out label's are counted. The arrays of a block are reused for the next one.
     """
     images, labels, known = held_out.images, held_out.right.label_of_pair, held_out.known
     columns = np.ascontiguousarray(model.label.T)
@@ -43,7 +43,7 @@ def blocked_ranks(model: Embeddings, held_out: HeldOut, pool: Workers) -> NDArra
 
 
 def implicit_recall(model: Embeddings, held_out: HeldOut, threads: int) -> Callable[[], float]:
-    """Return a function that computes recall@10 by implicit's evaluation, with models and matrices prepared here."""
+    """Return a function that computes recall@10 by implicit's evaluation; its inputs are prepared in advance."""
     peers = importlib.import_module("benchmarks.peers")
     evaluation = importlib.import_module("implicit.evaluation")
     als = importlib.import_module("implicit.cpu.als").AlternatingLeastSquares(
@@ -65,7 +65,7 @@ def implicit_recall(model: Embeddings, held_out: HeldOut, threads: int) -> Calla
 
 
 def for_every_image(part: LabelMatrix, held_out: HeldOut, n_images: int) -> LabelMatrix:
-    """Return the rows of the tested images in a matrix with one row per image of the data set."""
+    """Return a matrix with a row per image of the data set, which contains the rows of the tested images."""
     sizes = np.zeros(n_images, dtype=np.int64)
     sizes[held_out.images] = part.n_labels_of_row
     offsets = np.concatenate([[0], np.cumsum(sizes)])

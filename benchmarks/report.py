@@ -1,4 +1,4 @@
-"""Write benchmarks.md: every ratio with its range, quality and goals, and growth, memory and compilation."""
+"""Write benchmarks.md: all ratios with ranges, qualities and goals, and tables of growth, memory and compilation."""
 
 from pathlib import Path
 from typing import Any
@@ -17,9 +17,7 @@ from vsebench.rendering.table import Cell, Column, Row, Table
 from vsebench.rendering.writers.markdown import to_markdown
 
 SECONDS = ("seconds_ours", "seconds_peer")
-LOAD = (
-    "Load: mean number of processes that ran or waited in the minute before the row was written, this run's included."
-)
+LOAD = "Load: mean number of processes that ran or waited in the last minute, including this one."
 METHODS = {
     "vse_fs": "VSE-fs",
     "opt_auc": "Opt-AUC",
@@ -32,16 +30,27 @@ METHODS = {
 
 def write(tables: Tables, out: Path) -> None:
     """Write the page."""
-    sections = [comparison_table(tables.comparisons), settings_table(tables.settings), growth_table(tables.growth)]
-    sections += [memory_table(tables.memory), start_table(tables.starts), feature_table(tables.features)]
-    sections += [feature_settings_table(tables.feature_settings), tree_table(tables.features)]
-    sections += [step_table(tables.wsabie_steps), loss_table(tables.losses_by_labels)]
-    sections += [epoch_table(tables.epochs_by_labels), vector_table(tables.vectors)]
-    machines = pl.concat([tables.comparisons["machine"], tables.features["machine"]]).unique().sort().to_list()
+    sections = [
+        comparison_table(tables["comparisons"]),
+        settings_table(tables["settings"], "recall@10", "Settings, chosen on the validation labels"),
+        growth_table(tables["growth"]),
+        memory_table(tables["memory"]),
+        start_table(tables["starts"]),
+        feature_table(tables["features"]),
+        settings_table(
+            tables["feature_settings"], "map", "Settings on image features, chosen on the validation images"
+        ),
+        tree_table(tables["features"]),
+        step_table(tables["wsabie_steps"]),
+        loss_table(tables["losses_by_labels"]),
+        epoch_table(tables["epochs_by_labels"]),
+        vector_table(tables["vectors"]),
+    ]
+    machines = pl.concat([tables["comparisons"]["machine"], tables["features"]["machine"]]).unique().sort().to_list()
     head = [
         "# Benchmarks",
         "",
-        f"Measured by `make benchmark` on: {', '.join(machines) or 'nothing yet'}. How: docs/benchmarks.md.",
+        f"Measured by `make benchmark` on: {', '.join(machines) or 'nothing yet'}. docs/benchmarks.md explains how.",
     ]
     text = "\n".join([*head, "", *(to_markdown(section) for section in sections)])
     with replacing(out) as temporary:
@@ -49,14 +58,14 @@ def write(tables: Tables, out: Path) -> None:
 
 
 def comparison_table(rows: pl.DataFrame) -> Table:
-    """Return a table with one row per comparison, with its goal."""
+    """Return a table with one row per comparison, and its goal."""
     notes = (
-        "All data are simulated; a size is named after the data set that has it.",
+        "All data are simulated; sizes are named after the data sets that have them.",
         "Ratio: seconds of the peer over ours in the same repeat; median [lowest, highest]. Seconds are medians.",
-        "To 95 %: on the validation labels; a method that stays below counts with one epoch more than were run.",
-        "Goals are for the size nuswide. The goal for uniform negatives is against the faster of the two peers.",
-        "Share of the peak: the time of the necessary operations at the rate of a sgemm of 2048 x 2048 on the same "
-        "number of threads, divided by the time of an iteration.",
+        "95 % is reached on the validation labels; a method that stays below counts with one more epoch than it ran.",
+        "Goals hold for the size nuswide and, for uniform negatives, against the faster of the two peers.",
+        "Share of the peak: the time that the necessary operations would take at the rate of a 2048 x 2048 sgemm on "
+        "the same number of threads, divided by the time of an iteration.",
         LOAD,
     )
     body = [comparison_row(row, TITLES[row["what"]]) for row in rows.iter_rows(named=True)]
@@ -64,12 +73,12 @@ def comparison_table(rows: pl.DataFrame) -> Table:
 
 
 def feature_table(rows: pl.DataFrame) -> Table:
-    """Return a table with one row per comparison on image features, with its goal."""
+    """Return a table with one row per comparison on image features, and its goal."""
     rows = rows.filter(pl.col("what") != TREE)
     notes = (
-        "Names that begin with sim-, `dense rows` and `sparse rows` are simulated.",
-        "Quality: for WSABIE validation map; for neighbours the share of ours that are as near as scikit-learn's.",
-        "A goal is reached only if our quality is not lower. Seconds are processor time on one thread, else wall time.",
+        "Data named sim-..., `dense rows` and `sparse rows` are simulated.",
+        "Quality: for neighbours, the share of ours that are as near as scikit-learn's; otherwise map on validation.",
+        "A goal is reached only if our quality is not lower. Seconds: processor time for one thread, else wall time.",
         LOAD,
     )
     body = [comparison_row(row, FEATURE_TITLES[row["what"]], equal=True) for row in rows.iter_rows(named=True)]
@@ -95,7 +104,7 @@ def comparison_columns(quality: str) -> tuple[Column, ...]:
 
 
 def comparison_row(row: dict[str, Any], title: str, equal: bool = False) -> Row:
-    """Return a comparison with its goal; if `equal`, the goal is reached only if our quality is not lower."""
+    """Return a comparison and its goal; if `equal`, the goal is reached only if our quality is not lower."""
     target = goal(row["what"], row["peer"], row["threads"])
     cells = [Cell(row[key]) for key in ("size", "threads", "ours", "peer", *SECONDS)]
     cells += [Cell(row["ratio_median"], row["ratio_min"], row["ratio_max"]), Cell(target.floor), Cell(target.aim)]
@@ -105,17 +114,8 @@ def comparison_row(row: dict[str, Any], title: str, equal: bool = False) -> Row:
     return Row(tuple(cells), group=title)
 
 
-def settings_table(rows: pl.DataFrame) -> Table:
-    """Return the settings chosen for each contestant whose quality is compared."""
-    return chosen_table(rows, "recall@10", "Settings, chosen on the validation labels")
-
-
-def feature_settings_table(rows: pl.DataFrame) -> Table:
-    """Return the settings chosen for contestants on image features."""
-    return chosen_table(rows, "map", "Settings on image features, chosen on the validation images")
-
-
-def chosen_table(rows: pl.DataFrame, metric: str, caption: str) -> Table:
+def settings_table(rows: pl.DataFrame, metric: str, caption: str) -> Table:
+    """Return the settings that were chosen for contestants, with their qualities by a metric."""
     columns = (
         Column("size", "Size"),
         Column("contestant", "Contestant"),
@@ -125,12 +125,16 @@ def chosen_table(rows: pl.DataFrame, metric: str, caption: str) -> Table:
         Column("validation", f"{metric}, validation", "score"),
         Column("test", f"{metric}, test", "score"),
     )
-    body = tuple(Row(tuple(Cell(row[column.key]) for column in columns)) for row in rows.iter_rows(named=True))
-    return Table(columns, body, caption)
+    return Table(columns, body_of(rows, columns), caption)
+
+
+def body_of(rows: pl.DataFrame, columns: tuple[Column, ...]) -> tuple[Row, ...]:
+    """Return the rows of a table; a column that `rows` lacks is empty."""
+    return tuple(Row(tuple(Cell(row.get(column.key)) for column in columns)) for row in rows.iter_rows(named=True))
 
 
 def growth_table(growth: pl.DataFrame) -> Table:
-    """Return each method's exponents, and the complexity that the VSE-fs paper prints."""
+    """Return the exponents of each method, and the complexity that the VSE-fs paper prints."""
     fitted = exponents(growth) if len(growth) else None
     printed = read_published([CONFIG / "papers" / "vse_fs.csv"]).all
     complexity = {cell.row: cell.value for cell in printed if cell.column == "time_complexity"}
@@ -142,26 +146,22 @@ def growth_table(growth: pl.DataFrame) -> Table:
 
 
 def memory_table(rows: pl.DataFrame) -> Table:
-    """Return the memory of each contestant, and the bytes of embeddings and pairs."""
+    """Return the memory of each contestant, and the size of embeddings and pairs."""
     columns = (
         Column("size", "Size"),
         Column("contestant", "Contestant"),
         Column("seconds", "Seconds of the epoch", "seconds"),
-        Column("start", "Before the data, MiB", "mebibytes"),
-        Column("peak", "Peak, MiB", "mebibytes"),
-        Column("data", "Embeddings and pairs, MiB", "mebibytes"),
+        Column("start_bytes", "Before the data, MiB", "mebibytes"),
+        Column("peak_bytes", "Peak, MiB", "mebibytes"),
+        Column("data_bytes", "Embeddings and pairs, MiB", "mebibytes"),
         Column("ratio", "Peak over both", "mean"),
     )
-    body = []
-    for row in rows.iter_rows(named=True):
-        numbers = [row[key] for key in ("seconds", "start_bytes", "peak_bytes", "data_bytes")]
-        values = [row["size"], row["contestant"], *numbers, row["peak_bytes"] / row["data_bytes"]]
-        body.append(Row(tuple(map(Cell, values))))
+    body = body_of(rows.with_columns(ratio=pl.col("peak_bytes") / pl.col("data_bytes")), columns)
     notes = (
-        "One epoch in a fresh process on all cores. The peak includes the interpreter and all imported modules.",
+        "One epoch in a new process on all cores. The peak includes the interpreter and all imported modules.",
         f"Limit: VSE-fs at the largest size, {MEMORY_LIMIT}.",
     )
-    return Table(columns, tuple(body), "Peak memory", notes=notes)
+    return Table(columns, body, "Peak memory", notes=notes)
 
 
 def start_table(rows: pl.DataFrame) -> Table:
@@ -181,13 +181,13 @@ def start_table(rows: pl.DataFrame) -> Table:
         for start, median, low, high, compiled in summary.iter_rows()
     )
     notes = (
-        "Cold: every kernel, no cache. Warm: one method, all in the cache. Whole processes on one core; median, range.",
+        "Cold: all kernels, no cache. Warm: one method, from the cache. Whole processes on one core; median [range].",
     )
     return Table(columns, body, "Compilation", notes=notes)
 
 
 def tree_table(rows: pl.DataFrame) -> Table:
-    """Return time and recall of each tree, and the time of the exact search."""
+    """Return the time and recall of each tree, and the time of exact search."""
     columns = (
         Column("size", "Rows"),
         Column("ours", "Levels"),
@@ -215,9 +215,8 @@ def step_table(rows: pl.DataFrame) -> Table:
         Column("trials", "Trials per step", "mean"),
         Column("seconds", "Microseconds per step", "seconds"),
     )
-    shown = rows.with_columns(pl.col("seconds") * 1e6)
-    body = tuple(Row(tuple(Cell(row[column.key]) for column in columns)) for row in shown.iter_rows(named=True))
-    notes = ("The epochs after the first, processor time on one thread, settings of the method `wsabie`.",)
+    body = body_of(rows.with_columns(pl.col("seconds") * 1e6), columns)
+    notes = ("Epochs after the first one, processor time on one thread, settings of the method `wsabie`.",)
     return Table(columns, body, "A step of WSABIE", notes=notes)
 
 
@@ -230,9 +229,8 @@ def loss_table(rows: pl.DataFrame) -> Table:
         Column("seconds", "Microseconds per image", "seconds"),
     )
     shown = rows.with_columns(pl.col("seconds") / losses_by_labels.IMAGES * 1e6).sort("form", "per_image", "labels")
-    body = tuple(Row(tuple(Cell(row[column.key]) for column in columns)) for row in shown.iter_rows(named=True))
     notes = ("Loss and derivatives of random scores, processor time on one thread.",)
-    return Table(columns, body, "Losses over pairs against the number of labels", notes=notes)
+    return Table(columns, body_of(shown, columns), "Losses over pairs against the number of labels", notes=notes)
 
 
 def epoch_table(rows: pl.DataFrame) -> Table:
@@ -247,7 +245,6 @@ def epoch_table(rows: pl.DataFrame) -> Table:
     times = rows.with_columns(pl.col("seconds") * 1e6, megabytes=(pl.col("words") / 1e6).round().cast(pl.Int64))
     keys = ["variant", "labels", "megabytes"]
     shown = times.pivot(on="part", index=keys, values="seconds") if len(times) else times.select(keys)
-    body = tuple(Row(tuple(Cell(line.get(column.key)) for column in columns)) for line in shown.iter_rows(named=True))
     notes = (
         f"A network {epochs_by_labels.INPUTS}-{epochs_by_labels.HIDDEN}-{epochs_by_labels.OUTPUTS}, batches of "
         f"{epochs_by_labels.BATCH}, {epochs_by_labels.PER_IMAGE} labels per image, P = 5, N = 10; processor time "
@@ -256,11 +253,13 @@ def epoch_table(rows: pl.DataFrame) -> Table:
         "and 424.5, X-Ent 68.5 and 90.5, Opt+X-Ent 73.6 and 106.1; sampled 22.1 and 31.4, 18.1 and 18.9, 24.3 and "
         "22.5.",
     )
-    return Table(columns, body, "An epoch with word vectors against the number of labels", notes=notes)
+    return Table(
+        columns, body_of(shown, columns), "An epoch with word vectors against the number of labels", notes=notes
+    )
 
 
 def vector_table(rows: pl.DataFrame) -> Table:
-    """Return what each part of `kernels/vectors.py` is worth in each kernel."""
+    """Return the benefit of each part of `kernels/vectors.py` in each kernel."""
     columns = (
         Column("kernel", "Kernel"),
         Column("part", "In plain loops"),
@@ -280,4 +279,4 @@ def vector_table(rows: pl.DataFrame) -> Table:
         for row in rows.iter_rows(named=True)
     ]  # fmt: skip
     notes = ("Ratio: processor time with plain loops over that with vectors; median [quartiles]. One thread.", LOAD)
-    return Table(columns, tuple(body), "What kernels/vectors.py is worth", notes=notes)
+    return Table(columns, tuple(body), "Benefit of kernels/vectors.py", notes=notes)

@@ -1,6 +1,5 @@
-"""The tables of a run, and their files."""
+"""The tables of the benchmarks, and their files."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
@@ -19,6 +18,7 @@ from benchmarks.goals import FEATURE_TITLES, TITLES, TREE
 from vsebench.core.schemas import SCALING
 from vsebench.core.storage import read_parquet, write_parquet
 
+Tables = dict[str, pl.DataFrame]  # by the keys of SCHEMAS
 SCHEMAS: dict[str, pl.Schema] = {
     "comparisons": pl.Schema(clock.SCHEMA),
     "settings": pl.Schema(quality.SCHEMA),
@@ -54,36 +54,17 @@ def path_of(results: Path, name: str) -> Path:
     return results / ("benchmarks.parquet" if name == "comparisons" else f"benchmarks/{name}.parquet")
 
 
-@dataclass(frozen=True)
-class Tables:
-    """The tables; tables that were not measured are empty."""
-
-    comparisons: pl.DataFrame
-    settings: pl.DataFrame
-    growth: pl.DataFrame
-    memory: pl.DataFrame
-    starts: pl.DataFrame
-    features: pl.DataFrame
-    feature_settings: pl.DataFrame
-    wsabie_steps: pl.DataFrame
-    losses_by_labels: pl.DataFrame
-    epochs_by_labels: pl.DataFrame
-    vectors: pl.DataFrame
-
-
 def read(results: Path) -> Tables:
-    """Read the tables that exist."""
+    """Read all tables; a table that was not measured is empty."""
     paths = {name: path_of(results, name) for name in SCHEMAS}
-    return Tables(
-        **{
-            name: read_parquet(path) if path.exists() else pl.DataFrame(schema=SCHEMAS[name])
-            for name, path in paths.items()
-        }
-    )
+    return {
+        name: read_parquet(path) if path.exists() else pl.DataFrame(schema=SCHEMAS[name])
+        for name, path in paths.items()
+    }
 
 
 def add(results: Path, name: str, rows: pl.DataFrame) -> None:
-    """Add rows to a table, in its order; they replace rows with the same keys."""
+    """Add rows to a table and sort it; new rows replace rows with the same keys."""
     path = path_of(results, name)
     if path.exists():
         earlier = read_parquet(path).join(rows, on=KEYS[name], how="anti")

@@ -1,4 +1,4 @@
-"""Measure the seconds of a process that compiles every kernel, and of a process that loads compiled kernels."""
+"""Measure the seconds of processes that compile all kernels, and of processes that load compiled kernels."""
 
 import json
 from pathlib import Path
@@ -7,14 +7,13 @@ from tempfile import TemporaryDirectory
 import polars as pl
 
 from benchmarks.children import run_module
-from benchmarks.data import CONFIG
+from benchmarks.data import CONFIG, configured
 from benchmarks.plan import Plan
-from vsebench.config.method import read_method_config
 from vsebench.core.machine import processor
 from vsebench.methods.base import load_method, with_factors
 
 SCHEMA = {
-    "start": pl.String,  # cold: every kernel, no cache; warm: one method, all in the cache
+    "start": pl.String,  # cold: all kernels without a cache; warm: one method from the cache
     "repeat": pl.Int32,
     "seconds": pl.Float64,
     "functions_compiled": pl.Int32,
@@ -25,9 +24,9 @@ WARM = "vse_fs"
 
 
 def measure(plan: Plan) -> pl.DataFrame:
-    """Start the plan's number of processes of each kind, on one core."""
-    paths = sorted((CONFIG / "methods").glob("*.yaml"))
-    configs = {path.stem: read_method_config(path) for path in paths if path.stem not in PEERS}
+    """Start both kinds of processes on one core, as often as the plan states."""
+    variants = sorted(path.stem for path in (CONFIG / "methods").glob("*.yaml"))
+    configs = {variant: configured(variant) for variant in variants if variant not in PEERS}
     everything = {
         variant: [config.method, with_factors(load_method(config.method), config.settings, plan.factors)]
         for variant, config in configs.items()

@@ -1,11 +1,10 @@
-"""Compare networks with binary cross-entropy and LSEP with PyTorch's, with the same initial weights and features."""
+"""Compare our networks with PyTorch's, by binary cross-entropy or LSEP, from the same features and weights."""
 
 import importlib
 from functools import partial
 from typing import Any
 
-from benchmarks.clock import timed
-from benchmarks.contestants import Contestant, Settings
+from benchmarks.contestants import Contestant, Settings, Training
 from benchmarks.data import Data
 from benchmarks.feature_rows import blobs, installed
 from benchmarks.image_features import Tables, race
@@ -20,7 +19,7 @@ from vsebench.models import Model
 TITLES = {"bce": "binary cross-entropy", "lsep": "LSEP"}
 
 
-class Torch:
+class Torch(Training):
     """A network in plain PyTorch: dense tensors, autograd, fused AdamW, no compiler."""
 
     def __init__(
@@ -33,7 +32,7 @@ class Torch:
         pool: Workers,
     ) -> None:
         self.torch = importlib.import_module("torch")
-        self.ours = Ours(method, features, hidden, train, settings, pool).method  # for its rows and initial weights
+        self.ours = Ours(method, features, hidden, train, settings, pool).method  # has rows and initial weights
         rows, labels = self.ours.seen.rows, self.ours.seen.labels
         self.rows = self.torch.tensor(rows if features is None or not features.is_sparse else rows.toarray())
         self.carried = self.torch.zeros((labels.n_rows, labels.n_labels), dtype=self.torch.bool)
@@ -44,7 +43,7 @@ class Torch:
         self.generator = self.torch.Generator().manual_seed(SEED)
 
     def start(self) -> tuple[Any, Any]:
-        """Return the network with our initial weights, and its optimiser, without decay of intercepts."""
+        """Return the network with our initial weights, and its optimiser, which does not decay intercepts."""
         nn, settings = self.torch.nn, self.ours.settings
         parts = []
         for array in self.ours.layers.arrays():
@@ -62,9 +61,9 @@ class Torch:
 
     def run(self, epochs: int) -> list[float]:
         self.torch.set_num_threads(self.threads)
-        return [timed(self._epoch)() for _ in range(epochs)]
+        return super().run(epochs)
 
-    def _epoch(self) -> None:
+    def epoch(self) -> None:
         for images in self.torch.randperm(len(self.rows), generator=self.generator).split(BATCH):
             self.step(images)
 
@@ -75,12 +74,12 @@ class Torch:
         self.optimiser.step()
 
     def cross_entropy(self, scores: Any, carried: Any) -> Any:
-        """Return the mean over images of the loss, a sum over labels."""
+        """Return the mean over images of the loss summed over labels."""
         functional = self.torch.nn.functional
         return functional.binary_cross_entropy_with_logits(scores, carried.float(), reduction="sum") / len(scores)
 
     def lsep(self, scores: Any, carried: Any) -> Any:
-        """Return the mean over images of the loss; its sum over pairs is a product of two sums, in logarithms a sum."""
+        """Return the mean over images of the loss, whose sum over pairs is computed as a product of two sums."""
         least = self.torch.finfo(scores.dtype).min
         negatives = scores.masked_fill(carried, least).logsumexp(1)
         positives = (-scores).masked_fill(~carried, least).logsumexp(1)
@@ -94,7 +93,7 @@ class Torch:
 
 
 def contestants(data: Data, method: str, hidden: list[int]) -> tuple[Contestant, Contestant]:
-    """Return our method and PyTorch's, both with these hidden layers and the same settings to choose from."""
+    """Return our method and PyTorch's, with the same hidden layers and settings to try."""
     shape, grid = ("network", GRIDS["ours, hidden"]) if hidden else ("linear", GRIDS["ours, linear"])
     title = f"{TITLES[method]}, {shape}"
     return (

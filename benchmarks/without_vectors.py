@@ -1,12 +1,11 @@
-"""What each part of `kernels/vectors.py` is worth: epochs with and without it, kernel by kernel.
+"""Measure the benefit of each part of `kernels/vectors.py`: epochs with and without it, kernel by kernel.
 
-A kernel is compiled anew, with plain loops in place of some functions that it calls. Both sides take turns epoch by
-epoch, from the same start. Time is the process's own. With few images all vectors stay in the processor's cache; with
-many, steps wait for memory.
+A kernel is compiled anew, with plain loops in place of some functions that it calls. Both versions start from the same
+model and take turns epoch by epoch. Processor time is measured. With few images, all vectors stay in the processor's
+cache; with many, steps wait for memory.
 """
 
 import math
-import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -23,12 +22,10 @@ from numba import njit
 from numba.core.dispatcher import Dispatcher
 
 from benchmarks import plain_loops as plain
-from benchmarks.clock import Row, interleave, timed
-from benchmarks.data import CONFIG
+from benchmarks.clock import CONDITIONS, Row, conditions, interleave, timed
+from benchmarks.data import configured
 from benchmarks.feature_rows import all_known
 from benchmarks.plan import SEED, Plan
-from vsebench.config.method import read_method_config
-from vsebench.core.machine import processor
 from vsebench.core.workers import Workers, workers
 from vsebench.data.problem import LabelMatrix, Problem, Training, WordVectors
 from vsebench.data.streams import Stream, generator
@@ -42,33 +39,31 @@ from vsebench.methods.networks.training import NetworkMethod
 SCHEMA = {
     "kernel": pl.String,
     "part": pl.String,
-    "factors": pl.Int32,  # null: not of this kernel
+    "factors": pl.Int32,  # null: the kernel has no factors
     "labels": pl.Int32,
     "images": pl.Int32,
     "seconds": pl.Float64,  # of a turn with vectors, median
     "ratio": pl.Float64,  # plain loops / vectors, median
     "low": pl.Float64,  # quartiles
     "high": pl.Float64,
-    "repeats": pl.Int32,
-    "load": pl.Float64,
-    "machine": pl.String,
+    **CONDITIONS,
 }
-Replacements = tuple[tuple[Any, Any], ...]  # functions of ours, and plain loops in their place
-Kernels = list[tuple[ModuleType, dict[str, Any]]]  # of a module, by their names there
+Replacements = tuple[tuple[Any, Any], ...]  # pairs of a function and the plain loop that replaces it
+Kernels = list[tuple[ModuleType, dict[str, Any]]]  # modules with their kernels by name
 Turn = Callable[[], object]
 SUMS = ((products.dot, plain.dot), (products.margin, plain.margin))
 PREFETCH = ((vectors.prefetch, plain.prefetch),)
-FEW, MANY = 2000, 60_000  # images whose vectors fit into the cache, and those that do not
+FEW, MANY = 2000, 60_000  # numbers of images whose vectors fit and do not fit into the cache
 FACTORS, LABELS = (32, 128), (300, 5018)
 PER_IMAGE = 5  # labels, on average
 FEATURES, WORDS = 256, 300  # dimensions
-SHORTEST = 0.02  # seconds of a turn: shorter epochs are repeated
-REPEATS = 3  # times the plan's
+SHORTEST = 0.02  # seconds of a turn; shorter epochs are repeated
+REPEATS = 3  # times the plan's number
 
 
 @dataclass(frozen=True)
 class Part:
-    """A part of `kernels/vectors.py` in a kernel: the method whose epochs are timed, and what replaces the part."""
+    """A part of `kernels/vectors.py` in a kernel, with the method to time and the plain loops that replace the part."""
 
     kernel: str  # a file of config/methods
     name: str
@@ -102,22 +97,22 @@ PARTS = (
 
 
 def measure(plan: Plan) -> pl.DataFrame:
-    """Measure every part at all its sizes."""
+    """Measure all parts at all their sizes."""
     rows: list[Row] = []
     for kernel, part, sizes, turns in every_pair(plan):
         seconds = interleave([timed(turn, time.process_time) for turn in turns], REPEATS * plan.repeats)
         ratios = [theirs / own for own, theirs in zip(*seconds, strict=True)]
         low, middle, high = quantiles(ratios, n=4, method="inclusive")
         row: Row = {"kernel": kernel, "part": part, "factors": sizes[0], "labels": sizes[1], "images": sizes[2]}
-        row |= {"seconds": median(seconds[0]), "ratio": middle, "low": low, "high": high, "repeats": len(ratios)}
-        rows.append(row | {"load": os.getloadavg()[0], "machine": processor()})
+        row |= {"seconds": median(seconds[0]), "ratio": middle, "low": low, "high": high} | conditions(len(ratios))
+        rows.append(row)
         print("{kernel}, {part}, K {factors}, {labels} labels, {images} images: "
               "{ratio:.2f} [{low:.2f}, {high:.2f}]".format(**row), flush=True)  # fmt: skip
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
 def every_pair(plan: Plan) -> Iterator[tuple[str, str, tuple[int | None, int, int], list[Turn]]]:
-    """Return kernel, part, (factors, labels, images), and the turns with vectors and without, of all comparisons."""
+    """Yield kernel, part, (factors, labels, images), and the turns with and without vectors, for all comparisons."""
     with workers(1) as pool:
         for part in PARTS:
             kernels = compiled_anew(part)
@@ -135,9 +130,9 @@ def every_pair(plan: Plan) -> Iterator[tuple[str, str, tuple[int | None, int, in
 
 
 def without(function: Any, replaced: dict[int, Any]) -> Any:
-    """Return a compiled function anew, with other functions in place of some that it calls, directly or not.
+    """Compile a function anew, with other functions in place of some that it calls directly or indirectly.
 
-    replaced : by the `id` of the function whose place they take; what is compiled anew is added
+    replaced : `id` of a function -> its replacement; functions that are compiled anew are added
     """
     if id(function) not in replaced and isinstance(function, Dispatcher):
         python = function.py_func
@@ -152,7 +147,7 @@ def without(function: Any, replaced: dict[int, Any]) -> Any:
 
 
 def drawn(n_images: int, n_labels: int, pool: Workers) -> Problem:
-    """Return labelled images with features and word vectors, all drawn."""
+    """Return random images with labels and features, and random word vectors."""
     rng = generator(SEED, Stream.SIMULATED_LABELS)
     images, labels = (rng.integers(n, size=PER_IMAGE * n_images) for n in (n_images, n_labels))
     pairs = pl.DataFrame({"image": images, "label": labels}).unique().cast(pl.Int32).with_columns(count=1)
@@ -160,11 +155,11 @@ def drawn(n_images: int, n_labels: int, pool: Workers) -> Problem:
     features = rng.standard_normal((n_images if n_images <= FEW else 1, FEATURES), dtype=np.float32)
     words = WordVectors(rng.standard_normal((n_labels, WORDS), dtype=np.float32), np.ones(n_labels, dtype=np.bool_))
     known = all_known(features) if len(features) == n_images else None
-    return Problem(Training.all_of(matrix), SEED, pool, known, words=words)
+    return Problem(Training.all_of(matrix), SEED, pool, known, word_vectors=words)
 
 
 def epochs(part: Part, kernels: Kernels, problem: Problem, factors: int | None) -> list[Turn]:
-    """Return turns of one or more epochs of a method, with vectors and without."""
+    """Return turns of one or more epochs of a method, with and without vectors."""
     method, values = method_of(part)
     settings = read_settings(method, values | ({"factors": factors} if factors else {}), part.kernel)
     ours, other = method(problem, settings), method(problem, settings)
@@ -189,14 +184,14 @@ def epochs(part: Part, kernels: Kernels, problem: Problem, factors: int | None) 
 
 def method_of(part: Part) -> tuple[type[Method], dict[str, Any]]:
     """Return the method whose epochs are timed, and its settings."""
-    config = read_method_config(CONFIG / "methods" / f"{part.kernel}.yaml")
+    config = configured(part.kernel)
     method = load_method(config.method)
     assert issubclass(method, Method)
     return method, config.settings
 
 
 def compiled_anew(part: Part) -> Kernels:
-    """Return the kernels of a part's method that call a replaced function, compiled without it, by their modules."""
+    """Return the kernels of a part's method that call a replaced function, compiled anew, by their modules."""
     replaced = {id(ours): other for ours, other in part.replaced}
     changed_modules = []
     for module in modules_of(method_of(part)[0]):
@@ -209,7 +204,7 @@ def compiled_anew(part: Part) -> Kernels:
 
 
 def modules_of(method: type[Method]) -> set[ModuleType]:
-    """Return the modules whose functions train a method: those of its classes, and of a network's loss and labels."""
+    """Return the modules of a method's classes and, for a network, of the classes of its loss and labels."""
     classes = [method]
     if issubclass(method, NetworkMethod):
         classes += [method.loss_type, method.loss_type.table_type]
@@ -230,7 +225,7 @@ def rankings(n_images: int, n_labels: int, factors: int) -> list[Turn]:
 
 
 def searches(n_images: int) -> list[Turn]:
-    """Return turns that find the 100 nearest images of some queries, from products that are computed before."""
+    """Return turns that find the 100 nearest images of some queries, from precomputed products."""
     rng = np.random.default_rng(SEED)
     rows = rng.standard_normal((n_images, 64), dtype=np.float32)
     queries = rows[:100]

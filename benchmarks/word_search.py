@@ -1,6 +1,6 @@
-"""Measure operations whose speed the sampled tagging paper reports: a search for a word, and draws of negatives.
+"""Measure two operations whose speed the sampled tagging paper reports: a search for a word, and draws of negatives.
 
-Vectors and labels are random, so the times say nothing about the quality of a search.
+Vectors and labels are random, so the quality of a search is not measured.
 """
 
 from functools import partial
@@ -52,7 +52,7 @@ def read(images: Matrix) -> float:
 
 
 def negative_draws(plan: Plan) -> list[Row]:
-    """Compare our draws of labels with those of the authors' code, which computes a new distribution for each image."""
+    """Compare our draws of labels with those of the authors' code, which computes a new distribution per image."""
     rows = []
     for n_labels in plan.on_features.epochs["labels"]:
         with workers(1) as pool:

@@ -33,7 +33,7 @@ def dense(matrix):
 
 
 def frame(lines, schema):
-    """Return a table of lines that may lack columns, but have no others: polars would drop them."""
+    """Return a table of lines, which may lack columns but must not have others, since polars would drop these."""
     lines = list(lines)
     assert all(line.keys() <= schema.keys() for line in lines)
     return pl.DataFrame(lines, schema=schema)

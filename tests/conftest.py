@@ -9,7 +9,7 @@ settings.register_profile("quick", max_examples=25, deadline=None)
 settings.register_profile("thorough", max_examples=1000, deadline=None)
 settings.load_profile("quick")
 
-# Of tests/workflow, these do not read the finished run.
+# These files of tests/workflow do not read the finished run.
 ALONE = ("tests/workflow/test_own_", "tests/workflow/test_targets")
 # These need many kernels.
 COMPILING = (
@@ -39,7 +39,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> ByFile:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with what takes longest on one worker, and compile no kernel on another while it compiles the same ones."""
+    """Begin with the longest tests, then those that compile no kernels, so that workers do not compile the same."""
     items.sort(key=lambda item: (not shares_finished_run(item.nodeid), item.nodeid.startswith(COMPILING)))
 
 

@@ -18,7 +18,7 @@ def described(name: str) -> DatasetConfig:
 
 
 def arguments(stage: str, definition: dict[str, Any] | DatasetConfig, *folders: Path | str, name: str) -> list[str]:
-    """Return a stage's command line; `folders` are the raw one and, for `prepare`, the one to write into."""
+    """Return a stage's command line; `folders` are the folder of raw files and, for `prepare`, the output folder."""
     if isinstance(definition, DatasetConfig):
         definition = definition.definition()
     keys = ["--out"] if stage == "download" else ["--raw", "--out"]
@@ -27,10 +27,10 @@ def arguments(stage: str, definition: dict[str, Any] | DatasetConfig, *folders: 
 
 
 def download(definition: dict[str, Any] | DatasetConfig, raw: Path | str, name: str = "tiny") -> int:
-    """Run the stage `download`; returns its exit status."""
+    """Run the stage `download`; return its exit status."""
     return main(arguments("download", definition, raw, name=name))
 
 
 def prepare(definition: dict[str, Any] | DatasetConfig, raw: Path | str, out: Path | str, name: str = "tiny") -> int:
-    """Run the stage `prepare`; returns its exit status."""
+    """Run the stage `prepare`; return its exit status."""
     return main(arguments("prepare", definition, raw, out, name=name))

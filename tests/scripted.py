@@ -1,4 +1,4 @@
-"""A method whose accuracy and loss after each epoch are written down, and a split to measure it on."""
+"""A method with given accuracy and loss after each epoch, and a split to measure it on."""
 
 from dataclasses import replace
 
@@ -15,7 +15,7 @@ CASE = Case(Task("sim-tiny", "distinct"), "my_row", 1)
 
 
 class ScriptSettings(Settings):
-    """The share of validation images that are right after each epoch, and the loss of each."""
+    """The share of right validation images after each epoch, and the loss of each epoch."""
 
     right: list[float]
     loss: tuple[float | None, ...] = Field(default=(1.0,), strict=False)
@@ -23,7 +23,7 @@ class ScriptSettings(Settings):
 
 
 class Script(Method):
-    """After epoch n the first `right[n - 1]` of ten images have their label in front."""
+    """A method that, after epoch n, ranks the label of the first `right[n - 1]` of ten images first."""
 
     settings_type = ScriptSettings
 

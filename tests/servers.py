@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Answers requests by the method `answer`, which a test's handler adds, and writes nothing on standard error."""
+    """A handler that answers requests by its method `answer`, and writes nothing on standard error."""
 
     def do_GET(self) -> None:
         self.answer()
@@ -22,7 +22,7 @@ class Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def serve(handler: type[Handler], **attributes: Any) -> Iterator[Any]:
-    """Yield a running server with the given attributes, a list `seen` for what it was asked, and its `address`."""
+    """Yield a running server with the given attributes, its `address`, and a list `seen` for requests."""
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         server.daemon_threads, server.block_on_close = True, False
         vars(server).update({"seen": [], "address": f"http://127.0.0.1:{server.server_port}"} | attributes)

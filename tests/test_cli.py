@@ -76,7 +76,7 @@ def test_the_command_and_the_module_are_the_same():
 
 
 def test_help_imports_no_command():
-    """It is shown at once: numba and polars take most of a second."""
+    """Help appears at once; importing numba and polars takes most of a second."""
     code = (
         "import sys; from vsebench.cli import main\ntry: main(['--help'])\nexcept SystemExit: pass\n"
         "print(sorted(name for name in ('numba', 'numpy', 'polars') if name in sys.modules))"

@@ -1,4 +1,4 @@
-"""The library: the workflow's bytes, the rankings, and one line for a mistake."""
+"""The library gives the workflow's bytes and rankings, and reports mistakes in one line."""
 
 import json
 import re
@@ -114,7 +114,7 @@ def test_new_images_by_their_features_or_labels(folder):
         ("vse_fs", LABELS, {"factors": 0}, "vse_fs: settings: factors: Input should be greater"),
         ("vse_fs", LABELS, {"seed": -1}, "seed: -1; a whole number from 0 is needed"),
         ("ridge", LABELS, {}, "ridge: this method needs features=features"),
-        ("ridge", LABELS, {"features": FEATURES[:3]}, "features: shape (3, 2); 4 rows, one per image, is needed"),
+        ("ridge", LABELS, {"features": FEATURES[:3]}, "features: shape (3, 2); 4 rows, one per image, are needed"),
         ("ridge", LABELS, {"features": FEATURES * np.nan}, "not finite"),
         ("x_ent", LABELS, {"features": FEATURES, "word_vectors": np.eye(2)}, "word_vectors: shape (2, 2); 3 rows"),
         ("oracle", LABELS, {}, "oracle: cannot run here: true label probabilities exist only"),

@@ -1,4 +1,4 @@
-"""Models as arrays and as files: what does not fit is refused in one line."""
+"""Models as arrays and in files; arrays that do not fit are rejected in one line."""
 
 import numpy as np
 import pytest
@@ -54,7 +54,7 @@ def test_a_model_survives_its_file(tmp_path, kind):
 
 
 def refused(tmp_path, **changes):
-    """Load a file with other arrays; a change to None takes the array away. Returns the message."""
+    """Load a file with other arrays, without those changed to None; return the message."""
     arrays = read_arrays(tmp_path / "model.npz") | changes
     write_arrays(tmp_path / "other.npz", **{name: array for name, array in arrays.items() if array is not None})
     with pytest.raises(UserError) as error:

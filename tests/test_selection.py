@@ -1,4 +1,4 @@
-"""Choosing settings: the grid, the steps beyond it, the best attempt, and the model that is fitted with it."""
+"""The choice of settings: the grid, the steps beyond it, the best attempt, and the fitted model."""
 
 import itertools
 from dataclasses import replace
@@ -19,7 +19,7 @@ SCRIPTED = {"right": [0.5]}
 
 @pytest.fixture
 def problem():
-    """Return the split of ten images, and its problem; all labels are learnt before the last fit."""
+    """Return the split of ten images and its problem; the final fit learns no more labels."""
     with workers(1) as pool:
         split, problem = split_of_ten(pool)
         yield replace(split, final=split.first), problem

@@ -63,7 +63,7 @@ def test_a_loss_that_is_no_finite_number_is_divergence(validation, loss):
 
 
 def test_a_model_whose_scores_overflow_has_diverged(validation):
-    """It must not end the search for the other settings."""
+    """The search must go on with other settings."""
     assert tried(validation, right=[0.5], size=1e38)[0].value is None
     assert tried(validation, method=Lookup, right=[0.5], size=1e38)[0].value is None
 

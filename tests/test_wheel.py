@@ -1,4 +1,4 @@
-"""The wheel, installed into an environment of its own, outside of the repository."""
+"""The wheel, installed into a separate environment outside of the repository."""
 
 import os
 import site
@@ -44,7 +44,7 @@ def test_it_carries_the_settings_of_every_method(wheel: Path) -> None:
 
 
 def test_it_works_outside_of_the_repository(wheel: Path, tmp_path: Path) -> None:
-    """No registry is needed: the other packages are those of this environment, seen through a .pth file."""
+    """No package index is needed: a .pth file makes the packages of this environment visible."""
     home = tmp_path / "outside"
     venv.create(home, symlinks=True)
     packages = home / "lib" / f"python{sys.version_info[0]}.{sys.version_info[1]}" / "site-packages"

@@ -1,4 +1,4 @@
-"""What a run does beside its jobs: cleaning up, the time left, and its last messages."""
+"""The hooks of a run: cleaning up, reporting the time left, and the last messages."""
 
 import io
 import logging

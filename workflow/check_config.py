@@ -1,6 +1,6 @@
-"""Report in one line why a run's configuration file cannot be read, where Snakemake would show a long traceback.
+"""Report in one line why a run's configuration file cannot be read; Snakemake would show a long traceback.
 
-`make CONFIG=FILE` runs this first. The package checks the file's content later, when Snakemake has read it.
+`make CONFIG=FILE` runs this script first. The package checks the content later, when Snakemake has read the file.
 """
 
 import sys

@@ -16,16 +16,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-# Of each block, which a pooling layer that halves the sides ends: its channels over WIDTH, and its convolutions.
+# The number of channels (in multiples of WIDTH) and of convolutions in each block, which a pooling layer follows that
+# halves the sides.
 BLOCKS = ((1, 2), (2, 2), (4, 3), (8, 3), (8, 3))
-SIDE = 224  # pixels, 7 after five halvings
+SIDE = 224  # pixels; 7 after five halvings
 WIDTH, CLASSES = 64, 1000
 AFTER_FC7 = "classifier.6"
 Shapes = dict[str, tuple[int, ...]]
 
 
 def shapes(width: int = WIDTH) -> Shapes:
-    """Return the shapes of VGG16's weights by their keys, in the order of the layers.
+    """Return key -> shape of VGG16's weights, in the order of the layers.
 
     Parameters
     ----------
@@ -51,7 +52,7 @@ def layer(name: str, outputs: int, *inputs: int) -> Shapes:
 
 
 def difference(actual: Mapping[str, tuple[int, ...]], expected: Mapping[str, tuple[int, ...]]) -> str | None:
-    """Return a description of the first wrong key or shape, or None if all are right."""
+    """Return a description of the first wrong key or shape; None if there is none."""
     for key, shape in expected.items():
         if key not in actual:
             return f"no {key}; the keys should be those of torchvision's vgg16"
@@ -61,7 +62,7 @@ def difference(actual: Mapping[str, tuple[int, ...]], expected: Mapping[str, tup
 
 
 def network(width: int) -> Any:
-    """Return VGG16 up to fc7 as a torch.nn.Module without weights; its keys are those of `shapes` up to fc7."""
+    """Return VGG16 up to fc7 as a torch.nn.Module without weights, whose keys are those of `shapes` up to fc7."""
     import torch
     from torch import nn
 
@@ -74,7 +75,7 @@ def network(width: int) -> Any:
                 features += [nn.Conv2d(inputs, outputs, 3, padding=1), nn.ReLU()]
             features.append(nn.MaxPool2d(2))
         units, pixels = sizes["classifier.0.weight"]
-        # Identity stands for dropout, which does nothing here but counts among the layers.
+        # Identity replaces dropout, which does nothing here but counts as a layer.
         fc7 = [nn.Linear(pixels, units), nn.ReLU(), nn.Identity(), nn.Linear(units, units), nn.ReLU()]
         whole = nn.Sequential()
         whole.add_module("features", nn.Sequential(*features))
@@ -84,21 +85,21 @@ def network(width: int) -> Any:
 
 
 def loaded(weights: Mapping[str, Any]) -> Any:
-    """Return `network` with the weights of a state_dict, as float32."""
+    """Return the `network` with the weights of a state_dict, as float32."""
     vgg = network(len(weights["features.0.bias"]))
     vgg.load_state_dict({key: weights[key].float() for key in vgg.state_dict()}, assign=True)
     return vgg
 
 
 def read(path: Path, width: int = WIDTH) -> dict[str, Any]:
-    """Read a state_dict; if the file does not contain the weights of VGG16, end the program with one line."""
+    """Read a state_dict; exit with one line if the file does not contain the weights of VGG16."""
     import torch
 
     try:
         weights = torch.load(path, map_location="cpu", weights_only=True)
     except OSError as error:
         sys.exit(f"export_vgg16: {path}: {error.strerror or error}")
-    except Exception:  # of several kinds, whose messages suggest running code from the file
+    except Exception:  # torch raises several, whose messages suggest to run code from the file
         sys.exit(f"export_vgg16: {path}: not a file of tensors only, as torch.save(model.state_dict(), ...) writes it")
     if not isinstance(weights, dict) or not all(isinstance(weight, torch.Tensor) for weight in weights.values()):
         sys.exit(f"export_vgg16: {path}: not a state_dict; save `model.state_dict()`")
@@ -109,11 +110,11 @@ def read(path: Path, width: int = WIDTH) -> dict[str, Any]:
 
 
 def export(vgg: Any, path: Path) -> None:
-    """Write a network as one ONNX file that takes any number of images at a time."""
+    """Write a network as a single ONNX file for any number of images at a time."""
     import torch
 
     with warnings.catch_warnings():
-        # The newer exporter (dynamo) also needs the package onnxscript, and puts large weights into a second file.
+        # The newer exporter (dynamo) needs the package onnxscript, too, and writes large weights to a second file.
         warnings.filterwarnings("ignore", category=DeprecationWarning)
         torch.onnx.export(
             vgg, (torch.zeros(1, 3, SIDE, SIDE),), str(path),
@@ -123,10 +124,10 @@ def export(vgg: Any, path: Path) -> None:
 
 
 def main(argv: list[str] | None = None) -> None:
-    """Export the weights that the user names."""
+    """Export the weights in the file named on the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("weights", type=Path, help="a state_dict of VGG16, as torch.save writes it")
-    parser.add_argument("network", type=Path, help="the ONNX file to write, about 540 MB")
+    parser.add_argument("weights", type=Path, help="state_dict of VGG16, a file that torch.save has written")
+    parser.add_argument("network", type=Path, help="ONNX file to write, about 540 MB")
     arguments = parser.parse_args(argv)
     missing = [package for package in ("torch", "onnx") if importlib.util.find_spec(package) is None]
     if missing:

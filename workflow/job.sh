@@ -1,17 +1,17 @@
-# The shell of every job runs this first. $BIN is the folder of the Python that runs Snakemake.
+# The shell of each job runs this file first. $BIN is the folder of the Python that runs Snakemake.
 set -euo pipefail
 export PATH="$BIN:$PATH"
 START_JOB="$(dirname "${BASH_SOURCE[0]}")/start_job.py"
 
-# Snakemake started this shell. When Snakemake is killed, the job ends too (src/vsebench/cli.py).
+# The parent of this shell is Snakemake. If Snakemake is killed, the job ends, too (src/vsebench/cli.py).
 export VSEBENCH_PARENT="$PPID"
 
-# A process that is killed cannot write this in its log. This function replaces the command `python` of the rules and
-# writes it there: what a rule redirects (`> {log} 2>&1`, `2>&1 | tee {log}`) is redirected for the function, too.
+# A killed process cannot report this in its log. So this function replaces the command `python` in the rules, and
+# reports it: redirections in a rule (`> {log} 2>&1`, `2>&1 | tee {log}`) also hold for the function.
 python() {
     local status=0
-    # A job with one thread starts from the server that has imported the packages (src/vsebench/job_server.py); one
-    # with more needs a Python of its own, since the matrix library sets its threads when it is loaded.
+    # A job with one thread starts from the server that has imported the packages (src/vsebench/job_server.py). A job
+    # with more threads needs its own Python, since the matrix library sets its number of threads when it is loaded.
     if [ "${1-} ${2-}" = "-m vsebench" ] && [ -S "${VSEBENCH_SERVER-}" ] && [ "${OMP_NUM_THREADS-}" = 1 ]; then
         shift 2
         command python -I -S "$START_JOB" "$VSEBENCH_SERVER" "$@" || status=$?

@@ -1,6 +1,6 @@
 """Start a job, `start_job.py SOCKET STAGE ...`, in a fork of the server (src/vsebench/job_server.py), and wait.
 
-If the server cannot be reached, the job starts in a Python process of its own. This file imports as little as possible,
+If the server cannot be reached, `python -m vsebench` replaces this process. The script imports as little as possible,
 since each job waits for it.
 """
 
@@ -12,7 +12,7 @@ import sys
 
 
 def main() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # the job gets the signal as well
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # the job receives the signal, too
     path, *arguments = sys.argv[1:]
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         try:
@@ -23,7 +23,7 @@ def main() -> None:
         except OSError:
             os.execv(sys.executable, [sys.executable, "-m", "vsebench", *arguments])
         answer = connection.recv(1)
-    # No answer: the server was killed, either together with Snakemake or because memory ran out.
+    # Without an answer, the server was killed: together with Snakemake, or because memory ran out.
     sys.exit(answer[0] if answer else 137)
 
 

@@ -1,4 +1,4 @@
-"""Adagrad: each parameter has a learning rate of its own, eta / sqrt(sum of its squared gradients so far).
+"""Adagrad, in which each parameter has its own learning rate, eta / sqrt(sum of its squared gradients so far).
 
 Source: Duchi, Hazan and Singer, "Adaptive subgradient methods for online learning and stochastic optimization", JMLR
 2011.
@@ -14,7 +14,7 @@ from vsebench.kernels.vectors import FASTMATH, LANES, divide_or_zero, load, sqrt
 
 
 class SquaredGradients(NamedTuple):
-    """Sums of the squared gradients so far, one per parameter; updated by each step.
+    """The sum of squared gradients so far of each parameter, updated by each step.
 
     Attributes
     ----------

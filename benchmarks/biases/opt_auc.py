@@ -31,7 +31,7 @@ def opt_auc_biases_epoch(embedding, biases, pipeline, steps, rates, streams):
     ----------
     embedding : `Embedding`, updated
     biases : (n_labels,) float32, b_c; updated
-    pipeline : `Pipeline` of the positives that (i, p) is drawn from
+    pipeline : `Pipeline` of the positives from which (i, p) is drawn
     steps : integer
     rates : `Rates`, eta and lambda
     streams : `Streams`, of which `positives` and `negatives` are advanced
@@ -44,7 +44,7 @@ def opt_auc_biases_epoch(embedding, biases, pipeline, steps, rates, streams):
     shrinkage = np.float32(rates.learning_rate * rates.regularisation)
     loss = 0.0
     for first in turns(steps):
-        growth = 1.0  # the product of the 1 + exp(-|m|): one logarithm per batch
+        growth = 1.0  # the product of all 1 + exp(-|m|), which needs one logarithm per batch
         for t in range(BATCH):
             choose_and_read(t, pipeline, first, steps, streams.positives)
             if t < batch_size(steps, first + BATCH):
@@ -66,7 +66,7 @@ def opt_auc_biases_epoch(embedding, biases, pipeline, steps, rates, streams):
 
 
 class OptAucBiases(SgdMethod):
-    """Opt-AUC with biases, which have the same learning rate and regularisation as vectors."""
+    """Opt-AUC with biases, with the learning rate and regularisation of the vectors."""
 
     settings_type = SgdSettings
 
@@ -84,6 +84,6 @@ class OptAucBiases(SgdMethod):
 
 
 def with_biases(model: Embeddings, biases: Matrix) -> Embeddings:
-    """Return embeddings with the labels' biases (n_labels,) float32 as an additional factor."""
+    """Return embeddings with the labels' biases, (n_labels,) float32, as an additional factor."""
     ones = np.ones((len(model.image), 1), dtype=np.float32)
     return Embeddings(np.hstack([model.image, ones]), np.hstack([model.label, biases[:, np.newaxis]]))

@@ -39,7 +39,7 @@ def warp_adaptive_epoch(embedding, biases, squares, pipeline, trials, steps, rat
     embedding : `Embedding`, updated
     biases : (n_labels,) float32, b_c; updated
     squares : `SquaredGradients`, updated
-    pipeline : `Pipeline` of the positives that (i, p) is drawn from
+    pipeline : `Pipeline` of the positives from which (i, p) is drawn
     trials : `Trials`
     steps : integer
     rates : `Rates`, eta and lambda
@@ -90,7 +90,7 @@ class WarpAdaptiveSettings(SgdSettings):
 
 
 class WarpAdaptive(SgdMethod):
-    """WARP with Adagrad and biases. A step without a violator among its trials changes nothing."""
+    """WARP with Adagrad and biases; a step none of whose trials violates the margin changes nothing."""
 
     settings_type = WarpAdaptiveSettings
     settings: WarpAdaptiveSettings
@@ -101,7 +101,7 @@ class WarpAdaptive(SgdMethod):
         self.biases = aligned(train.n_labels)
         self.squares = SquaredGradients(*(aligned(*a.shape) for a in (self.images, self.labels, self.biases)))
         for squares in self.squares:
-            squares += 1  # as in LightFM: no learning rate is ever above eta
+            squares += 1  # as in LightFM, so no learning rate exceeds eta
         self.trials = new_trials(train.n_labels, settings.trials)
 
     def epoch(self) -> Progress:

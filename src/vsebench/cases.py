@@ -1,4 +1,4 @@
-"""The arguments that stages share: what names a case, its method and its validation."""
+"""The arguments that several stages share: a case, its method and its validation."""
 
 import argparse
 import json
@@ -14,38 +14,37 @@ from vsebench.selection import Search
 
 
 def add_case_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what names a case, its method and its validation."""
     parser.add_argument("--split", type=Path, required=True, help="folder of the split")
     add_need_arguments(parser)
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--protocol", required=True)
-    parser.add_argument("--variant", required=True, help="name of this method with its settings in the results")
+    parser.add_argument("--variant", required=True, help="name of the method with its settings, in the results")
     parser.add_argument("--module", required=True, help="module in vsebench.methods")
-    parser.add_argument("--settings", type=json.loads, required=True, help="JSON")
-    parser.add_argument("--chosen", type=Path, help="run.json whose settings replace --settings")
-    parser.add_argument("--members", type=Path, nargs="+", help="run.json of each member, for an ensemble")
+    parser.add_argument("--settings", type=json.loads, required=True, help="JSON: the method's settings")
+    parser.add_argument("--chosen", type=Path, help="run.json with the settings to use in place of --settings")
+    parser.add_argument("--members", type=Path, nargs="+", help="run.json of each member of an ensemble")
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument(
         "--epochs",
         type=json.loads,
-        help='JSON: {"maximum": ..., "patience": ...}; only for a method that is trained by epochs',
+        help='JSON: {"maximum": ..., "patience": ...}; required if the method is trained by epochs',
     )
-    parser.add_argument("--metric", help="validation metric, such as ndcg@10; without it nothing is chosen")
-    parser.add_argument("--no-refit", action="store_true", help="the tested model does not learn the validation labels")
+    parser.add_argument("--metric", help="validation metric, such as ndcg@10; without it, nothing is chosen")
+    parser.add_argument("--no-refit", action="store_true", help="keep the validation labels out of the tested model")
     parser.add_argument("--images", type=int, default=0, help="maximum number of validation images")
-    parser.add_argument("--grid", type=json.loads, default={}, help="JSON: values to try for some settings")
-    parser.add_argument("--beyond", type=int, default=0, help="maximum number of settings beyond the edges of the grid")
+    parser.add_argument("--grid", type=json.loads, default={}, help="JSON: the values to try for each setting")
+    parser.add_argument("--beyond", type=int, default=0, help="maximum number of attempts beyond the edges of the grid")
 
 
 def add_need_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the files that methods can need besides the labels."""
+    """Add an option for each file that methods can need besides the labels."""
     for need in FILE_NEEDS:
         parser.add_argument(need.option, type=Path, help=f"for a method that needs {need.description}")
 
 
 def open_method(arguments: argparse.Namespace) -> tuple[type[Fitter], Search | None]:
-    """Return the method that the arguments name, and how its settings are chosen; None if nothing is chosen."""
+    """Return the method, and how its settings and epochs are chosen (None if nothing is chosen)."""
     where = f"config/methods/{arguments.variant}.yaml: epochs"
     method = load_method(arguments.module)
     if issubclass(method, Method) != (arguments.epochs is not None):
@@ -59,7 +58,7 @@ def open_method(arguments: argparse.Namespace) -> tuple[type[Fitter], Search | N
 
 
 def open_settings(arguments: argparse.Namespace, method: type[Fitter]) -> tuple[Settings, int | None]:
-    """Return the settings named by the arguments, and the seed that they were chosen with, if any."""
+    """Return the method's settings, and the seed that chose them if they are those of `--chosen`."""
     if arguments.members:
         members = [read_member(path) for path in arguments.members]
         return read_settings(method, {"members": members}, "--members"), None
@@ -70,7 +69,7 @@ def open_settings(arguments: argparse.Namespace, method: type[Fitter]) -> tuple[
 
 
 def read_member(path: Path) -> Member:
-    """Read what a variant was fitted with from its run.json."""
+    """Read a member of an ensemble from the run.json of its variant."""
     record = read_json(path)
     chosen = {key: record["selection"][key] for key in ("settings", "epochs")}
     return check(Member, {"variant": record["method"], "module": record["module"]} | chosen, str(path))

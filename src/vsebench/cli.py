@@ -12,7 +12,7 @@ from vsebench.core.sources import summary_of
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one stage or command; return 0, or after a user's mistake 1 with one line on standard error.
+    """Run one stage or command; return 0, or 1 after a user's mistake, which is reported in one line.
 
     A stage or command is a module of `vsebench.stages` or `vsebench.commands`, imported only when it runs. It defines
     add_arguments(parser) and run(arguments); the first line of its docstring is its help text.

@@ -1,7 +1,7 @@
 """A server that imports the packages once and forks a process per job, since imports take most of a small job's time.
 
-It imports a stage before that stage's first job. workflow/start_job.py requests a job and waits for it. A job has its
-own arguments, environment, folder and streams, like any process, and it ends with Snakemake.
+The server imports a stage before the first job of that stage. The script workflow/start_job.py requests a job and waits
+for it. Like any process, a job has its own arguments, environment, folder and streams. It ends with Snakemake.
 """
 
 import atexit
@@ -26,28 +26,28 @@ SERVER = "VSEBENCH_SERVER"
 """The environment variable that names the server's socket; if it is not set, jobs start without a server."""
 
 DRAWING = [*(f"matplotlib.backends.backend_{name}" for name in ("agg", "pdf", "svg")), "seaborn"]
-"""Modules that the stage `figure` imports late, since no figure needs all of them."""
+"""Modules that the stage `figure` imports on demand, since no figure needs all of them."""
 
 _STARTED = time.time()
-_SERVERS: list["subprocess.Popen[bytes]"] = []  # keeps their standard inputs open; at its end a server stops
+_SERVERS: list["subprocess.Popen[bytes]"] = []  # keeps their standard inputs open; at its end, a server stops
 
 
 @dataclass(frozen=True)
 class Job:
-    """A command line of vsebench, and where it runs."""
+    """A command line of vsebench, and the folder, environment and streams to run it with."""
 
     arguments: list[str]
     folder: str
     environment: dict[str, str]
     streams: list[int]
-    """Descriptors of its standard input, output and error."""
+    """The file descriptors of standard input, output and error."""
 
     def close(self) -> None:
         for stream in self.streams:
             os.close(stream)
 
     def run(self) -> int:
-        """Run the job in this process, which has just been forked, and return its exit status."""
+        """Run the job in this newly forked process, and return its exit status."""
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -92,18 +92,18 @@ def start() -> None:
 
 
 def serve(listener: socket.socket, end: int) -> Job | None:
-    """Fork a job for each connection, and send the job's exit status back, until the stream `end` is at its end.
+    """Fork a job for each connection and send back its exit status, until the stream `end` is closed.
 
     Returns
     -------
     Job or None
-        In the process of a job: the job to run. In the server itself: None.
+        The job to run, in the process of a job; None in the server itself.
     """
     jobs: dict[int, socket.socket] = {}
     woken, wake = socket.socketpair()
     wake.setblocking(False)
     signal.set_wakeup_fd(wake.fileno())
-    signal.signal(signal.SIGCHLD, lambda *_: None)  # so that the end of a job wakes the loop below
+    signal.signal(signal.SIGCHLD, lambda *_: None)  # the end of a job then wakes the loop below
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Snakemake decides when to end
     with listener, woken, wake, selectors.DefaultSelector() as selector:
         for stream in (listener, woken, end):
@@ -124,7 +124,7 @@ def serve(listener: socket.socket, end: int) -> Job | None:
 
 
 def _fork(connection: socket.socket, jobs: dict[int, socket.socket], selector: selectors.BaseSelector) -> Job | None:
-    """Fork a process for the job that a connection requests; return the job in the child, None in the server."""
+    """Fork a process for the job that a connection requests; return the job in the child and None in the server."""
     job = _read_request(connection)
     if job is None:
         connection.close()
@@ -142,15 +142,15 @@ def _fork(connection: socket.socket, jobs: dict[int, socket.socket], selector: s
 
 @cache
 def _import_stage(stage: str) -> None:
-    """Import the modules that the jobs of a stage import; if that fails, the job itself reports it."""
+    """Import the modules that the jobs of a stage import; if this fails, the job itself reports the error."""
     with suppress(Exception):
         for module in [f"vsebench.stages.{stage}", *(DRAWING if stage == "figure" else [])]:
             importlib.import_module(module)
-    gc.freeze()  # the collector then ignores these objects, so that their pages stay shared with the jobs
+    gc.freeze()  # the garbage collector then ignores these objects, so their pages stay shared with the jobs
 
 
 def _edited() -> bool:
-    """Return whether a module that the server has imported was edited since the server started, or is gone."""
+    """Return whether a module that the server has imported was edited or deleted since the server started."""
     imported = [module.__file__ for name, module in sys.modules.items() if name.startswith("vsebench.")]
     try:
         return any(os.stat(file).st_mtime > _STARTED for file in imported if file)  # noqa: PTH116 (pathlib takes twice as long)
@@ -170,7 +170,7 @@ def _read_request(connection: socket.socket) -> Job | None:
 
 
 def _send_exit_statuses(jobs: dict[int, socket.socket], selector: selectors.BaseSelector) -> None:
-    """Send the exit status of each job that has ended: 128 plus the signal's number if a signal ended it."""
+    """Send the exit status of each job that has ended, which is 128 plus the signal's number if a signal ended it."""
     while jobs:
         process, status = os.waitpid(-1, os.WNOHANG)
         if not process:
@@ -193,7 +193,7 @@ def _main(listener: str, folder: str) -> int:
     import vsebench.kernels  # noqa: F401
 
     numba.njit("void()")(lambda: None)  # the first kernel of a process takes a tenth of a second longer
-    gc.freeze()  # the collector then ignores these objects, so that their pages stay shared with the jobs
+    gc.freeze()
     if job := serve(socket.socket(fileno=int(listener)), sys.stdin.fileno()):
         status = job.run()
         atexit._run_exitfuncs()

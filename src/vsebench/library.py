@@ -1,7 +1,7 @@
-"""The library: fit a method to a sparse matrix, rank labels, evaluate under a protocol, read a finished run.
+"""The library: fit a method to a sparse matrix, rank labels, evaluate methods under a protocol, read a finished run.
 
-The code is that of the workflow's stages, so the same data, settings and seed give the same bytes. Every mistake in an
-argument raises `UserError` with one line.
+The code is that of the workflow's stages, so the same data, settings and seed give the same bytes. A mistake in an
+argument raises a `UserError`, whose message is one line.
 """
 
 from collections.abc import Sequence
@@ -45,12 +45,12 @@ class Fitted:
 
     Attributes
     ----------
-    method : the method's name, a file of config/methods; empty for a model that was loaded
-    settings : all settings that it was fitted with
-    epochs : the epochs that it was trained for; None if it is not trained by epochs
+    method : the name of the method's file in config/methods; empty for a loaded model
+    settings : all settings of the fit
+    epochs : number of training epochs; None if the method is not trained by epochs
     model : the model, as in a run's model.npz
-    labels : the labels that it has learnt, one row per image; None for a model that was loaded
-    features : those of the images that it has learnt from, or None
+    labels : the training labels, one row per image; None for a loaded model
+    features : the features of the training images, if the method was given any
     """
 
     method: str
@@ -61,17 +61,17 @@ class Fitted:
     features: Features | None = None
 
     def top(self, images: ArrayLike | None = None, k: int = 10) -> tuple[Ids, Matrix]:
-        """Rank the labels of images that it was fitted to, without those that they have.
+        """Rank the labels that images of the fitted matrix do not have.
 
         Parameters
         ----------
-        images : (n,) row numbers of the fitted matrix; None for all images
+        images : (n,) row numbers of the fitted matrix; None: all images
         k : number of labels per image
 
         Returns
         -------
-        labels (n, k) int32 and scores (n, k) float32, best first; of equal scores the smaller label is first. Where an
-        image has fewer than k labels left, the rest is -1 with a score of -inf.
+        labels (n, k) int32 and scores (n, k) float32, best first; of equal scores, the smaller label comes first. If
+        fewer than k labels are left for an image, its row ends in labels -1 with the score -inf.
         """
         if self.labels is None:
             raise UserError("top: a loaded model does not contain the images' labels; use annotate, or fit again")
@@ -84,17 +84,22 @@ class Fitted:
         return _first(self.model, Queries(chosen, self.labels.rows(chosen), features), k)
 
     def annotate(self, features: Any = None, labels: Any = None, k: int = 5) -> tuple[Ids, Matrix]:
-        """Rank the labels of new images, by their features or by the labels that are known of them.
+        """Rank the labels of new images, by their features or their known labels.
 
         Parameters
         ----------
-        features : (n, d) numbers, dense or scipy sparse, for a method that sees features
-        labels : (n, n_labels) scipy sparse counts, the labels that are known; these are not ranked
+        features : (n, d) numbers, dense or scipy sparse, if the model uses features
+        labels : (n, n_labels) scipy sparse counts, the known labels, which are not ranked
         k : number of labels per image
 
         Returns
         -------
-        As `top`. Raises a `UserError` if the model knows the images of its data set alone, such as VSE-fs.
+        As in `top`.
+
+        Raises
+        ------
+        UserError
+            The model can score only the images that it was fitted to, as for VSE-fs.
         """
         if features is None and labels is None:
             raise UserError("annotate: give features or labels of the new images")
@@ -115,39 +120,34 @@ class Fitted:
 
 @dataclass(frozen=True)
 class Results:
-    """The tables of a finished run.
+    """The tables of a finished run."""
 
-    Attributes
-    ----------
-    folder : the run's folder, `results` by default
-    """
-
-    folder: Path
+    folder: Path  # the run's results
 
     @property
     def tables(self) -> list[str]:
-        """The names of its tables."""
+        """The names of the tables."""
         return sorted(path.stem for path in self.folder.glob("*.parquet"))
 
     @property
     def metrics(self) -> pl.DataFrame:
-        """One row per data set, protocol, method, seed and metric, with an interval: `core.schemas.METRICS`."""
+        """The values of all metrics with intervals, one row per data set, protocol, method, seed and metric."""
         return self.table("metrics")
 
     @property
     def summary(self) -> pl.DataFrame:
-        """Means over seeds, with differences to the best method: `core.schemas.SUMMARY`."""
+        """Means over seeds, with differences from the best method (columns: `core.schemas.SUMMARY`)."""
         return self.table("summary")
 
     def table(self, name: str) -> pl.DataFrame:
-        """Return a table by its name, one of `tables`."""
+        """Return one of the `tables` by its name."""
         if name not in self.tables:
             raise UserError(f"{self.folder}: no table {name!r}; there are {', '.join(self.tables)}")
         return read_parquet(self.folder / f"{name}.parquet")
 
 
 def methods() -> list[str]:
-    """Return the names of all methods with their settings: the files of config/methods."""
+    """Return the names of all methods, which are those of the files in config/methods."""
     return sorted(path.stem for path in _methods_folder().glob("*.yaml"))
 
 
@@ -169,20 +169,20 @@ def fit(
     ----------
     method : one of `methods()`
     matrix : (n_images, n_labels) scipy sparse; a positive whole number is how often the image has the label
-    features : (n_images, d) finite numbers, dense or scipy sparse, where the method needs them
-    word_vectors : (n_labels, d) finite numbers, the labels' word vectors, where the method needs them; zeros for none
-    factors : the embeddings' dimension K, where the method has it and its settings do not fix it
-    seed : the only source of random numbers
-    epochs : how long to train. None: until the validation metric stops rising on labels that are held out as the
-        protocol `distinct` does (`images` for a method that sees features alone); then all labels are learnt
-    settings : replace those of config/methods, which are not tuned for this matrix
-    threads : changes the time and not the result
+    features : (n_images, d) finite numbers, dense or scipy sparse, if the method needs them
+    word_vectors : (n_labels, d) finite numbers, if the method needs them; zeros for a label without a vector
+    factors : dimension K of the embeddings, if the method has embeddings and its file does not set `factors`
+    seed : seed of all random numbers
+    epochs : number of epochs. If None, the number is chosen on labels that are held out by the protocol `distinct`, or
+        by `images` if the method uses features only; then the method is fitted to all labels.
+    settings : replace settings in the file of config/methods, which are not tuned for this matrix
+    threads : number of threads, which does not affect the result
 
     Raises
     ------
     UserError
-        An argument has another shape, a number is negative or not finite, the method or a setting is unknown, the
-        method needs something that was not given, or training diverged.
+        An array has the wrong shape, a number is negative or not finite, the method or a setting is unknown, the method
+        needs an argument that is missing, or training diverged.
     """
     variant = _variant(method, factors, settings)
     labels, given, vectors = _inputs(matrix, features, word_vectors)
@@ -210,7 +210,7 @@ def fit(
 
 
 def load(path: str | Path) -> Fitted:
-    """Read a model.npz, of `Fitted.save` or of a run, to annotate new images."""
+    """Read a model.npz that `Fitted.save` or a run has written, to annotate new images."""
     return Fitted("", {}, None, models.load(Path(path)))
 
 
@@ -227,28 +227,29 @@ def evaluate(
     bootstrap: int = 1000,
     threads: int = 1,
 ) -> pl.DataFrame:
-    """Hold labels or images out, fit methods to the rest, and measure how they rank what was held out.
+    """Hold out labels or images, fit methods to the rest, and measure how well they rank the held-out labels.
 
-    Settings are those of config/methods and are not tuned; epochs are chosen on validation labels.
+    Settings are taken from config/methods and are not tuned. Epochs are chosen on validation labels.
 
     Parameters
     ----------
     methods : some of `methods()`
     matrix, features, word_vectors, factors, threads : as in `fit`
-    protocol : a module of vsebench.protocols, such as distinct, regions or images
-    seeds : the seeds, or how many: 3 stands for 1, 2, 3
-    metrics : such as recall@10, ndcg@10, map, mrr
+    protocol : name of a module of vsebench.protocols, such as distinct, regions or images
+    seeds : the seeds, or their number: 3 stands for the seeds 1, 2 and 3
+    metrics : names of metrics, such as recall@10, ndcg@10, map or mrr
     bootstrap : number of resamples for the intervals
 
     Returns
     -------
-    One line per method and metric, the columns of `core.schemas.SUMMARY` without the task: mean over seeds (`value`),
-    95 % interval (`ci_low`, `ci_high`), difference to the best method and the p-value of no difference.
+    A table with one row per method and metric: mean over seeds (`value`), 95 % interval (`ci_low`, `ci_high`),
+    difference from the best method, and p-value of the difference. The columns are those of `core.schemas.SUMMARY`
+    without the task.
 
     Raises
     ------
     UserError
-        As in `fit`; also for an unknown protocol or metric.
+        As in `fit`; also if the protocol or a metric is unknown.
     """
     _check_evaluation(methods, metrics, seeds, bootstrap, threads)
     variants = [_variant(name, factors, None) for name in methods]
@@ -277,7 +278,7 @@ def evaluate(
 
 
 def read(folder: str | Path = "results") -> Results:
-    """Open a finished run."""
+    """Open the results of a finished run."""
     results = Results(Path(folder))
     if "metrics" not in results.tables:
         raise UserError(f"{folder}: no metrics.parquet; name the folder of the results of a finished run")
@@ -296,7 +297,7 @@ class _Variant:
 
 
 def _methods_folder() -> Path:
-    """Return config/methods: a wheel carries it in the package, a repository has it beside `src`."""
+    """Return config/methods: within the package if that is a wheel's, next to `src` in a repository."""
     package = Path(__file__).parent
     carried = package / "config" / "methods"
     return carried if carried.is_dir() else package.parents[1] / "config" / "methods"
@@ -307,7 +308,7 @@ def _variant(name: str, factors: int, changes: dict[str, Any] | None) -> _Varian
         raise UserError(f"there is no method {name!r}; there are {', '.join(methods())}")
     config = read_method_config(_methods_folder() / f"{name}.yaml")
     if config.members:
-        raise UserError(f"{name}: an ensemble adds up other methods of a run; put it into a run's `methods`")
+        raise UserError(f"{name}: an ensemble adds up other methods of a run; add it to a run's `methods`")
     method = load_method(config.method)
     values = with_factors(method, config.settings, factors) | (changes or {})
     if "normalise" in method.settings_type.model_fields and values.get("normalise") is None:
@@ -325,7 +326,7 @@ def _inputs(
 
 
 def matrix_of(matrix: Any) -> LabelMatrix:
-    """Return the labels of a scipy sparse matrix, (n_images, n_labels), of whole numbers that are not negative."""
+    """Return the labels in a scipy sparse matrix of counts, (n_images, n_labels)."""
     if not sparse.issparse(matrix) or matrix.ndim != 2:
         raise UserError(f"matrix: a scipy sparse matrix of images x labels is needed, not {type(matrix).__name__}")
     if matrix.shape[0] == 0 or matrix.shape[1] == 0:
@@ -345,7 +346,7 @@ def matrix_of(matrix: Any) -> LabelMatrix:
 
 
 def features_of(features: Any, n_images: int | None) -> Features:
-    """Return features, dense or scipy sparse, in float32; all images have them."""
+    """Return dense or scipy sparse features of all images as float32."""
     try:
         if sparse.issparse(features):
             values = sparse.csr_array(features, dtype=np.float32, copy=True)
@@ -355,8 +356,8 @@ def features_of(features: Any, n_images: int | None) -> Features:
     except (TypeError, ValueError) as error:
         raise UserError(f"features: not a table of numbers ({error})") from None
     if values.ndim != 2 or n_images not in (None, values.shape[0]):
-        wanted = "one row per image" if n_images is None else f"{n_images} rows, one per image,"
-        raise UserError(f"features: shape {values.shape}; {wanted} is needed")
+        expected = "one row per image is" if n_images is None else f"{n_images} rows, one per image, are"
+        raise UserError(f"features: shape {values.shape}; {expected} needed")
     return Features(values, np.ones(values.shape[0], dtype=np.bool_))
 
 
@@ -376,7 +377,7 @@ def _provided(features: Features | None, word_vectors: WordVectors | None) -> se
 
 
 def _check_needs(variant: _Variant, provided: set[str]) -> None:
-    """Refuse a method that needs what is not there."""
+    """Raise a `UserError` if a method needs an input that is not provided."""
     for need in ("features", "word_vectors"):
         if need in variant.method.needs - provided:
             raise UserError(f"{variant.name}: this method needs {need}={need}")
@@ -410,7 +411,7 @@ def _check_evaluation(
 
 
 def _search(variant: _Variant, protocol: str) -> Search | None:
-    """Return how epochs are chosen; settings are not."""
+    """Return how epochs are chosen; None for a method without epochs."""
     metric = load_protocol(protocol).validation_metric
     return None if variant.epochs is None else Search(metric, VALIDATION_IMAGES, variant.epochs)
 
@@ -423,7 +424,7 @@ def _fit_and_rank(
     word_vectors: WordVectors | None,
     pool: Workers,
 ) -> Ranked:
-    """Do what the stages `fit` and `rank` do."""
+    """Fit a method and rank labels, as the stages `fit` and `rank` do."""
     problem = Problem(split.first, case.seed, pool, features, word_vectors)
     model = select(variant.method, variant.settings, problem, split, _search(variant, case.task.protocol), case).model
     rules = load_protocol(case.task.protocol)
@@ -437,7 +438,7 @@ def _fit_and_rank(
 
 
 def _first(model: Model, queries: Queries, k: int) -> tuple[Ids, Matrix]:
-    """Return the first labels that are not known, and their scores."""
+    """Return the first k labels that are not known, and their scores."""
     _check_count("k", k, 1)
     scores = np.where(queries.known.mask(), -np.inf, checked_scores(model, queries)).astype(np.float32)
     top = np.argsort(-scores, axis=1, kind="stable")[:, :k].astype(np.int32)

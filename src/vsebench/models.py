@@ -1,7 +1,7 @@
-"""Fitted models, which score labels for images; every array is checked when a model is saved or loaded.
+"""Fitted models, which score labels for images; all arrays are checked when a model is built or loaded.
 
 A file model.npz contains `kind`, `version` and the arrays of that kind of model. The scores of `Embedded` models are
-inner products of vectors, and fast kernels rank their labels; labels of other models are ranked by a matrix of scores.
+inner products of vectors, so that fast kernels can rank labels; other models return a matrix of scores.
 """
 
 import importlib
@@ -29,7 +29,7 @@ LARGEST_SCORE = 1e37
 
 
 class Model(ABC):
-    """A fitted model. Each class has a `kind`, its name in a model's file, and lists the arrays of the file."""
+    """A fitted model; `kind` is the name of its class in files."""
 
     kind: ClassVar[str]
 
@@ -45,31 +45,29 @@ class Model(ABC):
         Raises
         ------
         UserError
-            The model cannot score these images, for example new images if it has one vector per image of its data set.
+            The model cannot score these images: for example, it has vectors for the images of its data set only.
         """
 
     @abstractmethod
     def largest_score(self) -> float:
-        """Return a bound on the absolute scores; NaN if a number of the model is NaN."""
+        """Return an upper bound of the absolute scores; NaN if the model contains NaN."""
 
     @abstractmethod
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the arrays that are saved, by name."""
+        """Return the arrays to save, by name."""
 
     @classmethod
     @abstractmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "Model":
-        """Build the model from saved arrays; an array that does not fit raises a `ValueError` that names it."""
+        """Build the model from saved arrays; raise a `ValueError` that names the first array that does not fit."""
 
     def has_finite_scores(self) -> bool:
-        """Return whether all scores are guaranteed to be finite."""
+        """Return whether all scores are certain to be finite."""
         return self.largest_score() < LARGEST_SCORE  # False for NaN as well
 
 
 def checked_scores(model: Model, queries: Queries) -> Matrix:
-    """Return a model's scores of all labels, (n, n_labels) float32, after checking them.
-
-    Kernels read the scores without checks.
+    """Return a model's scores of all labels, (n, n_labels) float32, checked since kernels read them without checks.
 
     Raises
     ------
@@ -96,13 +94,13 @@ def _checked(array: Matrix, shape: tuple[int, int], name: str) -> Matrix:
 
 
 class Embedded(Model):
-    """A model whose score is the inner product of an image's vector and a label's vector, each of K numbers.
+    """A model whose scores are inner products of an image's vector and a label's vector, of K numbers each.
 
     A label's bias is an additional factor, which is 1 for every image.
     """
 
     label: Matrix  # (n_labels, K)
-    biased: ClassVar[bool] = False  # whether the last factor is the label's bias, and 1 for every image
+    biased: ClassVar[bool] = False  # whether the last factor is the label's bias
 
     @property
     def n_labels(self) -> int:
@@ -122,16 +120,16 @@ class Embedded(Model):
 
 
 class Thresholded(Model):
-    """A model that was trained together with a threshold per image and label."""
+    """A model that learns a threshold per image and label."""
 
     @abstractmethod
     def thresholds(self, queries: Queries) -> Matrix:
-        """Return the thresholds of all labels, (n, n_labels) float32; labels that score above theirs are chosen."""
+        """Return the thresholds, (n, n_labels) float32; a label is chosen if its score is above its threshold."""
 
 
 @dataclass(frozen=True)
 class Embeddings(Embedded):
-    """One vector per image of the data set and one per label.
+    """A vector per image of the data set, and a vector per label.
 
     Attributes
     ----------
@@ -164,7 +162,7 @@ class Embeddings(Embedded):
 
 @dataclass(frozen=True)
 class LabelWeights(Model):
-    """The score of a label for an image is the sum of the weights that the image's known labels give it.
+    """A model that scores a label by the sum of the weights that the image's known labels give it.
 
     Attributes
     ----------
@@ -182,7 +180,7 @@ class LabelWeights(Model):
         return len(self.weight)
 
     def scores(self, queries: Queries) -> Matrix:
-        # An image has few labels, so adding up their rows is far less work than a product with a dense matrix.
+        # Images have few labels, so adding up their rows is far less work than a product with a dense matrix.
         known = queries.known
         scores = np.zeros((known.n_rows, len(self.weight)), dtype=np.float32)
         for row, (first, last) in enumerate(zip(known.offsets[:-1], known.offsets[1:], strict=True)):
@@ -216,7 +214,7 @@ def save(model: Model, path: Path) -> None:
 
 
 def load(path: Path) -> Model:
-    """Read a model; a file without a model, or whose arrays do not fit together, raises a `UserError`."""
+    """Read a model; raise a `UserError` if the file contains no model, or arrays that do not fit together."""
     arrays = read_arrays(path)
     try:
         kind, version = str(arrays.pop("kind")), int(arrays.pop("version"))
@@ -228,7 +226,7 @@ def load(path: Path) -> Model:
 
 
 def model_class(kind: str) -> type[Model]:
-    """Return the class of a kind: from this module, or `MODEL` of the module with that name in `vsebench.methods`."""
+    """Return the class of a kind: a class of this module, or `MODEL` of the kind's module in `vsebench.methods`."""
     for shared in SHARED:
         if shared.kind == kind:
             return shared
@@ -240,10 +238,7 @@ def model_class(kind: str) -> type[Model]:
 
 
 def check_matrix(array: NDArray[Any], name: str, shape: tuple[int | None, ...]) -> None:
-    """Raise a `ValueError` unless an array is C-contiguous float32 of this shape, in which None means any size.
-
-    Kernels read these arrays without checks.
-    """
+    """Raise a `ValueError` unless an array is C-contiguous float32 of this shape, where None stands for any size."""
     fits = array.ndim == len(shape) and all(
         expected in (None, size) for size, expected in zip(array.shape, shape, strict=True)
     )
@@ -255,13 +250,13 @@ def check_matrix(array: NDArray[Any], name: str, shape: tuple[int | None, ...]) 
 
 
 def check_images(queries: Queries, n_images: int) -> None:
-    """Raise a `UserError` if the model has no vector for one of the images."""
+    """Raise a `UserError` unless all images are among the model's `n_images`."""
     if len(queries.images) and not 0 <= queries.images.min() <= queries.images.max() < n_images:
         raise UserError("this model knows only the images of its data set; it cannot score new images")
 
 
 def features_of(queries: Queries, dimensions: int) -> "Rows":
-    """Return the features of images; a `UserError` if there are none, or not as many as the model was fitted to."""
+    """Return the features of images; raise a `UserError` unless there are as many as the model was fitted to."""
     if queries.features is None:
         raise UserError("this model scores images by their features, and these images have none")
     if queries.features.shape[1] != dimensions:
@@ -272,6 +267,6 @@ def features_of(queries: Queries, dimensions: int) -> "Rows":
 
 
 def norm(matrix: Matrix) -> float:
-    """Return the Frobenius norm; not finite if an entry is not, or if the squares overflow."""
+    """Return the Frobenius norm; it is not finite if an entry is not finite or the squares overflow."""
     with np.errstate(over="ignore", invalid="ignore"):
         return float(np.sqrt(np.vdot(matrix, matrix)))

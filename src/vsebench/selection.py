@@ -1,4 +1,4 @@
-"""How settings and epochs are chosen on the validation labels: `select`, the same for every method."""
+"""Choose settings and epochs on the validation labels: `select`, for every method."""
 
 import itertools
 import json
@@ -18,8 +18,8 @@ from vsebench.methods.base import Ensemble, EnsembleSettings, Fitter, Settings
 from vsebench.models import Model
 from vsebench.training import Attempt, DivergenceError, Trained, Validation, attempt, history, open_validation, refit
 
-WEIGHT_STEPS = 10  # of an ensemble's weights between 0 and 1
-RATIO_NEXT_TO_ZERO = 2  # of a value beyond the grid to the last one, if the value next to the last is 0
+WEIGHT_STEPS = 10  # number of steps between 0 and 1 in an ensemble's weights
+RATIO_NEXT_TO_ZERO = 2  # ratio of a value beyond the grid to the outermost value, if the next value inside is 0
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,9 @@ class Search:
     ----------
     metric : validation metric
     images : maximum number of validation images
-    limits : when training stops; None for a method without epochs
-    grid : setting -> values to try; all combinations are tried
-    beyond : maximum number of settings beyond the edges of the grid
+    limits : the limits of training; None for a method without epochs
+    grid : setting -> values; all combinations are tried
+    beyond : maximum number of attempts beyond the edges of the grid
     """
 
     metric: str
@@ -44,13 +44,13 @@ class Search:
 
 @dataclass(frozen=True)
 class Selection:
-    """The settings and epochs that were chosen, and the model that was fitted with them.
+    """The chosen settings and epochs, and the model that was fitted with them.
 
     Attributes
     ----------
     chosen : the best attempt
-    tries : all attempts; none where nothing is chosen
-    history : the epochs of the best attempt and of the last fit, `schemas.HISTORY`
+    tries : all attempts; empty if nothing is chosen
+    history : the epochs of the best attempt and of the final fit, `schemas.HISTORY`
     model : the model to test
     """
 
@@ -65,22 +65,22 @@ def select(
 ) -> Selection:
     """Choose settings and epochs on the validation labels, and fit the model to test with them.
 
-    Every combination of the grid is tried, and then values beyond its edges, as long as the best value is on one. An
-    attempt trains until the validation metric stops rising, and its value is that of its best epoch. The best attempt
-    is the first of those with the highest value. With its settings and epochs the method is fitted to training and
-    validation labels; where the tested model may not learn the latter, the model of the best epoch is kept.
+    All combinations of the grid are tried, then values beyond its edges as long as the best value is on an edge. An
+    attempt trains until the validation metric stops rising; its value is the metric after its best epoch. The best
+    attempt is the first one with the highest value. With its settings and epochs, the method is fitted to training and
+    validation labels. If the tested model must not learn the validation labels, the model of the best epoch is kept.
 
     Parameters
     ----------
-    settings : the grid replaces some of them
-    problem : seed, features and what else the method needs; the labels are those of the split
-    search : None: nothing is chosen, and the method is fitted with these settings
-    case : for the history and for errors
+    settings : some are replaced by values of the grid
+    problem : seed, features and other inputs of the method; the labels are taken from the split
+    search : if None, nothing is chosen, and the method is fitted with `settings`
+    case : named in the history and in errors
 
     Raises
     ------
     DivergenceError
-        Training diverged with every setting tried, or in the last fit.
+        Training diverged in every attempt, or in the final fit.
     """
     first, final = replace(problem, training=split.first), replace(problem, training=split.final)
     if search is None:
@@ -112,13 +112,13 @@ def select(
 
 
 def best_of(tries: list[Attempt]) -> Attempt | None:
-    """Return the attempt with the highest validation value, the first of equals; None if all diverged."""
+    """Return the first attempt with the highest validation value; None if all diverged."""
     finite = [tried for tried in tries if tried.value is not None]
     return max(finite, key=lambda tried: tried.value or 0.0, default=None)
 
 
 def settings_to_try(settings: Settings, search: Search, tries: list[Attempt], case: Case) -> Iterator[Settings]:
-    """Yield the settings of a grid, and then some beyond its edges; the caller appends each attempt to `tries`."""
+    """Yield the settings of a grid, then settings beyond its edges; the caller appends each attempt to `tries`."""
     for values in itertools.product(*search.grid.values()):
         changes = dict(zip(search.grid, values, strict=True))
         yield settings.changed(changes, settings_key(case)) if changes else settings
@@ -131,15 +131,15 @@ def settings_to_try(settings: Settings, search: Search, tries: list[Attempt], ca
 
 
 def settings_key(case: Case) -> str:
-    """Name the settings of a method in errors."""
+    """Return the name of a method's settings in errors."""
     return f"config/methods/{case.variant}.yaml: settings"
 
 
 def beyond(names: Iterable[str], best: Settings, tried: list[Settings]) -> Settings | None:
-    """Return the best settings with one value a step beyond those tried, where the best is on their edge, or None.
+    """Return the best settings with one setting, whose best value is on an edge, moved a step beyond the values tried.
 
-    The step is the ratio of the two outermost values, or 2 from a value next to 0. There is none beyond 0, nor to a
-    value that the method does not allow.
+    A step multiplies the outermost value by its ratio to the next one, or by 2 if the next one is 0. No step leads
+    beyond 0 or to a value that the method does not allow. Return None if no step is possible.
     """
     for name in on_edges(names, best, tried):
         values = sorted({getattr(settings, name) for settings in tried})
@@ -157,7 +157,7 @@ def beyond(names: Iterable[str], best: Settings, tried: list[Settings]) -> Setti
 
 
 def on_edges(names: Iterable[str], best: Settings, tried: list[Settings]) -> list[str]:
-    """Return the settings, numbers, of which the best value is the smallest or largest of two or more tried."""
+    """Return the numeric settings whose best value is the smallest or largest of at least two values tried."""
     numbers = [name for name in names if is_number(getattr(best, name))]
     values = {name: {getattr(settings, name) for settings in tried} for name in numbers}
     edges = {name: (min(values[name]), max(values[name])) for name in numbers if len(values[name]) > 1}
@@ -170,9 +170,9 @@ def is_number(value: object) -> bool:
 
 
 def weigh(method: type[Ensemble], settings: Settings, validation: Validation, case: Case) -> Iterator[Trained]:
-    """Yield an ensemble with all weights, by members that have not been trained on the validation images.
+    """Yield an ensemble of members that have not seen the validation images, with each combination of weights.
 
-    The weights add up to 1, in steps of 1 / `WEIGHT_STEPS`; those that give more to the first member are first.
+    The weights add up to 1, in steps of 1 / `WEIGHT_STEPS`. Combinations with a large first weight come first.
     """
     assert isinstance(settings, EnsembleSettings)
     models = method(validation.problem, settings).models()
@@ -194,6 +194,6 @@ def weigh(method: type[Ensemble], settings: Settings, validation: Validation, ca
 
 
 def weights_on_simplex(n: int) -> list[tuple[float, ...]]:
-    """Return all `n` weights that are multiples of 1 / `WEIGHT_STEPS` and add up to 1, large first weights first."""
+    """Return all tuples of `n` multiples of 1 / `WEIGHT_STEPS` that add up to 1, in descending order."""
     parts = itertools.product(range(WEIGHT_STEPS, -1, -1), repeat=n)
     return [tuple(part / WEIGHT_STEPS for part in whole) for whole in parts if sum(whole) == WEIGHT_STEPS]

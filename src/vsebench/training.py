@@ -1,4 +1,4 @@
-"""Fitting with given settings: an attempt on the validation labels, and the last fit; the same for every method."""
+"""Fit any method with given settings: an attempt that is measured on validation labels, and the final fit."""
 
 import copy
 import json
@@ -21,7 +21,7 @@ from vsebench.evaluation.ranking import rank
 from vsebench.methods.base import Control, Fitter, Method, Settings
 from vsebench.models import Model
 
-Record = dict[str, Any]  # of an epoch in the history
+Record = dict[str, Any]  # an epoch's line of the history
 
 
 class DivergenceError(UserError):
@@ -30,7 +30,7 @@ class DivergenceError(UserError):
 
 @dataclass(frozen=True)
 class Validation:
-    """What is fitted while settings are chosen, and the labels and metric that measure the fit."""
+    """A problem to fit while settings are chosen, and the labels and metric by which models are measured."""
 
     problem: Problem
     held_out: HeldOut
@@ -44,9 +44,9 @@ class Validation:
 
 @dataclass(frozen=True)
 class Attempt:
-    """One set of settings tried: the best epoch (None for a variant without epochs) and the metric there.
+    """Settings that were tried, the best epoch, and the validation metric after it.
 
-    `value` is None where training diverged, and where nothing was validated.
+    `epochs` is None for a method without epochs; `value` is None if training diverged or nothing was validated.
     """
 
     settings: Settings
@@ -58,7 +58,7 @@ Trained = tuple[Attempt, pl.DataFrame, Model | None]  # an attempt, its history,
 
 
 def open_validation(first: Problem, valid: HeldOut, metric: str, size: int) -> Validation:
-    """Return the validation on at most `size` images. Cold images, of which nothing is learnt, choose no settings."""
+    """Return the validation on at most `size` images; cold images, which have no training label, are left out."""
     known = valid.take(np.flatnonzero(~valid.is_cold).astype(np.int32))
     held_out = known.sample(size, generator(first.seed, VALIDATION_SAMPLE))
     if held_out.right.n_pairs == 0:
@@ -75,7 +75,7 @@ def attempt(
 
     Returns
     -------
-    What was tried, its history, and the model of the best epoch; None where training diverged.
+    The attempt, its history, and the model of the best epoch (None if training diverged).
     """
     if issubclass(method, Control):
         model = method(validation.problem, settings).model()
@@ -95,7 +95,7 @@ def attempt(
             records.append(record)
             if record["validation"] > best:
                 best, best_epoch = record["validation"], epoch
-                kept = copy.deepcopy(model)  # its arrays may be trained on
+                kept = copy.deepcopy(model)  # training may go on to change its arrays
             elif epoch - best_epoch >= limits.patience:
                 break
     except DivergenceError:
@@ -104,7 +104,7 @@ def attempt(
 
 
 def refit(method: type[Fitter], chosen: Attempt, problem: Problem, case: Case) -> tuple[Model, pl.DataFrame]:
-    """Fit with the chosen settings and epochs; returns the model and its history.
+    """Fit with the chosen settings and epochs; return the model and its history.
 
     Raises
     ------
@@ -127,7 +127,7 @@ def refit(method: type[Fitter], chosen: Attempt, problem: Problem, case: Case) -
 
 
 def timed_epoch(fitter: Method, epoch: int) -> Record:
-    """Train one epoch and return its line of the history; raise `DivergenceError` if a number is no longer finite."""
+    """Train for one epoch and return its line of the history; raise a `DivergenceError` if a number is not finite."""
     start = time.perf_counter()
     progress = fitter.epoch()
     seconds = time.perf_counter() - start
@@ -144,13 +144,13 @@ def timed_epoch(fitter: Method, epoch: int) -> Record:
 
 
 def history(records: list[Record], case: Case, phase: str) -> pl.DataFrame:
-    """Return the history of a training as a table, `schemas.HISTORY`: one line per epoch."""
+    """Return the history of a training, `schemas.HISTORY`, with one row per epoch."""
     keys = case.keys | {"phase": phase}
     return pl.DataFrame([keys | record for record in records], schema=HISTORY)
 
 
 def warm_up(method: type[Method], settings: Settings) -> None:
-    """Train for an epoch on a tiny problem, so that no timed epoch compiles or loads a kernel."""
+    """Train for an epoch on a tiny problem, to compile or load the kernels before an epoch is timed."""
     with workers(1) as pool:
         problem = Problem(Training.all_of(tiny_matrix()), 1, pool)
         if "features" in method.needs:
@@ -167,6 +167,6 @@ def warm_up(method: type[Method], settings: Settings) -> None:
 
 
 def tiny_matrix() -> LabelMatrix:
-    """Return four images with two of six labels each: enough to compile a method's kernels, or to load them."""
+    """Return four images with two of six labels each, which is enough to compile a method's kernels."""
     labels = np.array([0, 1, 1, 2, 2, 3, 0, 4], dtype=np.int32)
     return LabelMatrix(6, np.arange(0, 9, 2, dtype=np.int64), labels, np.ones(8, dtype=np.int32))

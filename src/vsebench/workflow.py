@@ -1,4 +1,4 @@
-"""What a run does besides its jobs: clean up first, report the time left, and list results or failures at the end.
+"""Hooks of a run: clean up at the start, report the time left, and list the results or failures at the end.
 
 The Snakefile calls these functions with Snakemake's objects; no other module of the package uses Snakemake.
 """
@@ -8,11 +8,11 @@ import os
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from pathlib import Path
 from statistics import fmean
-from typing import Any, Protocol, TextIO
+from typing import Any, TextIO
 
 from vsebench.core.errors import UserError
 from vsebench.core.modules import PACKAGE
@@ -23,17 +23,17 @@ PAUSE = 15.0  # seconds between two messages about the time left, and before the
 
 
 def discard_leftovers() -> None:
-    """Delete the temporary files of runs that were killed; their names contain the id of the process."""
+    """Delete temporary files whose names contain the id of a process that no longer runs."""
     for folder in ("data", "results", "figures"):
         for path in Path(folder).rglob(".*.tmp.*"):
             process = path.name.rpartition(".tmp")[0].rpartition(".")[2]
-            # Another run may be active in this folder: Snakemake allows that if the two runs make different files.
+            # Another run may be active here: Snakemake allows two runs in a folder if they make different files.
             if not is_running(process):
                 path.unlink(missing_ok=True)
 
 
 def is_running(process: str) -> bool:
-    """Return whether a process with this id exists; False if the text is not an id."""
+    """Return whether a process with this id exists; False for text that is not an id."""
     try:
         os.kill(int(process), 0)
     except (ProcessLookupError, ValueError):
@@ -46,9 +46,9 @@ def is_running(process: str) -> bool:
 def discard_stale_kernels() -> None:
     """Delete compiled kernels that are older than one of their source files.
 
-    numba compares a kernel only with its own file, and not with the files of the functions that are compiled into it.
-    It also writes the index of its cache before the code: if it is killed in between, or another process reads at that
-    moment, the old code would pass for that of the edited source.
+    numba compares a compiled kernel only with the kernel's own file, not with the files of functions that it inlines.
+    It also writes the index of its cache before the code. If it is killed in between, or if another process reads the
+    cache at that moment, old code is taken for that of the edited source.
     """
     for compiled in PACKAGE.rglob("__pycache__/*.nbc"):
         source = compiled.parent.parent / f"{compiled.name.partition('.')[0]}.py"
@@ -61,19 +61,14 @@ def discard_stale_kernels() -> None:
 
 
 def warn_about_other_run(configuration: str) -> None:
-    """Warn if results/ contains files of a run with another configuration, which this run does not delete.
-
-    Parameters
-    ----------
-    configuration : the name of this run's configuration
-    """
+    """Warn if results/ contains files of a run whose configuration has another name; this run does not delete them."""
     with suppress(UserError):
         other = read_outline(Path("results/outline.json")).configuration
         if other != configuration:
             print(
                 f"results/ has files of a run of {other or 'another configuration'}. This run of {configuration}"
-                " replaces the files that both runs make, and keeps the others. To keep runs apart, give each run a"
-                " folder of its own (--directory).",
+                " replaces the files that both runs make, and keeps the others. To separate runs, give each run its"
+                " own folder (--directory).",
                 file=sys.stderr,
             )
 
@@ -81,37 +76,20 @@ def warn_about_other_run(configuration: str) -> None:
 def lift_default_rate(scheduler: Any) -> None:
     """Remove Snakemake's default limit of 100 jobs per second from its scheduler; any other limit stays.
 
-    To obey a limit, Snakemake 9.27 starts a timer after each check for jobs to start, and checks again when the timer
-    ends, in addition to the check after each job. So after a hundred jobs it checks all inputs of all waiting jobs a
-    hundred times per second, which keeps a core busy. No option turns the limit off.
+    To enforce a limit, Snakemake 9.27 looks for jobs to start not only after each job, but also whenever a timer ends.
+    After a hundred jobs it checks all inputs of all waiting jobs a hundred times per second, which keeps a core busy.
+    No option turns the limit off.
     """
     limiter = scheduler.job_rate_limiter
     if limiter and (limiter.max_jobs, limiter.timespan) == (100, 1):
         scheduler.job_rate_limiter = None
 
 
-class Rule(Protocol):
-    """A rule of Snakemake."""
-
-    name: str
-
-
-class Job(Protocol):
-    """A job of Snakemake."""
-
-    rule: Rule
-    wildcards_dict: Mapping[str, str]
-    log: Iterable[str]
-
-
-def print_failures(jobs: Iterable[Job]) -> None:
-    """List the failed jobs and their logs at the end of a run, below the messages of later jobs."""
+def print_failures(jobs: Iterable[Any]) -> None:
+    """List the failed jobs (of Snakemake) and their logs at the end of a run, below the messages of later jobs."""
     failed = sorted(jobs, key=str)
     if failed:
-        print(
-            "\nFailed. The other jobs' results are kept; run the same command again to continue:",
-            file=sys.stderr,
-        )
+        print("\nFailed. The other jobs' results are kept; run the same command again to continue:", file=sys.stderr)
     for job in failed:
         wildcards = ", ".join(f"{key} {value}" for key, value in job.wildcards_dict.items())
         print(f"  {job.rule.name}: {wildcards}", file=sys.stderr)
@@ -120,18 +98,18 @@ def print_failures(jobs: Iterable[Job]) -> None:
 
 
 def last_line(path: Path) -> str:
-    """Return the last line of a log; the last line of a traceback names the error."""
+    """Return the last line of a log, which names the error if the log ends in a traceback."""
     text = path.read_text(errors="replace").strip() if path.is_file() else ""
     return text.splitlines()[-1] if text else "(empty)"
 
 
 def print_results(made: Collection[str], tables: int, figures: int) -> None:
-    """Print where the results are, after a run that made the report.
+    """Print where the results are, if the report is among the files that the run has made.
 
     Parameters
     ----------
     made : the paths of all files that the run's jobs have made
-    tables, figures : the run's numbers of tables and figures
+    tables, figures : number of tables and of figures in the run
     """
     if "results/report.html" not in made:
         return
@@ -142,17 +120,17 @@ def print_results(made: Collection[str], tables: int, figures: int) -> None:
 
 
 class TimeLeft(logging.Handler):
-    """Listens to Snakemake's messages about jobs, and reports from time to time how long the rest will take.
+    """A handler of Snakemake's messages about jobs, which reports from time to time how long the rest will take.
 
-    A job is expected to take the mean time of the finished jobs of its rule in this run, or, before any of them has
-    ended, the mean time of all finished jobs.
+    A job is expected to take the mean time of the finished jobs of its rule in this run or, if there are none yet, of
+    all finished jobs.
 
     Parameters
     ----------
     cores : number of jobs that run at once
-    alone : the rules whose jobs run exclusively
+    alone : the rules whose jobs run while no other job runs
     clock : returns the time in seconds
-    out : the stream to write to; by default standard error
+    out : the stream to write to; None for standard error
     """
 
     def __init__(
@@ -187,7 +165,7 @@ class TimeLeft(logging.Handler):
                     print(f"{in_words(self.remaining())} to go", file=self.out or sys.stderr, flush=True)
 
     def remaining(self) -> float:
-        """Return the expected seconds until all jobs have ended; 0 before the first job has ended."""
+        """Return the expected seconds until all jobs have ended; 0 if none has ended yet."""
         average = fmean([second for seconds in self.seconds.values() for second in seconds] or [0.0])
         return sum(
             number * fmean(self.seconds.get(rule) or [average]) / (1 if rule in self.alone else self.cores)

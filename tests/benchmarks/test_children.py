@@ -1,4 +1,4 @@
-"""What a benchmark says of a process that failed."""
+"""How benchmarks report a process that failed."""
 
 import subprocess
 import sys

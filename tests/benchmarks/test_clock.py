@@ -1,4 +1,4 @@
-"""Taking turns, and the row that a comparison becomes."""
+"""Turns of contestants, and the row of a comparison."""
 
 import polars as pl
 import pytest

@@ -1,9 +1,9 @@
-"""Contestants: the same chances, and implicit ALS on the objective that VSE-fs has."""
+"""Contestants have equal chances, and implicit ALS has the objective of VSE-fs."""
 
 import numpy as np
 import pytest
 
-from benchmarks.comparisons import reached
+from benchmarks.comparisons import flops, reached
 from benchmarks.contestants import (
     ALS,
     CORNAC_BPR,
@@ -16,7 +16,6 @@ from benchmarks.contestants import (
     WARP_10,
 )
 from benchmarks.data import hold_out, simulate
-from benchmarks.peak import flops
 from benchmarks.plan import FULL
 from benchmarks.quality import value
 from tests.builders import dense

@@ -1,4 +1,4 @@
-"""What is measured on image features: sizes, equal chances, equal neighbours; on tiny data, and no time is tested."""
+"""Benchmarks on image features: sizes, equal chances and equal neighbours on tiny data, but no times."""
 
 from dataclasses import replace
 
@@ -106,6 +106,14 @@ def test_blobs_are_real_where_the_mirror_has_them(mirror, monkeypatch):
     assert feature_rows.blobs(TINY).name == "sim-blobs"
 
 
+def assert_learns(training, data, pool):
+    assert len(training.run(1)) == 1
+    before = training.model().arrays()["label"].copy()
+    training.run(2)
+    assert not np.array_equal(before, training.model().arrays()["label"])
+    assert 0 < value(training.model(), data.valid, data, pool) <= 1
+
+
 @pytest.mark.parametrize("kind", ["blobs", "sparse"])
 def test_both_have_as_many_trials_and_settings(kind):
     pytest.importorskip("lightfm")
@@ -117,11 +125,7 @@ def test_both_have_as_many_trials_and_settings(kind):
         assert ours.method.trials.maximum == peer.method.lightfm.max_sampled == 3
         assert (ours.method.seen.rows != peer.method.seen.rows).nnz == 0
         for training in (ours, peer):
-            assert len(training.run(1)) == 1
-            before = training.model().arrays()["label"].copy()
-            training.run(2)
-            assert not np.array_equal(before, training.model().arrays()["label"])
-            assert 0 < value(training.model(), data.valid, data, pool) <= 1
+            assert_learns(training, data, pool)
 
 
 @pytest.mark.parametrize("hidden", [[], [16]])
@@ -135,11 +139,7 @@ def test_networks_have_the_same_rows_and_as_many_settings(hidden):
         assert (ours.method.seen.rows != peer.rows).nnz == 0
         assert peer.right.sum() == data.train.n_pairs
         for training in (ours, peer):
-            assert len(training.run(1)) == 1
-            before = training.model().arrays()["label"].copy()
-            training.run(2)
-            assert not np.array_equal(before, training.model().arrays()["label"])
-            assert 0 < value(training.model(), data.valid, data, pool) <= 1
+            assert_learns(training, data, pool)
 
 
 def test_the_peers_network_is_read_as_it_scores():
@@ -202,7 +202,7 @@ def test_parts_on_image_features_run_without_the_other_parts_peers(tmp_path, mon
     monkeypatch.setattr(command.importlib.util, "find_spec", lambda name: None)
     where = ["--results", str(tmp_path), "--figures", str(tmp_path / "figures")]
     assert command.main(["--quick", "--only", "sparse_neighbours", "dense_neighbours", *where]) == 0
-    assert results.read(tmp_path).features["what"].to_list() == ["dense_neighbours"] * 2
+    assert results.read(tmp_path)["features"]["what"].to_list() == ["dense_neighbours"] * 2
 
 
 def test_floors():
@@ -260,19 +260,19 @@ def test_a_whole_run_on_tiny_data(tmp_path, monkeypatch):
         pytest.importorskip(package)
     monkeypatch.setattr(command, "QUICK", TINY)
     where = ["--results", str(tmp_path), "--figures", str(tmp_path / "figures")]
-    parts = [name for name in command.ON_FEATURES if name not in torch_networks.RACES]
+    parts = [name for name in command.WITHOUT_PEERS if name not in {*torch_networks.RACES, "vectors"}]
     titles = {name: title for name, title in FEATURE_TITLES.items() if name not in torch_networks.RACES}
     assert command.main(["--quick", "--only", *parts, *where]) == 0
     found = results.read(tmp_path)
-    assert len(found.features) == 5 * 2 + 2 * 2 + 1 * 2 + 3 * 2 + 2 + 2
-    assert set(found.features["what"]) == {*titles, "tree"}
-    assert len(found.feature_settings) == 5 * 2
-    assert found.features.filter(what="tree", ours="p = 0")["quality_ours"].to_list() == [1.0] * 3
-    assert found.features["load"].null_count() == 0
+    assert len(found["features"]) == 5 * 2 + 2 * 2 + 1 * 2 + 3 * 2 + 2 + 2
+    assert set(found["features"]["what"]) == {*titles, "tree"}
+    assert len(found["feature_settings"]) == 5 * 2
+    assert found["features"].filter(what="tree", ours="p = 0")["quality_ours"].to_list() == [1.0] * 3
+    assert found["features"]["load"].null_count() == 0
     assert command.main(["--quick", "--only", "dense_neighbours", *where]) == 0
-    again = results.read(tmp_path).features
+    again = results.read(tmp_path)["features"]
     assert again.select("what", "size", "threads", "ours", "peer").equals(
-        found.features.select("what", "size", "threads", "ours", "peer")
+        found["features"].select("what", "size", "threads", "ours", "peer")
     )
     page = (tmp_path / "benchmarks.md").read_text(encoding="utf-8")
     assert all(title in page for title in titles.values())

@@ -10,7 +10,7 @@ MODEL = "results/a/distinct/seed1/vse_fs"
 
 
 def record(folder, file, rule, start, end, job=0, **more):
-    """Write a record as Snakemake does: its name is the file's in base64, cut into folders where it is long."""
+    """Write a record as Snakemake does: its name is the file's in base64, divided into folders if long."""
     name = urlsafe_b64encode(file.encode()).decode()
     parts = [f"@{name[i : i + 60]}" for i in range(0, len(name) - 60, 60)] + [name[(len(name) - 1) // 60 * 60 :]]
     path = folder / ".snakemake" / "metadata" / "/".join(parts)

@@ -1,4 +1,4 @@
-"""Every way to rank the held-out labels comes to the same."""
+"""All ways to rank the held-out labels give the same results."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The page and the figures, from tables with every kind of row, from none, and from a run on tiny data."""
+"""The page and the figures, made from tables with all kinds of rows, from empty tables, and from a run on tiny data."""
 
 from dataclasses import replace
 
@@ -9,22 +9,15 @@ import pytest
 from benchmarks import __main__ as command
 from benchmarks import (
     clock,
-    embedding_steps,
-    epochs_by_labels,
     figures,
-    losses_by_labels,
     memory,
-    quality,
     report,
     results,
-    starts,
-    without_vectors,
 )
 from benchmarks.contestants import CORNAC_BPR, VSE_FS
 from benchmarks.goals import FEATURE_TITLES, TITLES, TREE, goal
 from benchmarks.growth import METHODS
 from benchmarks.plan import QUICK, Training
-from vsebench.core.schemas import SCALING
 
 COMPARED = [("VSE-fs", "implicit ALS"), ("Opt-AUC", "Cornac BPR")]
 
@@ -60,23 +53,19 @@ def tables():
         ("warm", 2, 1.1, 0, "m"),
     ]
     chosen = [("iapr", "VSE-fs", 4, "beta_0 4.0", 8, 0.5, 0.51)]
-    return results.Tables(
-        comparisons(),
-        pl.DataFrame(chosen, schema=quality.SCHEMA, orient="row"),
-        pl.DataFrame(grown, schema=SCALING, orient="row"),
-        pl.DataFrame(held, schema=memory.SCHEMA, orient="row"),
-        pl.DataFrame(started, schema=starts.SCHEMA, orient="row"),
-        on_features(),
-        pl.DataFrame(chosen, schema=quality.SCHEMA, orient="row"),
-        pl.DataFrame([(93, 100, 1000, 1.2, 4e-6, 5, 1.0, "m")], schema=embedding_steps.SCHEMA, orient="row"),
-        pl.DataFrame([("exact", 100, 2, 4e-6, 5, 1.0, "m")], schema=losses_by_labels.SCHEMA, orient="row"),
-        pl.DataFrame(epochs(), schema=epochs_by_labels.SCHEMA, orient="row"),
-        pl.DataFrame(
-            [("opt_auc", "sums", 32, 300, 2000, 0.02, 1.1, 1.0, 1.2, 15, 1.0, "m")],
-            schema=without_vectors.SCHEMA,
-            orient="row",
-        ),
-    )
+    rows = {
+        "settings": chosen,
+        "growth": grown,
+        "memory": held,
+        "starts": started,
+        "feature_settings": chosen,
+        "wsabie_steps": [(93, 100, 1000, 1.2, 4e-6, 5, 1.0, "m")],
+        "losses_by_labels": [("exact", 100, 2, 4e-6, 5, 1.0, "m")],
+        "epochs_by_labels": epochs(),
+        "vectors": [("opt_auc", "sums", 32, 300, 2000, 0.02, 1.1, 1.0, 1.2, 15, 1.0, "m")],
+    }
+    given = {name: pl.DataFrame(own, schema=results.SCHEMAS[name], orient="row") for name, own in rows.items()}
+    return given | {"comparisons": comparisons(), "features": on_features()}
 
 
 def epochs():
@@ -91,7 +80,7 @@ def on_features():
 
 
 def nothing():
-    return results.Tables(*(pl.DataFrame(schema=schema) for schema in results.SCHEMAS.values()))
+    return {name: pl.DataFrame(schema=schema) for name, schema in results.SCHEMAS.items()}
 
 
 @pytest.mark.parametrize("make", [tables, nothing])
@@ -125,7 +114,7 @@ def test_a_row_replaces_an_earlier_one(tmp_path):
     results.add(tmp_path, "comparisons", rows)
     again = rows.head(1).with_columns(ratio_median=9.0)
     results.add(tmp_path, "comparisons", again)
-    written = results.read(tmp_path).comparisons
+    written = results.read(tmp_path)["comparisons"]
     assert written.select("what", "size", "threads").equals(rows.select("what", "size", "threads"))
     assert len(written) == len(rows)
     assert written.schema == pl.Schema(clock.SCHEMA)
@@ -152,12 +141,12 @@ def test_a_whole_run_on_tiny_data(tmp_path, monkeypatch):
     where = ["--results", str(tmp_path), "--figures", str(tmp_path / "figures")]
     assert command.main(["--quick", "--only", *parts, *where]) == 0
     found = results.read(tmp_path)
-    assert set(found.comparisons["what"]) == set(TITLES)
-    assert len(found.comparisons) == 2 * (len(TITLES) + 2)  # two peers for uniform negatives and for ranking
-    assert (found.comparisons["ratio_min"] <= found.comparisons["ratio_median"]).all()
-    assert (found.comparisons["ratio_median"] <= found.comparisons["ratio_max"]).all()
-    ranked = found.comparisons.filter(what="ranking")
+    assert set(found["comparisons"]["what"]) == set(TITLES)
+    assert len(found["comparisons"]) == 2 * (len(TITLES) + 2)  # two peers for uniform negatives and for ranking
+    assert (found["comparisons"]["ratio_min"] <= found["comparisons"]["ratio_median"]).all()
+    assert (found["comparisons"]["ratio_median"] <= found["comparisons"]["ratio_max"]).all()
+    ranked = found["comparisons"].filter(what="ranking")
     assert ranked["quality_ours"].to_list() == pytest.approx(ranked["quality_peer"].to_list())
-    assert (found.memory["peak_bytes"] >= found.memory["start_bytes"]).all()
-    assert len(found.memory) == len(memory.MEASURED) + 1
+    assert (found["memory"]["peak_bytes"] >= found["memory"]["start_bytes"]).all()
+    assert len(found["memory"]) == len(memory.MEASURED) + 1
     assert "implicit ALS" in (tmp_path / "benchmarks.md").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""PyTorch's networks beside ours: the same problem from the same start; skipped without PyTorch, no time is tested."""
+"""PyTorch's networks and ours solve the same problem from the same start; skipped without PyTorch."""
 
 from dataclasses import replace
 

@@ -1,6 +1,6 @@
-"""A real Slurm with one node on this machine, started by hand in a folder: munged, slurmctld and slurmd.
+"""A real Slurm with one node on this machine: the programs munged, slurmctld and slurmd, with files in a folder.
 
-It needs root: the steps of a job look for Slurm's configuration in /etc/slurm alone.
+It needs root, since the steps of a job look for Slurm's configuration in /etc/slurm only.
 """
 
 import os
@@ -31,7 +31,7 @@ OPTIONS = {
     "SelectTypeParameters": "CR_Core_Memory",
     "ReturnToService": "2",
     "MpiDefault": "none",
-    "MinJobAge": "86400",  # without a database of accounts, squeue has to tell of jobs that have ended
+    "MinJobAge": "86400",  # without a database of accounts, squeue must list jobs that have ended
     "SlurmdTimeout": "10",
     "SlurmctldParameters": "enable_configless",
     "InactiveLimit": "0",
@@ -40,7 +40,7 @@ OPTIONS = {
 
 
 def missing() -> str:
-    """Return in one line what a Slurm needs and this machine lacks; empty if it has all."""
+    """Return one line that names what this machine lacks to run Slurm; empty if nothing is missing."""
     if os.geteuid() != 0:
         return "Slurm is started as root, since its configuration has to lie in /etc/slurm"
     absent = [name for name in PROGRAMS if shutil.which(name, path=searched()) is None]
@@ -95,7 +95,7 @@ class Slurm:
         return self
 
     def start(self, name: str, *options: str, **more: Any) -> None:
-        """Start a program; it stays in the foreground, so that it ends with the tests."""
+        """Start a program in the foreground, so that it ends with the tests."""
         log = (self.folder / f"{name}.out").open("ab")
         program = shutil.which(name, path=searched())
         assert program is not None
@@ -112,7 +112,7 @@ class Slurm:
         raise RuntimeError(f"the node does not come up: {states!r}; the logs are in {self.folder}")
 
     def stop(self, name: str, *, kill: bool = False) -> None:
-        """End a program, and with `kill` do not let it say good-bye."""
+        """End a program, by SIGKILL if `kill`."""
         process = self.running.pop(name)
         (process.kill if kill else process.terminate)()
         process.wait()

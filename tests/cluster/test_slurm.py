@@ -1,4 +1,4 @@
-"""A run over a real Slurm: the same bytes as on one machine, timed jobs alone, and a lost job and a lost node survived.
+"""A run over a real Slurm gives the same bytes, times jobs alone, and survives a lost job and a lost node.
 
 `make test-slurm` runs these; they need root, Slurm and munge, and the packages of `make setup-cluster`.
 """
@@ -79,7 +79,7 @@ def test_a_cancelled_job_and_a_node_that_dies_are_survived(slurm: Slurm, local: 
     wait_until(lambda: "down" in slurm.said("sinfo", "--noheader", "--format", "%T"))
     slurm.start_node()
     status = running.wait(timeout=900)
-    if status:  # a job was lost twice; running again goes on from there
+    if status:  # a job was lost twice; another run continues
         outcome = project.snakemake(*OPTIONS)
         assert outcome.status == 0, outcome.text
     assert project.found(*SAME) == local.found(*SAME)

@@ -1,4 +1,4 @@
-"""The command `vsebench doctor`: what it finds, what it advises, and its exit status."""
+"""The command `vsebench doctor`: its findings, its advice, and its exit status."""
 
 from importlib.metadata import PackageNotFoundError, version
 

@@ -1,4 +1,4 @@
-"""Recording what a tuned run chose, and runs that take it."""
+"""Records of the settings that a tuned run chose, and runs that use a record."""
 
 import shutil
 from pathlib import Path
@@ -35,7 +35,7 @@ def folder(tmp_path):
 
 
 def write_results(results, plan):
-    """Write what a tuned run gathers: two seeds, which chose these rates for Opt-AUC under `distinct`."""
+    """Write the results of a tuned run with two seeds, which chose these rates for Opt-AUC under `distinct`."""
     entry = {"dataset": "sim-iapr", "protocol": "distinct", "validation_metric": "ndcg@10", "n_configurations": 8}
     entry |= {"grid": {"learning_rate": [0.1, 0.2], "regularisation": [0.003, 0.01, 0.02, 0.03]}}
     variants = [
@@ -51,7 +51,7 @@ def write_results(results, plan):
 
 @pytest.fixture
 def recorded(folder, tmp_path):
-    """The configuration with what a run of `SCALE` chose."""
+    """The configuration with a record of a run with `SCALE`."""
     write_results(tmp_path, plan_of(folder))
     assert run("record", "--results", tmp_path, "--out", folder / "chosen") == 0
     return folder

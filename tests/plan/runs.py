@@ -5,6 +5,7 @@ from pathlib import Path
 import yaml
 
 from vsebench.core.tasks import Task
+from vsebench.plan import read_plan
 
 ROOT = Path(__file__).parents[2]
 CONFIG = ROOT / "config"
@@ -19,14 +20,19 @@ def values(path):
 
 
 def default(**changes):
-    """The default run on one data set."""
+    """Return the default configuration for one data set."""
     return values(CONFIG / "config.yaml") | {"datasets": {"sim-iapr": ONE}} | changes
 
 
-def with_partition(**changes):
-    """A data set with a partition and features, and a simulated one without."""
+def planned(folder=CONFIG, **changes):
+    """Return the plan of the default run on one data set, with changes."""
+    return read_plan(folder, default(**changes), [])
+
+
+def partitioned(folder=CONFIG, **changes):
+    """Return the plan of a run on a data set with a partition and features, and a simulated one without."""
     datasets = {"corel5k-densehue": {"protocols": ["official", "distinct"]}, "sim-iapr": ONE}
-    return default(datasets=datasets, papers=[], **changes)
+    return planned(folder, datasets=datasets, papers=[], **changes)
 
 
 def with_grid(variant, grid, **changes):
@@ -34,7 +40,7 @@ def with_grid(variant, grid, **changes):
 
 
 def with_variants(variants, **changes):
-    """A run that names the variants of one of its two data sets."""
+    """Return the configuration of a run that names the variants of one of its two data sets."""
     chosen = {"protocols": ["official"], "methods": variants}
     methods = ["wsabie_100", "wsabie_200", ENSEMBLE, "ridge", "popularity"]
     return default(datasets={"corel5k-densehue": chosen, "sim-iapr": ONE}, papers=[], methods=methods, **changes)

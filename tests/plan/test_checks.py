@@ -4,17 +4,7 @@ import re
 
 import pytest
 
-from tests.plan.runs import (
-    CONFIG,
-    ENSEMBLE,
-    ONE,
-    TREE,
-    change_method,
-    default,
-    with_grid,
-    with_partition,
-    with_variants,
-)
+from tests.plan.runs import CONFIG, ENSEMBLE, ONE, TREE, change_method, partitioned, planned, with_grid, with_variants
 from vsebench.core.errors import UserError
 from vsebench.data.needs import NEEDS
 from vsebench.plan import read_plan
@@ -72,7 +62,7 @@ SCALING = {"dataset": "sim-iapr", "repeats": 2, "pairs": [10, 20], "labels": [10
             {"scaling": TREE | {"options": {"terms": 1}}},
             "scaling.options: terms_per_node: a node cannot have",
         ),
-        ({"scaling": TREE | {"options": {"scale": 2.0}}}, "scaling.options.scale: the sizes say it; remove this key"),
+        ({"scaling": TREE | {"options": {"scale": 2.0}}}, "scaling.options.scale: the sizes determine it; remove"),
         ({"scaling": TREE | {"images": [-600, 100]}}, "scaling.images.0: Input should be greater than or equal to 1"),
         ({"scaling": TREE | {"terms": [60, 60]}}, "scaling.terms: two or more different sizes are needed"),
         ({"scaling": TREE | {"methods": ["wsabie_100"]}}, "scaling.methods: wsabie_100 is not among the run's methods"),
@@ -94,7 +84,7 @@ SCALING = {"dataset": "sim-iapr", "repeats": 2, "pairs": [10, 20], "labels": [10
 )
 def test_mistakes_name_file_and_key(changes, message):
     with pytest.raises(UserError) as error:
-        read_plan(CONFIG, default(**changes), [])
+        planned(**changes)
     assert message in str(error.value).replace("the command line", "some.yaml")
     assert "\n" not in str(error.value)
 
@@ -129,14 +119,14 @@ def test_mistakes_in_the_grid_of_a_run_name_it(variant, grid, message):
 def test_mistakes_in_the_file_of_a_variant_name_it(folder, variant, changes, message):
     change_method(folder, variant, **changes)
     with pytest.raises(UserError) as error:
-        read_plan(folder, default(methods=["vse_fs", variant]), [])
+        planned(folder=folder, methods=["vse_fs", variant])
     assert str(error.value).startswith(f"{folder}/methods/{variant}.yaml: ")
     assert message in str(error.value)
 
 
 def test_an_ensemble_of_variants_that_the_run_lacks_is_refused():
     with pytest.raises(UserError, match="methods: wsabie_100_200 is an ensemble of wsabie_200, which is missing"):
-        read_plan(CONFIG, with_partition(methods=["wsabie_100", ENSEMBLE]), [])
+        partitioned(methods=["wsabie_100", ENSEMBLE])
 
 
 @pytest.mark.parametrize(
@@ -152,7 +142,7 @@ def test_an_ensemble_of_variants_that_the_run_lacks_is_refused():
 def test_mistakes_about_members_name_file_and_key(folder, variant, changes, message):
     change_method(folder, variant, **changes)
     with pytest.raises(UserError) as error:
-        read_plan(folder, with_partition(methods=["wsabie_100", "wsabie_200", ENSEMBLE, "ridge"]), [])
+        partitioned(folder=folder, methods=["wsabie_100", "wsabie_200", ENSEMBLE, "ridge"])
     assert str(error.value).startswith(f"{folder}/methods/{variant}.yaml: {message}")
 
 
@@ -174,7 +164,7 @@ def test_mistakes_about_the_variants_of_a_data_set_name_the_key(variants, messag
 def test_a_data_set_where_no_variant_can_run_is_refused_with_all_reasons():
     datasets = {"corel5k-densehue": {"protocols": ["official"]}, "sim-iapr": ONE}
     with pytest.raises(UserError) as error:
-        read_plan(CONFIG, default(datasets=datasets, papers=[], methods=["opt_auc", "oracle"]), [])
+        planned(datasets=datasets, papers=[], methods=["opt_auc", "oracle"])
     message = str(error.value)
     assert "datasets.corel5k-densehue: no method can run under official" in message
     assert f"opt_auc: {NEEDS['known_labels'].missing_reason}; oracle: {NEEDS['truth'].missing_reason}" in message

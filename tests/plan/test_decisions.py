@@ -3,9 +3,8 @@
 import pytest
 import yaml
 
-from tests.plan.runs import CONFIG, default, values
+from tests.plan.runs import planned, values
 from vsebench.core.errors import UserError
-from vsebench.plan import read_plan
 from vsebench.plan.checks import left_out_lines
 from vsebench.plan.jobs.results import not_compared
 from vsebench.plan.plan import NO_DECISIONS
@@ -20,7 +19,7 @@ DECIDED = {
 
 
 def decided(**changes):
-    return read_plan(CONFIG, default(**DECIDED | {"sweeps": {}} | changes), [])
+    return planned(**DECIDED | {"sweeps": {}} | changes)
 
 
 def test_a_run_states_which_variants_get_which_decisions():
@@ -68,8 +67,8 @@ def test_decisions_are_made_where_test_images_are_new():
         ({"decisions": {"threshold": ["lsp"]}}, "decisions.threshold: methods: 'lsp' has no file"),
         ({"decisions": {"threshold": ["ridge", "ridge"]}}, "decisions.threshold: 'ridge' is there more than once"),
         ({"decisions": {"own": ["ridge"]}}, "decisions.own: ridge learns no thresholds; name another method"),
-        ({"decisions": {}}, "metrics: exact_match is of the label sets that decisions choose, and the run has no"),
-        ({"metrics": ["exact_match"]}, "metrics: name at least one of an image's ranks"),
+        ({"decisions": {}}, "metrics: exact_match measures the label sets that decisions choose, and the run has no"),
+        ({"metrics": ["exact_match"]}, "metrics: name at least one metric of an image's ranks"),
     ],
 )
 def test_mistakes_about_decisions_name_the_key(changes, message):
@@ -97,7 +96,7 @@ def test_a_mistake_in_the_file_of_a_decision_names_it(folder, changes, message):
     path = folder / "decisions" / "threshold.yaml"
     path.write_text(yaml.safe_dump(values(path) | changes))
     with pytest.raises(UserError) as error:
-        read_plan(folder, default(**DECIDED | {"sweeps": {}}), [])
+        planned(folder=folder, **DECIDED | {"sweeps": {}})
     assert message in str(error.value)
 
 

@@ -6,9 +6,8 @@ from itertools import pairwise
 
 import pytest
 
-from tests.plan.runs import CONFIG, IAPR, ONE, default, own_table, with_partition
+from tests.plan.runs import IAPR, ONE, own_table, partitioned, planned
 from vsebench.core.tasks import Task
-from vsebench.plan import read_plan
 from vsebench.plan.jobs import Wildcards, job
 from vsebench.plan.jobs.results import parts
 
@@ -41,13 +40,13 @@ def value(options, name):
     ],
 )
 def test_a_fit_is_the_same_whatever_else_a_run_says(changes):
-    plan, usual = read_plan(CONFIG, default(**changes), []), read_plan(CONFIG, default(), [])
+    plan, usual = planned(**changes), planned()
     for variant in usual.variants(IAPR):
         assert job_of(plan, "fit", IAPR, variant) == job_of(usual, "fit", IAPR, variant)
 
 
 def test_a_fit_reads_what_its_method_needs_and_the_sources_of_its_method_and_metric():
-    plan = read_plan(CONFIG, with_partition(methods=["opt_auc", "ridge", "popularity", "oracle"]), [])
+    plan = partitioned(methods=["opt_auc", "ridge", "popularity", "oracle"])
     ridge = job_of(plan, "fit", OFFICIAL, "ridge")
     assert ridge.inputs["needs"] == [
         "data/processed/corel5k-densehue/features.npy", "data/processed/corel5k-densehue/images.parquet",
@@ -66,7 +65,7 @@ def test_a_fit_reads_what_its_method_needs_and_the_sources_of_its_method_and_met
 
 def test_a_fit_chooses_from_the_grid_or_takes_over_what_the_first_seed_has_chosen():
     sets = {"sim-tree": {"protocols": ["official"]}}
-    plan = read_plan(CONFIG, default(datasets=sets, methods=["ridge"], seeds=[7, 2], tune=True), [])
+    plan = planned(datasets=sets, methods=["ridge"], seeds=[7, 2], tune=True)
     task = Task("sim-tree", "official")  # the same split with every seed
     first, second = (job_of(plan, "fit", task, "ridge", seed) for seed in (7, 2))
     assert value(first.options, "--grid") == plan.methods["ridge"].grid
@@ -78,7 +77,7 @@ def test_a_fit_chooses_from_the_grid_or_takes_over_what_the_first_seed_has_chose
 
 def test_a_model_that_keeps_the_validation_labels_out_says_so_wherever_it_is_read():
     sets = {"sim-features": {"protocols": ["images"], "refit": False}, "sim-iapr": ONE | {"refit": False}}
-    plan = read_plan(CONFIG, default(datasets=sets, methods=["popularity", "opt_auc", "ridge"]), [])
+    plan = planned(datasets=sets, methods=["popularity", "opt_auc", "ridge"])
     new = Task("sim-features", "images")
     assert "--no-refit" in job_of(plan, "fit", new, "ridge").options
     assert "--no-refit" in job_of(plan, "time_methods", new).options
@@ -87,7 +86,7 @@ def test_a_model_that_keeps_the_validation_labels_out_says_so_wherever_it_is_rea
 
 
 def test_a_sweep_varies_one_setting():
-    plan = read_plan(CONFIG, default(sweeps={"vse_fs": {"alpha": [0, 0.5]}}), [])
+    plan = planned(sweeps={"vse_fs": {"alpha": [0, 0.5]}})
     sweep = job_of(plan, "sweep", IAPR, "vse_fs", parameter="alpha")
     assert value(sweep.options, "--parameter") == "alpha"
     assert value(sweep.options, "--values") == [0, 0.5]
@@ -95,7 +94,7 @@ def test_a_sweep_varies_one_setting():
 
 
 def test_sweeps_are_measured_by_the_metrics_of_images():
-    plan = read_plan(CONFIG, default(metrics=["map", "label_map", "macro_f1@5", "recall@5"]), [])
+    plan = planned(metrics=["map", "label_map", "macro_f1@5", "recall@5"])
     assert job(plan, "measure_sweeps", Wildcards()).options == "--metrics map recall@5"
 
 
@@ -103,7 +102,7 @@ def test_decisions_read_the_truth_where_they_need_the_label_distribution():
     sets = {"sim-catalogue": {"protocols": ["official"], "refit": False}}
     decisions = {"score_above_0": ["oracle"], "best_exact_match": ["oracle"], "threshold": ["popularity"]}
     changes = {"methods": ["popularity", "oracle"], "decisions": decisions, "metrics": ["map", "exact_match"]}
-    plan = read_plan(CONFIG, default(datasets=sets, papers=[], sweeps={}, **changes), [])
+    plan = planned(datasets=sets, papers=[], sweeps={}, **changes)
     task = Task("sim-catalogue", "official")
     oracle, popularity = (job_of(plan, "decide", task, variant) for variant in ("oracle", "popularity"))
     assert "data/processed/sim-catalogue/truth.npz" in oracle.inputs["needs"]
@@ -118,7 +117,7 @@ def test_decisions_read_the_truth_where_they_need_the_label_distribution():
 def test_siblings_are_read_where_a_metric_of_the_run_reads_them():
     def siblings(metrics):
         sets = {"corel5k": ONE, "sim-iapr": ONE}
-        plan = read_plan(CONFIG, default(datasets=sets, methods=["popularity"], papers=[], metrics=metrics), [])
+        plan = planned(datasets=sets, methods=["popularity"], papers=[], metrics=metrics)
         return [job_of(plan, "measure", Task(name, "distinct")).inputs["siblings"] for name in sets]
 
     assert siblings(["map"]) == [[], []]
@@ -126,14 +125,14 @@ def test_siblings_are_read_where_a_metric_of_the_run_reads_them():
 
 
 def test_an_analysis_reads_the_sources_of_the_metrics_that_it_computes():
-    plan = read_plan(CONFIG, default(methods=["popularity"], papers=[]), [])
+    plan = planned(methods=["popularity"], papers=[])
     files = job(plan, "analyse", Wildcards(analysis="precision_at")).inputs["sources"]
     for module in ("precision_recall", "siblings"):
         assert any(file.endswith(f"metrics/{module}.py") for file in files)
 
 
 def test_only_what_a_run_has_parts_of_is_gathered():
-    plan = read_plan(CONFIG, default(methods=["popularity"], papers=[]), [])
+    plan = planned(methods=["popularity"], papers=[])
     assert "word_vectors.json" not in parts(plan)
     assert job(plan, "gather", Wildcards(name="metrics.parquet")).inputs["parts"] == [
         "results/sim-iapr/distinct/metrics.parquet"
@@ -143,13 +142,13 @@ def test_only_what_a_run_has_parts_of_is_gathered():
 def test_the_settings_are_gathered_with_titles_whatever_they_contain(folder):
     path = folder / "methods" / "popularity.yaml"
     path.write_text(path.read_text().replace("title: ", "title: It's {braces} "))
-    plan = read_plan(folder, default(methods=["popularity"], papers=[]), [])
+    plan = planned(folder=folder, methods=["popularity"], papers=[])
     options = job(plan, "gather", Wildcards(name="settings.json")).options
     assert value(options, "--variants")["popularity"]["title"].startswith("It's {braces} ")
 
 
 def test_a_users_own_table_is_read_and_not_downloaded(tmp_path):
-    plan = read_plan(CONFIG, default(datasets=own_table(tmp_path), methods=["popularity"], papers=[]), [])
+    plan = planned(datasets=own_table(tmp_path), methods=["popularity"], papers=[])
     table = str(tmp_path / "t.csv")
     assert job(plan, "download", Wildcards(kind="raw", name="mine")).inputs == {"own": [table]}
     assert table in job(plan, "prepare", Wildcards(dataset="mine")).inputs["own"]
@@ -157,7 +156,7 @@ def test_a_users_own_table_is_read_and_not_downloaded(tmp_path):
 
 def test_a_downloaded_word_vectors_config_is_read_by_its_record():
     sets = {"sim-iapr": ONE | {"word_vectors": "glove-6b"}}
-    plan = read_plan(CONFIG, default(datasets=sets, methods=["popularity"], papers=[]), [])
+    plan = planned(datasets=sets, methods=["popularity"], papers=[])
     assert job(plan, "word_vectors", Wildcards(dataset="sim-iapr")).inputs["vectors"] == [
         "data/word_vectors/glove-6b/provenance.json"
     ]
@@ -166,7 +165,7 @@ def test_a_downloaded_word_vectors_config_is_read_by_its_record():
 
 
 def test_an_edited_claim_redraws_no_table_and_another_title_of_a_paper_does():
-    plan = read_plan(CONFIG, default(papers=["vse_ens"]), [])
+    plan = planned(papers=["vse_ens"])
     (paper,) = plan.papers
     name = next(name for name, table in plan.tables.items() if table.paper)
     before, tested = job(plan, "table", Wildcards(name=name)), job(plan, "test_claims", Wildcards())

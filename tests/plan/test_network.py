@@ -62,24 +62,24 @@ MISTAKES = {
 
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_is_one_line_that_names_the_key(mistake, read):
-    changes, word_vectors = MISTAKES[mistake]
+    changes, message = MISTAKES[mistake]
     with pytest.raises(UserError) as error:
         read({"network": NETWORK | changes})
-    assert f"the command line: datasets.my-photos.{word_vectors}" in str(error.value)
+    assert f"the command line: datasets.my-photos.{message}" in str(error.value)
 
 
 @pytest.mark.parametrize(
-    ("features", "word_vectors"),
+    ("features", "message"),
     [
         ({}, "features: name either a `file` or a `network`"),
         ({"file": "x.npy", "network": NETWORK}, "features: name either a `file` or a `network`"),
         ({"network": NETWORK, "ids": "x.txt"}, "features: `ids` and `image` belong to a `file`, not to a `network`"),
     ],
 )
-def test_features_are_a_file_or_a_network(features, word_vectors, read):
+def test_features_are_a_file_or_a_network(features, message, read):
     with pytest.raises(UserError) as error:
         read(features)
-    assert word_vectors in str(error.value)
+    assert message in str(error.value)
 
 
 def test_without_onnxruntime_the_make_target_is_named(read, monkeypatch):

@@ -1,8 +1,8 @@
-"""What models are fitted with: settings, epochs, grids and sweeps."""
+"""Settings, epochs, grids and sweeps of variants."""
 
 import pytest
 
-from tests.plan.runs import CONFIG, IAPR, ONE, TREE, change_method, default, values, with_grid, with_partition
+from tests.plan.runs import CONFIG, IAPR, ONE, TREE, change_method, partitioned, planned, values, with_grid
 from vsebench.core.errors import UserError
 from vsebench.core.tasks import Task
 from vsebench.plan import read_plan
@@ -19,7 +19,7 @@ from vsebench.plan.settings import (
 
 
 def test_settings_of_a_variant_depend_on_the_family_and_the_runs_factors():
-    plan = read_plan(CONFIG, default(factors=7, datasets={"sim-iapr": ONE, "sim-nuswide": ONE}), [])
+    plan = planned(factors=7, datasets={"sim-iapr": ONE, "sim-nuswide": ONE})
     assert settings_of(plan, "vse_fs_published", "sim-nuswide")["beta_0"] == 3.0
     assert settings_of(plan, "vse_fs_published", "sim-iapr")["beta_0"] == 128.0
     assert settings_of(plan, "vse_fs_published", "sim-iapr")["factors"] == 7
@@ -28,7 +28,7 @@ def test_settings_of_a_variant_depend_on_the_family_and_the_runs_factors():
 
 def test_a_variant_whose_file_names_factors_keeps_them(folder):
     change_method(folder, "opt_auc", settings=values(folder / "methods" / "opt_auc.yaml")["settings"] | {"factors": 5})
-    plan = read_plan(folder, default(factors=7, methods=["opt_auc", "warp"]), [])
+    plan = planned(folder=folder, factors=7, methods=["opt_auc", "warp"])
     assert settings_of(plan, "opt_auc", "sim-iapr")["factors"] == compiled_settings(plan, "opt_auc")["factors"] == 5
     assert settings_of(plan, "warp", "sim-iapr")["factors"] == compiled_settings(plan, "warp")["factors"] == 7
     assert list(scaled_variants(plan)) == ["opt_auc", "warp"]  # growth is measured at other sizes anyway
@@ -46,14 +46,14 @@ def test_no_variant_of_the_default_run_has_factors_of_its_own():
 
 def test_features_are_normalised_as_the_data_set_says_unless_the_variant_does(folder):
     change_method(folder, "nearest_images", settings={"neighbours": 5, "normalise": ["l2"]})
-    plan = read_plan(folder, with_partition(methods=["ridge", "nearest_images", "opt_auc"]), [])
+    plan = partitioned(folder=folder, methods=["ridge", "nearest_images", "opt_auc"])
     assert settings_of(plan, "ridge", "corel5k-densehue")["normalise"] == ["root", "standard"]
     assert settings_of(plan, "nearest_images", "corel5k-densehue")["normalise"] == ["l2"]
 
 
 def test_a_run_limits_the_epochs_of_single_variants():
-    usual = read_plan(CONFIG, default(), [])
-    plan = read_plan(CONFIG, default(epochs={"vse_fs": {"maximum": 3, "patience": 2}}), [])
+    usual = planned()
+    plan = planned(epochs={"vse_fs": {"maximum": 3, "patience": 2}})
     assert plan.methods["vse_fs"].epochs.model_dump() == {"maximum": 3, "patience": 2}
     assert plan.methods["opt_auc"] == usual.methods["opt_auc"]
 
@@ -61,14 +61,14 @@ def test_a_run_limits_the_epochs_of_single_variants():
 def test_a_data_set_limits_the_epochs_of_single_variants():
     limits = {"vse_fs": {"maximum": 3, "patience": 2}}
     sets = {"sim-iapr": ONE | {"epochs": limits}, "sim-openimages": ONE}
-    plan = read_plan(CONFIG, default(datasets=sets, epochs={"vse_fs": {"maximum": 9, "patience": 9}}), [])
+    plan = planned(datasets=sets, epochs={"vse_fs": {"maximum": 9, "patience": 9}})
     assert epochs_of(plan, "vse_fs", "sim-iapr").model_dump() == limits["vse_fs"]
     assert epochs_of(plan, "vse_fs", "sim-openimages").maximum == 9
     assert epochs_of(plan, "opt_auc", "sim-iapr") == plan.methods["opt_auc"].epochs
     assert epochs_of(plan, "popularity", "sim-iapr") is None
     message = r"datasets\.sim-iapr\.epochs: popularity is not trained by epochs"
     with pytest.raises(UserError, match=message):
-        read_plan(CONFIG, default(datasets={"sim-iapr": ONE | {"epochs": {"popularity": limits["vse_fs"]}}}), [])
+        planned(datasets={"sim-iapr": ONE | {"epochs": {"popularity": limits["vse_fs"]}}})
 
 
 def test_a_default_number_of_epochs_is_for_variants_that_are_not_named_and_have_epochs(folder):
@@ -86,8 +86,8 @@ def test_a_default_number_of_epochs_is_for_variants_that_are_not_named_and_have_
 
 
 def test_untuned_runs_try_nothing():
-    assert grid_of(read_plan(CONFIG, default(), []), "opt_auc") == {}
-    assert len(grid_of(read_plan(CONFIG, default(tune=True), []), "opt_auc")) == 2
+    assert grid_of(planned(), "opt_auc") == {}
+    assert len(grid_of(planned(tune=True), "opt_auc")) == 2
 
 
 def test_a_run_can_replace_the_grid_of_a_variant():
@@ -97,17 +97,17 @@ def test_a_run_can_replace_the_grid_of_a_variant():
 
 def test_how_far_a_search_goes_beyond_the_edges_of_a_grid():
     changes = {"methods": ["vse_ens", "vse_ens_published"], "tuning_beyond_edges": 3}
-    plan = read_plan(CONFIG, default(**changes), [])
+    plan = planned(**changes)
     assert [beyond_edges(plan, variant) for variant in plan.methods] == [3, 0]  # the second stays in its printed range
     assert beyond_edges(plan, "vse_ens", sweep=True) == 3
-    plan = read_plan(CONFIG, default(**changes, sweeps_beyond_edges=9), [])
+    plan = planned(**changes, sweeps_beyond_edges=9)
     assert beyond_edges(plan, "vse_ens") == 3
     assert beyond_edges(plan, "vse_ens", sweep=True) == 9
 
 
 def test_the_first_seed_chooses_settings_where_all_seeds_have_the_same_split():
     sets = {"sim-tree": {"protocols": ["official", "images"]}}
-    plan = read_plan(CONFIG, default(datasets=sets, methods=["ridge", "random"], seeds=[7, 2], tune=True), [])
+    plan = planned(datasets=sets, methods=["ridge", "random"], seeds=[7, 2], tune=True)
     official, images = (Task("sim-tree", name) for name in ("official", "images"))
     assert [seed_of_settings(plan, "ridge", official, seed) for seed in (7, 2)] == [7, 7]
     assert [seed_of_settings(plan, "ridge", images, seed) for seed in (7, 2)] == [7, 2]
@@ -115,37 +115,37 @@ def test_the_first_seed_chooses_settings_where_all_seeds_have_the_same_split():
 
 
 def test_settings_are_chosen_by_the_protocols_metric_unless_the_run_names_one():
-    plan = read_plan(CONFIG, with_partition(methods=["opt_auc", "popularity"]), [])
+    plan = partitioned(methods=["opt_auc", "popularity"])
     assert validation_metric(plan, IAPR) == "ndcg@10"
     assert validation_metric(plan, Task("corel5k-densehue", "official")) == "map"
-    plan = read_plan(CONFIG, with_partition(methods=["opt_auc", "popularity"], validation_metric="mrr"), [])
+    plan = partitioned(methods=["opt_auc", "popularity"], validation_metric="mrr")
     assert validation_metric(plan, IAPR) == "mrr"
 
 
 def test_a_sweep_of_a_method_that_is_not_in_the_run_is_left_out():
-    plan = read_plan(CONFIG, default(methods=["opt_auc"], sweeps={"vse_fs": {"alpha": [0]}}), [])
+    plan = planned(methods=["opt_auc"], sweeps={"vse_fs": {"alpha": [0]}})
     assert plan.sweeps(IAPR) == []
-    plan = read_plan(CONFIG, default(sweeps={"vse_fs": {"alpha": [0], "gamma": [0]}}), [])
+    plan = planned(sweeps={"vse_fs": {"alpha": [0], "gamma": [0]}})
     assert plan.sweeps(IAPR) == [("vse_fs", "alpha"), ("vse_fs", "gamma")]
 
 
 def test_a_data_set_without_sweeps():
     changes = {"sweeps": {"vse_fs": {"alpha": [0]}}, "datasets": {"sim-iapr": ONE | {"sweeps": []}}}
-    plan = read_plan(CONFIG, default(**changes), [])
+    plan = planned(**changes)
     assert plan.sweeps(IAPR) == []
     assert "sweeps" not in plan.outline.files
 
 
 def test_growth_of_scoring_is_measured_of_variants_that_need_features_alone():
     variants = ["opt_auc", "wsabie", "wsabie_100", "wsabie_200", "wsabie_100_200", "vote_by_cosine", "oracle"]
-    plan = read_plan(CONFIG, with_partition(methods=variants, scaling=TREE), [])
+    plan = partitioned(methods=variants, scaling=TREE)
     assert list(scaled_variants(plan)) == ["wsabie", "wsabie_100", "wsabie_200", "vote_by_cosine"]
     module, settings = scaled_variants(plan)["wsabie"]
     assert (module, settings["normalise"]) == ("wsabie", ["root", "idf", "l2"])  # those of sim-tree
-    plan = read_plan(CONFIG, with_partition(methods=variants, scaling=TREE | {"methods": ["wsabie"]}), [])
+    plan = partitioned(methods=variants, scaling=TREE | {"methods": ["wsabie"]})
     assert list(scaled_variants(plan)) == ["wsabie"]
 
 
 def test_growth_is_measured_of_variants_that_learn_from_labels_alone():
-    plan = read_plan(CONFIG, with_partition(methods=["opt_auc", "warp", "ease", "wsabie", "linear_warp"]), [])
+    plan = partitioned(methods=["opt_auc", "warp", "ease", "wsabie", "linear_warp"])
     assert list(scaled_variants(plan)) == ["opt_auc", "warp"]

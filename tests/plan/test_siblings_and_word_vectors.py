@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.plan.runs import CONFIG, IAPR, ONE, default, own_table
+from tests.plan.runs import IAPR, ONE, default, own_table, planned
 from vsebench.core.errors import UserError
 from vsebench.core.tasks import Task
 from vsebench.data.needs import NEEDS
@@ -24,7 +24,7 @@ def shown(plan, dataset):
 
 def test_a_metric_of_siblings_is_left_out_where_nothing_says_which_they_are():
     datasets = {"corel5k": ONE, "sim-iapr": ONE}
-    plan = read_plan(CONFIG, default(datasets=datasets, methods=["popularity"], papers=[], **LISTS), [])
+    plan = planned(datasets=datasets, methods=["popularity"], papers=[], **LISTS)
     assert left_out_lines(plan) == [f"Left out at sim-iapr/distinct: sibling_precision@10: {NO_SIBLINGS}."]
     (entry,) = plan.outline.metrics_left_out
     assert (entry.dataset, entry.metric) == ("sim-iapr", "sibling_precision@10")
@@ -33,14 +33,14 @@ def test_a_metric_of_siblings_is_left_out_where_nothing_says_which_they_are():
 
 
 def test_a_run_without_siblings_refuses_metrics_of_them():
-    with pytest.raises(UserError, match=r"metrics: sibling_precision@10: no data set of the run says"):
-        read_plan(CONFIG, default(**LISTS), [])
+    with pytest.raises(UserError, match=r"metrics: sibling_precision@10: no data set of the run has"):
+        planned(**LISTS)
 
 
 def test_a_users_own_table_of_parents_is_a_path(tmp_path):
     (tmp_path / "p.csv").write_text("label,parent\na,b\n")
     datasets = own_table(tmp_path, siblings=str(tmp_path / "p.csv"))
-    plan = read_plan(CONFIG, default(datasets=datasets, methods=["popularity"], papers=[], **LISTS), [])
+    plan = planned(datasets=datasets, methods=["popularity"], papers=[], **LISTS)
     assert plan.siblings["mine"].options == {"parents": str(tmp_path / "p.csv")}
     assert plan.datasets["mine"].definition().keys() == {"adapter", "options"}
 
@@ -55,7 +55,7 @@ def test_a_users_own_table_of_parents_is_a_path(tmp_path):
 )
 def test_a_source_of_siblings_that_is_not_there_is_named(tmp_path, siblings, message):
     with pytest.raises(UserError, match=message):
-        read_plan(CONFIG, default(datasets=own_table(tmp_path, siblings=siblings), papers=[]), [])
+        planned(datasets=own_table(tmp_path, siblings=siblings), papers=[])
 
 
 def test_a_mistake_in_a_file_of_siblings_names_it(folder):
@@ -63,12 +63,12 @@ def test_a_mistake_in_a_file_of_siblings_names_it(folder):
     path.write_text(path.read_text().replace("parents:", "parent_file:"))
     datasets = {"saiapr": ONE}
     with pytest.raises(UserError, match=r"siblings/saiapr\.yaml: options: parents: this key is missing"):
-        read_plan(folder, default(datasets=datasets, methods=["popularity"], papers=[]), [])
+        planned(folder=folder, datasets=datasets, methods=["popularity"], papers=[])
 
 
 def test_a_run_names_the_words_of_a_data_set():
     datasets = {"sim-iapr": ONE | {"word_vectors": "glove-6b"}, "corel5k": ONE}
-    plan = read_plan(CONFIG, default(datasets=datasets, methods=["popularity"], papers=[]), [])
+    plan = planned(datasets=datasets, methods=["popularity"], papers=[])
     assert list(plan.word_vectors) == ["sim-iapr"]
     assert shown(plan, "sim-iapr")["word_vectors"]["title"] == "GloVe 6B, 300 dimensions"
     assert "word_vectors" in plan.provides(IAPR)
@@ -78,7 +78,7 @@ def test_a_run_names_the_words_of_a_data_set():
 
 
 def test_a_run_without_words_makes_no_table_of_them():
-    plan = read_plan(CONFIG, default(methods=["popularity"], papers=[]), [])
+    plan = planned(methods=["popularity"], papers=[])
     assert plan.word_vectors == {}
     assert "word_vectors" not in plan.outline.files
     assert "word_vectors" not in plan.tables
@@ -87,7 +87,7 @@ def test_a_run_without_words_makes_no_table_of_them():
 def test_a_variant_that_needs_words_is_left_out_where_there_are_none(monkeypatch):
     monkeypatch.setattr(load_method("popularity"), "needs", frozenset({"word_vectors"}))
     datasets = {"sim-iapr": ONE | {"word_vectors": "glove-6b"}, "corel5k": ONE}
-    plan = read_plan(CONFIG, default(datasets=datasets, methods=["popularity", "random"], papers=[]), [])
+    plan = planned(datasets=datasets, methods=["popularity", "random"], papers=[])
     assert plan.variants(IAPR) == ["popularity", "random"]
     assert left_out_lines(plan) == [
         f"Left out at corel5k/distinct: popularity: {NEEDS['word_vectors'].missing_reason}."
@@ -96,11 +96,11 @@ def test_a_variant_that_needs_words_is_left_out_where_there_are_none(monkeypatch
 
 def test_words_of_a_users_own_table_and_of_a_data_sets_file(tmp_path, folder):
     datasets = own_table(tmp_path, word_vectors="word2vec-news")
-    plan = read_plan(CONFIG, default(datasets=datasets, methods=["popularity"], papers=[]), [])
+    plan = planned(datasets=datasets, methods=["popularity"], papers=[])
     assert plan.word_vectors["mine"].adapter == "word2vec_binary"
     path = folder / "datasets" / "corel5k.yaml"
     path.write_text(path.read_text() + "word_vectors: fasttext-crawl\n")
-    plan = read_plan(folder, default(datasets={"corel5k": ONE}, methods=["popularity"], papers=[]), [])
+    plan = planned(folder=folder, datasets={"corel5k": ONE}, methods=["popularity"], papers=[])
     assert plan.word_vectors["corel5k"].title == "fastText, Common Crawl, 300 dimensions"
 
 
@@ -119,7 +119,7 @@ def test_words_of_a_users_own_table_and_of_a_data_sets_file(tmp_path, folder):
 )
 def test_a_word_vectors_config_that_is_not_there_is_named(datasets, message):
     with pytest.raises(UserError, match=message):
-        read_plan(CONFIG, default(datasets=datasets, methods=["popularity"], papers=[]), [])
+        planned(datasets=datasets, methods=["popularity"], papers=[])
 
 
 def test_a_users_own_file_of_words_has_to_be_there(folder, tmp_path):

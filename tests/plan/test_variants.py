@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.plan.runs import CONFIG, ENSEMBLE, IAPR, ONE, default, with_partition, with_variants
+from tests.plan.runs import CONFIG, ENSEMBLE, IAPR, ONE, default, partitioned, planned, with_variants
 from vsebench.core.errors import UserError
 from vsebench.core.tasks import Task
 from vsebench.data.needs import NEEDS
@@ -29,7 +29,7 @@ def test_a_protocol_can_have_variants_of_its_own():
 
 
 def test_a_variant_runs_where_the_task_offers_what_it_needs():
-    plan = read_plan(CONFIG, with_partition(methods=["opt_auc", "popularity", "oracle", "ridge"]), [])
+    plan = partitioned(methods=["opt_auc", "popularity", "oracle", "ridge"])
     official, distinct = Task("corel5k-densehue", "official"), Task("corel5k-densehue", "distinct")
     assert plan.variants(official) == ["popularity", "ridge"]
     assert plan.variants(distinct) == ["opt_auc", "popularity", "ridge"]
@@ -46,7 +46,7 @@ def test_a_variant_runs_where_the_task_offers_what_it_needs():
 
 
 def test_an_ensemble_runs_like_any_variant():
-    plan = read_plan(CONFIG, with_partition(methods=[ENSEMBLE, "wsabie_100", "wsabie_200", "random"]), [])
+    plan = partitioned(methods=[ENSEMBLE, "wsabie_100", "wsabie_200", "random"])
     task = Task("corel5k-densehue", "official")
     assert timed_variants(plan, task) == [ENSEMBLE, "wsabie_100", "wsabie_200"]
     assert settings_of(plan, ENSEMBLE, task.dataset) == {}
@@ -58,7 +58,7 @@ def test_methods_are_timed_with_the_named_protocols():
 
     def timed(**timing):
         changes = {"datasets": sets, "methods": ["ridge"], "timing": {"repeats": 1, "epochs": 1} | timing}
-        return [task.protocol for task in read_plan(CONFIG, default(**changes), []).timed_tasks]
+        return [task.protocol for task in planned(**changes).timed_tasks]
 
     assert timed() == ["official", "images"]
     assert timed(protocols=["images"]) == ["images"]
@@ -95,8 +95,8 @@ def test_unseen_labels_without_words_are_refused_in_one_line():
     with pytest.raises(UserError) as error:
         read_plan(CONFIG, unseen_labels(["unseen_labels"], ["random"], word_vectors=None), [])
     assert str(error.value) == (
-        "the command line: datasets.corel5k-densehue.protocols: unseen_labels is for labels with word vectors, and "
-        f"nothing says where these are from; name a file of {CONFIG}/word_vectors under `word_vectors` of "
+        "the command line: datasets.corel5k-densehue.protocols: unseen_labels needs the labels' word vectors, and no "
+        f"source of them is named; name a file of {CONFIG}/word_vectors under `word_vectors` of "
         "corel5k-densehue"
     )
 
@@ -154,9 +154,9 @@ def test_a_variant_runs_after_transfer_where_both_data_sets_have_what_it_needs()
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"protocol": "from-mirflickr38"}, "'mirflickr38' is no other data set of the run; add it under `datasets`"),
-        ({"protocol": "from-corel5k-densehue"}, "'corel5k-densehue' is no other data set of the run"),
-        ({"trained": {"word_vectors": None}}, "nothing says where these are from; name a file of"),
+        ({"protocol": "from-mirflickr38"}, "'mirflickr38' is not another data set of the run; add it under `datasets`"),
+        ({"protocol": "from-corel5k-densehue"}, "'corel5k-densehue' is not another data set of the run"),
+        ({"trained": {"word_vectors": None}}, "no source of them is named; name a file of"),
         (
             {"trained": {"word_vectors": "word2vec-news"}},
             "the word vectors are from glove-6b and word2vec-news; name the same file",

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from tests.builders import matrix_of
-from tests.stages.small import run
+from tests.stages.small import run, write_labels
 from vsebench import models
 from vsebench.core import schemas
 from vsebench.core.storage import write_table
@@ -33,16 +33,15 @@ def write(folder, known=((), (), ())):
     splits.save(Split(training, empty, training, held_out), CASE.split(folder / "results"))
     models.save(Embeddings(IMAGES, LABELS), CASE.folder(folder / "results") / "model.npz")
     processed = folder / "processed" / "tiny"
-    labels = {"label": range(3), "name": ["a", "b", "c"], "frequency": 1, "occurrences": 1}
-    write_table(pl.DataFrame(labels, schema=schemas.LABELS), schemas.LABELS, processed / "labels.parquet")
+    write_labels(processed, ["a", "b", "c"])
     images = {"image": range(4), "id": ["w", "x", "y", "z"], "part": None, "has_features": False}
     write_table(pl.DataFrame(images, schema=schemas.IMAGES), schemas.IMAGES, processed / "images.parquet")
 
 
 def analyse(folder, name, *rows, siblings=False, features=None):
-    """Run an analysis on `results` and `processed` of a folder; returns its exit status.
+    """Run an analysis on `results` and `processed` of a folder; return its exit status.
 
-    It finds the splits and the files that it says it reads, and no others. The features are those of the data set tiny.
+    The analysis finds the splits and the files in its READS, and no others. `features` is a file of the data set tiny.
     """
     reads, seen = load_analysis(name).READS, folder / "seen"
     kept = {*reads.model, *reads.decided, *reads.dataset, *(["siblings.parquet"] if reads.siblings else [])}

@@ -26,12 +26,15 @@ def write_processed(folder, n_images=80, features=False):
         "has_features": [features] * n_images,
     }
     write_table(pl.DataFrame(images, schema=IMAGES), IMAGES, folder / "images.parquet")
-    frequency = np.bincount(pairs["label"], minlength=24)
-    labels = {"label": np.arange(24), "name": [f"l{label}" for label in range(24)]}
-    labels |= {"frequency": frequency, "occurrences": frequency}
-    write_table(pl.DataFrame(labels, schema=LABELS), LABELS, folder / "labels.parquet")
+    write_labels(folder, [f"l{label}" for label in range(24)], np.bincount(pairs["label"], minlength=24))
     if features:
         np.save(folder / "features.npy", np.eye(4, dtype=np.float32)[np.arange(n_images) % 4])
+
+
+def write_labels(folder, names, frequency=1):
+    """Write labels.parquet; each label occurs once per image."""
+    columns = {"label": range(len(names)), "name": names, "frequency": frequency, "occurrences": frequency}
+    write_table(pl.DataFrame(columns, schema=LABELS), LABELS, folder / "labels.parquet")
 
 
 def run(*arguments):
@@ -40,16 +43,14 @@ def run(*arguments):
 
 
 def split(folder, protocol="distinct", seed=1):
-    return run(
-        "split", "--processed", folder, "--protocol", protocol, "--seed", seed, "--out", folder / "split"
-    )  # fmt: skip
+    return run("split", "--processed", folder, "--protocol", protocol, "--seed", seed, "--out", folder / "split")
 
 
-def case(folder, module="opt_auc", settings=SETTINGS, protocol="distinct", seed=1):
+def case(folder, module="opt_auc", settings=SETTINGS, protocol="distinct", seed=1, variant="my_row"):
     """Return the arguments that `fit` and `sweep` share."""
     return [
         "--split", folder / "split", *inputs(folder), "--dataset", "sim-tiny", "--protocol", protocol,
-        "--variant", "my_row", "--module", module, "--settings", json.dumps(settings), "--seed", seed,
+        "--variant", variant, "--module", module, "--settings", json.dumps(settings), "--seed", seed,
     ]  # fmt: skip
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from tests.builders import matrix_of
 from tests.stages.analysed import CASE, analyse, analysed
+from tests.stages.small import write_labels
 from vsebench import models
 from vsebench.core import schemas
 from vsebench.core.modules import PACKAGE
@@ -32,8 +33,7 @@ def folder(tmp_path):
     case = CASE.folder(results)
     case.mkdir(parents=True)
     models.save(Embeddings(np.ones((3, 2), dtype=np.float32), VECTORS), case / "model.npz")
-    labels = {"label": range(4), "name": ["a", "b", "c", "d"], "frequency": [5, 4, 3, 2], "occurrences": [5, 4, 3, 2]}
-    write_table(pl.DataFrame(labels, schema=schemas.LABELS), schemas.LABELS, processed / "labels.parquet")
+    write_labels(processed, ["a", "b", "c", "d"], [5, 4, 3, 2])
     images = {"image": range(3), "id": ["x", "y", "z"], "part": ["test"] * 3, "has_features": [True] * 3}
     write_table(pl.DataFrame(images, schema=schemas.IMAGES), schemas.IMAGES, processed / "images.parquet")
     siblings = pl.DataFrame({"label": [0, 2], "sibling": [2, 0]}, schema=schemas.SIBLINGS)

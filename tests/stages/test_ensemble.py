@@ -5,30 +5,18 @@ import json
 import numpy as np
 import pytest
 
-from tests.stages.small import inputs, run, split, write_processed
+from tests.stages.small import case, run, split, write_processed
 from vsebench import models
 from vsebench.core.storage import read_json, read_parquet
 from vsebench.methods.base import EnsembleSettings, load_method, read_settings
 from vsebench.stages.gather import settings_used
 
 SETTINGS = {"learning_rate": 0.03, "maximum_norm": 2.0, "normalise": ["l2"]}
-WSABIE = ["--module", "wsabie", "--epochs", json.dumps({"maximum": 5, "patience": 5})]
+WSABIE = ["wsabie", "--epochs", json.dumps({"maximum": 5, "patience": 5})]
 
 
-def fit(folder, variant, *arguments, settings):
-    shared = ["--split", folder / "split", *inputs(folder), "--dataset", "sim-tiny", "--protocol", "images"]
-    shared += [
-        "--variant",
-        variant,
-        "--settings",
-        json.dumps(settings),
-        "--seed",
-        1,
-        "--metric",
-        "map",
-        "--images",
-        1000,
-    ]
+def fit(folder, variant, module, *arguments, settings):
+    shared = [*case(folder, module, settings, "images", variant=variant), "--metric", "map", "--images", 1000]
     return run("fit", *shared, *arguments, "--out", folder / variant)
 
 
@@ -40,7 +28,7 @@ def folder(tmp_path_factory):
     for factors in (2, 3):
         assert fit(folder, f"wsabie_{factors}", *WSABIE, settings=SETTINGS | {"factors": factors}) == 0
     members = [folder / f"wsabie_{factors}" / "run.json" for factors in (2, 3)]
-    assert fit(folder, "both", "--module", "wsabie_ensemble", "--members", *members, settings={}) == 0
+    assert fit(folder, "both", "wsabie_ensemble", "--members", *members, settings={}) == 0
     return folder
 
 
@@ -78,7 +66,7 @@ def test_its_settings_are_shown_as_weights(folder):
 
 
 def test_a_record_that_is_no_members_gets_one_line(folder, capsys):
-    fit(folder, "popular", "--module", "popularity", settings={})
+    fit(folder, "popular", "popularity", settings={})
     records = [folder / "popular/run.json", folder / "wsabie_2/run.json"]
-    assert fit(folder, "both", "--module", "wsabie_ensemble", "--members", *records, settings={}) == 1
+    assert fit(folder, "both", "wsabie_ensemble", "--members", *records, settings={}) == 1
     assert "popular/run.json: epochs" in capsys.readouterr().err.splitlines()[-1]

@@ -197,9 +197,9 @@ def stopped(folder, monkeypatch):
     pipe.unlink()
     os.mkfifo(pipe)
     script = "import sys; from vsebench import cli; from vsebench.stages import features; features.SHARD = 2; "
-    words = [sys.executable, "-c", script + "sys.exit(cli.main(sys.argv[1:]))", *map(str, command())]
+    command_line = [sys.executable, "-c", script + "sys.exit(cli.main(sys.argv[1:]))", *map(str, command())]
     environment = {name: value for name, value in os.environ.items() if name != "VSEBENCH_PARENT"}
-    process = subprocess.Popen(words, env=environment, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(command_line, env=environment, stderr=subprocess.DEVNULL)
     try:
         wait_until(lambda: process.poll() is not None or len(whole_shards(folder)) == 2)
         assert process.poll() is None
@@ -302,9 +302,9 @@ def test_a_mistake_is_one_line_and_leaves_no_features(mistake, folder, capsys):
     for name in ("empty/notes.txt", "pages/a.png", "same/a.png", "same/a.jpg", "odd/a\nb.png"):
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text("no image")
-    changes, words = MISTAKES[mistake]
+    changes, message = MISTAKES[mistake]
     assert run(*command(**changes)) == 1
-    assert words in error_of(capsys)
+    assert message in error_of(capsys)
     assert not (folder / "out" / "features.npy").exists()
 
 

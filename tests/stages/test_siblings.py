@@ -1,12 +1,12 @@
 import json
 
 import numpy as np
-import polars as pl
 import pytest
 
+from tests.stages.small import write_labels
 from vsebench.cli import main
-from vsebench.core.schemas import LABELS, SIBLINGS
-from vsebench.core.storage import read_json, read_parquet, write_table
+from vsebench.core.schemas import SIBLINGS
+from vsebench.core.storage import read_json, read_parquet
 from vsebench.stages.siblings import pair_up
 
 
@@ -26,8 +26,7 @@ def test_pairs_agree_with_a_comparison_of_every_two_labels():
 @pytest.fixture
 def run(tmp_path, capsys):
     names = ["dog", "cat", "sky", "sea"]
-    columns = {"label": range(4), "name": names, "frequency": [1] * 4, "occurrences": [1] * 4}
-    write_table(pl.DataFrame(columns, schema=LABELS), LABELS, tmp_path / "labels.parquet")
+    write_labels(tmp_path, names)
 
     def stage(text):
         (tmp_path / "p.csv").write_text(text)

@@ -57,7 +57,7 @@ def test_an_unknown_protocol_is_one_line(tmp_path, capsys):
 
 
 def test_regions_of_saiapr_leave_what_the_papers_print(mirror):
-    """79,527 training pairs, 20,000 test pairs; a fifth of the test labels stay in training, 923 images lose all."""
+    """79,527 training and 20,000 test pairs; a fifth of the test labels stay in training, 923 images lose all."""
     from vsebench.formats.readers import saiapr
 
     annotations = saiapr.read(mirror, saiapr.Options(archive="saiapr_tc-12.tar.gz"))

@@ -1,4 +1,4 @@
-"""What the stage `time` measures: seconds of a fit and of scoring the test images, and the bytes of a model."""
+"""The measurements of the stage `time`: seconds of fits and of scoring the test images, and bytes of models."""
 
 from argparse import Namespace
 from typing import ClassVar

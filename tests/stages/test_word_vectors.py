@@ -7,15 +7,14 @@ from gzip import compress
 from types import SimpleNamespace
 
 import numpy as np
-import polars as pl
 import pytest
 
-from tests.stages.small import EPOCHS, case, run, split, write_processed
+from tests.stages.small import EPOCHS, case, run, split, write_labels, write_processed
 from vsebench import models
 from vsebench.config.dataset import WordVectorsConfig
 from vsebench.core.errors import UserError
-from vsebench.core.schemas import LABELS, WORD_VECTORS
-from vsebench.core.storage import read_arrays, read_json, read_parquet, write_arrays, write_table
+from vsebench.core.schemas import WORD_VECTORS
+from vsebench.core.storage import read_arrays, read_json, read_parquet, write_arrays
 from vsebench.core.yaml_files import check
 from vsebench.data import needs
 from vsebench.formats.parents.wordnet import EXCEPTIONS
@@ -28,13 +27,11 @@ TEXT = "sky 0.5 0 0\nt-shirt 0 1 0\ntv 0 0 2\nmonitor 0 0 4\ngoose 1 1 1\nsky 9 
 
 @pytest.fixture
 def stage(tmp_path, capsys):
-    """Run the stage on labels and a text of word vectors; returns its status and what it said."""
+    """Run the stage on labels and a text of word vectors; return its status and standard error."""
     (tmp_path / "w.txt").write_text(TEXT)
 
     def start(names, **definition):
-        columns = {"label": range(len(names)), "name": names, "frequency": [1] * len(names)}
-        columns |= {"occurrences": [1] * len(names)}
-        write_table(pl.DataFrame(columns, schema=LABELS), LABELS, tmp_path / "labels.parquet")
+        write_labels(tmp_path, names)
         definition = {"adapter": "text_vectors", "options": {"file": "w.txt"}} | definition
         status = run(
             "word_vectors", "--dataset", "mine", "--name", "small", "--definition", json.dumps(definition),
@@ -124,11 +121,11 @@ def test_damaged_words_are_one_line(tmp_path, arrays):
         needs.WORD_VECTORS.load(tmp_path / "word_vectors.npz")
 
 
-# A small method that needs words
+# A small method that needs word vectors
 
 
 class ByWords(Method):
-    """Scores a label by the likeness of its vector to those of the known labels; learns nothing."""
+    """A method that scores a label by its vector's cosines with those of the known labels, without training."""
 
     settings_type = FactorSettings
     needs = frozenset({"word_vectors"})
@@ -146,11 +143,11 @@ class ByWords(Method):
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A split of a small data set whose labels have words, and the method as a module."""
+    """A split of a small data set whose labels have word vectors, and the method as a module."""
     monkeypatch.setitem(sys.modules, "by_words", SimpleNamespace(METHOD=ByWords))
     monkeypatch.setattr("vsebench.methods.base.modules_in", lambda folder: {"by_words": "by_words"})
     write_processed(tmp_path)
-    vectors = np.repeat(np.eye(4, dtype=np.float32), 6, axis=0)  # the labels of a group have the same
+    vectors = np.repeat(np.eye(4, dtype=np.float32), 6, axis=0)  # the labels of a group have the same vector
     write_arrays(tmp_path / "word_vectors.npz", vectors=vectors, known=np.ones(24, dtype=bool))
     assert split(tmp_path) == 0
     return tmp_path

@@ -15,7 +15,7 @@ from vsebench.plan.settings import compiled_settings
 
 @dataclass(frozen=True)
 class Finished:
-    """A project after its first run, and what that run said. Tests read it; those that change something clone it."""
+    """A project after its first run, and the outcome of that run. Tests read it, or clone it to change something."""
 
     project: Project
     outcome: Outcome
@@ -57,7 +57,7 @@ def fresh(finished: Finished, tmp_path: Path) -> Project:
 
 @pytest.fixture
 def unfitted(finished: Finished, tmp_path: Path) -> Project:
-    """The same files with the data sets, the splits and the compiled kernels, without models and what follows them."""
+    """The same files with data sets, splits and compiled kernels, but without models and later results."""
     project = Project.clone(finished.project, tmp_path / "vsebench")
     for path in project.folder.glob("results/*/*/seed1/*"):
         if path.name != "split":
@@ -69,7 +69,7 @@ def unfitted(finished: Finished, tmp_path: Path) -> Project:
 
 @pytest.fixture
 def changed(finished: Finished, tmp_path: Path) -> Callable[..., Outcome]:
-    """Clone the finished project, change files in it, and return the dry-run: what a run would do again."""
+    """Clone the finished project, change files in it, and return a dry-run of the jobs that a run would repeat."""
 
     def dry_run(*arguments: str, change: Callable[[Project], object] = lambda clone: None) -> Outcome:
         clone = Project.clone(finished.project, tmp_path / "clone")

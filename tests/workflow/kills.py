@@ -1,4 +1,4 @@
-"""Kill runs at random moments, run them again, and compare every file with those of a run that was left alone.
+"""Kill runs at random moments, run them again, and compare all files with those of an undisturbed run.
 
     python -m tests.workflow.kills 20 [seed]
 
@@ -26,18 +26,18 @@ from tests.workflow.project import ROOT, Project
 VICTIMS = ("all", "snakemake", "all", "snakemake", "job")
 FOLDERS = ("data", "results", "figures")
 MEASURED = ("seconds", "peak_rss_bytes")  # columns
-# Where measured seconds are all over the file, it is enough that it is there.
+# These files contain measured seconds throughout, so only their existence is checked.
 SECONDS = ("results/machine.json", "results/kernels/*", "results/report.html", "training-time.*", "convergence-*")
 
 
 def results(folder: Path) -> dict[str, object]:
-    """Read everything that a run makes, without measured seconds and logs."""
+    """Read all files that a run makes, except for logs and measured seconds."""
     paths = [path for name in FOLDERS for path in sorted((folder / name).rglob("*")) if path.is_file()]
     return {str(path.relative_to(folder)): content(path) for path in paths if path.suffix != ".log"}
 
 
 def content(path: Path) -> object:
-    """Return a file's bytes, or what there is besides measured seconds."""
+    """Return the content of a file without measured seconds."""
     if any(path.match(pattern) for pattern in SECONDS):
         return "measured"
     if path.suffix == ".parquet":
@@ -48,7 +48,7 @@ def content(path: Path) -> object:
 
 
 def kill(project: Project, victim: str, seconds: float, choose: random.Random) -> dict[str, Any]:
-    """Start a run, kill it after some seconds and unlock the folder; return what was going on."""
+    """Start a run, kill it after some seconds and unlock the folder; return a record of its state."""
     process = project.start()
     time.sleep(seconds)
     record: dict[str, Any] = {
@@ -70,7 +70,7 @@ def kill(project: Project, victim: str, seconds: float, choose: random.Random) -
 
 
 def kill_one(process: "subprocess.Popen[bytes]", project: Project, choose: random.Random) -> None:
-    """Kill one job, as the system does where memory ends."""
+    """Kill one job, as the system does when memory runs out."""
     while process.poll() is None:
         with suppress(IndexError, psutil.NoSuchProcess):  # none is running, or it just ended
             choose.choice(project.jobs()).kill()
@@ -78,13 +78,13 @@ def kill_one(process: "subprocess.Popen[bytes]", project: Project, choose: rando
 
 
 def differences(project: Project, expected: dict[str, object]) -> list[str]:
-    """Name the files that are missing, left over or other than they should be."""
+    """Return the names of files that are missing, superfluous or different."""
     actual = results(project.folder)
     return sorted(name for name in expected.keys() | actual.keys() if expected.get(name) != actual.get(name))
 
 
 def rounds(number: int, seed: int, folder: Path) -> Iterator[dict[str, Any]]:
-    """Kill `number` times; yield how each run ended when it was left alone at last."""
+    """Kill runs `number` times; yield the outcome of each run after it was resumed and left alone."""
     choose = random.Random(seed)
     source = Project.copy(ROOT, folder / "source")
     source.configure()

@@ -1,7 +1,4 @@
-"""A copy of the workflow in a folder of its own, to run Snakemake in as a user does.
-
-What others change in the checkout meanwhile does not disturb a run there, and a test may edit files.
-"""
+"""A copy of the workflow in another folder, where tests run Snakemake as a user does and may edit files."""
 
 import os
 import re
@@ -24,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 TREE = ("Snakefile", "workflow", "profiles", "config", "src")
 CONTROLS = ["popularity", "oracle"]
 TRAINED = ["opt_auc", "vse_ens", "vse_fs"]
-# What the task without features runs, and the task whose test images are new.
+# The variants of the task without features, and of the task whose test images are new.
 ON_LABELS = [*CONTROLS, *TRAINED]
 ON_NEW_IMAGES = [*CONTROLS, "ridge"]
 
@@ -47,7 +44,7 @@ TINY = {
     "timing": {"repeats": 1, "epochs": 1},
     "papers": ["vse_ens"],
 }
-# What has the same bytes in every run of a configuration: no seconds are in it.
+# Files without seconds, which have the same bytes in all runs of a configuration.
 SAME = [
     "results/*/*/*/split/*.parquet",
     "results/*/*/*/*/model.npz",
@@ -73,7 +70,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How Snakemake ended, and what it said on both streams."""
+    """The exit status of Snakemake, and its output on both streams."""
 
     status: int
     text: str
@@ -123,14 +120,14 @@ class Project:
         return cls(folder)
 
     def configure(self, file: str = "config.yaml", **changes: object) -> Path:
-        """Write the tiny configuration; `config.yaml` is what runs when none is named."""
+        """Write the tiny configuration; `config.yaml` is the default one."""
         path = self.folder / "config" / file
         path.parent.mkdir(exist_ok=True)
         path.write_text(yaml.safe_dump(TINY | changes, sort_keys=False), encoding="utf-8")
         return path
 
     def change(self, row: str, section: str, **changes: object) -> None:
-        """Change a section of a method's configuration, whatever it says now; None takes a key out."""
+        """Change a section of a method's configuration; None removes a key."""
         path = self.folder / "config" / "methods" / f"{row}.yaml"
         values = yaml.safe_load(path.read_text(encoding="utf-8"))
         changed = values[section] | changes

@@ -1,4 +1,4 @@
-"""What docs/annotate.md says, done on the finished run: its command and its Python."""
+"""The command and the Python code of docs/annotate.md, on the finished run."""
 
 import os
 import re
@@ -25,10 +25,10 @@ def test_the_command_and_the_python_of_the_page_agree(finished, tmp_path):
     for name in ("data", "results"):
         (tmp_path / name).symlink_to(folder / name)
     np.save(tmp_path / "new.npy", np.load(folder / "data/processed/sim-features/features.npy")[:7])
-    program, *words = shlex.split(block("sh"))
+    program, *arguments = shlex.split(block("sh"))
     assert program == ".venv/bin/vsebench"
     script = block("python") + "\nnp.save('scores.npy', scores)\n"
-    for command in (["-m", "vsebench", *words], ["-c", script]):
+    for command in (["-m", "vsebench", *arguments], ["-c", script]):
         environment = os.environ | {"PYTHONPATH": str(folder / "src")}
         subprocess.run([sys.executable, *command], cwd=tmp_path, env=environment, check=True)
     found = pl.read_csv(tmp_path / "annotations.csv")

@@ -8,7 +8,7 @@ from tests.workflow.project import CONTROLS, MODELS_AND_RANKS, Project, tiny_set
 
 METHODS = ["popularity", "opt_auc"]
 OTHER = "results/sim-iapr/distinct/seed1/split/split.json"
-# Put into the shell of every job: where the environment names a file, the job waits until that file is gone.
+# Added to the shell of every job: if the environment names a file, the job waits until the file is deleted.
 WAIT = """
 if [ -n "${HOLD-}" ]; then
     touch "$HOLD.reached"

@@ -1,4 +1,4 @@
-"""Neither threads nor the order of work change a byte: the tolerance is zero."""
+"""Neither the number of threads nor the order of jobs changes a byte."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Writing VGG16 up to fc7 as an ONNX file; what needs PyTorch is skipped without, and is tried at a width of 1."""
+"""The export of VGG16 up to fc7 as an ONNX file, at a width of 1; most tests are skipped without PyTorch."""
 
 import importlib.util
 import math

@@ -1,4 +1,4 @@
-"""What someone who knows Snakemake types."""
+"""Commands that users of Snakemake are used to."""
 
 import json
 import re
@@ -106,7 +106,7 @@ def at_root(directory, *arguments):
 
 
 def test_the_rules_that_a_cluster_treats_apart_exist():
-    """Snakemake takes no offence at a name that no rule has."""
+    """Snakemake accepts names that no rule has."""
     workflow = [ROOT / "Snakefile", *(ROOT / "workflow" / "rules").glob("*.smk")]
     text = "\n".join(path.read_text(encoding="utf-8") for path in workflow)
     rules = set(re.findall(r"^ *(?:rule (\w+):|use rule \w+ as (\w+) with:)", text, re.MULTILINE))

@@ -1,6 +1,6 @@
-"""A run that is killed, resumed, and compared with one that was not.
+"""A run that is killed and resumed, compared with an undisturbed run.
 
-`python -m tests.workflow.kills` does the same at random moments, as often as one likes, and to single jobs.
+`python -m tests.workflow.kills` does the same at random moments, any number of times, and also kills single jobs.
 """
 
 import os
@@ -19,7 +19,7 @@ def test_a_killed_run_resumes_to_the_same_bytes(finished, fresh):
     fresh.configure(methods=METHODS, datasets=tiny_set("regions"))
     process = fresh.start("accuracy")
     wait_until(lambda: process.poll() is not None or fresh.found(MODELS))
-    # As by a power loss: all processes at once. The lock stays, and Snakemake says how to remove it.
+    # As in a power failure, all processes end at once. The lock stays, and Snakemake explains how to remove it.
     os.killpg(process.pid, signal.SIGKILL)
     process.wait(timeout=60)
     models = fresh.found(MODELS)

@@ -1,4 +1,4 @@
-"""Jobs that start in forks of one process: each is like a process of its own, and needs no server."""
+"""Jobs that start as forks of a server behave like separate processes, and run without a server, too."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""What the shell of a job does, without Snakemake: `python` is a script here that ends as it is told to."""
+"""The shell of a job, without Snakemake; `python` is replaced by a script that ends as the test requires."""
 
 import os
 import shlex

@@ -1,4 +1,4 @@
-"""`make CONFIG=...`: what cannot be read is one line before Snakemake starts."""
+"""`make CONFIG=...`: a file that cannot be read is reported in one line before Snakemake starts."""
 
 import os
 import subprocess
@@ -28,7 +28,7 @@ def test_a_configuration_that_can_be_read_passes():
 
 
 @pytest.mark.parametrize(
-    ("text", "word_vectors"),
+    ("text", "message"),
     [
         (None, "no such file"),
         ("seeds: [1, 2", "not readable YAML"),
@@ -37,7 +37,7 @@ def test_a_configuration_that_can_be_read_passes():
         ("", "no keys"),
     ],
 )
-def test_a_configuration_that_cannot_be_read_is_one_line(tmp_path, text, word_vectors):
+def test_a_configuration_that_cannot_be_read_is_one_line(tmp_path, text, message):
     path = tmp_path / "my run.yaml"
     if text is not None:
         path.write_text(text, encoding="utf-8")
@@ -45,7 +45,7 @@ def test_a_configuration_that_cannot_be_read_is_one_line(tmp_path, text, word_ve
     assert done.returncode == 1
     (line,) = done.stderr.splitlines()
     assert line.startswith(f"vsebench: {path}: ")
-    assert word_vectors in line
+    assert message in line
 
 
 def test_a_folder_is_no_configuration(tmp_path):

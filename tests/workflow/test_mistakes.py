@@ -1,12 +1,12 @@
-"""Mistakes of a user: a message that names file and key, no traceback, and an exit status that is not 0.
+"""A user's mistakes give a message that names file and key, no traceback, and an exit status other than 0.
 
-What the plan refuses before the first job is tested without Snakemake (tests/plan).
+Mistakes that the plan rejects before the first job are tested without Snakemake (tests/plan).
 """
 
 import re
 
 DIVERGING = 1e9
-# What may go wrong in a method of the user, when the model is asked for.
+# Errors in a user's method, when it returns its model.
 BUG = "    def model(self):\n        return 1 // 0\n"
 KILLED = "    def model(self):\n        import os, signal\n        os.kill(os.getpid(), signal.SIGKILL)\n"
 MEMORY = (
@@ -49,9 +49,9 @@ def test_methods_that_break_leave_the_others_their_results(unfitted):
     results = unfitted.folder / "results" / "sim-iapr" / "regions" / "seed1"
     _, failed, summary = outcome.text.rpartition("Failed. The other jobs' results are kept")
     assert failed
-    word_vectors = {row: word_vectors for row, (_, word_vectors) in broken.items()}
-    word_vectors["opt_auc"] = "opt_auc on sim-iapr (regions, seed 1): training diverged"
-    for row, expected in word_vectors.items():
+    messages = {row: message for row, (_, message) in broken.items()}
+    messages["opt_auc"] = "opt_auc on sim-iapr (regions, seed 1): training diverged"
+    for row, expected in messages.items():
         log = results / row / "fit.log"
         assert re.search(
             rf"fit: .*variant {row}\n    {log.relative_to(unfitted.folder)}: .*{re.escape(expected)}", summary
@@ -79,9 +79,9 @@ def add_method(project, row, code):
     (project.folder / "config" / "methods" / f"{row}.yaml").write_text(settings)
 
 
-def assert_explained(outcome, word_vectors):
+def assert_explained(outcome, parts):
     assert outcome.status != 0
     assert "Traceback" not in outcome.text
     assert "common.smk" not in outcome.text
-    for word in word_vectors:
+    for word in parts:
         assert word in outcome.text

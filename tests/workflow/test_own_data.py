@@ -1,4 +1,4 @@
-"""What docs/own-data.md says, done: its configuration, its command, its results, its mistake."""
+"""The configuration, command, results and mistake of docs/own-data.md."""
 
 import re
 import shlex
@@ -11,7 +11,7 @@ import yaml
 from tests.workflow.project import ROOT, Project
 
 TABLE = "docs/examples/made-up-tags.csv"
-# So that it takes seconds: the page's run in every other respect.
+# Changes that make the page's run take seconds.
 SMALL = ["--config", "methods=[popularity,opt_auc]", "seeds=[1]", "bootstrap=100", "timing={repeats: 1, epochs: 1}"]
 SMALL += ["epochs={opt_auc: {maximum: 3, patience: 3}}"]
 

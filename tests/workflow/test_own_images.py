@@ -1,4 +1,4 @@
-"""What docs/features.md says, done: a run that describes the images of a folder, and the command alone."""
+"""The run and the command of docs/features.md, which compute features of the images in a folder."""
 
 import re
 import shlex
@@ -75,9 +75,9 @@ def test_one_command_from_images_to_accuracy(project):
 
 def test_the_command_of_the_page_writes_what_the_page_lists(project):
     (command,) = [block for block in blocks("sh") if "vsebench features" in block]
-    words = shlex.split(command)[1:]
+    arguments = shlex.split(command)[1:]
     environment = project.environment()
-    subprocess.run([sys.executable, "-m", "vsebench", *words], cwd=project.folder, env=environment, check=True)
+    subprocess.run([sys.executable, "-m", "vsebench", *arguments], cwd=project.folder, env=environment, check=True)
     files = {"features.npy", "ids.txt", "failed.txt", "record.json", "shards"}
     assert {path.name for path in (project.folder / "described").iterdir()} == files
     assert all(f"`{name}`" in PAGE or f"`{name}/`" in PAGE for name in files)

@@ -1,4 +1,4 @@
-"""What docs/methods.md says of adding a method, done: its module, its configuration, its command."""
+"""The module, configuration and command with which docs/methods.md adds a method."""
 
 import shlex
 
@@ -15,10 +15,10 @@ def test_the_example_of_the_page_gets_its_row(tmp_path):
     for path, text in files_of(example).items():
         (project.folder / path).write_text(text, encoding="utf-8")
     (command,) = COMMAND.findall(example)
-    program, cores, two, *words = shlex.split(command)
+    program, cores, two, *options = shlex.split(command)
     assert (program, cores, two) == (".venv/bin/snakemake", "--cores", "2")
-    fewer = "methods=[popularity,conditional]"  # so that it takes seconds: without the row that is tuned beside it
-    outcome = project.snakemake("accuracy", *words, fewer)
+    fewer = "methods=[popularity,conditional]"  # without the tuned method, so that it takes seconds
+    outcome = project.snakemake("accuracy", *options, fewer)
     assert outcome.status == 0, outcome.text[-3000:]
     summary = pl.read_parquet(project.folder / "results" / "summary.parquet").filter(metric="recall@10")
     recall = dict(summary.select("method", "value").rows())

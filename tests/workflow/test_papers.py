@@ -1,4 +1,4 @@
-"""After an edit of a paper's files, what reads the edited part is made again, and nothing else. Dry-runs."""
+"""After an edit of a paper's files, only jobs that read the edited part run again (dry-runs)."""
 
 import pytest
 

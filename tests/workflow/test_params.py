@@ -1,4 +1,4 @@
-"""What makes the params of rules."""
+"""The params of rules."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,7 @@ RULES = Path(__file__).parents[2] / "workflow" / "rules"
 
 
 def test_no_param_is_made_of_a_jobs_input():
-    """Snakemake does not notice when a param has changed whose function takes the job's input."""
+    """Snakemake does not notice changes of a param whose function takes the job's input."""
     text = "".join(file.read_text(encoding="utf-8") for file in RULES.glob("*.smk"))
     functions = re.findall(r"(?:lambda |def \w+\()(wildcards, .*?)[:)]", text)
     assert functions == ["wildcards, input, attempt"]  # of `memory`, which is a resource

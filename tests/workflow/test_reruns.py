@@ -1,4 +1,4 @@
-"""After a change, what it touches is made again, and nothing else: dry-runs on a finished project, and one real run.
+"""After a change, only affected jobs run again: dry-runs on a finished project, and one real run.
 
 tests/core/test_sources.py tests the same without Snakemake, for every method and stage.
 """
@@ -75,7 +75,7 @@ def test_another_scale_makes_everything_of_the_data_set_again(changed):
 
 
 def test_the_results_are_those_of_a_fresh_run(finished, fresh, tmp_path):
-    """A folder of an older configuration, with all its results, and an empty one: the same bytes."""
+    """A folder with all results of an older configuration and an empty folder give the same bytes."""
     older = Project.clone(finished.project, tmp_path / "older")
     rows = ["popularity", "opt_auc"]
     for project in (older, fresh):
@@ -91,4 +91,4 @@ def test_the_results_are_those_of_a_fresh_run(finished, fresh, tmp_path):
     assert made == {name: older.found(name)[name] for name in made}
     kept, was = older.found(MODELS), finished.project.found(MODELS)
     assert {name.split("/")[4] for name in kept if kept[name] != was[name]} == set(rows)
-    assert {name.split("/")[4] for name in kept} >= set(TRAINED)  # models of other rows stay
+    assert {name.split("/")[4] for name in kept} >= set(TRAINED)  # models of other methods stay

@@ -44,11 +44,11 @@ def test_every_result_has_the_schema_number(finished):
 
 def test_timed_processes_leave_no_temporary_files(finished):
     assert (finished.project.folder / "results" / "timing.parquet").exists()
-    assert list(finished.temporary.glob("pymp-*")) == []  # what multiprocessing makes for the sockets of processes
+    assert list(finished.temporary.glob("pymp-*")) == []  # folders of multiprocessing for sockets
 
 
 def test_snakemake_looks_for_jobs_when_one_has_ended(finished):
-    """And not many times a second (`lift_default_rate` in src/vsebench/workflow.py)."""
+    """It does not look many times a second (`lift_default_rate` in src/vsebench/workflow.py)."""
     text = finished.outcome.text
     assert 10 < text.count("Ready jobs:") <= text.count("Finished jobid:")
 

@@ -1,4 +1,4 @@
-"""Named targets: which tables each makes, and what they wait for."""
+"""Named targets: the tables that each makes, and the files that it needs."""
 
 import shutil
 

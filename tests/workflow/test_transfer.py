@@ -1,4 +1,4 @@
-"""A run that trains on one data set and tests on another: tags that users gave, and what is true of the same images."""
+"""A run that trains on users' tags of images, and tests on true labels of the same images."""
 
 import polars as pl
 
@@ -29,4 +29,4 @@ def test_two_data_sets_are_joined_and_each_variant_that_can_is_tested(fresh: Pro
     assert given.equals(own)  # both have the same images and labels
     metrics = pl.read_parquet(fresh.folder / "results/metrics.parquet").filter(dataset="sim-tags-rho05")
     assert set(metrics["method"]) == set(methods)
-    assert "Left out at sim-tags-rho05-given/official: given_labels:" not in outcome.text  # it is not asked for there
+    assert "Left out at sim-tags-rho05-given/official: given_labels:" not in outcome.text  # it is not configured there

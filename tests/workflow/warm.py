@@ -1,4 +1,4 @@
-"""A process that has imported Snakemake once and runs it in forked children: a start takes half the processor time."""
+"""A process that imports Snakemake once and runs it in forked children, which halves the processor time of a start."""
 
 import atexit
 import gc
@@ -20,7 +20,7 @@ def _server() -> "subprocess.Popen[str]":
 
 
 def snakemake(arguments: Sequence[str], folder: Path, environment: Mapping[str, str]) -> tuple[int, str]:
-    """Run Snakemake in a folder, as its command would; return its exit status and what it said on both streams."""
+    """Run Snakemake in a folder, as its command would; return its exit status and its output on both streams."""
     server = _server()
     assert server.stdin
     assert server.stdout
@@ -31,7 +31,7 @@ def snakemake(arguments: Sequence[str], folder: Path, environment: Mapping[str, 
 
 
 def _run(arguments: list[str], folder: str, environment: dict[str, str], said: str) -> None:
-    """Become the command that was asked for."""
+    """Run the command in this forked process."""
     from snakemake.cli import main
 
     stream = os.open(said, os.O_WRONLY | os.O_APPEND)
@@ -58,7 +58,7 @@ def _serve() -> None:
     from snakemake.cli import get_argument_parser
 
     get_argument_parser()  # which imports Snakemake's plugins
-    gc.freeze()  # children leave these objects alone, so their pages stay shared
+    gc.freeze()  # children do not touch these objects, so their pages stay shared
     for line in sys.stdin:
         child = os.fork()
         if not child:

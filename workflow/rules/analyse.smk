@@ -1,4 +1,4 @@
-"""Analyses of fitted models, made only if a table, a figure or a claim of a paper reads them, of the variants that it names."""
+"""Analyses of fitted models, only of variants that tables, figures or claims of papers name."""
 
 from vsebench.evaluation.analyses import known_analyses
 

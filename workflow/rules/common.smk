@@ -1,4 +1,4 @@
-"""Read and check the configuration, and define what the rules share."""
+"""Read and check the configuration, and define functions that the rules share."""
 
 import json
 import logging
@@ -34,7 +34,7 @@ from vsebench.workflow import TimeLeft
 
 ROOT = Path(workflow.current_basedir).parent.parent
 
-# A run is described by one file: the default one is not mixed into another that the user names.
+# One file describes a run: the default configuration is not merged with a file that the user names.
 if not workflow.overwrite_configfiles:
 
     configfile: f"{ROOT}/config/config.yaml"
@@ -48,7 +48,7 @@ try:
         overridden=list(workflow.config_settings.config),
     )
 except UserError as error:
-    sys.exit(f"vsebench: {error}")  # Snakemake's own error would show this file as well
+    sys.exit(f"vsebench: {error}")  # Snakemake's own message would also show this file
 
 if workflow.resource_settings.cores == 0:
     sys.exit("vsebench: --cores 0: no job can run; use 1 or more, or all")
@@ -58,13 +58,10 @@ if workflow.is_main_process:
         print(line, file=sys.stderr)
     if workflow.local_exec and not workflow.dryrun:
         logging.getLogger("snakemake.logging").addHandler(
-            TimeLeft(
-                workflow.resource_settings.cores,
-                {"time_methods", "scale"},
-            )
+            TimeLeft(workflow.resource_settings.cores, {"time_methods", "scale"})
         )
 
-# Commands find the Python that runs Snakemake, with or without an activated environment.
+# Jobs use the Python that runs Snakemake, whether or not its environment is activated.
 BIN = shlex.quote(str(Path(sys.executable).parent))
 shell.prefix(f"BIN={BIN}; . {shlex.quote(str(ROOT / 'workflow' / 'job.sh'))}; ")
 
@@ -80,7 +77,7 @@ SPLITS = expand(
 KNOWN_IMAGES = [
     name for name in known_protocols() if not load_protocol(name).new_images
 ]
-# Protocols whose test images are never trained on.
+# Protocols whose models are never trained on test images.
 NEW_IMAGES = [name for name in known_protocols() if name not in KNOWN_IMAGES]
 NEW_IMAGES.append(FROM + DATASET_NAME)
 
@@ -95,43 +92,43 @@ wildcard_constraints:
 
 @cache
 def job(rule, **wildcards):
-    """Return what a job of a rule reads and the options of its command (src/vsebench/plan/jobs)."""
+    """Return the inputs of a rule's job and the options of its command (src/vsebench/plan/jobs)."""
     return jobs.job(PLAN, rule, jobs.Wildcards(**wildcards))
 
 
 def job_inputs(rule):
-    """Return the input function of a rule; `unpack` makes named inputs of what it returns."""
+    """Return the input function of a rule, for `unpack`."""
     return lambda wildcards: job(rule, **wildcards).inputs
 
 
 def job_options(rule):
     """Return the param of a rule with the options of its command.
 
-    It takes no `input`: Snakemake does not notice when a param that does has changed.
+    The function takes no `input`, since Snakemake would then not notice that the param has changed.
     """
     return lambda wildcards: job(rule, **wildcards).options
 
 
 def job_content(rule):
-    """Return the param of a rule with what its results depend on that is neither an input nor an option."""
+    """Return the param of a rule with other data that its results depend on."""
     return lambda wildcards: job(rule, **wildcards).content
 
 
 def literally(text):
-    """Return a param with this text. In a text that is not returned by a function, Snakemake replaces {words}."""
+    """Return a param with this text; if it were not returned by a function, Snakemake would replace {words} in it."""
     return lambda wildcards: text
 
 
 def split_folder(wildcards):
-    """Name the folder of a split, a function since Snakemake's lint does not like the text as a param."""
+    """Return the folder of a split, by a function since Snakemake's lint rejects the text itself as a param."""
     return SPLIT.format(**wildcards)
 
 
 def memory(times):
-    """Return the memory in MB that a job asks a cluster for: so many times the size of its input, from 1,000 to 16,000.
+    """Return the memory in MB to request from a cluster: `times` the size of the input, from 1,000 to 16,000.
 
-    Measured at the size of Open Images (1.4 million images, 11 million pairs, 30 MB as Parquet): an iteration of VSE-fs
-    with 128 factors takes 1.4 GiB. A job that is tried again gets more, since it may have been ended for its memory.
+    At the size of Open Images (1.4 million images, 11 million pairs, 30 MB as Parquet), an iteration of VSE-fs with
+    128 factors takes 1.4 GiB. A retried job gets more, since it may have been killed for lack of memory.
     """
     return lambda wildcards, input, attempt: attempt * int(
         min(max(1000, times * input.size_mb), 16000)
@@ -139,9 +136,11 @@ def memory(times):
 
 
 def kind_sources(base, instances):
-    """Name the source files behind all tables or figures."""
-    found = [sources_of(*kinds.modules(base, one)) for one in instances.values()]
-    return sorted({os.path.relpath(path) for paths in found for path in paths})
+    """Return the source files that all tables or figures depend on."""
+    modules = [kinds.modules(base, instance) for instance in instances.values()]
+    return sorted(
+        {os.path.relpath(path) for names in modules for path in sources_of(*names)}
+    )
 
 
 def category(shown, instance):
@@ -149,11 +148,18 @@ def category(shown, instance):
     return f"{shown} of the papers" if instance.paper else shown
 
 
-def tables_of(*kinds_of_tables):
-    """Name the files of all tables of some kinds."""
-    names = [
-        name for name, table in PLAN.tables.items() if table.kind in kinds_of_tables
-    ]
+def table_files(names):
     return expand(
         "results/tables/{name}.{suffix}", name=names, suffix=["csv", "md", "tex"]
+    )
+
+
+def figure_files(names):
+    return expand("figures/{name}.{suffix}", name=names, suffix=["pdf", "svg", "png"])
+
+
+def tables_of(*kinds_of_tables):
+    """Return the files of all tables of some kinds."""
+    return table_files(
+        name for name, table in PLAN.tables.items() if table.kind in kinds_of_tables
     )

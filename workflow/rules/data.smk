@@ -2,7 +2,7 @@
 
 
 rule about:
-    """Write what tables and the report say about a data set; no result depends on it."""
+    """Write the description of a data set that tables and the report show; no result depends on it."""
     output:
         f"{PROCESSED}/about.json",
     log:
@@ -18,7 +18,7 @@ rule download:
     input:
         unpack(job_inputs("download")),
     output:
-        # The downloaded files are in the same folder. As outputs they would be deleted if a later one failed.
+        # The downloaded files are in the same folder. If they were outputs, a failed download would delete the others.
         "data/{kind}/{name}/provenance.json",
     log:
         "results/logs/download/{kind}-{name}.log",
@@ -36,7 +36,7 @@ rule network_features:
     input:
         unpack(job_inputs("network_features")),
     output:
-        # A folder of parts lies next to them. It is no output, so that it is kept when the job is stopped.
+        # The folder `shards` next to them is not an output: it must survive when the job is stopped.
         multiext(
             f"{MADE_FEATURES}/{{dataset}}/",
             "features.npy",
@@ -70,7 +70,7 @@ for dataset in PLAN.datasets:
         log:
             f"results/logs/prepare/{dataset}.log",
         resources:
-            # The raw files are not inputs, so their size cannot be used. Open Images takes 2.7 GiB, with filters 4.0 GiB.
+            # The size of the raw files is unknown, since they are not inputs. Open Images takes up to 4.0 GiB.
             mem_mb=5000,
         params:
             out=subpath(output[0], parent=True),
@@ -112,7 +112,7 @@ rule word_vectors:
         " --rules {output.rules} --summary {output.summary} > {log} 2>&1"
 
 
-# Two data sets as one, for a protocol that trains on another data set than it tests on.
+# Join two data sets for a protocol that trains on another data set than it tests on.
 for task in joined_tasks(PLAN):
     join = job("join", dataset=task.dataset, protocol=task.protocol)
 

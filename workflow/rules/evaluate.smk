@@ -1,4 +1,4 @@
-"""Rank the held-out labels once per model, compute the metrics from the ranks, and gather the results."""
+"""Rank the held-out labels by each model, compute the metrics from the ranks, and combine the results."""
 
 
 rule rank:
@@ -13,7 +13,7 @@ rule rank:
         f"{MODEL}/rank.log",
     wildcard_constraints:
         protocol="|".join(KNOWN_IMAGES),
-    # Several models are ranked at once, each on one thread; with few large models use --set-threads rank=8.
+    # Several jobs run at once, each on one thread. If there are few large models, use --set-threads rank=8.
     threads: 1
     params:
         split=split_folder,
@@ -99,7 +99,7 @@ if "sweeps" in PLAN.outline.files:
 
 
 rule gather:
-    """Put the parts of all data sets, tasks or models together in one file."""
+    """Combine files of all data sets, tasks or models in one file."""
     input:
         unpack(job_inputs("gather")),
     output:

@@ -1,8 +1,6 @@
 """Figures as PDF, SVG and PNG: those of the run and those of the papers."""
 
-FIGURES = expand(
-    "figures/{name}.{suffix}", name=PLAN.figures, suffix=["pdf", "svg", "png"]
-)
+FIGURES = figure_files(PLAN.figures)
 
 
 rule figure:

@@ -1,8 +1,9 @@
-"""Choose settings on the validation labels, then fit to training and validation labels; vary single settings."""
+"""Compile kernels, choose settings on the validation labels, fit the models to test, and vary single settings."""
 
 
-# One job per variant, with the sources that its models depend on. One job for all variants would need ancient() to keep the other
-# variants' models, and if an ancient() input is made again, Snakemake overlooks every other change (its issue 4166).
+# There is one job per variant, with the sources that its models depend on. A single job would need ancient() to keep
+# the models of other variants, and if an ancient() input is made again, Snakemake overlooks all other changes (its
+# issue 4166).
 rule compile_kernels:
     input:
         unpack(job_inputs("compile_kernels")),

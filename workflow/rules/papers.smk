@@ -1,7 +1,7 @@
 """The papers: compare their numbers with ours, test their claims, and audit their printed numbers.
 
-The papers' YAML files are parameters, not inputs, and each rule has only the parts that it reads. So an edited claim
-reruns the tests but no table, and a comment reruns nothing.
+The papers' YAML files are not inputs; each rule has the parts that it reads as params. So an edited claim reruns the
+tests of claims but no other table, and an edited comment reruns nothing.
 """
 
 from vsebench.papers.audit.checking import MODULES as CHECKS
@@ -62,7 +62,7 @@ rule audit_papers:
 
 
 rule error_rates:
-    """How often the claims' test finds a difference where there is none, and where there is one (docs/claims.md)."""
+    """Simulate how often the test of claims finds a difference, with and without one (docs/claims.md)."""
     input:
         sources("stages.error_rates"),
     output:
@@ -74,23 +74,11 @@ rule error_rates:
         "python -m vsebench error_rates --comparisons 4000 --out {output.csv} > {log} 2>&1"
 
 
-for name in (name for name, table in PLAN.tables.items() if table.paper):
+for instances, files_of in ((PLAN.tables, table_files), (PLAN.figures, figure_files)):
+    for name in (name for name, instance in instances.items() if instance.paper):
 
-    rule:
-        name:
-            name
-        input:
-            expand(
-                "results/tables/{name}.{suffix}",
-                name=name,
-                suffix=["csv", "md", "tex"],
-            ),
-
-
-for name in (name for name, figure in PLAN.figures.items() if figure.paper):
-
-    rule:
-        name:
-            name
-        input:
-            expand("figures/{name}.{suffix}", name=name, suffix=["pdf", "svg", "png"]),
+        rule:
+            name:
+                name
+            input:
+                files_of([name]),

@@ -27,7 +27,7 @@ rule report_page:
         "results/logs/report.log",
     params:
         papers=PAPERS,
-        # What the page reads of a paper's file. Edited claims and statements reach it through claims.csv and audit.csv.
+        # The page reads these parts of papers' files; claims and statements come from claims.csv and audit.csv.
         shown=lambda wildcards: [
             paper.model_dump(exclude={*paper.tested, *paper.audited})
             for paper in PLAN.papers

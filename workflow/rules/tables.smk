@@ -1,18 +1,16 @@
 """Tables as CSV, Markdown and LaTeX: those of the run and those of the papers."""
 
-TABLES = expand(
-    "results/tables/{name}.{suffix}", name=PLAN.tables, suffix=["csv", "md", "tex"]
-)
+TABLES = table_files(PLAN.tables)
 
 
 rule outline:
-    """Write what the run consists of, for tables, figures and the report."""
+    """Write the contents of the run, for tables, figures and the report."""
     output:
         "results/outline.json",
     log:
         "results/logs/outline.log",
     params:
-        # The keys are not sorted: their order is that of display.
+        # The keys are not sorted, since their order is that of the tables.
         outline=lambda wildcards: json.dumps(
             numbered(PLAN.outline.model_dump(mode="json"))
         ),

@@ -1,4 +1,4 @@
-"""Time the methods, and measure how an epoch's time grows, while no other job runs."""
+"""Time the methods, and measure how times grow with the data, while no other job runs."""
 
 
 rule time_methods:

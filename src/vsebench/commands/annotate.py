@@ -1,4 +1,4 @@
-"""Annotate new images: list the top labels of each, by a fitted model and the images' features."""
+"""Annotate new images: list the top labels of each image, by a fitted model and the image's features."""
 
 import argparse
 from pathlib import Path
@@ -18,22 +18,22 @@ from vsebench.data.problem import Ids, Matrix, Queries
 from vsebench.formats.features_file import read_rows
 from vsebench.models import Model, checked_scores
 
-BATCH = 1000  # images to score at once
+BATCH = 1000  # number of images to score at once
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", type=Path, required=True, help="model.npz of a method that uses image features")
-    parser.add_argument("--labels", type=Path, required=True, help="labels.parquet of the data set it was fitted to")
-    parser.add_argument("--features", type=Path, required=True, help="features of the new images: .npy, .npz, .parquet")
-    parser.add_argument("--ids", type=Path, help="text file with one image id per row (default: 1, 2, 3, ...)")
+    parser.add_argument("--labels", type=Path, required=True, help="labels.parquet of the model's data set")
+    parser.add_argument("--features", type=Path, required=True, help="features of the images: .npy, .npz or .parquet")
+    parser.add_argument("--ids", type=Path, help="text file with the image id of each row (default: 1, 2, 3, ...)")
     parser.add_argument("--image", default="image", help="column of image ids in a .parquet file (default: image)")
     parser.add_argument("--top", type=int, default=5, help="number of labels per image (default: 5)")
-    parser.add_argument("--out", type=Path, required=True, help="CSV file to write: image, rank, label, score")
+    parser.add_argument("--out", type=Path, required=True, help="CSV file to write, with image, rank, label and score")
 
 
 def run(arguments: argparse.Namespace) -> None:
     if arguments.top < 1:
-        raise UserError(f"--top: is {arguments.top}; should be 1 or more")
+        raise UserError(f"--top: {arguments.top}; should be 1 or more")
     model, table = models.load(arguments.model), read_parquet(arguments.labels)
     if "name" not in table.columns:
         raise UserError(f"{arguments.labels}: no column 'name'; the labels.parquet of a processed data set is needed")
@@ -72,7 +72,7 @@ def read_images(path: Path, ids_path: Path | None, column: str) -> tuple[list[st
 
 
 def annotate(model: Model, features: Features, n_labels: int) -> tuple[Ids, Matrix]:
-    """Return the top labels of each image and their scores, (n, n_labels) int32 and float32; ties: smaller label."""
+    """Return the top labels and their scores, (n, n_labels) int32 and float32; ties by label."""
     batches: list[tuple[Any, Any]] = []
     for start, stop in tqdm(even_chunks(features.n_images, BATCH), desc="annotating", mininterval=5):
         rows = features.rows(np.arange(start, stop))

@@ -1,6 +1,6 @@
 """Check Python, packages, cores, memory, disk, mirror and cache, and report what is missing and how to fix it.
 
-Prints one line per check and writes nothing. The exit status is 1 if something that every run needs is missing.
+The command prints one line per check. Its exit status is 1 if something is missing that every run needs.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from vsebench.core.machine import processor
 
 OLDEST_PYTHON = (3, 11)
 GIGABYTE = 10**9
-LEAST_DISK = 2 * GIGABYTE  # free
+LEAST_DISK = 2 * GIGABYTE  # of free space
 OPTIONAL = {
     "onnxruntime": "make setup-images",
     "pillow": "make setup-images",
@@ -31,23 +31,23 @@ OPTIONAL = {
 
 @dataclass(frozen=True)
 class Finding:
-    """The result of a check; `remedy` is what the user should do, empty if the check passed."""
+    """The result of a check; `remedy` tells the user how to fix a failed check, and is empty otherwise."""
 
     name: str
     result: str
     remedy: str = ""
-    needed: bool = False  # by every run
+    needed: bool = False  # whether every run needs it
 
     @property
     def mark(self) -> str:
-        """Return "ok", "MISSING", or "-" for something missing that only some runs need."""
+        """Return "ok", "MISSING" or, if only some runs need what is missing, "-"."""
         if not self.remedy:
             return "ok"
         return "MISSING" if self.needed else "-"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare no arguments."""
+    pass
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -77,27 +77,22 @@ def _folders() -> Iterator[Finding]:
     remedy = "" if os.access(here, os.W_OK) else "run in a writable folder"
     yield Finding("this folder", "is writable" if not remedy else "is not writable", remedy, needed=True)
     yield _mirror(os.environ.get("VSEBENCH_MIRROR"))
-    cache = _cache()
-    remedy = (
-        "" if _can_write(cache) else "set NUMBA_CACHE_DIR to a writable folder, or every run compiles the kernels anew"
-    )
+    cache = Path(os.environ.get("NUMBA_CACHE_DIR") or Path(__file__).parents[1] / "kernels" / "__pycache__")
+    writable = "set NUMBA_CACHE_DIR to a writable folder, or every run compiles the kernels again"
+    remedy = "" if _can_write(cache) else writable
     yield Finding("cache of kernels", str(cache), remedy)
 
 
 def _mirror(name: str | None) -> Finding:
     if not name:
-        remedy = "set VSEBENCH_MIRROR to a folder with archives, if you have one; otherwise they are downloaded"
+        remedy = "set VSEBENCH_MIRROR to a folder with archives, if you have one; otherwise archives are downloaded"
         return Finding("mirror", "none", remedy)
     remedy = "" if Path(name).is_dir() else "there is no such folder; correct VSEBENCH_MIRROR or unset it"
     return Finding("mirror", name, remedy, needed=True)
 
 
-def _cache() -> Path:
-    return Path(os.environ.get("NUMBA_CACHE_DIR") or Path(__file__).parents[1] / "kernels" / "__pycache__")
-
-
 def _can_write(folder: Path) -> bool:
-    """Return whether a folder is writable, or, if it does not exist, its closest existing parent."""
+    """Return whether a folder or, if it does not exist, its closest existing parent is writable."""
     existing = next(path for path in (folder, *folder.parents) if path.exists())
     return os.access(existing, os.W_OK)
 

@@ -1,7 +1,7 @@
 """Fill a Markdown page with tables and figures of a finished run, and with the keys of configuration files.
 
-In the page, a block names a table or a figure of the run by its file name. For a table it may also name the columns to
-keep, and a text that the headings of the groups of rows to keep contain:
+A block of the page names a table or figure of the run by its file name. For a table, it may also name the columns to
+keep, and a text to select groups of rows by their headings:
 
     <!-- table: vse_fs_table4; groups: IAPR; columns: Method, Source, Recall@5 -->
     <!-- end of table -->
@@ -9,14 +9,15 @@ keep, and a text that the headings of the groups of rows to keep contain:
     <!-- figure: vse_fs_figure2; Seconds and accuracy as sizes and settings vary -->
     <!-- end of figure -->
 
-A block of keys names a type of `vsebench.config`, or `methods`, `decisions` or `adapters` for their settings, or
-`shared` for settings that several of them share. It needs no run:
+A block of keys needs no run. It names a type of `vsebench.config`, or `methods`, `decisions` or `adapters` for their
+settings, or `shared` for settings that several of them share:
 
     <!-- keys: RunConfig -->
     <!-- end of keys -->
 
-The text between the two lines is replaced. Intervals and the notes below a table are left out; `intervals: yes` keeps
-the intervals. A figure is copied to `images/PAGE/` in the page's folder; the text after its name describes it.
+The command replaces the text between the two lines. It omits intervals and the notes below a table; the option
+`intervals: yes` keeps the intervals. A figure is copied to `images/PAGE/` in the page's folder; the text after its name
+becomes its description.
 """
 
 import argparse
@@ -39,11 +40,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("page", type=Path, help="a Markdown file with blocks for tables, figures and keys")
     tables = Path("results/tables")
     parser.add_argument("--tables", type=Path, default=tables, help=f"folder of the run's tables (default: {tables})")
-    parser.add_argument("--figures", type=Path, default=Path("figures"), help="folder of figures (default: figures)")
+    parser.add_argument(
+        "--figures", type=Path, default=Path("figures"), help="folder of its figures (default: figures)"
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Fill the page, which is not changed if one of its blocks cannot be filled."""
+    """Fill the page; leave it unchanged if one of its blocks cannot be filled."""
     page: Path = arguments.page
     if not page.is_file():
         raise UserError(f"{page}: no such file")
@@ -76,7 +79,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def with_current_keys(text: str, where: str) -> str:
-    """Return a page's text with its blocks of keys filled from the types of today; `where` names the page."""
+    """Return a page's text with its blocks of keys filled from the present types; `where` names the page."""
 
     def filled(block: re.Match[str]) -> str:
         if block["kind"] != "keys":
@@ -87,13 +90,13 @@ def with_current_keys(text: str, where: str) -> str:
 
 
 def whole(block: re.Match[str], text: str) -> str:
-    """Return a block with a new text between its two lines."""
+    """Return a block with a new text between its first and last line."""
     return f"<!-- {block['kind']}: {block['content']} -->\n\n{text}\n\n<!-- end of {block['kind']} -->"
 
 
-def figure(asked: str, page: Path, folder: Path, where: str) -> tuple[str, Path]:
-    """Return the Markdown of a figure, and its file."""
-    name, _, description = (part.strip() for part in asked.partition(";"))
+def figure(content: str, page: Path, folder: Path, where: str) -> tuple[str, Path]:
+    """Return the Markdown of a figure, and the figure's file."""
+    name, _, description = (part.strip() for part in content.partition(";"))
     path = folder / f"{name}.png"
     if not path.is_file():
         raise UserError(f"{where}: the run has no figure {path}")
@@ -128,7 +131,7 @@ def table_lines(text: str) -> Lines:
 
 
 def with_groups(lines: Lines, heading: str, where: str) -> Lines:
-    """Return only the groups of rows whose heading, in the first column, contains a text."""
+    """Return the groups of rows whose heading (in the first column) contains a text."""
     kept, group = lines[:2], ""
     for cells in lines[2:]:
         group = cells[0] or group
@@ -140,7 +143,7 @@ def with_groups(lines: Lines, heading: str, where: str) -> Lines:
 
 
 def with_columns(lines: Lines, columns: list[str], where: str) -> Lines:
-    """Return only these columns, and the column without a heading, which contains the headings of groups."""
+    """Return these columns, preceded by the column of group headings, which has no heading itself."""
     unknown = [column for column in columns if column not in lines[0]]
     if unknown:
         raise UserError(f"{where}: the table has no column {unknown[0]!r}; it has {', '.join(filter(None, lines[0]))}")

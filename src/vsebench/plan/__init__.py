@@ -1,7 +1,7 @@
-"""What a run consists of: its configuration, data sets and methods, read and checked before the first job starts.
+"""The plan of a run: its configuration, data sets and methods, read and checked before the first job starts.
 
-`files` reads the files, `plan` has what is run, `settings` what models are fitted with, `jobs` what each job reads and
-the options of its command, `checks` what is refused.
+`files` reads the configuration files, `plan` describes the run, `settings` derives the settings of models, `jobs` the
+inputs of jobs and the options of their commands, and `checks` rejects mistakes.
 """
 
 from collections.abc import Collection
@@ -31,14 +31,14 @@ __all__ = ["DATASET_NAME", "VARIANT_NAME", "Plan", "read_plan"]
 
 
 def read_plan(folder: Path, values: dict[str, Any], files: list[Path], overridden: Collection[str] = ()) -> Plan:
-    """Check a run's configuration and read what it names.
+    """Check a run's configuration and read the files that it names.
 
     Parameters
     ----------
     folder : the folder with `datasets`, `methods` and `papers`
-    values : the configuration, as Snakemake put it together
-    files : where it is from, to name the right one in an error
-    overridden : the keys that the command line sets
+    values : the configuration, as merged by Snakemake
+    files : the files that the configuration is from, for error messages
+    overridden : the keys that are set on the command line
     """
     for file in files:
         check_keys(file)

@@ -1,6 +1,7 @@
-"""What a run's configuration may not say, refused before the first job with file and key, and what is left out."""
+"""Reject mistakes in a run's configuration before the first job, and list what the run leaves out."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -22,23 +23,13 @@ from vsebench.plan.files import read_named
 from vsebench.plan.plan import NO_SIBLINGS, Plan, source_datasets
 from vsebench.plan.settings import scaled_variants
 from vsebench.protocols.base import FROM, load_protocol
-from vsebench.rendering.kinds import (
-    FigureKind,
-    TableKind,
-    instances_of_paper,
-)
+from vsebench.rendering.kinds import FigureKind, TableKind, instances_of_paper
 
 
 def check_plan(plan: Plan, where: str) -> None:
-    """Check the data sets, variants and papers of a run's configuration; a `UserError` names the key.
-
-    Parameters
-    ----------
-    plan : with everything that the configuration names
-    where : the files that the configuration is from
-    """
+    """Check the data sets, variants and papers of a run; `where` names the configuration's files in errors."""
     check_data(plan, where)
-    check_epochs(plan, where)  # before the variants' files: a wrong variant here is no mistake of its file
+    check_epochs(plan, where)  # before the settings: a wrong variant here is not a mistake in the variant's file
     check_settings(plan, where)
     check_members(plan, where)
     check_grids(plan, where)
@@ -52,10 +43,19 @@ def check_plan(plan: Plan, where: str) -> None:
 
 
 def check_config(config: RunConfig, where: str) -> None:
-    """Check what can be checked of a run's configuration before the files that it names are read."""
+    """Check those parts of a run's configuration that need no other file."""
     check_lists(config, where)
     check_protocols(config, where)
     check_chosen_variants(config, where)
+
+
+@contextmanager
+def naming(key: str) -> Iterator[None]:
+    """Put a file or key in front of the message of a `UserError`."""
+    try:
+        yield
+    except UserError as error:
+        raise UserError(f"{key}: {error}") from None
 
 
 def check_data(plan: Plan, where: str) -> None:
@@ -63,6 +63,7 @@ def check_data(plan: Plan, where: str) -> None:
     for name, dataset in plan.datasets.items():
         entry = plan.config.datasets[name]
         key = f"{where}: datasets.{name}.data" if entry.data is not None else f"{plan.folder}/datasets/{name}.yaml"
+        separator = ": " if entry.data is None else "."
         replaced = f" (replaced by the run: {', '.join(entry.options)})" if entry.options else ""
         adapter = load_adapter(dataset.adapter, key)
         if entry.data is None:
@@ -75,31 +76,27 @@ def check_data(plan: Plan, where: str) -> None:
             raise UserError(f"{key}: normalise: 'standard' would make sparse features dense; leave it out")
         for name_of_file, path in dataset.own_files.items():
             if not Path(path).is_file():
-                separator = ": " if entry.data is None else "."
                 inside = name_of_file if entry.data is None else name_of_file.removeprefix("options.")
                 raise UserError(f"{key}{separator}{inside}: there is no file {path} (seen from {Path.cwd()})")
         if dataset.pictures is not None and not dataset.pictures.path.exists():
-            inside = f"{key}{': ' if entry.data is None else '.'}pictures.images"
-            missing = dataset.pictures.images
-            raise UserError(f"{inside}: there is no file or folder {missing} (seen from {Path.cwd()})")
+            missing = f"there is no file or folder {dataset.pictures.images} (seen from {Path.cwd()})"
+            raise UserError(f"{key}{separator}pictures.images: {missing}")
         if dataset.network is not None:
-            check_network(dataset, dataset.network, f"{key}{': ' if entry.data is None else '.'}features.network")
+            check_network(dataset, dataset.network, f"{key}{separator}features.network")
 
 
 def check_settings(plan: Plan, where: str) -> None:
-    """Check every variant's settings and each value of its grid before the first job."""
+    """Check every variant's settings and each value of its grid."""
     for variant, method in plan.methods.items():
         file = f"{plan.folder}/methods/{variant}.yaml"
-        try:
+        with naming(file):
             module = load_method(method.method)
-        except UserError as error:
-            raise UserError(f"{file}: {error}") from None
         if issubclass(module, Method) != (method.epochs is not None):
             raise UserError(f"{file}: epochs: {epochs_mistake(module)}")
         if "test_labels" in module.needs and method.role != "oracle":
             raise UserError(f"{file}: role: {module.__name__} reads the test labels; set role: oracle")
         if issubclass(module, Ensemble) or method.members:
-            continue  # its settings are its members, see check_members
+            continue  # see check_members
         families, grid = method.family_settings.items(), grid_key(plan, variant, where)
         changes: list[tuple[str, dict[str, Any]]] = [(f"{file}: settings", {})]
         changes += [(f"{file}: family_settings.{family}", values) for family, values in families]
@@ -110,7 +107,7 @@ def check_settings(plan: Plan, where: str) -> None:
 
 
 def check_members(plan: Plan, where: str) -> None:
-    """Check that ensembles, and they alone, name members: variants of the run of a kind that can be added up."""
+    """Check that only ensembles name members, and that these are variants of the run that can be added up."""
     for variant, method in plan.methods.items():
         file, module = f"{plan.folder}/methods/{variant}.yaml", plan.method_class(variant)
         if not issubclass(module, Ensemble):
@@ -128,26 +125,22 @@ def check_members(plan: Plan, where: str) -> None:
                 raise UserError(f"{file}: members: {module.__name__} cannot add up {member}; name other methods")
     for task in plan.tasks:
         variants = plan.variants(task)
-        missing = [
-            (variant, member)
-            for variant in variants
-            for member in plan.methods[variant].members
-            if member not in variants
-        ]
-        for variant, member in missing:
-            key = f"datasets.{task.dataset}.methods"
-            raise UserError(f"{where}: {key}: {variant} is an ensemble of {member}, which is missing; add it")
+        for variant in variants:
+            for member in plan.methods[variant].members:
+                if member not in variants:
+                    key = f"{where}: datasets.{task.dataset}.methods"
+                    raise UserError(f"{key}: {variant} is an ensemble of {member}, which is missing; add it")
 
 
 def grid_key(plan: Plan, variant: str, where: str) -> str:
-    """Return where a variant's grid is from: the run or the variant's file."""
+    """Return the key that sets a variant's grid, in the run's file or the variant's."""
     return (
         f"{where}: grids.{variant}" if variant in plan.config.grids else f"{plan.folder}/methods/{variant}.yaml: grid"
     )
 
 
 def check_grids(plan: Plan, where: str) -> None:
-    """Check that the run's grids are of its variants, and that every grid has as many configurations as its budget."""
+    """Check that the run's grids belong to its variants, and that every grid has `tuning_budget` configurations."""
     for variant in plan.config.grids:
         if variant not in plan.methods:
             raise UserError(f"{where}: grids: {variant} is not among the run's methods; add it there")
@@ -160,7 +153,7 @@ def check_grids(plan: Plan, where: str) -> None:
 
 
 def check_epochs(plan: Plan, where: str) -> None:
-    """Check that the variants in the keys `epochs` are trained by epochs."""
+    """Check that the variants under the keys `epochs` are trained by epochs."""
     for variant in plan.config.epochs.keys() - {"default"}:
         trained(plan, variant, f"{where}: epochs")
     for dataset, entry in plan.config.datasets.items():
@@ -169,7 +162,7 @@ def check_epochs(plan: Plan, where: str) -> None:
 
 
 def trained(plan: Plan, variant: str, where: str) -> MethodConfig:
-    """Return a variant that is trained by epochs; it need not be among the run's methods, but must have a file."""
+    """Read the file of a variant, which need not belong to the run, and check that it is trained by epochs."""
     method: MethodConfig = read_named(MethodConfig, plan.folder / "methods", variant, where)
     if not method.epochs:
         raise UserError(f"{where}: {variant} is not trained by epochs")
@@ -177,7 +170,7 @@ def trained(plan: Plan, variant: str, where: str) -> MethodConfig:
 
 
 def check_sweeps(plan: Plan, where: str) -> None:
-    """Check each value of each setting that is varied."""
+    """Check all values of the settings that are varied."""
     for variant, sweeps in plan.config.sweeps.items():
         method = trained(plan, variant, f"{where}: sweeps")
         module = load_method(method.method)
@@ -188,20 +181,18 @@ def check_sweeps(plan: Plan, where: str) -> None:
 
 
 def check_decisions(plan: Plan, where: str) -> None:
-    """Check the settings of decisions, that their variants exist, and that their models can teach them.
+    """Check the settings of decisions, that their variants exist, and that decisions can be fitted to their models.
 
-    As with sweeps, a variant that is not in the run is left out, so that a user can change its methods alone.
+    As with sweeps, variants that do not belong to the run are allowed, so that a user can change `methods` alone.
     """
     for name, decision in plan.decisions.items():
         file = f"{plan.folder}/decisions/{name}.yaml"
         for variant in plan.config.decisions[name]:
             read_named(MethodConfig, plan.folder / "methods", variant, f"{where}: decisions.{name}")
-        try:
+        with naming(file):
             kind = load_decision(decision.decision)
             tuned = decision.tuned_for is not None and is_of_decision(decision.tuned_for)
             judged = decision.tuned_for is None or load_metric(decision.tuned_for).is_quality
-        except UserError as error:
-            raise UserError(f"{file}: {error}") from None
         check(kind.settings_type, decision.settings, f"{file}: settings")
         for variant in set(plan.config.decisions[name]) & set(plan.methods):
             if "thresholds" in kind.needs and "thresholds" not in plan.method_class(variant).gives:
@@ -213,20 +204,20 @@ def check_decisions(plan: Plan, where: str) -> None:
     of_decisions = [name for name in plan.config.metrics if is_of_decision(name)]
     if of_decisions and not plan.decisions:
         raise UserError(
-            f"{where}: metrics: {of_decisions[0]} is of the label sets that decisions choose, and the run has no "
+            f"{where}: metrics: {of_decisions[0]} measures the label sets that decisions choose, and the run has no "
             f"`decisions`; for the first labels of a ranking use {of_decisions[0]}@5"
         )
 
 
 def check_timing(plan: Plan, where: str) -> None:
-    """Check that every protocol with which methods are timed is one of the run's."""
+    """Check that the protocols with which methods are timed belong to the run."""
     for name in plan.config.timing.protocols or ():
         if name not in {task.protocol for task in plan.tasks}:
             raise UserError(f"{where}: timing.protocols: no data set of the run has the protocol {name}; remove it")
 
 
 def check_scaling(plan: Plan, where: str) -> None:
-    """Check that the sizes of the data set that is scaled can be varied."""
+    """Check that the sizes under `scaling` can be varied, and that its methods can be measured."""
     scaling = plan.config.scaling
     if scaling is None:
         return
@@ -234,11 +225,11 @@ def check_scaling(plan: Plan, where: str) -> None:
     if config.adapter not in GROWTH:
         raise UserError(f"{where}: scaling.dataset: {scaling.dataset} is not simulated, so its size cannot be varied")
     if set(scaling.sizes) != set(GROWTH[config.adapter]):
-        wanted = ", ".join(GROWTH[config.adapter])
-        raise UserError(f"{where}: scaling: the sizes of {scaling.dataset} are {wanted}; name these and no others")
+        sizes = ", ".join(GROWTH[config.adapter])
+        raise UserError(f"{where}: scaling: the sizes of {scaling.dataset} are {sizes}; name these and no others")
     for key in SIZED[config.adapter]:
         if key in scaling.options:
-            raise UserError(f"{where}: scaling.options.{key}: the sizes say it; remove this key")
+            raise UserError(f"{where}: scaling.options.{key}: the sizes determine it; remove this key")
     options = load_adapter(config.adapter, where).Options
     check(options, config.options | scaling.options, f"{where}: scaling.options")
     measured = scaled_variants(plan)
@@ -253,7 +244,7 @@ def check_tasks(plan: Plan, where: str) -> None:
     for task in plan.named_tasks:
         if load_protocol(task.protocol).unseen:
             check_word_vectors(plan, task, f"{where}: datasets.{task.dataset}.protocols: {task.protocol}")
-        if task.dataset not in {found.dataset for found in plan.tasks}:
+        if task.dataset not in {possible.dataset for possible in plan.tasks}:
             reasons = "; ".join(f"{variant}: {reason}" for variant, reason in plan.obstacles(task).items())
             raise UserError(f"{where}: datasets.{task.dataset}: no method can run under {task.protocol} ({reasons})")
 
@@ -262,8 +253,8 @@ def check_word_vectors(plan: Plan, task: Task, key: str) -> None:
     """Check that all labels of a task with unseen labels have word vectors from the same source."""
     for name in [task.dataset, *source_datasets([task.protocol])]:
         if name not in plan.word_vectors:
-            wanted = f"name a file of {plan.folder}/word_vectors under `word_vectors` of {name}"
-            raise UserError(f"{key} is for labels with word vectors, and nothing says where these are from; {wanted}")
+            remedy = f"name a file of {plan.folder}/word_vectors under `word_vectors` of {name}"
+            raise UserError(f"{key} needs the labels' word vectors, and no source of them is named; {remedy}")
         if plan.datasets[name].word_vectors != plan.datasets[task.dataset].word_vectors:
             sources = f"{plan.datasets[task.dataset].word_vectors} and {plan.datasets[name].word_vectors}"
             raise UserError(
@@ -272,16 +263,16 @@ def check_word_vectors(plan: Plan, task: Task, key: str) -> None:
 
 
 def check_lists_of_siblings(plan: Plan, where: str) -> None:
-    """Check that a metric of siblings can be computed at one task at least."""
+    """Check that at least one data set has siblings if a metric needs them."""
     if plan.list_metrics and not plan.siblings:
         raise UserError(
-            f"{where}: metrics: {plan.list_metrics[0]}: no data set of the run says which labels are siblings; "
-            "name a source under `siblings` in a data set's file"
+            f"{where}: metrics: {plan.list_metrics[0]}: no data set of the run has a source of siblings; "
+            "name one under `siblings` in a data set's file"
         )
 
 
 def check_papers(plan: Plan) -> None:
-    """Check the papers' files before the first job."""
+    """Check the papers' files."""
     for paper in plan.papers:
         read_claims(paper)
         choose(paper.checks, f"{paper.path}: checks")
@@ -291,19 +282,15 @@ def check_papers(plan: Plan) -> None:
 
 
 def check_metrics(config: RunConfig, where: str) -> None:
-    """Check the names of metrics; settings are chosen by a metric of an image's ranks."""
+    """Check the names of metrics, and that settings are chosen by a metric of an image's ranks."""
     for name in config.metrics:
-        try:
+        with naming(f"{where}: metrics"):
             load_metric(name)
-        except UserError as error:
-            raise UserError(f"{where}: metrics: {error}") from None
     if not any(isinstance(load_metric(name), RankMetric) for name in config.metrics):
-        raise UserError(f"{where}: metrics: name at least one of an image's ranks, such as map or recall@10")
+        raise UserError(f"{where}: metrics: name at least one metric of an image's ranks, such as map or recall@10")
     if config.validation_metric is not None:
-        try:
+        with naming(f"{where}: validation_metric"):
             metric = load_metric(config.validation_metric)
-        except UserError as error:
-            raise UserError(f"{where}: validation_metric: {error}") from None
         if not isinstance(metric, RankMetric) or metric.lower_is_better:
             raise UserError(
                 f"{where}: validation_metric: {config.validation_metric} cannot choose settings; use ndcg@10 or map"
@@ -311,7 +298,7 @@ def check_metrics(config: RunConfig, where: str) -> None:
 
 
 def check_lists(config: RunConfig, where: str) -> None:
-    """Refuse duplicates, which would count twice in the results."""
+    """Reject duplicates, which would count twice in the results, and negative seeds."""
     lists: dict[str, list[Any]] = {"methods": config.methods, "seeds": config.seeds, "metrics": config.metrics}
     lists |= {f"datasets.{name}.protocols": list(entry.protocols) for name, entry in config.datasets.items()}
     lists |= {f"decisions.{name}": variants for name, variants in config.decisions.items()}
@@ -325,7 +312,7 @@ def check_lists(config: RunConfig, where: str) -> None:
 
 
 def check_chosen_variants(config: RunConfig, where: str) -> None:
-    """Check that the variants named for a data set or a protocol, and the protocols, are those of the run."""
+    """Check that variants and protocols named for a data set belong to the run and to the data set."""
     for key, variants in chosen_variants(config):
         for variant in variants:
             if variant not in config.methods:
@@ -339,7 +326,7 @@ def check_chosen_variants(config: RunConfig, where: str) -> None:
 
 
 def chosen_variants(config: RunConfig) -> Iterator[tuple[str, list[str]]]:
-    """Yield each key that names variants for a data set or one of its protocols, with the variants."""
+    """Yield each key that names variants for a data set or one of its protocols, and these variants."""
     for name, entry in config.datasets.items():
         yield f"datasets.{name}.methods", entry.methods or []
         for protocol, variants in entry.protocol_methods.items():
@@ -347,21 +334,19 @@ def chosen_variants(config: RunConfig) -> Iterator[tuple[str, list[str]]]:
 
 
 def check_protocols(config: RunConfig, where: str) -> None:
-    """Check the names of protocols."""
+    """Check the names of protocols, and that the data sets to train on belong to the run."""
     for name, entry in config.datasets.items():
         for protocol in entry.protocols:
-            try:
+            with naming(f"{where}: datasets.{name}.protocols"):
                 load_protocol(protocol)
-            except UserError as error:
-                raise UserError(f"{where}: datasets.{name}.protocols: {error}") from None
         for source in source_datasets(entry.protocols):
             if source not in config.datasets or source == name:
                 key = f"{where}: datasets.{name}.protocols: {FROM}{source}"
-                raise UserError(f"{key}: {source!r} is no other data set of the run; add it under `datasets`")
+                raise UserError(f"{key}: {source!r} is not another data set of the run; add it under `datasets`")
 
 
 def check_network(dataset: DatasetConfig, network: Network, key: str) -> None:
-    """Check that the user's own files are there, and the package that runs the network."""
+    """Check that the user's own files exist, and that the package that runs networks is installed."""
     if not (dataset.downloads(network.model) or Path(network.model).is_file()):
         raise UserError(f"{key}.model: there is no file {network.model} (seen from {Path.cwd()})")
     if not (dataset.downloads(network.images) or Path(network.images).exists()):
@@ -371,18 +356,16 @@ def check_network(dataset: DatasetConfig, network: Network, key: str) -> None:
 
 
 def left_out_lines(plan: Plan) -> list[str]:
-    """Return one line per data set under a protocol and reason that says which variants are left out."""
+    """Return lines that state which methods, decisions and metrics are left out at which task, and why."""
     lines = []
     for task in plan.named_tasks:
         obstacles = plan.obstacles(task)
         for reason in dict.fromkeys(obstacles.values()):
             variants = ", ".join(variant for variant in obstacles if obstacles[variant] == reason)
             lines.append(f"Left out at {task}: {variants}: {reason}.")
-        deciding = {variant for variants in plan.config.decisions.values() for variant in variants} & set(
-            plan.variants(task)
-        )
+        with_decisions = {variant for variants in plan.config.decisions.values() for variant in variants}
         obstacle = plan.obstacle_to_decisions(task)
-        if deciding and load_protocol(task.protocol).new_images and obstacle:
+        if with_decisions & set(plan.variants(task)) and load_protocol(task.protocol).new_images and obstacle:
             lines.append(f"Left out at {task}: decisions: {obstacle}.")
         if missing := plan.missing_metrics(task):
             lines.append(f"Left out at {task}: {', '.join(missing)}: {NO_SIBLINGS}.")

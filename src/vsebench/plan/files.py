@@ -1,4 +1,4 @@
-"""The files that a run's configuration names: data sets, methods, papers, word vectors and recorded searches."""
+"""Read the files that a run's configuration names: data sets, methods, papers, word vectors, recorded searches."""
 
 import os
 import re
@@ -17,7 +17,7 @@ from vsebench.formats.parents import parent_table
 from vsebench.formats.readers import table
 from vsebench.papers.base import Paper
 
-# These are names of folders, so the workflow must be able to distinguish them from others.
+# These names become folders, which the workflow must be able to tell from other folders.
 DATASET_NAME = "[a-z][a-z0-9-]*"
 VARIANT_NAME = "[a-z][a-z0-9_]*"
 RESERVED = "split"
@@ -25,7 +25,7 @@ INCLUDED = "data/included/"  # files that come with the project, wherever a run 
 
 
 def typed(value: Any) -> Any:
-    """Parse values from the command line as in a YAML file; Snakemake leaves `true` and numbers in lists as text."""
+    """Parse values from the command line as YAML; Snakemake leaves `true`, and numbers in lists, as text."""
     match value:
         case dict():
             return {key: typed(inner) for key, inner in value.items()}
@@ -61,7 +61,7 @@ def read_papers_of(config: RunConfig, folder: Path, where: str) -> list[Paper]:
 
 
 def read_dataset(name: str, entry: RunDataset, folder: Path, where: str) -> DatasetConfig:
-    """Return a data set's description: the named file's, or the run's own where it has a table in `data`."""
+    """Return a data set's description: from its file, or from the run if the run names its own table in `data`."""
     check(Vocabulary, entry.vocabulary, f"{where}: datasets.{name}.vocabulary")
     config: DatasetConfig = (
         read_named(DatasetConfig, folder / "datasets", name, where)
@@ -74,7 +74,7 @@ def read_dataset(name: str, entry: RunDataset, folder: Path, where: str) -> Data
 
 
 def with_included(options: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """Return options in which files that come with the project are named as seen from the current folder."""
+    """Return options with the paths of files that come with the project made relative to the current folder."""
     included = {
         key: os.path.relpath(folder.parent / value)
         for key, value in options.items()
@@ -84,13 +84,13 @@ def with_included(options: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def own_table(name: str, data: dict[str, Any], folder: Path, where: str) -> DatasetConfig:
-    """Return the description of a user's own table: options of `formats/readers/table.py`, and `beside` them."""
+    """Return the description of a user's own table, from `data`: options of `formats/readers/table.py` and others."""
     check_name(DATASET_NAME, "datasets", name, where)
     if (folder / "datasets" / f"{name}.yaml").is_file():
         raise UserError(f"{where}: datasets.{name}: {folder}/datasets has a data set of this name; take another one")
     key = f"{where}: datasets.{name}.data"
-    beside = {name for name in ("features", "normalise", "siblings", "word_vectors", "pictures") if name in data}
-    options = check(table.Options, {option: value for option, value in data.items() if option not in beside}, key)
+    others = {"features", "normalise", "siblings", "word_vectors", "pictures"} & data.keys()
+    options = check(table.Options, {option: value for option, value in data.items() if option not in others}, key)
     description = {
         "title": name,
         "family": "other",
@@ -99,84 +99,84 @@ def own_table(name: str, data: dict[str, Any], folder: Path, where: str) -> Data
         "licence": "the user's own",
         "citation": options.pairs,
     }
-    return check(DatasetConfig, description | {option: data[option] for option in beside}, key)
+    return check(DatasetConfig, description | {option: data[option] for option in others}, key)
 
 
 def read_siblings(
     datasets: dict[str, DatasetConfig], config: RunConfig, folder: Path, where: str
 ) -> dict[str, SiblingsConfig]:
-    """Return where the parents of labels are from, of the data sets that say so."""
-    found = {}
-    for name, dataset in datasets.items():
-        own = config.datasets[name].data is not None
-        key = f"{where}: datasets.{name}.data.siblings" if own else f"{folder}/datasets/{name}.yaml: siblings"
-        if dataset.siblings is not None:
-            found[name] = parents(dataset.siblings, folder, key)
-    return found
-
-
-def parents(source: str, folder: Path, key: str) -> SiblingsConfig:
-    """Return a source of parents: a file of config/siblings by its name, or the user's own table by its path."""
-    if not re.fullmatch(DATASET_NAME, source):
-        options = check(parent_table.Options, {"parents": source}, key)
-        if not Path(source).is_file():
-            raise UserError(f"{key}: there is no file {source} (seen from {Path.cwd()})")
-        about = {"title": source, "licence": "the user's own", "citation": source}
-        described = {"adapter": "parent_table", "options": options.model_dump(exclude_unset=True)}
-        return check(SiblingsConfig, about | described, key)
-    path = folder / "siblings" / f"{source}.yaml"
-    if not path.is_file():
-        known = ", ".join(sorted(file.stem for file in path.parent.glob("*.yaml")))
-        raise UserError(f"{key}: {source!r} has no file {path}; there are {known}, or name a table such as parents.csv")
-    config: SiblingsConfig = read_config(SiblingsConfig, path)
-    adapter = load_adapter(config.adapter, str(path), "read_parents")
-    check(adapter.Options, config.options, f"{path}: options")
-    return config
+    """Return the sources of the parents of labels, for the data sets that name one."""
+    return {
+        name: parents(dataset.siblings, folder, key_of("siblings", name, config, folder, where))
+        for name, dataset in datasets.items()
+        if dataset.siblings is not None
+    }
 
 
 def read_word_vectors(
     datasets: dict[str, DatasetConfig], config: RunConfig, folder: Path, where: str
 ) -> dict[str, WordVectorsConfig]:
-    """Return where word vectors are from, for the data sets that have a source of them."""
-    found = {}
+    """Return the sources of word vectors, for the data sets that name one."""
+    sources = {}
     for name, dataset in datasets.items():
-        entry = config.datasets[name]
-        key = f"{folder}/datasets/{name}.yaml: word_vectors"
-        if entry.word_vectors is not None or entry.data is not None:
-            key = (
-                f"{where}: datasets.{name}{'.word_vectors' if entry.word_vectors is not None else '.data.word_vectors'}"
-            )
-        if dataset.word_vectors is not None:
-            found[name] = word_vectors_config(dataset.word_vectors, folder, key)
-    return found
+        if dataset.word_vectors is None:
+            continue
+        named_by_run = config.datasets[name].word_vectors is not None
+        own_key = f"{where}: datasets.{name}.word_vectors"
+        key = own_key if named_by_run else key_of("word_vectors", name, config, folder, where)
+        source = read_source(WordVectorsConfig, folder / "word_vectors", dataset.word_vectors, key, "read_vectors")
+        if source.own_file is not None and not Path(source.own_file).is_file():
+            path = folder / "word_vectors" / f"{dataset.word_vectors}.yaml"
+            raise UserError(f"{path}: options.file: there is no file {source.own_file} (seen from {Path.cwd()})")
+        sources[name] = source
+    return sources
 
 
-def word_vectors_config(source: str, folder: Path, key: str) -> WordVectorsConfig:
-    """Return a file of config/word_vectors by its name."""
-    path = folder / "word_vectors" / f"{source}.yaml"
+def key_of(option: str, name: str, config: RunConfig, folder: Path, where: str) -> str:
+    """Return the key that sets an option of a data set: in the run's own table, or in the data set's file."""
+    if config.datasets[name].data is not None:
+        return f"{where}: datasets.{name}.data.{option}"
+    return f"{folder}/datasets/{name}.yaml: {option}"
+
+
+def parents(source: str, folder: Path, key: str) -> SiblingsConfig:
+    """Return a source of parents: a file of config/siblings by its name, or the user's own table by its path."""
+    if re.fullmatch(DATASET_NAME, source):
+        hint = ", or name a table such as parents.csv"
+        config: SiblingsConfig = read_source(SiblingsConfig, folder / "siblings", source, key, "read_parents", hint)
+        return config
+    options = check(parent_table.Options, {"parents": source}, key)
+    if not Path(source).is_file():
+        raise UserError(f"{key}: there is no file {source} (seen from {Path.cwd()})")
+    about = {"title": source, "licence": "the user's own", "citation": source}
+    described = {"adapter": "parent_table", "options": options.model_dump(exclude_unset=True)}
+    return check(SiblingsConfig, about | described, key)
+
+
+def read_source(model: Any, folder: Path, source: str, key: str, reader: str, hint: str = "") -> Any:
+    """Read a file of config/siblings or config/word_vectors, whose adapter must define the function `reader`."""
+    path = folder / f"{source}.yaml"
     if not re.fullmatch(DATASET_NAME, source) or not path.is_file():
-        known = ", ".join(sorted(file.stem for file in path.parent.glob("*.yaml")))
-        raise UserError(f"{key}: {source!r} has no file {path}; there are {known}")
-    config: WordVectorsConfig = read_config(WordVectorsConfig, path)
-    adapter = load_adapter(config.adapter, str(path), "read_vectors")
+        raise UserError(f"{key}: {source!r} has no file {path}; there are {names_in(folder)}{hint}")
+    config = read_config(model, path)
+    adapter = load_adapter(config.adapter, str(path), reader)
     check(adapter.Options, config.options, f"{path}: options")
-    if config.own_file is not None and not Path(config.own_file).is_file():
-        raise UserError(f"{path}: options.file: there is no file {config.own_file} (seen from {Path.cwd()})")
     return config
 
 
 def read_chosen(datasets: dict[str, DatasetConfig], folder: Path) -> dict[str, ChosenSettings]:
-    """Read the recorded searches of the data sets that have some."""
-    files = {name: folder / "chosen" / f"{name}.yaml" for name in datasets}
-    found = {name: read_config(ChosenSettings, path) for name, path in files.items() if path.is_file()}
-    return {
-        name: chosen.model_copy(update={"options": with_included(chosen.options, folder)})
-        for name, chosen in found.items()
-    }
+    """Read the recorded searches, for the data sets that have a record."""
+    records = {}
+    for name in datasets:
+        path = folder / "chosen" / f"{name}.yaml"
+        if path.is_file():
+            record = read_config(ChosenSettings, path)
+            records[name] = record.model_copy(update={"options": with_included(record.options, folder)})
+    return records
 
 
 def check_name(pattern: str, key: str, name: str, where: str) -> None:
-    """Raise a `UserError` for a name that cannot be the name of a folder."""
+    """Raise a `UserError` for a name that cannot name a folder."""
     if not re.fullmatch(pattern, name) or name == RESERVED:
         raise UserError(f"{where}: {key}: {name!r} cannot be a name; use {pattern}, but not {RESERVED!r}")
 
@@ -185,16 +185,20 @@ def read_named(model: Any, folder: Path, name: str, where: str) -> Any:
     check_name(DATASET_NAME if model is DatasetConfig else VARIANT_NAME, folder.name, name, where)
     path = folder / f"{name}.yaml"
     if not path.is_file():
-        known = ", ".join(sorted(file.stem for file in folder.glob("*.yaml")))
-        raise UserError(f"{where}: {folder.name}: {name!r} has no file {path}; there are {known}")
+        raise UserError(f"{where}: {folder.name}: {name!r} has no file {path}; there are {names_in(folder)}")
     return read_method_config(path) if model is MethodConfig else read_config(model, path)
 
 
+def names_in(folder: Path) -> str:
+    """Return the names of the YAML files in a folder, as text."""
+    return ", ".join(sorted(file.stem for file in folder.glob("*.yaml")))
+
+
 def check_keys(file: Path) -> None:
-    """Check the keys of one file, so that an error names the file that contains the key."""
+    """Check the keys of one configuration file, so that an error names that file."""
     values = read_yaml(file) or {}
     if not isinstance(values, dict):
-        raise UserError(f"{file}: the whole file: should be a list of keys and values")
+        raise UserError(f"{file}: the whole file: should be a mapping of keys to values")
     for key in values:
         if key not in RunConfig.model_fields:
             raise UserError(f"{file}: {key}: unknown key; known are {', '.join(RunConfig.model_fields)}")

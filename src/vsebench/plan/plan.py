@@ -1,4 +1,4 @@
-"""What a run consists of: its data sets with their protocols, its methods, its papers, and what it shows of them."""
+"""The plan of a run: its data sets with their protocols, methods and papers, and its tables and figures."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,12 +29,12 @@ from vsebench.rendering.outline import GATHERED, LeftOut, MetricLeftOut, Outline
 
 NO_DECISIONS = "the models learn the validation images, unless the data set has refit: false"
 NO_DECISIONS_OF_UNSEEN = "its validation labels differ from its test labels"
-NO_SIBLINGS = "nothing says which labels of the data set are siblings"
+NO_SIBLINGS = "the data set has no source of siblings"
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A run's configuration with those of its data sets and variants."""
+    """A run's configuration, and those of its data sets and methods."""
 
     folder: Path  # of the configuration files
     name: str  # of the run's own file
@@ -42,30 +42,28 @@ class Plan:
     datasets: dict[str, DatasetConfig]
     methods: dict[str, MethodConfig]
     papers: list[Paper]
-    siblings: dict[str, SiblingsConfig]  # of the data sets that say where their labels' parents are from
-    word_vectors: dict[
-        str, WordVectorsConfig
-    ]  # of the data sets that say where the word vectors of their labels are from
+    siblings: dict[str, SiblingsConfig]  # for data sets with a source of their labels' parents
+    word_vectors: dict[str, WordVectorsConfig]  # for data sets with a source of word vectors
     decisions: dict[str, DecisionConfig]
-    chosen: dict[str, ChosenSettings]  # of the data sets with recorded searches for settings
+    chosen: dict[str, ChosenSettings]  # for data sets with recorded searches for settings
 
     @cached_property
     def tasks(self) -> list[Task]:
-        """Every data set with each of its protocols, where one of the run's variants can run there."""
+        """The tasks at which at least one of the run's variants can run."""
         return [task for task in self.named_tasks if self.variants(task)]
 
     @property
     def named_tasks(self) -> list[Task]:
-        """Return every data set with each of its protocols."""
+        """Every data set with each of its protocols."""
         return [Task(name, protocol) for name, entry in self.config.datasets.items() for protocol in entry.protocols]
 
     def processed(self, task: Task) -> str:
-        """Return the folder that a task is split from: the data set's, or that of the two that are joined."""
+        """Return the folder of the data that a task splits: a data set, or two joined ones."""
         source = source_of(task.protocol)
         return f"data/processed/{task.dataset}" + (f"/{FROM}{source}" if source else "")
 
     def data_of(self, task: Task) -> TaskData:
-        """Return what is known of a task's data before it is read."""
+        """Return the properties of a task's data that are known before it is read."""
         dataset, rules = self.datasets[task.dataset], load_protocol(task.protocol)
         sources = [dataset, *(self.datasets[name] for name in source_datasets([task.protocol]))]
         return TaskData(
@@ -81,7 +79,7 @@ class Plan:
         )
 
     def provides(self, task: Task) -> set[str]:
-        """Return which of the needs of methods a task satisfies (keys of `needs.NEEDS`)."""
+        """Return the needs of methods (keys of `needs.NEEDS`) that a task satisfies."""
         return provided(self.data_of(task))
 
     def method_class(self, variant: str) -> type[Fitter]:
@@ -89,21 +87,21 @@ class Plan:
         return load_method(self.methods[variant].method)
 
     def chosen_variants(self, task: Task) -> list[str]:
-        """Return the variants that the run wants at a task, in its order: all, or those that it names for it."""
+        """Return the variants that the run configures for a task, in the run's order."""
         entry = self.config.datasets[task.dataset]
         named = entry.protocol_methods.get(task.protocol, entry.methods)
         return [variant for variant in self.methods if named is None or variant in named]
 
     def variants(self, task: Task) -> list[str]:
-        """Return the variants that run at a task."""
+        """Return the variants that run at a task, in the run's order."""
         left_out = self.obstacles(task)
         return [variant for variant in self.chosen_variants(task) if variant not in left_out]
 
     def obstacles(self, task: Task) -> dict[str, str]:
-        """Return the variants that cannot run at a task, and why."""
+        """Return the variants that cannot run at a task, each with the reason."""
         present = self.provides(task)
-        found = {variant: self.method_class(variant).obstacle(present) for variant in self.chosen_variants(task)}
-        return {variant: reason for variant, reason in found.items() if reason is not None}
+        reasons = {variant: self.method_class(variant).obstacle(present) for variant in self.chosen_variants(task)}
+        return {variant: reason for variant, reason in reasons.items() if reason is not None}
 
     def oracles(self, task: Task) -> list[str]:
         """Return the variants of a task that are not compared with the others."""
@@ -116,37 +114,36 @@ class Plan:
 
     @property
     def list_metrics(self) -> list[str]:
-        """Return the metrics of the run that need the siblings of labels."""
+        """The metrics of the run that need the siblings of labels."""
         return [name for name in self.config.metrics if isinstance(load_metric(name), ListMetric)]
 
     def missing_metrics(self, task: Task) -> list[str]:
-        """Return the metrics that cannot be computed at a task, because nothing says which labels are siblings."""
+        """Return the metrics that cannot be computed at a task because its data set has no source of siblings."""
         return [] if task.dataset in self.siblings else self.list_metrics
 
     def decisions_of(self, variant: str, task: Task) -> list[str]:
-        """Return the decisions that a variant gets at a task: none where test images are known, a model is refit, or
-        labels are unseen.
+        """Return the decisions of a variant at a task.
 
-        One that needs the label distribution is left out where that is not known.
+        There are none where test images are known, models are refitted, or labels are unseen. Decisions that need the
+        label distribution are left out where it is not known.
         """
         if not load_protocol(task.protocol).new_images or self.obstacle_to_decisions(task):
             return []
-        given = [name for name, variants in self.config.decisions.items() if variant in variants]
-        has_distribution = "label_distribution" in self.provides(task)
+        missing = {"label_distribution"} - self.provides(task)
         return [
             name
-            for name in given
-            if has_distribution or "label_distribution" not in load_decision(self.decisions[name].decision).needs
+            for name, variants in self.config.decisions.items()
+            if variant in variants and not missing & load_decision(self.decisions[name].decision).needs
         ]
 
     def obstacle_to_decisions(self, task: Task) -> str | None:
-        """Return why no decision can be taught at a task of new images, or None if it can."""
+        """Return why no decision can be fitted at a task with new images, or None if decisions can be fitted."""
         if load_protocol(task.protocol).unseen:
             return NO_DECISIONS_OF_UNSEEN
         return NO_DECISIONS if self.config.datasets[task.dataset].refit else None
 
     def decided(self, task: Task) -> list[Entry]:
-        """Return each variant of a task with each of its decisions; none if the run has no metric of label sets."""
+        """Return each variant of a task with each of its decisions; empty if the run has no metric of label sets."""
         if not any(map(is_of_decision, self.config.metrics)):
             return []
         return [Entry(variant, name) for variant in self.variants(task) for name in self.decisions_of(variant, task)]
@@ -158,7 +155,7 @@ class Plan:
         return [task for task in self.tasks if protocols is None or task.protocol in protocols]
 
     def sweeps(self, task: Task) -> list[tuple[str, str]]:
-        """Return each (variant, setting) that is varied at a task."""
+        """Return the pairs (variant, setting to vary) of a task."""
         protocols = self.config.datasets[task.dataset].sweeps
         variants = self.variants(task) if protocols is None or task.protocol in protocols else []
         return [
@@ -170,7 +167,7 @@ class Plan:
 
     @cached_property
     def outline(self) -> Outline:
-        """What the run consists of, for tables, figures and the report."""
+        """The contents of the run, for tables, figures and the report."""
         makes = {"scaling": self.config.scaling is not None, "sweeps": any(map(self.sweeps, self.tasks))}
         makes |= {"word_vectors": bool(self.word_vectors), "cold": bool(self.cold_tasks)}
         makes |= {name: bool(self.variants_read(name)) for name in known_analyses()}
@@ -208,24 +205,21 @@ class Plan:
     @cached_property
     def tables(self) -> dict[str, Instance]:
         """The tables of the run and of its papers, by their names."""
-        found = instances_of_run(TableKind, self.outline)
+        tables = instances_of_run(TableKind, self.outline)
         for paper in self.papers:
-            found |= instances_of_paper(TableKind, paper.path, paper.tables)
-        return found
+            tables |= instances_of_paper(TableKind, paper.path, paper.tables)
+        return tables
 
     @cached_property
     def figures(self) -> dict[str, Instance]:
         """The figures of the run and of its papers, by their names."""
-        found = instances_of_run(FigureKind, self.outline)
+        figures = instances_of_run(FigureKind, self.outline)
         for paper in self.papers:
-            found |= instances_of_paper(FigureKind, paper.path, paper.figures)
-        return found
+            figures |= instances_of_paper(FigureKind, paper.path, paper.figures)
+        return figures
 
     def variants_read(self, name: str) -> list[str]:
-        """Return the variants at all tasks, as dataset/protocol/variant, that an analysis is made of.
-
-        Those with a decision are named as dataset/protocol/variant/decision.
-        """
+        """Return the models that an analysis covers, as dataset/protocol/variant or .../variant/decision."""
         analysed = self._analysed_variants[name]
         return [
             f"{task}/{entry}"
@@ -236,7 +230,7 @@ class Plan:
 
     @cached_property
     def _analysed_variants(self) -> dict[str, set[str]]:
-        """The variants that each analysis is made of for the papers' claims, tables and figures."""
+        """The variants that each analysis covers, since claims, tables or figures of papers name them."""
         analysed: dict[str, set[str]] = {name: set() for name in known_analyses()}
         for paper in self.papers:
             tests = [claim.test for claim in read_claims(paper)]
@@ -248,5 +242,5 @@ class Plan:
 
 
 def source_datasets(protocols: list[str]) -> list[str]:
-    """Return the data sets that protocols train on in place of the tested one."""
+    """Return the data sets that protocols train on instead of the tested one."""
     return [source for source in map(source_of, protocols) if source is not None]

@@ -1,4 +1,4 @@
-"""What the models of a variant are fitted with: settings, epochs, and how both are chosen on the validation labels.
+"""The settings and epochs of variants, and how they are chosen on the validation labels.
 
 A variant is a method with its settings: one file in `config/methods`.
 """
@@ -17,23 +17,23 @@ from vsebench.protocols.base import load_protocol
 
 
 def is_validated(plan: Plan, variant: str) -> bool:
-    """Return whether something is chosen for a variant on validation labels: epochs, settings of a grid, or weights."""
+    """Return whether epochs, settings or the weights of an ensemble are chosen for a variant on validation labels."""
     method = plan.methods[variant]
     return bool(method.epochs or method.grid or method.members)
 
 
 def timed_variants(plan: Plan, task: Task) -> list[str]:
-    """Return the variants that are timed: those for which something is chosen."""
+    """Return the variants of a task that are timed: those that are validated."""
     return [variant for variant in plan.variants(task) if is_validated(plan, variant)]
 
 
 def validation_metric(plan: Plan, task: Task) -> str:
-    """Return the metric that settings and epochs are chosen by."""
+    """Return the metric by which settings and epochs are chosen."""
     return plan.config.validation_metric or load_protocol(task.protocol).validation_metric
 
 
 def epochs_of(plan: Plan, variant: str, dataset: str) -> Epochs | None:
-    """Return when a variant's training stops on a data set; None if the variant is not trained by epochs."""
+    """Return the limits of a variant's epochs on a data set; None if the variant is not trained by epochs."""
     return plan.config.datasets[dataset].epochs.get(variant) or plan.methods[variant].epochs
 
 
@@ -43,7 +43,7 @@ def settings_of(plan: Plan, variant: str, dataset: str) -> dict[str, Any]:
 
 
 def settings_on(plan: Plan, variant: str, dataset: DatasetConfig) -> dict[str, Any]:
-    """Return a variant's settings, with the data set's normalisation and the run's factors where they name none."""
+    """Return a variant's settings; normalisation and factors default to the data set's and the run's."""
     method, module = plan.methods[variant], plan.method_class(variant)
     settings = method.settings | method.family_settings.get(dataset.family, {})
     if "normalise" in module.settings_type.model_fields and settings.get("normalise") is None:
@@ -52,14 +52,14 @@ def settings_on(plan: Plan, variant: str, dataset: DatasetConfig) -> dict[str, A
 
 
 def compiled_settings(plan: Plan, variant: str) -> dict[str, Any]:
-    """Return the settings to compile kernels with, without family_settings, which do not change what is compiled."""
+    """Return the settings to compile kernels with: without family_settings, which do not affect kernels."""
     return with_factors(plan.method_class(variant), plan.methods[variant].settings, plan.config.factors)
 
 
 def starting_settings(plan: Plan, variant: str, task: Task, seed: int) -> dict[str, Any]:
-    """Return the settings that a variant is fitted with at a task, or that its grid varies where the run tunes.
+    """Return the settings that a variant is fitted with at a task or, in a run that tunes, that its grid varies.
 
-    Where a search is recorded, they are those that it chose with the seed's split, or with its first one.
+    If a search is recorded, these are the settings that it chose for this seed, or else for its first seed.
     """
     search = recorded_search(plan, variant, task)
     if search is None:
@@ -68,9 +68,9 @@ def starting_settings(plan: Plan, variant: str, task: Task, seed: int) -> dict[s
 
 
 def recorded_search(plan: Plan, variant: str, task: Task) -> RecordedSearch | None:
-    """Return the recorded search for a variant's settings at a task; None where the run tunes, or if there is none.
+    """Return the recorded search for a variant's settings at a task; None if there is none, or if the run tunes.
 
-    One of other data, by another metric, or with other settings where its grid has no values, does not count.
+    A record does not count if it is of other data or by another metric, or if settings outside its grid have changed.
     """
     chosen = plan.chosen.get(task.dataset)
     if plan.config.tune or chosen is None or not _is_of_data(chosen, plan.datasets[task.dataset]):
@@ -85,21 +85,21 @@ def recorded_search(plan: Plan, variant: str, task: Task) -> RecordedSearch | No
 
 
 def _is_of_data(chosen: ChosenSettings, dataset: DatasetConfig) -> bool:
-    """Return whether settings were chosen on a data set with the same options and filters."""
+    """Return whether settings were chosen on data with the options and filters of this data set."""
     options = check(load_adapter(dataset.adapter, dataset.title).Options, dataset.options, dataset.title)
     return chosen.options == options.model_dump(mode="json") and chosen.vocabulary == dataset.vocabulary
 
 
 def _is_of_grid(settings: dict[str, Any], own: dict[str, Any], grid: dict[str, list[Any]]) -> bool:
-    """Return whether settings are a variant's own, with values of its grid."""
+    """Return whether settings are a variant's own, except for values of the grid."""
     allowed = {key: grid.get(key, [value]) for key, value in own.items()}
     return settings.keys() == allowed.keys() and all(value in allowed[key] for key, value in settings.items())
 
 
 def not_tuned(plan: Plan) -> dict[str, int]:
-    """Return, for a run that does not tune, where the settings of each variant with a grid come from.
+    """Return dataset/protocol/variant -> number of configurations that the recorded search tried, 0 without a record.
 
-    The keys are dataset/protocol/variant, the values the configurations of the recorded search, or 0 without one.
+    It contains the variants that have a grid, and is empty if the run tunes.
     """
     if plan.config.tune:
         return {}
@@ -109,12 +109,12 @@ def not_tuned(plan: Plan) -> dict[str, int]:
 
 
 def grid_of(plan: Plan, variant: str) -> dict[str, list[Any]]:
-    """Return the grid that is tried on the validation labels; it is empty if the run does not tune."""
+    """Return a variant's grid; empty if the run does not tune."""
     return plan.methods[variant].grid if plan.config.tune else {}
 
 
 def beyond_edges(plan: Plan, variant: str, sweep: bool = False) -> int:
-    """Return how many configurations are tried beyond a grid's edges; with sweep=True, at each value of a sweep."""
+    """Return how many configurations are tried beyond a grid's edges; with sweep=True, for each value of a sweep."""
     if plan.methods[variant].stays_in_grid:
         return 0
     own = plan.config.sweeps_beyond_edges if sweep else None
@@ -122,16 +122,16 @@ def beyond_edges(plan: Plan, variant: str, sweep: bool = False) -> int:
 
 
 def seed_of_settings(plan: Plan, variant: str, task: Task, seed: int) -> int:
-    """Return the seed that chooses the settings of a variant: its own, or the first where all have the same split."""
+    """Return the seed whose split chooses a variant's settings: the first seed if all seeds have the same split."""
     first = plan.config.seeds[0]
     return first if grid_of(plan, variant) and load_protocol(task.protocol).fixed else seed
 
 
 def scaled_variants(plan: Plan) -> dict[str, tuple[str, dict[str, Any]]]:
-    """Return module and settings of the variants whose growth is measured on the data set of `scaling`.
+    """Return variant -> (module, settings) for the variants that are measured on the data set of `scaling`.
 
-    The stage sets the number of factors where they are varied. The growth of an epoch's time is measured on labels
-    alone, that of the time to score an image on features.
+    The time of an epoch is measured for methods that need labels only, the time to score an image for methods that
+    need features only. The stage sets the number of factors where factors are varied.
     """
     scaling = plan.config.scaling
     if scaling is None:
@@ -146,7 +146,7 @@ def scaled_variants(plan: Plan) -> dict[str, tuple[str, dict[str, Any]]]:
 
 
 def _is_trained_on_labels(plan: Plan, variant: str) -> bool:
-    """Return whether a variant has epochs and factors, and needs neither image features nor word vectors."""
+    """Return whether a variant has epochs and factors, but needs neither image features nor word vectors."""
     module = plan.method_class(variant)
     has_factors = "factors" in module.settings_type.model_fields
     return plan.methods[variant].epochs is not None and has_factors and not module.needs & {"features", "word_vectors"}

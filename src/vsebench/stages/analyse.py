@@ -1,4 +1,4 @@
-"""Compute one analysis of some fitted models; each analysis is a module in vsebench/evaluation/analyses."""
+"""Compute an analysis of fitted models; each analysis is a module in vsebench/evaluation/analyses."""
 
 import argparse
 import json
@@ -17,7 +17,7 @@ from vsebench.evaluation.analyses.base import AnalysedCase, AnalysedDataset, loa
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the stage's arguments, the same for each analysis."""
+    """Declare the arguments, which are the same for all analyses."""
     analyses = parser.add_subparsers(dest="analysis", required=True, metavar="NAME")
     for name in known_analyses():
         summary = summary_of(modules_in("evaluation/analyses")[name])
@@ -25,11 +25,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         analysis.add_argument("--results", type=Path, required=True, help="folder with the results")
         analysis.add_argument("--processed", type=Path, required=True, help="folder with the processed data sets")
         analysis.add_argument(
-            "--variants", nargs="+", required=True, help="each as dataset/protocol/variant or .../variant/decision"
+            "--variants", nargs="+", required=True, help="models, as dataset/protocol/variant or .../variant/decision"
         )
         analysis.add_argument("--seeds", nargs="+", type=int, required=True)
-        analysis.add_argument("--with-siblings", nargs="*", default=[], help="data sets that have siblings.parquet")
-        analysis.add_argument("--features", type=json.loads, default={}, help='JSON: {"dataset": path, ...}')
+        analysis.add_argument("--with-siblings", nargs="*", default=[], help="data sets with a siblings.parquet")
+        analysis.add_argument("--features", type=json.loads, default={}, help='JSON: {"dataset": features file, ...}')
         analysis.add_argument("--out", type=Path, required=True)
 
 
@@ -44,24 +44,24 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def of_case(table: pl.DataFrame, case: AnalysedCase, schema: Schema) -> pl.DataFrame:
-    """Return an analysis' table with the columns that name the case."""
+    """Return a table of an analysis with the columns that identify the case."""
     keys = case.case.keys | ({"decision": case.decision} if "decision" in schema else {})
     return table.with_columns(**{key: pl.lit(value) for key, value in keys.items()}).select(*schema).cast(schema)
 
 
 def analysed_cases(arguments: argparse.Namespace) -> Iterator[AnalysedCase]:
-    """Yield the cases that the arguments name: every method with every seed."""
+    """Yield every variant that the arguments name, with every seed."""
     entries = [entry_at_task(name) for name in arguments.variants]
     datasets = {task.dataset: analysed_dataset(arguments, task.dataset) for task, _ in entries}
     for task, entry in entries:
-        analysed = [other.variant for other_task, other in entries if other_task == task and not other.decision]
+        analysed = [same.variant for own_task, same in entries if own_task == task and not same.decision]
         for seed in arguments.seeds:
             case, is_first = Case(task, entry.variant, seed), seed == arguments.seeds[0]
             yield AnalysedCase(case, entry.decision, arguments.results, datasets[task.dataset], is_first, analysed)
 
 
 def analysed_dataset(arguments: argparse.Namespace, name: str) -> AnalysedDataset:
-    """Return a data set with the files that the arguments name."""
+    """Return a data set and its files, as named by the arguments."""
     features = arguments.features.get(name)
     folder, has_siblings = arguments.processed / name, name in arguments.with_siblings
     return AnalysedDataset(folder, None if features is None else Path(features), has_siblings)

@@ -1,4 +1,4 @@
-"""Recompute published numbers that follow from other published numbers, and report which agree."""
+"""Recompute those published numbers that follow from other published numbers, and report which ones agree."""
 
 import argparse
 from pathlib import Path
@@ -10,13 +10,7 @@ from vsebench.papers.base import read_papers
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--papers",
-        type=Path,
-        nargs="*",
-        default=[],
-        help="the papers' YAML files; their CSV files lie beside them",
-    )
+    parser.add_argument("--papers", type=Path, nargs="*", default=[], help="YAML files of papers, next to their CSVs")
     parser.add_argument("--out", type=Path, required=True, help="CSV file to write")
 
 

@@ -15,18 +15,18 @@ from vsebench.papers.base import read_papers
 from vsebench.papers.evidence import Evidence, RunTask
 from vsebench.papers.verdicts import verdicts
 
-KEPT = 32  # cached cases; a claim compares the same two methods in several metrics
+KEPT = 32  # number of cached models; a claim compares the same two methods by several metrics
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--papers", type=Path, nargs="*", default=[], help="YAML files with the claims")
+    parser.add_argument("--papers", type=Path, nargs="*", default=[], help="YAML files of papers, next to their CSVs")
     parser.add_argument("--results", type=Path, required=True, help="folder with the results")
-    parser.add_argument("--variants", nargs="+", required=True, help="dataset/protocol/variant or .../variant/decision")
+    parser.add_argument("--variants", nargs="+", required=True, help="models, as in `analyse`")
     parser.add_argument("--seeds", nargs="+", type=int, required=True)
     parser.add_argument("--bootstrap", type=int, required=True, help="number of resamples")
     parser.add_argument("--sweeps", type=Path, help="sweeps.parquet, if the run varies settings")
     parser.add_argument("--scaling", type=Path, help="scaling.parquet, if the run measures growth")
-    parser.add_argument("--analyses", type=Path, nargs="*", default=[], help="gathered analyses that a claim reads")
+    parser.add_argument("--analyses", type=Path, nargs="*", default=[], help="files of the analyses that claims read")
     parser.add_argument("--siblings", type=json.loads, default={}, help='JSON: {"dataset": "siblings.parquet", ...}')
     parser.add_argument("--out", type=Path, required=True, help="claims.csv")
 
@@ -39,18 +39,11 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def read_evidence(arguments: argparse.Namespace) -> Evidence:
-    """Return the results that claims are tested on."""
+    """Return the results on which claims are tested."""
     results: Path = arguments.results
 
-    @lru_cache(KEPT)
-    def ranks(case: Case) -> pl.DataFrame:
-        return read_parquet(case.folder(results) / "ranks.parquet")
-
-    def lists(case: Case) -> pl.DataFrame:
-        return read_parquet(case.folder(results) / "lists.parquet")
-
-    def sweep_ranks(case: Case, parameter: str) -> pl.DataFrame:
-        return read_parquet(case.folder(results) / "sweep" / f"{parameter}-ranks.parquet")
+    def read(case: Case, name: str) -> pl.DataFrame:
+        return read_parquet(case.folder(results) / name)
 
     return Evidence(
         tasks=tasks(arguments.variants, results),
@@ -60,9 +53,9 @@ def read_evidence(arguments: argparse.Namespace) -> Evidence:
         history=read_parquet(results / "history.parquet"),
         sweeps=read_parquet(arguments.sweeps) if arguments.sweeps else None,
         scaling=read_parquet(arguments.scaling) if arguments.scaling else None,
-        read_ranks=ranks,
-        read_sweep_ranks=sweep_ranks,
-        read_lists=lists,
+        read_ranks=lru_cache(KEPT)(lambda case: read(case, "ranks.parquet")),
+        read_sweep_ranks=lambda case, parameter: read(case, f"sweep/{parameter}-ranks.parquet"),
+        read_lists=lambda case: read(case, "lists.parquet"),
         read_ranked=lru_cache(KEPT)(lambda case: read_ranked(case, results)),
         read_sets=lru_cache(KEPT)(lambda case, decision: read_sets(case, decision, results)),
         n_labels=lambda case: n_candidates_of(case, results),
@@ -72,7 +65,7 @@ def read_evidence(arguments: argparse.Namespace) -> Evidence:
 
 
 def tasks(names: list[str], results: Path) -> list[RunTask]:
-    """Return the tasks with their methods, given "dataset/protocol/variant" and ".../variant/decision"."""
+    """Return the tasks with their methods, from names such as "dataset/protocol/variant"."""
     datasets = {entry["name"]: entry for entry in read_json(results / "datasets.json")}
     variants: dict[Task, list[str]] = {}
     for name in names:

@@ -1,4 +1,4 @@
-"""Compare the published numbers with ours where data and protocol are the same."""
+"""Compare published numbers with ours, for the same data and protocol."""
 
 import argparse
 from pathlib import Path
@@ -12,13 +12,7 @@ from vsebench.papers.comparison import Ours, compare
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--papers",
-        type=Path,
-        nargs="*",
-        default=[],
-        help="YAML files, next to the CSV files with the printed numbers",
-    )
+    parser.add_argument("--papers", type=Path, nargs="*", default=[], help="YAML files of papers, next to their CSVs")
     parser.add_argument("--results", type=Path, required=True, help="folder with the gathered results")
     parser.add_argument("--out", type=Path, required=True, help="comparison.csv")
 

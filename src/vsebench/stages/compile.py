@@ -1,4 +1,4 @@
-"""Compile every kernel once, so that later processes load it from numba's cache on disk."""
+"""Compile kernels, which later processes then load from numba's cache on disk."""
 
 import argparse
 import importlib
@@ -24,13 +24,13 @@ from vsebench.training import tiny_matrix, warm_up
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--module", help="module in vsebench.methods; default: ranking and the simulator")
-    parser.add_argument("--settings", type=json.loads, default={}, help="JSON")
+    parser.add_argument("--module", help="module in vsebench.methods (default: ranking and the simulator)")
+    parser.add_argument("--settings", type=json.loads, default={}, help="JSON: the method's settings")
     parser.add_argument(
         "--out",
         type=Path,
         required=True,
-        help="JSON file to write: seconds, and number of functions that were not cached",
+        help="JSON file to write, with the seconds and the number of functions that were compiled",
     )
 
 
@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def functions_compiled() -> int:
-    """Return the number of functions that this process had to compile."""
+    """Return the number of functions that this process has compiled."""
     modules = map(importlib.import_module, modules_in("kernels").values())
     kernels = {id(f): f for module in modules for f in vars(module).values() if isinstance(f, CPUDispatcher)}
     return sum(sum(kernel.stats.cache_misses.values()) for kernel in kernels.values())
@@ -60,7 +60,7 @@ def train_tiny(name: str, values: dict[str, Any]) -> None:
 
 
 def rank_tiny() -> None:
-    """Rank and list with both kinds of models, with one and with several held-out labels per image."""
+    """Rank labels by both kinds of models, with one held-out label per image and with several."""
     ones = np.ones((6, 6), dtype=np.float32)
     with workers(1) as pool:
         labels = tiny_matrix()

@@ -1,8 +1,8 @@
 """Choose label sets for the test images from a model's scores, by each of the method's decisions in the run.
 
-A decision is fitted on the model's training images and tuned on the validation images. Writes decisions.parquet (the
-chosen labels), thresholds.parquet (the thresholds of the test images' own labels, from decisions with thresholds per
-image and label) and decisions.json (the fitted parameters of each decision).
+A decision is fitted on the model's training images and tuned on the validation images. The stage writes
+decisions.parquet (the chosen labels), thresholds.parquet (for decisions with a threshold per image and label, the
+thresholds of the test images' own labels) and decisions.json (the fitted parameters of each decision).
 """
 
 import argparse
@@ -18,7 +18,7 @@ from tqdm import tqdm
 
 from vsebench import models
 from vsebench.config.method import Decided
-from vsebench.core.schemas import DECISIONS, THRESHOLDS
+from vsebench.core.schemas import DECISIONS, THRESHOLDS, Schema
 from vsebench.core.storage import write_json, write_table
 from vsebench.core.tasks import Case, Task
 from vsebench.core.yaml_files import check
@@ -26,7 +26,7 @@ from vsebench.data import splits
 from vsebench.data.chunks import even_chunks
 from vsebench.data.features import Features
 from vsebench.data.needs import FEATURES, TRUTH
-from vsebench.data.problem import HeldOut, LabelMatrix, Mask, Matrix, Queries, Training
+from vsebench.data.problem import HeldOut, LabelMatrix, Matrix, Queries, Training
 from vsebench.evaluation.decisions.base import Decision, Labelled, Scored, ThresholdDecision, Tuning, make_decision
 from vsebench.evaluation.ranking import QUERIES_A_CHUNK, check_finite, check_labels, queries_of
 from vsebench.models import Embedded, Model, Thresholded
@@ -34,9 +34,9 @@ from vsebench.models import Embedded, Model, Thresholded
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--split", type=Path, required=True, help="folder of the split")
-    parser.add_argument("--model", type=Path, required=True, help="model.npz, of a fit with --no-refit")
-    parser.add_argument("--features", type=Path, help="features of the images, if the model reads them")
-    parser.add_argument("--truth", type=Path, help="truth.npz of a simulated data set, for an oracle")
+    parser.add_argument("--model", type=Path, required=True, help="model.npz of a fit with --no-refit")
+    parser.add_argument("--features", type=Path, help="image features, if the model uses them")
+    parser.add_argument("--truth", type=Path, help="truth.npz of a simulated data set, for oracles")
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--protocol", required=True)
     parser.add_argument("--variant", required=True)
@@ -64,24 +64,28 @@ def run(arguments: argparse.Namespace) -> None:
         name: make(name, check(Decided, values, f"--decisions: {name}"), arguments.seed, label_distribution)
         for name, values in arguments.decisions.items()
     }
-    learnt = held_out_of(split.first)
+    training = held_out_of(split.first)
     if not any(decision.trains for decision in decisions.values()):
-        learnt = learnt.take(np.empty(0, dtype=np.int32))
-    first, valid = (labelled(model, part, features) for part in (learnt, split.valid))
+        training = training.take(np.empty(0, dtype=np.int32))
+    first, valid = (labelled(model, part, features) for part in (training, split.valid))
     test = scored(model, split.test, features)
     chosen, thresholds, records = [pl.DataFrame(schema=DECISIONS)], [pl.DataFrame(schema=THRESHOLDS)], {}
     for name, decision in tqdm(decisions.items(), desc=str(case), mininterval=5):
         records[name] = decision.fit(first, valid)
-        chosen.append(pairs_of(decision.decide(test), split.test, name))
+        rows, labels = np.nonzero(decision.decide(test))
+        chosen.append(table_of(name, DECISIONS, image=split.test.images[rows], label=labels))
         if isinstance(decision, ThresholdDecision):
-            thresholds.append(thresholds_of(decision.thresholds(test), split.test, name))
+            right = split.test.right
+            own = decision.thresholds(test)[right.image_of_pair, right.label_of_pair]
+            images = split.test.images[right.image_of_pair]
+            thresholds.append(table_of(name, THRESHOLDS, image=images, label=right.label_of_pair, threshold=own))
     write_table(pl.concat(chosen), DECISIONS, arguments.out)
     write_table(pl.concat(thresholds), THRESHOLDS, arguments.thresholds)
     write_json({**case.keys, "decisions": records}, arguments.record)
 
 
 def make(name: str, decided: Decided, seed: int, label_distribution: Mapping[str, NDArray[Any]] | None) -> Decision:
-    """Return a decision that is configured in config/decisions."""
+    """Return a decision of config/decisions."""
     tuning = Tuning(decided.tuned_for, seed, label_distribution)
     return make_decision(decided.decision, tuning, decided.settings, f"config/decisions/{name}.yaml: settings")
 
@@ -93,7 +97,7 @@ def held_out_of(training: Training) -> HeldOut:
 
 
 def labelled(model: Model, images: HeldOut, features: Features | None) -> Labelled:
-    """Return images with their scores and labels; if the model reads features, images without features are left out."""
+    """Return images with their scores and labels, without images that lack features that the model uses."""
     if features is not None:
         images = images.take(np.flatnonzero(features.known[images.images]).astype(np.int32))
     return Labelled(**vars(scored(model, images, features)), right=images.right.mask())
@@ -115,15 +119,6 @@ def scored(model: Model, images: HeldOut, features: Features | None) -> Scored:
     )
 
 
-def pairs_of(chosen: Mask, images: HeldOut, name: str) -> pl.DataFrame:
-    """Return the table `schemas.DECISIONS` of one decision."""
-    rows, labels = np.nonzero(chosen)
-    columns = {"image": images.images[rows], "label": labels}
-    return pl.DataFrame(columns).select(pl.lit(name).alias("decision"), "image", "label").cast(DECISIONS)
-
-
-def thresholds_of(thresholds: Matrix, images: HeldOut, name: str) -> pl.DataFrame:
-    """Return the table `schemas.THRESHOLDS` of one decision."""
-    rows, labels = images.right.image_of_pair, images.right.label_of_pair
-    columns = {"image": images.images[rows], "label": labels, "threshold": thresholds[rows, labels]}
-    return pl.DataFrame(columns).select(pl.lit(name).alias("decision"), "image", "label", "threshold").cast(THRESHOLDS)
+def table_of(decision: str, schema: Schema, **columns: NDArray[Any]) -> pl.DataFrame:
+    """Return a table of one decision."""
+    return pl.DataFrame(columns).select(pl.lit(decision).alias("decision"), pl.all()).cast(schema)

@@ -1,4 +1,4 @@
-"""Record the machine, the versions and the compile times of the kernels."""
+"""Record the machine, the versions of packages, and the compile times of kernels."""
 
 import argparse
 from pathlib import Path

@@ -1,9 +1,9 @@
-"""Download the files of a data set, and record the source of each.
+"""Download the files of a data set, and record the source of each file.
 
-A valid file that is in place is kept. Otherwise the mirror is tried (the folder or http(s) address in the environment
-variable VSEBENCH_MIRROR; the file is <mirror>/<name>), then the sources of the configuration in their order. A file
-gets its final name only after it has passed its checks. `provenance.json` lists for each file name, source, sha256,
-md5, bytes, and the time of the download (UTC). It also lists the user's own files.
+A valid file that is already in the folder is kept. Otherwise the stage tries the mirror, a folder or http(s) address in
+the environment variable VSEBENCH_MIRROR, and then the configured sources in their order. A file gets its final name
+only after it has passed its checks. `provenance.json` lists the name, source, sha256, md5, size in bytes and time of
+download (UTC) of each file, and the user's own files.
 
 pooch is not used, because it can neither resume a transfer nor try several sources.
 """
@@ -37,9 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--definition",
         required=True,
-        help="JSON object: adapter, options, features and files, as in the data set's file",
+        help="JSON object with adapter, options, features and files, as in the data set's file",
     )
-    parser.add_argument("--out", type=Path, required=True, help="folder to put the files into")
+    parser.add_argument("--out", type=Path, required=True, help="folder for the files")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -51,13 +51,13 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def download(name: str, definition: DatasetDefinition, out: Path, mirror: str | None) -> None:
-    """Bring the files of a data set into the folder `out`, and write provenance.json there."""
+    """Put the files of a data set into the folder `out`, and write provenance.json there."""
     out.mkdir(parents=True, exist_ok=True)
     known = _known_records(out / "provenance.json")
     records = []
     for file, record in obtain_all(definition.files, alternatives(name, definition), out, mirror):
         if record["source"] == IN_PLACE and known.get(file.name, {}).get("sha256") == record["sha256"]:
-            record = known[file.name]  # the earlier record also states where the file came from
+            record = known[file.name]  # the earlier record names the file's source
         records.append(record)
     provenance: dict[str, Any] = {"dataset": name, "files": records}
     if knows(definition.adapter):
@@ -67,7 +67,7 @@ def download(name: str, definition: DatasetDefinition, out: Path, mirror: str | 
 
 
 def alternatives(name: str, definition: DatasetDefinition) -> list[str]:
-    """Return the adapter's `alternatives(options)`, names of files of which one is enough, the best first."""
+    """Return names of files of which one is enough, the best first, from the adapter's `alternatives(options)`."""
     adapter = load_adapter(definition.adapter, name, "Options")
     if not hasattr(adapter, "alternatives"):
         return []
@@ -77,7 +77,7 @@ def alternatives(name: str, definition: DatasetDefinition) -> list[str]:
 def obtain_all(
     files: list[SourceFile], alternatives: list[str], out: Path, mirror: str | None
 ) -> Iterator[tuple[SourceFile, dict[str, Any]]]:
-    """Yield each file with its record; of the alternatives, only the first that is available."""
+    """Yield each file with its record; of the alternatives, yield only the first one that is available."""
     faults: list[str] = []
     by_name = {file.name: file for file in files}
     for name in alternatives:
@@ -95,15 +95,15 @@ def obtain_all(
 
 
 def obtain(file: SourceFile, out: Path, mirror: str | None) -> dict[str, Any]:
-    """Bring a file into `out` from the first location that has it, and return its record.
+    """Put a file into `out` from the first location that has it, and return its record.
 
-    Raises a `UserError` with the answer of each location.
+    If no location has it, raise a `UserError` with the answer of each one.
     """
     target = out / file.name
     answers = []
     for source, location in _locations(file, target, mirror):
         try:
-            digest = _take(location, target, file)
+            digest = verify(target, file) if location == target else _fetch(location, target, file)
         except (BadContentError, transfer.TransferError) as fault:
             answers.append(f"{source} ({fault})")
         else:
@@ -117,7 +117,7 @@ def obtain(file: SourceFile, out: Path, mirror: str | None) -> dict[str, Any]:
 
 
 def _locations(file: SourceFile, target: Path, mirror: str | None) -> Iterator[tuple[str, Path | str]]:
-    """Yield where a file may be: the source to record, and a path or an address."""
+    """Yield the locations where a file may be: the source to record, and a path or address."""
     if target.exists():
         yield IN_PLACE, target
     if mirror is not None:
@@ -128,24 +128,20 @@ def _locations(file: SourceFile, target: Path, mirror: str | None) -> Iterator[t
         yield address, address
 
 
-def _take(location: Path | str, target: Path, file: SourceFile) -> Digest:
-    """Bring a file from a location to `target` if it passes its checks."""
-    if isinstance(location, str):
-        return _fetch(location, target, file)
-    if location == target:
-        return verify(target, file)
-    return _copy(location, target, file)
+def _fetch(location: Path | str, target: Path, file: SourceFile) -> Digest:
+    """Copy or download a file to `target` if it passes its checks."""
+    return _copy(location, target, file) if isinstance(location, Path) else _download(location, target, file)
 
 
-def _copy(location: Path, target: Path, file: SourceFile) -> Digest:
-    if not location.is_file():
+def _copy(path: Path, target: Path, file: SourceFile) -> Digest:
+    if not path.is_file():
         raise BadContentError("no such file")
     with replacing(target) as temporary:
-        shutil.copyfile(location, temporary)
+        shutil.copyfile(path, temporary)
         return verify(temporary, file)
 
 
-def _fetch(address: str, target: Path, file: SourceFile) -> Digest:
+def _download(address: str, target: Path, file: SourceFile) -> Digest:
     part = target.with_name(target.name + ".part")
     resumed = part.exists()
     transfer.fetch(address, part)
@@ -155,8 +151,8 @@ def _fetch(address: str, target: Path, file: SourceFile) -> Digest:
         transfer.discard(part)
         if not resumed:
             raise
-        # The bad bytes may be those of an earlier attempt.
-        return _fetch(address, target, file)
+        # The bad bytes may be from an earlier attempt.
+        return _download(address, target, file)
     part.replace(target)
     transfer.discard(part)
     return digest
@@ -168,7 +164,7 @@ def _record(name: str, source: str, digest: Digest) -> dict[str, Any]:
 
 
 def _known_records(provenance: Path) -> dict[str, Any]:
-    """Return file name -> its record in an earlier run."""
+    """Return file name -> record from an earlier run."""
     try:
         return {record["name"]: record for record in read_json(provenance)["files"]}
     except (UserError, KeyError, TypeError):  # no provenance, or not one of ours

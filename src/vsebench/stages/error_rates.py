@@ -1,4 +1,4 @@
-"""Simulate the detection rate of the test over images and seeds, by number of seeds and spread between seeds."""
+"""Simulate how often the test over images and seeds detects a difference, by number and spread of seeds."""
 
 import argparse
 from itertools import product
@@ -18,7 +18,7 @@ DIFFERENCES = (0.0, 4.0)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--comparisons", type=int, required=True, help="simulated comparisons per cell")
+    parser.add_argument("--comparisons", type=int, required=True, help="number of simulated comparisons per cell")
     parser.add_argument(
         "--out", type=Path, required=True, help="CSV file to write; a Markdown file is written next to it"
     )
@@ -26,16 +26,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     cells = tqdm(list(product(DIFFERENCES, SEEDS)), unit="row")
-    rows = [
-        Row(
-            (
-                Cell(difference),
-                Cell(seeds),
-                *(Cell(detection_rate(seeds, ratio, difference, arguments.comparisons)) for ratio in RATIOS),
-            )
-        )
-        for difference, seeds in cells
-    ]
+    rows = []
+    for difference, seeds in cells:
+        rates = [detection_rate(seeds, ratio, difference, arguments.comparisons) for ratio in RATIOS]
+        rows.append(Row(tuple(map(Cell, (difference, seeds, *rates)))))
     columns = (
         Column("difference", "Difference", "count"),
         Column("seeds", "Seeds", "count"),

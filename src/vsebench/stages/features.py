@@ -1,15 +1,15 @@
-"""Compute image features: run the images of a folder, a tar archive or a table through a network in an ONNX file.
+"""Compute image features: run the images of a folder, tar archive or table through a network in an ONNX file.
 
-Writes into the output folder
+The stage writes into the output folder
 
     features.npy    float16, one row per image that could be read
     ids.txt         the image id of each row
-    failed.txt      the other images, each with a tab and the reason
+    failed.txt      the ids of the other images, each followed by a tab and the reason
     record.json     the network (sha256), its output, the transform, versions, numbers of images
     shards/         files with the rows of 1,000 images each, which a later run reuses
 
-A shard is reused if nothing has changed on which its rows depend: network, output, transform, versions, the code of
-both, and its images' ids, sizes and times of change. So a run that was stopped continues where it was.
+A shard is reused if its rows would be the same: if neither network, output, transform, versions and code nor the ids,
+sizes and modification times of its images have changed. So a run that was stopped continues where it ended.
 """
 
 import argparse
@@ -43,15 +43,14 @@ LARGEST = 65504  # the largest float16
 PACKAGES = ("onnxruntime", "pillow", "numpy")
 Half = NDArray[np.float16]
 # The modules on which a row of features depends.
-CODE = (
-    "vsebench.formats.images.pixels",
-    "vsebench.formats.images.onnx_network",
-)
+CODE = ("vsebench.formats.images.pixels", "vsebench.formats.images.onnx_network")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--model", type=Path, required=True, help="ONNX file: input (n, 3, height, width) of float32")
-    parser.add_argument("--output", required=True, help="name of the output that becomes the features")
+    parser.add_argument(
+        "--model", type=Path, required=True, help="ONNX file with a float32 input (n, 3, height, width)"
+    )
+    parser.add_argument("--output", required=True, help="name of the network's output to take as features")
     parser.add_argument(
         "--images", type=Path, required=True, help="folder, tar archive, or table with the columns image and file"
     )
@@ -60,13 +59,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--resize",
         type=resize,
         default=256,
-        help="pixels of the shorter side, before the centre is cropped; or squash: the whole image (default: 256)",
+        help="pixels of the shorter side before the centre is cropped, or squash for the whole image (default: 256)",
     )
     parser.add_argument(
         "--suffixes",
         choices=get_args(Suffixes),
         default="keep",
-        help="whether the id of an image in a folder or archive keeps an ending such as .jpg (default: keep)",
+        help="whether image ids keep or drop the endings of file names, such as .jpg (default: keep)",
     )
     parser.add_argument("--threads", type=int, default=os.cpu_count(), help="number of threads (default: one per core)")
     parser.add_argument("--out", type=Path, required=True, help="folder to write into")
@@ -91,7 +90,7 @@ def run(arguments: argparse.Namespace) -> None:
     transform = Transform(arguments.transform, arguments.resize, network.height, network.width)
     images = open_images(arguments.images, arguments.suffixes)
     if images.left_out:
-        print(f"{arguments.images}: {images.left_out} files are not images by their names", file=sys.stderr)
+        print(f"{arguments.images}: {images.left_out} files do not have the names of images", file=sys.stderr)
     record = describe(network, transform)
     describer = Describer(network, transform, arguments.threads)
     shards = make_shards(images, describer, json.dumps(record, sort_keys=True), arguments.out / "shards")
@@ -113,16 +112,16 @@ def describe(network: Network, transform: Transform) -> dict[str, Any]:
 
 
 class Describer:
-    """Computes features with a network and a transform; images are decoded on several threads."""
+    """A network and a transform, which compute features; images are decoded on several threads."""
 
     def __init__(self, network: Network, transform: Transform, threads: int) -> None:
         self.network, self.transform = network, transform
         self._pool = ThreadPoolExecutor(threads)
 
     def rows(self, contents: Iterator[bytes | OSError], ids: list[str], bar: "tqdm[Any]") -> tuple[Half, list[str]]:
-        """Return the rows of the readable images, and for each image the reason why it is not readable, or "".
+        """Return the rows of the readable images, and for each image the reason why it is unreadable, or "".
 
-        Raises a `UserError` for a number that does not fit float16.
+        Raise a `UserError` if a number does not fit float16.
         """
         rows, reasons = [np.empty((0, self.network.dimensions), dtype=np.float16)], []
         for start, stop in even_chunks(len(ids), BATCH):
@@ -136,7 +135,7 @@ class Describer:
         return np.concatenate(rows), reasons
 
     def _pixels(self, content: bytes | OSError) -> NDArray[np.float32] | str:
-        """Return the input of the network, or the reason why the image cannot be read."""
+        """Return the network's input, or the reason why the image cannot be read."""
         if isinstance(content, OSError):
             return content.strerror or type(content).__name__
         try:
@@ -146,8 +145,8 @@ class Describer:
 
 
 def as_half(values: NDArray[np.float32], ids: list[str], network: Network) -> Half:
-    """Return features as float16; a number that does not fit raises a `UserError` that names the image."""
-    wrong = np.argwhere(~(np.abs(values) < LARGEST))  # negated, so that NaN is wrong too
+    """Return features as float16; if a number does not fit, raise a `UserError` that names the image."""
+    wrong = np.argwhere(~(np.abs(values) < LARGEST))  # negated, since NaN is wrong too
     if len(wrong):
         image, column = wrong[0]
         raise UserError(
@@ -177,7 +176,7 @@ def make_shards(images: ImageFiles, describer: Describer, record: str, folder: P
 
 
 def key_of(record: str, images: ImageFiles, start: int, stop: int) -> str:
-    """Return a hash of everything on which the rows of some images depend."""
+    """Return a hash of everything on which the rows of these images depend."""
     dependencies = [record, images.ids[start:stop], images.marks[start:stop]]
     return hashlib.sha256(json.dumps(dependencies).encode()).hexdigest()
 

@@ -1,7 +1,7 @@
 """Choose settings and epochs of a method on the validation labels, then fit it to training and validation labels.
 
-The test labels are not read, unless the variant is an oracle that needs them. Writes model.npz, history.parquet (every
-epoch with the chosen settings, and of the final fit) and run.json (settings, all attempts, versions, machine, commit).
+The test labels are read only for an oracle that needs them. The stage writes model.npz, history.parquet (the epochs of
+the best attempt and of the final fit) and run.json (settings, all attempts, versions, machine, commit).
 """
 
 import argparse
@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def record_of(selection: Selection, search: Search | None, first_seed: int | None) -> dict[str, Any]:
-    """Return what run.json says of a choice."""
+    """Return the record of a selection in run.json."""
     chosen, tries = selection.chosen, selection.tries
     record = attempt_record(chosen) | {"settings": chosen.settings.given()}
     if search is None:
@@ -80,7 +80,7 @@ def record_of(selection: Selection, search: Search | None, first_seed: int | Non
 
 
 def attempt_record(attempt: Attempt) -> dict[str, Any]:
-    """Return what run.json says of an attempt; of an ensemble's settings it gives the weights, which alone differ."""
+    """Return the record of an attempt in run.json, which contains only the weights of an ensemble's settings."""
     settings = attempt.settings.given()
     if isinstance(attempt.settings, EnsembleSettings):
         settings = {member.variant: member.weight for member in attempt.settings.members}

@@ -1,4 +1,4 @@
-"""Combine the tables and records of single cases."""
+"""Combine tables or records of several data sets, tasks or models in one file."""
 
 import argparse
 import json
@@ -11,7 +11,7 @@ from vsebench.core.storage import read_json, read_parquet, write_json, write_par
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--inputs", type=Path, nargs="+", required=True)
+    parser.add_argument("--inputs", type=Path, nargs="+", required=True, help="files to combine")
     parser.add_argument(
         "--variants", type=json.loads, help='JSON, for settings.json: {"variant": {"title": ..., "source": ...}}'
     )
@@ -19,11 +19,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--not-tuned",
         type=json.loads,
         default={},
-        help='JSON, for settings.json: {"dataset/protocol/variant": configurations of a recorded search, or 0}',
+        help='JSON, for settings.json: {"dataset/protocol/variant": configurations tried when recorded, or 0}',
     )
     parser.add_argument("--about", type=Path, nargs="+", help="for datasets.json: one about.json per input")
     parser.add_argument(
-        "--out", type=Path, required=True, help=".parquet: all inputs concatenated; .json: a list of all inputs"
+        "--out",
+        type=Path,
+        required=True,
+        help="file to write: .parquet for concatenated tables, .json for a list of records",
     )
 
 
@@ -43,14 +46,14 @@ def run(arguments: argparse.Namespace) -> None:
 def settings_used(record: dict[str, Any], not_tuned: dict[str, int]) -> dict[str, Any]:
     """Return the settings in a run.json, how they were chosen, and how many configurations were tried.
 
-    `choice` is "tuned" (by this run), "recorded" (by an earlier search on the same data), "untuned", "weights" (of an
-    ensemble), or "none" (nothing to tune).
+    `choice` is "tuned" (by this run), "recorded" (by an earlier search on the same data), "untuned", "weights" (those
+    of an ensemble were chosen), or "none" (there is nothing to tune).
     """
     selection = record["selection"]
     settings, tried = selection["settings"], selection.get("n_configurations", 1)
     searched = not_tuned.get("/".join(record[key] for key in ("dataset", "protocol", "method")))
     choice = "tuned" if tried > 1 or selection.get("settings_of_seed") is not None else "none"
-    if "members" in settings:  # of an ensemble, whose members have their own records
+    if "members" in settings:  # an ensemble, whose members have their own records
         settings, choice = {member["variant"]: member["weight"] for member in settings["members"]}, "weights"
     elif searched is not None:
         tried, choice = searched or 1, "recorded" if searched else "untuned"

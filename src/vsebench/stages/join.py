@@ -1,11 +1,12 @@
 """Join two data sets for the protocol `from-<data set>`: one to test on, and one to train on.
 
-The images and labels of the tested data set come first and keep their numbers; labels with the same name are the same
-label. Writes the files of a processed data set: pairs, images, labels (.parquet), word_vectors.npz, features if both
-have some, and given.parquet, the pairs that the set to train on has for the tested images (those with the same id).
+The images and labels of the tested data set come first and keep their numbers. Labels with the same name become one
+label. The stage writes the files of a processed data set (pairs, images and labels as .parquet, word_vectors.npz, and
+features if both data sets have features) and given.parquet: the pairs of the training set for images that it shares
+with the test set.
 
-The partition consists of the test images of the set to test on, and the training and validation images of the set to
-train on; all images are used of a set without an official partition. Other images are in no part and have no pairs.
+The joined partition consists of the test images of the one set and of the training and validation images of the other,
+or of all images of a set without an official partition. Other images belong to no part and have no pairs.
 """
 
 import argparse
@@ -41,9 +42,9 @@ class Processed:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--tested", type=Path, required=True, help="processed folder of the data set to test on")
-    parser.add_argument("--trained", type=Path, required=True, help="processed folder of the data set to train on")
-    parser.add_argument("--features", type=Path, nargs=2, help="features of both, if both have some")
+    parser.add_argument("--tested", type=Path, required=True, help="folder of the processed data set to test on")
+    parser.add_argument("--trained", type=Path, required=True, help="folder of the processed data set to train on")
+    parser.add_argument("--features", type=Path, nargs=2, help="the features of both data sets, if both have features")
     parser.add_argument("--out", type=Path, required=True, help="folder to write into")
 
 
@@ -67,7 +68,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def join(tested: Processed, trained: Processed) -> Processed:
-    """Return both data sets as one; raise a `ValueError` if they cannot be joined."""
+    """Return both data sets as one; raise a `ValueError` if this is not possible."""
     labels = join_labels(tested.labels["name"], trained.labels["name"])
     added = labels.filter(pl.col("label") >= tested.labels.height)["name"]
     is_added = trained.labels["name"].is_in(added.implode()).to_numpy()
@@ -93,10 +94,10 @@ def join(tested: Processed, trained: Processed) -> Processed:
 
 
 def given(tested: Processed, trained: Processed) -> pl.DataFrame:
-    """Return the pairs of the set to train on whose images and labels the tested set has too, with its numbers.
+    """Return the pairs of the training set whose image and label are also in the tested set, with their numbers there.
 
-    Images are matched by id, labels by name. If the tested set was labelled by experts, these are the tags that users
-    gave to the same images.
+    Images are matched by id, and labels by name. If experts have labelled the tested set, for example, these pairs are
+    the tags that users gave to the same images.
     """
     images = trained.images.select("image", "id").join(tested.images.select("id", new_image="image"), on="id")
     labels = trained.labels.select("label", "name").join(tested.labels.select("name", new_label="label"), on="name")
@@ -105,7 +106,7 @@ def given(tested: Processed, trained: Processed) -> pl.DataFrame:
 
 
 def join_labels(tested: pl.Series, trained: pl.Series) -> pl.DataFrame:
-    """Return the table `schemas.JOINED_LABELS` from the label names of both data sets, in their order."""
+    """Return the table `schemas.JOINED_LABELS` of the labels of both data sets, from their names."""
     for names in (tested, trained):
         if names.is_duplicated().any():
             raise ValueError(f"two labels have the name {names.filter(names.is_duplicated())[0]!r}")
@@ -120,14 +121,14 @@ def join_labels(tested: pl.Series, trained: pl.Series) -> pl.DataFrame:
 
 
 def kept_parts(images: pl.DataFrame, parts: list[str]) -> pl.Expr:
-    """Return the part of each image if it is one of `parts`; without a partition, the first of `parts` for all."""
+    """Return each image's part if it is among `parts`; without a partition, all images are in the first of `parts`."""
     if images["part"].null_count() == images.height:
         return pl.lit(parts[0])
     return pl.when(pl.col("part").is_in(parts)).then(pl.col("part"))
 
 
 def join_features(tested: Features, trained: Features, where: str) -> Features:
-    """Stack the features of both vertically; raise a `UserError` if they are not of the same kind."""
+    """Stack the features of both data sets; raise a `UserError` if they differ in kind or dimensions."""
     kinds = [f"{'sparse' if f.is_sparse else 'dense'} with {f.dimensions} numbers" for f in (tested, trained)]
     if kinds[0] != kinds[1]:
         raise UserError(f"{where}: features are {' and '.join(kinds)}; both data sets need the same")

@@ -1,9 +1,9 @@
 """Compute the metrics of all methods on a task from their ranks, lists and decisions, and compare the methods.
 
-Writes metrics.parquet (one row per method, seed and metric, with a bootstrap interval) and summary.parquet (means over
-seeds, with a paired test against the best method). Metrics of label sets have one row for each method and decision.
-cold.parquet contains the metrics of images with and without a training label separately, if there are images without.
-by_frequency.parquet contains the recall of frequent and rare labels.
+The stage writes metrics.parquet (one row per method, seed and metric, with a bootstrap interval) and summary.parquet
+(means over seeds, with a paired test against the best method). Metrics of label sets have a row per method and
+decision. If some images have no training label, cold.parquet contains the metrics of images with and without one.
+by_frequency.parquet contains the recall of frequent and of rare labels.
 """
 
 import argparse
@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--protocol", required=True)
     parser.add_argument("--variants", nargs="+", required=True)
     parser.add_argument("--decisions", nargs="*", default=[], help="as variant/decision")
-    parser.add_argument("--not-compared", nargs="*", default=[], help="each as variant or variant/decision")
+    parser.add_argument("--not-compared", nargs="*", default=[], help="oracles, as variant or variant/decision")
     parser.add_argument("--seeds", nargs="+", type=int, required=True)
     parser.add_argument("--metrics", nargs="+", required=True, help="such as recall@10")
     parser.add_argument("--bootstrap", type=int, required=True, help="number of resamples")
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def measure_rankings(arguments: argparse.Namespace, task: Task, metrics: list[str]) -> dict[Entry, BySeed]:
-    """Return the metrics of every method's ranking."""
+    """Return the metrics of the rankings of all methods."""
     siblings = read_parquet(arguments.siblings) if arguments.siblings else None
     by_entry: dict[Entry, dict[int, Measured]] = {Entry(variant): {} for variant in arguments.variants}
     for seed in arguments.seeds:
@@ -69,7 +69,7 @@ def measure_rankings(arguments: argparse.Namespace, task: Task, metrics: list[st
 
 
 def measure_cold(arguments: argparse.Namespace, task: Task, metrics: list[str]) -> pl.DataFrame:
-    """Return metrics of images with and without a training label; no rows if there are no cold images."""
+    """Return metrics of images with and without a training label; empty if all images have one."""
     cases = [Case(task, variant, seed) for variant in arguments.variants for seed in arguments.seeds]
     names = [name for name in metrics if isinstance(load_metric(name), RankMetric)]
     parts = [pl.DataFrame(schema=COLD)]
@@ -82,7 +82,7 @@ def measure_cold(arguments: argparse.Namespace, task: Task, metrics: list[str]) 
 
 
 def measure_by_frequency(arguments: argparse.Namespace, task: Task, metrics: list[str]) -> pl.DataFrame:
-    """Return the recall of frequent and rare labels at the first cut-off among the metrics, or at 10."""
+    """Return the recall of frequent and rare labels at the first cut-off of a metric, or at 10 if there is none."""
     cutoff = next((cut for name in metrics if (cut := load_metric(name).cutoff)), 10)
     parts = [pl.DataFrame(schema=BY_FREQUENCY)]
     for seed in arguments.seeds:
@@ -96,7 +96,7 @@ def measure_by_frequency(arguments: argparse.Namespace, task: Task, metrics: lis
 
 
 def measure_decisions(arguments: argparse.Namespace, task: Task, metrics: list[str]) -> dict[Entry, BySeed]:
-    """Return the metrics of the label sets that decisions chose."""
+    """Return the metrics of the label sets that decisions have chosen."""
     entries = [Entry.of(name) for name in arguments.decisions]
     by_entry: dict[Entry, dict[int, Measured]] = {entry: {} for entry in entries}
     for seed in arguments.seeds:
@@ -107,10 +107,10 @@ def measure_decisions(arguments: argparse.Namespace, task: Task, metrics: list[s
 
 
 def check_same_images(ranked: list[Ranked], cases: list[Case]) -> None:
-    """Raise a `UserError` if models were not tested on the same labels."""
+    """Raise a `UserError` unless all models were tested on the same labels."""
     first = ranked[0].ranks.select("image", "label")
     for model, case in zip(ranked, cases, strict=True):
-        if not first.equals(model.ranks.select(pl.col("image"), pl.col("label"))):
+        if not first.equals(model.ranks.select("image", "label")):
             raise UserError(
                 f"{case}: its held-out labels differ from those of {cases[0].variant}; delete its ranks and run again"
             )

@@ -1,4 +1,4 @@
-"""Compute the metrics of all models of the sweeps from their ranks: sweeps.parquet."""
+"""Compute the metrics of the models of all sweeps from their ranks, and write them to sweeps.parquet."""
 
 import argparse
 from pathlib import Path
@@ -12,8 +12,10 @@ from vsebench.evaluation.metrics import values
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sweeps", type=Path, nargs="+", required=True, help="tables of the stage sweep")
-    parser.add_argument("--ranks", type=Path, nargs="+", required=True, help="their ranks, in the same order")
-    parser.add_argument("--metrics", nargs="+", required=True, help="metrics of images, such as recall@10")
+    parser.add_argument(
+        "--ranks", type=Path, nargs="+", required=True, help="the ranks of these sweeps, in the same order"
+    )
+    parser.add_argument("--metrics", nargs="+", required=True, help="metrics of an image's ranks, such as recall@10")
     parser.add_argument("--out", type=Path, required=True, help="sweeps.parquet")
 
 
@@ -27,11 +29,8 @@ def run(arguments: argparse.Namespace) -> None:
 
 def measure(sweep: pl.DataFrame, ranks: pl.DataFrame, metrics: list[str]) -> pl.DataFrame:
     """Return a table with one row per value and metric (`schemas.SWEEPS`)."""
-    lines = [
-        line | {"metric": metric, "test": float(mean)}
-        for line in sweep.iter_rows(named=True)
-        for metric, mean in zip(
-            metrics, values(ranks.filter(value=line["value"]).drop("value"), metrics).mean(axis=0), strict=True
-        )
-    ]
+    lines = []
+    for line in sweep.iter_rows(named=True):
+        means = values(ranks.filter(value=line["value"]).drop("value"), metrics).mean(axis=0)
+        lines += [line | {"metric": metric, "test": mean} for metric, mean in zip(metrics, means.tolist(), strict=True)]
     return pl.DataFrame(lines, schema=SWEEPS)

@@ -1,13 +1,13 @@
 """Read a data set's files into its label matrix and image features.
 
-Writes into the output folder
+The stage writes into the output folder
 
     pairs.parquet    image, label, count (Int32), ascending
-    images.parquet   image (Int32), id, part (of an official partition, else null), has_features
+    images.parquet   image (Int32), id, part (null without an official partition), has_features
     labels.parquet   label, name, frequency (number of images), occurrences (sum of counts), numbers as Int32
-    summary.json     counts, options, filters, what was dropped, expected counts that were not met
+    summary.json     counts, options, filters, numbers of dropped entries, and expected counts that differ
     features.npy     or features.npz, if the data set has image features; see `vsebench.data.features`
-    truth.npz        only for simulated sets: input of oracles; see `formats.annotations.RawAnnotations`
+    truth.npz        the inputs of oracles, for simulated sets; see `formats.annotations.RawAnnotations`
 """
 
 import argparse
@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--definition",
         required=True,
-        help="JSON object: adapter, options, features, vocabulary and expected, as in the data set's file",
+        help="JSON object with adapter, options, features, vocabulary and expected, as in the data set's file",
     )
     parser.add_argument("--raw", type=Path, required=True, help="folder with the downloaded files")
     parser.add_argument("--out", type=Path, required=True, help="folder to write into")
@@ -81,7 +81,7 @@ def prepare(name: str, definition: DatasetDefinition, raw: Path, out: Path) -> N
 
 
 def read_annotations(name: str, definition: DatasetDefinition, raw: Path) -> tuple[RawAnnotations, dict[str, Any]]:
-    """Return what the adapter reads, with features from a separate file if there is one, and all its options."""
+    """Return the annotations that the adapter reads, with features from a separate file if any, and all options."""
     adapter = load_adapter(definition.adapter, name)
     options = check(adapter.Options, definition.options, f"{name}: options")
     annotations: RawAnnotations = adapter.read(raw, options)
@@ -93,21 +93,18 @@ def read_annotations(name: str, definition: DatasetDefinition, raw: Path) -> tup
 
 
 def image_table(annotations: RawAnnotations) -> pl.DataFrame:
-    """Return one row per image: number, id, official part, and whether it has features."""
-    n_images, features = len(annotations.images), annotations.features
-    no_part = pl.repeat(None, n_images, dtype=pl.String, eager=True)
-    return pl.DataFrame(
-        {
-            "image": pl.int_range(n_images, dtype=pl.Int32, eager=True),
-            "id": annotations.images,
-            "part": no_part if annotations.parts is None else annotations.parts,
-            "has_features": pl.repeat(False, n_images, eager=True) if features is None else features.known,
-        },
-    )
+    """Return the table `schemas.IMAGES`."""
+    columns = {
+        "image": range(len(annotations.images)),
+        "id": annotations.images,
+        "part": annotations.parts,  # None becomes null for every image
+        "has_features": False if annotations.features is None else annotations.features.known,
+    }
+    return pl.DataFrame(columns, schema=schemas.IMAGES)
 
 
 def label_table(annotations: RawAnnotations) -> pl.DataFrame:
-    """Return one row per label of the vocabulary: number, name, frequency and occurrences."""
+    """Return the table `schemas.LABELS`, with all labels of the vocabulary."""
     used = annotations.pairs.group_by("label").agg(frequency=pl.len(), occurrences=pl.col("count").sum())
     return (
         pl.DataFrame({"name": annotations.labels}, schema={"name": pl.String})
@@ -121,23 +118,23 @@ def label_table(annotations: RawAnnotations) -> pl.DataFrame:
 def count(annotations: RawAnnotations, labels: pl.DataFrame) -> dict[str, Any]:
     """Count images, labels and pairs, and describe their distributions."""
     per_image = annotations.pairs.group_by("image").agg(pairs=pl.len(), occurrences=pl.col("count").sum())
-    unlabelled = len(annotations.images) - len(per_image)
+    unlabelled = pl.zeros(len(annotations.images) - len(per_image), dtype=pl.UInt32, eager=True)
     used = labels.filter(pl.col("frequency") > 0)["frequency"]
     return {
         "images": len(annotations.images),
-        "images_without_label": unlabelled,
+        "images_without_label": len(unlabelled),
         "vocabulary": len(labels),
         "labels": len(used),
         "pairs": len(annotations.pairs),
         "occurrences": int(annotations.pairs["count"].sum()),
-        "labels_per_image": describe(pl.concat([per_image["pairs"], zeros(unlabelled)])),
-        "occurrences_per_image": describe(pl.concat([per_image["occurrences"].cast(pl.UInt32), zeros(unlabelled)])),
+        "labels_per_image": describe(pl.concat([per_image["pairs"], unlabelled])),
+        "occurrences_per_image": describe(pl.concat([per_image["occurrences"].cast(pl.UInt32), unlabelled])),
         "images_per_label": describe(used),
     }
 
 
 def describe_features(features: Features | None) -> dict[str, Any] | None:
-    """Return kind, dimensions and type of the image features, and the number of images without features."""
+    """Return the kind, dimensions and type of the image features, and the number of images without features."""
     if features is None:
         return None
     return {
@@ -148,13 +145,8 @@ def describe_features(features: Features | None) -> dict[str, Any] | None:
     }
 
 
-def zeros(n: int) -> pl.Series:
-    """Return n zeros, the numbers of labels of n images without labels."""
-    return pl.zeros(n, dtype=pl.UInt32, eager=True)
-
-
 def describe(values: pl.Series) -> dict[str, float]:
-    """Return mean, median, maximum and minimum."""
+    """Return the mean, median, maximum and minimum."""
     if values.is_empty():
         return {}
     numbers = values.cast(pl.Float64).to_numpy()
@@ -163,7 +155,7 @@ def describe(values: pl.Series) -> dict[str, float]:
 
 
 def compare_counts(expectation: Expected, counts: dict[str, Any]) -> dict[str, Any]:
-    """Return the expected counts, and those that differ from the actual ones."""
+    """Return the expected counts, and the pairs of expected and actual counts that differ."""
     expected = expectation.model_dump(exclude_none=True)
     differing = {key: number for key, number in expected.items() if counts[key] != number}
     mismatches = {key: {"expected": number, "found": counts[key]} for key, number in differing.items()}
@@ -171,7 +163,7 @@ def compare_counts(expectation: Expected, counts: dict[str, Any]) -> dict[str, A
 
 
 def warn(summary: dict[str, Any]) -> None:
-    """Report on standard error what was dropped, and which counts differ from the expected ones."""
+    """Report dropped entries, and counts that differ from the expected ones, on standard error."""
     name = summary["name"]
     for entry in summary["dropped"]:
         print(f"{name}: dropped {entry['number']} {entry['what']}: {entry['why']}", file=sys.stderr)

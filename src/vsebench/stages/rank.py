@@ -1,6 +1,6 @@
 """Rank the test labels, and list the first labels of each test image.
 
-If test images are new, also rank the images for each label.
+If test images are new, the stage also ranks the images for each label.
 """
 
 import argparse
@@ -19,19 +19,17 @@ from vsebench.models import by_frequency
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--split", type=Path, required=True, help="folder of the split")
     parser.add_argument("--model", type=Path, required=True, help="model.npz")
-    parser.add_argument("--features", type=Path, help="features of the images, if the model reads them")
+    parser.add_argument("--features", type=Path, help="image features, if the model uses them")
     parser.add_argument(
-        "--cold-by-frequency", action="store_true", help="rank images without a training label by training frequency"
+        "--cold-by-frequency",
+        action="store_true",
+        help="rank by training frequency for images without training label",
     )
-    parser.add_argument("--no-refit", action="store_true", help="the model was not trained on the validation labels")
+    parser.add_argument("--no-refit", action="store_true", help="the model has not learnt the validation labels")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--ranks", type=Path, required=True, help="ranks.parquet")
     parser.add_argument("--lists", type=Path, required=True, help="lists.parquet")
-    parser.add_argument(
-        "--label-ranks",
-        type=Path,
-        help="label_ranks.parquet to write, if no test image is trained on",
-    )
+    parser.add_argument("--label-ranks", type=Path, help="label_ranks.parquet, for a protocol of new test images")
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -1,13 +1,13 @@
-"""Measure how the time per epoch, or to score an image, grows with the sizes of simulated data.
+"""Measure how the time of an epoch, or the time to score an image, grows with the sizes of simulated data.
 
 One size is varied at a time while the others keep their middle values. In each repeat, a new process measures every
 method at every size on one core.
 
-- `simulator`, labels only: the time per epoch, against pairs, labels and factors. Pairs are varied through the number
-  of images, with constant labels per image. The second epoch is timed, so sampling methods are measured at the start of
-  their training.
-- `simulated_tree`, with features: the time to score all labels for an image, against training images and terms per
-  image. The scored images are the same for every number of training images. Methods are trained for one epoch.
+- `simulator` (labels only): the time of an epoch, against pairs, labels and factors. The number of images follows the
+  number of pairs, so the number of labels per image is constant. The second epoch is timed; methods that sample
+  negatives are therefore measured at the start of their training.
+- `simulated_tree` (with features): the time to score all labels for an image, against training images and terms per
+  image. The same images are scored for every number of training images. Methods are trained for one epoch.
 """
 
 import argparse
@@ -44,7 +44,7 @@ SCORED_IMAGES = 500
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dataset", type=Path, required=True, help="configuration file of a simulated data set")
     parser.add_argument(
-        "--options", type=json.loads, default={}, help="JSON: options that replace those in the data set's file"
+        "--options", type=json.loads, default={}, help="JSON: options that override those in the data set's file"
     )
     parser.add_argument(
         "--variants", type=json.loads, required=True, help='JSON: {"variant": ["module", {settings}], ...}'
@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    simulator_options(arguments.dataset, arguments.options)  # report mistakes before a process starts
+    simulator_options(arguments.dataset, arguments.options)  # to report mistakes before a process starts
     records: list[dict[str, Any]] = []
     for repeat in tqdm(range(1, arguments.repeats + 1), desc="growth of times", mininterval=5):
         records += [record | {"repeat": repeat} for record in run_in_new_process(measure, arguments)]
@@ -79,7 +79,7 @@ def measure(arguments: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def simulator_options(path: Path, replaced: dict[str, Any]) -> Any:
-    """Return the options of a simulated data set, with some of them replaced."""
+    """Return the options of a simulated data set, some of them replaced."""
     config = read_config(DatasetConfig, path)
     if config.adapter not in GROWTH:
         known = " and ".join(GROWTH)
@@ -90,7 +90,7 @@ def simulator_options(path: Path, replaced: dict[str, Any]) -> Any:
 def time_epochs(
     options: simulator.Options, sizes: dict[str, int], variants: dict[str, Any], pool: Workers
 ) -> Iterator[dict[str, Any]]:
-    """Time the second epoch of each method at these sizes: pairs, labels and factors."""
+    """Time the second epoch of each method for these numbers of pairs, labels and factors."""
     matrix = simulate(options, sizes["pairs"], sizes["labels"])
     shape = {"images": matrix.n_rows, "labels": matrix.n_labels, "pairs": matrix.n_pairs, "factors": sizes["factors"]}
     for variant, (module, settings) in variants.items():
@@ -103,7 +103,7 @@ def time_epochs(
 
 
 def simulate(options: simulator.Options, pairs: int, labels: int) -> LabelMatrix:
-    """Return a simulated label matrix with about `pairs` occurrences and with `labels` labels."""
+    """Return a simulated label matrix with about `pairs` occurrences of `labels` labels."""
     images = max(1, round(pairs * options.images / options.occurrences))
     sizes = {"images": images, "labels": labels, "occurrences": pairs, "scale": 1.0}
     annotations = simulator.read(Path(), options.model_copy(update=sizes))
@@ -113,8 +113,8 @@ def simulate(options: simulator.Options, pairs: int, labels: int) -> LabelMatrix
 def time_scoring(
     options: Any, sizes: dict[str, int], variants: dict[str, Any], pool: Workers
 ) -> Iterator[dict[str, Any]]:
-    """Time each method's scoring of an image at these sizes: training images and terms per image."""
-    from vsebench.formats.simulators import simulated_tree  # with SciPy
+    """Time how each method scores an image, for these numbers of training images and terms per image."""
+    from vsebench.formats.simulators import simulated_tree  # imports SciPy
 
     images = SCORED_IMAGES + sizes["images"]
     options_of_size = {"images": images, "length": float(sizes["terms"]), "scale": 1.0}
@@ -134,7 +134,7 @@ def time_scoring(
 
 
 def fitted(module: str, values: dict[str, Any], problem: Problem) -> Fitter:
-    """Return a method that is trained for one epoch, if it has epochs."""
+    """Return a fitted method; a method with epochs is trained for one epoch."""
     method = load_method(module)
     settings = read_settings(method, values, module)
     if issubclass(method, Method):

@@ -1,7 +1,7 @@
-"""Find which labels of a data set are siblings: those with a common parent.
+"""Find which labels of a data set are siblings, that is, have a common parent.
 
-A label can have several parents, so siblings of siblings need not be siblings. Writes siblings.parquet (label, sibling;
-each pair in both directions, no label paired with itself) and siblings.json (counts of labels and siblings).
+A label can have several parents, so siblings of siblings need not be siblings. The stage writes siblings.parquet
+(label, sibling; each pair in both directions, no label paired with itself) and siblings.json (counts).
 """
 
 import argparse
@@ -18,12 +18,12 @@ from vsebench.core.storage import read_parquet, write_json, write_table
 from vsebench.core.yaml_files import check
 from vsebench.formats.adapters import load_adapter
 
-NAMED = 5  # number of labels without a parent to name in the message
+NAMED = 5  # number of labels to name in a message
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--name", required=True, help="source of the parents, for error messages")
-    parser.add_argument("--definition", required=True, help="JSON object: adapter and options")
+    parser.add_argument("--name", required=True, help="name of the source of parents, for messages")
+    parser.add_argument("--definition", required=True, help="JSON object with adapter and options")
     parser.add_argument("--raw", type=Path, required=True, help="folder with the downloaded files")
     parser.add_argument("--labels", type=Path, required=True, help="labels.parquet of the data set")
     parser.add_argument("--out", type=Path, required=True, help="siblings.parquet")
@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def pair_up(parents: Sequence[set[str]]) -> pl.DataFrame:
-    """Return the sorted table `schemas.SIBLINGS` from the parents of each label."""
+    """Return the table `schemas.SIBLINGS`, sorted, from the parents of each label."""
     relations = [(label, parent) for label, of_label in enumerate(parents) for parent in of_label]
     frame = pl.DataFrame(relations, schema={"label": pl.Int32, "parent": pl.String}, orient="row")
     pairs = frame.join(frame.rename({"label": "sibling"}), on="parent").select("label", "sibling")

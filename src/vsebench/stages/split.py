@@ -1,4 +1,4 @@
-"""Split a data set by a protocol into training, validation and test."""
+"""Split a data set into training, validation and test by a protocol."""
 
 import argparse
 from pathlib import Path
@@ -10,10 +10,8 @@ from vsebench.protocols.base import split_dataset
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--processed", type=Path, required=True, help="folder of the label matrix")
-    parser.add_argument(
-        "--word-vectors", type=Path, help="word_vectors.npz of the labels, for a protocol of unseen labels"
-    )
+    parser.add_argument("--processed", type=Path, required=True, help="folder of the processed data set")
+    parser.add_argument("--word-vectors", type=Path, help="word_vectors.npz, for a protocol of unseen labels")
     parser.add_argument("--protocol", required=True)
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--out", type=Path, required=True, help="folder for the files of the split")

@@ -1,8 +1,8 @@
-"""Vary one setting of a method around the chosen ones: how much it matters (VSE-fs paper, Fig. 2 (b)).
+"""Vary one setting of a method, to measure its influence (VSE-fs paper, Fig. 2 (b)).
 
-For each value the number of epochs is chosen on the validation labels, and where the run tunes, so are the other
-settings of the grid, with the same budget at each value: the grid, and as many steps beyond its edges. Then the
-method is fitted to training and validation labels together and tested, as in the main results.
+For each value, the number of epochs is chosen on the validation labels. If the run tunes, the other settings of the
+grid are chosen as well, with the same number of attempts for each value. Then the method is fitted to training and
+validation labels and tested, as in the main results.
 """
 
 import argparse
@@ -32,15 +32,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_case_arguments(parser)
     parser.add_argument("--parameter", required=True, help="the setting to vary")
     parser.add_argument("--values", type=json.loads, required=True, help="JSON list of numbers")
-    parser.add_argument("--ranks", type=Path, required=True, help="parquet: the ranks with each value")
-    parser.add_argument("--out", type=Path, required=True, help="parquet: one row per value")
+    parser.add_argument("--ranks", type=Path, required=True, help="parquet file of the ranks for each value")
+    parser.add_argument("--out", type=Path, required=True, help="parquet file with one row per value")
 
 
 def run(arguments: argparse.Namespace) -> None:
     case = Case(Task(arguments.dataset, arguments.protocol), arguments.variant, arguments.seed)
     method, search = open_method(arguments)
     if search is None:
-        raise UserError("--metric: at each value a metric is compared; name one, such as ndcg@10")
+        raise UserError("--metric: a sweep needs a validation metric; name one, such as ndcg@10")
     if not arguments.chosen:
         raise UserError("--chosen: a sweep varies one of the chosen settings; name the run.json that has them")
     chosen, _ = open_settings(arguments, method)

@@ -13,11 +13,11 @@ from vsebench.rendering.writers.markdown import to_markdown
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", help="the table's name: LaTeX refers to it by tab:<name>, with hyphens")
+    parser.add_argument("name", help="name of the table; its label in LaTeX is tab:<name>, with hyphens")
     parser.add_argument("--kind", required=True, help="a module of vsebench.rendering.tables")
-    parser.add_argument("--parameters", default="{}", help="JSON object: the kind's parameters")
+    parser.add_argument("--parameters", default="{}", help="JSON object with the kind's parameters")
     parser.add_argument("--results", type=Path, required=True, help="folder with the gathered results")
-    parser.add_argument("--out", type=Path, required=True, help="file to write, without .csv, .md, .tex")
+    parser.add_argument("--out", type=Path, required=True, help="path of the files to write, without ending")
 
 
 def run(arguments: argparse.Namespace) -> None:

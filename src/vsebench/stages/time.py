@@ -1,7 +1,7 @@
-"""Time the methods: a new process per repeat, on one core, with compilation timed separately from epochs.
+"""Time the methods on one core, with a new process per method and repeat; compilation is timed separately.
 
-The processes run one after the other; each trains with the settings chosen for the method. The first repeat uses the
-split and the settings of the first seed, the second repeat those of the second, and so on.
+The processes run one after another, with the settings that were chosen for the method. The first repeat uses the split
+and the settings of the first seed, the second repeat those of the second seed, and so on.
 """
 
 import argparse
@@ -32,8 +32,7 @@ from vsebench.methods.base import Method, load_method, read_settings
 from vsebench.models import Model
 from vsebench.training import warm_up
 
-# Seconds; shorter fits without epochs are repeated and timed the second time, because the first loads kernels.
-SHORT_FIT = 2.0
+SHORT_FIT = 2.0  # seconds; shorter fits without epochs are timed the second time, since the first loads kernels
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--variants", type=json.loads, required=True, help='JSON: {"variant": "module", ...}')
     parser.add_argument("--no-refit", action="store_true", help="train without the validation labels")
     parser.add_argument("--epochs", type=int, required=True, help="timed epochs per repeat")
-    parser.add_argument("--to-best-epoch", action="store_true", help="also time all epochs up to the chosen number")
+    parser.add_argument("--to-best-epoch", action="store_true", help="also time as many epochs as were chosen")
     parser.add_argument("--out", type=Path, required=True, help="timing.parquet")
 
 
@@ -62,7 +61,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def time_one(arguments: argparse.Namespace, seed: int, variant: str) -> list[dict[str, Any]]:
-    """Time the phases of one method: compile (or load from the cache), epochs or the fit, scoring, and ranking."""
+    """Time the phases of a method: compiling or loading kernels, the epochs or the fit, ranking, and scoring."""
     other_processes = OtherProcesses()
     cores = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, cores[-1:])
@@ -91,21 +90,20 @@ def time_one(arguments: argparse.Namespace, seed: int, variant: str) -> list[dic
             clock.lap("fit")
         peak = peak_memory_bytes()
         image_with_most_labels = np.argmax(split.test.right.n_labels_of_row, keepdims=True).astype(np.int32)
-        # Load the kernel, which differs between images with one held-out label each and with several.
+        # Load the kernel, which depends on whether images have one held-out label each or several.
         rank(model, split.test.take(image_with_most_labels), features, pool, str(case))
         clock.lap(None)
         rank(model, split.test, features, pool, str(case))
         clock.lap("evaluate")
         clock.laps.append(("score", scoring_seconds(model, split.test, features)))
-    keys = {"dataset": arguments.dataset, "protocol": arguments.protocol, "method": variant, "seed": seed, "threads": 1}
-    keys |= {"peak_rss_bytes": peak, "model_bytes": model_bytes(model), "machine": processor()}
-    keys |= {"others": other_processes.cores()}
-    images = {"score": len(split.test.images), "evaluate": len(split.test.images)}
+    keys: dict[str, Any] = {**case.keys, "threads": 1, "peak_rss_bytes": peak, "model_bytes": model_bytes(model)}
+    keys |= {"machine": processor(), "others": other_processes.cores()}
+    images = dict.fromkeys(("score", "evaluate"), len(split.test.images))
     return [keys | {"phase": phase, "seconds": seconds, "images": images.get(phase)} for phase, seconds in clock.laps]
 
 
 def time_epochs(method: Method, clock: "Clock", epochs: int, all_epochs: int) -> None:
-    """Time each of the first `epochs` epochs and, unless it is 0, the first `all_epochs` together."""
+    """Time each of the first `epochs` epochs and, if `all_epochs` is not 0, the first `all_epochs` together."""
     seconds = []
     for epoch in range(max(epochs, all_epochs)):
         method.epoch()
@@ -115,7 +113,7 @@ def time_epochs(method: Method, clock: "Clock", epochs: int, all_epochs: int) ->
 
 
 def model_bytes(model: Model) -> int:
-    """Return the size in bytes of a model's arrays, which are saved uncompressed."""
+    """Return the number of bytes of a model's arrays, which are saved uncompressed."""
     return sum(array.nbytes for array in model.arrays().values())
 
 

@@ -1,10 +1,10 @@
 """Find the word vectors of a data set's labels.
 
-Reads the file of words once and keeps the words that the labels need. Writes
+The stage reads the file of words once, keeps the words that the labels need, and writes
 
     word_vectors.npz       vectors (n_labels, d) float32, as in the file, and known (n_labels,) bool
-    word_vectors.parquet   how each label was found, by the rules of `formats/word_vectors/label_words.py`
-    word_vectors.json      numbers of labels by rule and of those that share a vector, and the rank of the matrix
+    word_vectors.parquet   the rule that found each label (see `formats/word_vectors/label_words.py`)
+    word_vectors.json      numbers of labels by rule, number of labels that share a vector, rank of the matrix
 """
 
 import argparse
@@ -35,7 +35,7 @@ NAMED = 5  # number of labels to name in a message
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dataset", required=True, help="the data set's name")
     parser.add_argument("--name", required=True, help="the source's name in config/word_vectors")
-    parser.add_argument("--definition", required=True, help="JSON object: adapter, options, aliases and so on")
+    parser.add_argument("--definition", required=True, help="JSON object with adapter, options, aliases and so on")
     parser.add_argument("--raw", type=Path, required=True, help="folder with the downloaded files")
     parser.add_argument("--labels", type=Path, required=True, help="labels.parquet of the data set")
     parser.add_argument("--out", type=Path, required=True, help="word_vectors.npz")
@@ -49,17 +49,17 @@ def run(arguments: argparse.Namespace) -> None:
     read, label_vectors = find_all(arguments.raw, definition, names, arguments.name)
     missing = [name for name, label in zip(names, label_vectors, strict=True) if label.vector is None]
     report_missing(missing, len(names), definition, arguments)
-    words = as_word_vectors(label_vectors, read.dimensions)
-    write_arrays(arguments.out, vectors=words.vectors, known=words.known)
+    word_vectors = as_word_vectors(label_vectors, read.dimensions)
+    write_arrays(arguments.out, vectors=word_vectors.vectors, known=word_vectors.known)
     write_table(rules_table(names, label_vectors), WORD_VECTORS, arguments.rules)
     about = {"dataset": arguments.dataset, "source": arguments.name, "dimensions": read.dimensions}
-    write_json(about | coverage(label_vectors, words) | {"repeated": len(read.repeated)}, arguments.summary)
+    write_json(about | coverage(label_vectors, word_vectors) | {"repeated": len(read.repeated)}, arguments.summary)
 
 
 def find_all(
     raw: Path, definition: WordVectorsDefinition, names: Sequence[str], source: str
 ) -> tuple[VectorsRead, list[LabelVector]]:
-    """Return the vectors read from the file of words, and how each label was found."""
+    """Return the vectors that were read, and the vector of each label with the rule that found it."""
     adapter = load_adapter(definition.adapter, source, "read_vectors")
     options = check(adapter.Options, definition.options, f"{source}: options")
     bases = {} if definition.exceptions is None else read_exceptions(raw / definition.exceptions)
@@ -69,7 +69,7 @@ def find_all(
 
 
 def left_out(raw: Path, definition: WordVectorsDefinition) -> set[str]:
-    """Return the words of the file that are not to be used."""
+    """Return the words that must not be used."""
     if definition.without is None:
         return set()
     path = raw / definition.without
@@ -82,7 +82,7 @@ def left_out(raw: Path, definition: WordVectorsDefinition) -> set[str]:
 def report_missing(
     missing: Sequence[str], n_labels: int, definition: WordVectorsDefinition, arguments: argparse.Namespace
 ) -> None:
-    """Name the labels without a vector on standard error; raise a `UserError` if the source allows none."""
+    """Report labels without a vector on standard error; raise a `UserError` if the source does not allow them."""
     if not missing:
         return
     named = ", ".join(missing[:NAMED]) + (", ..." if len(missing) > NAMED else "")
@@ -106,7 +106,7 @@ def as_word_vectors(label_vectors: Sequence[LabelVector], dimensions: int) -> Wo
 
 
 def rules_table(names: Sequence[str], label_vectors: Sequence[LabelVector]) -> pl.DataFrame:
-    """Return the table `schemas.WORDS`: how each label was found."""
+    """Return the table `schemas.WORD_VECTORS`."""
     columns = {
         "label": range(len(names)),
         "name": names,
@@ -117,13 +117,13 @@ def rules_table(names: Sequence[str], label_vectors: Sequence[LabelVector]) -> p
     return pl.DataFrame(columns, schema=WORD_VECTORS)
 
 
-def coverage(label_vectors: Sequence[LabelVector], words: WordVectors) -> dict[str, Any]:
-    """Return numbers of labels by rule and of those that share a vector, and the rank of the matrix."""
+def coverage(label_vectors: Sequence[LabelVector], word_vectors: WordVectors) -> dict[str, Any]:
+    """Return the numbers of labels by rule and of labels that share a vector, and the rank of the matrix."""
     rules = Counter(label.rule for label in label_vectors)
-    sharing = Counter(vector.tobytes() for vector in words.vectors[words.known])
+    sharing = Counter(vector.tobytes() for vector in word_vectors.vectors[word_vectors.known])
     return {
         "labels": len(label_vectors),
         "rules": {rule: rules[rule] for rule in RULES},
         "sharing": sum(number for number in sharing.values() if number > 1),
-        "rank": int(np.linalg.matrix_rank(words.vectors.astype(np.float64))),
+        "rank": int(np.linalg.matrix_rank(word_vectors.vectors.astype(np.float64))),
     }

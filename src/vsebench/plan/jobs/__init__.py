@@ -1,12 +1,12 @@
-"""What a job of each rule of the workflow reads, and the options of its command.
+"""The inputs of each rule's jobs, and the options of their commands.
 
-`job` answers for a rule by its name: the function of that name in `data`, `models`, `analyses` or `results`. The rules
-(`workflow/rules`) name what is the same in every run: outputs, the files of a split, threads.
+`job` calls the function that has the rule's name, in `data`, `models` or `results`. The rules (`workflow/rules`) name
+what is the same in every run: outputs, the files of a split, threads.
 """
 
 from collections.abc import Callable
 
-from vsebench.plan.jobs import analyses, data, models, results
+from vsebench.plan.jobs import data, models, results
 from vsebench.plan.jobs.base import Job, Wildcards
 from vsebench.plan.plan import Plan
 
@@ -16,13 +16,12 @@ JOBS: dict[str, Callable[[Plan, Wildcards], Job]] = {
         data.about, data.download, data.network_features, data.prepare, data.siblings, data.word_vectors, data.join,
         data.split,
         models.compile_kernels, models.fit, models.sweep, models.rank, models.decide,
-        analyses.analyse,
-        results.measure, results.measure_sweeps, results.time_methods, results.scale, results.gather,
+        results.measure, results.measure_sweeps, results.time_methods, results.scale, results.analyse, results.gather,
         results.test_claims, results.table, results.figure,
     )
 }  # fmt: skip
 
 
 def job(plan: Plan, rule: str, wildcards: Wildcards) -> Job:
-    """Return what a job of a rule reads, and its options."""
+    """Return a job of a rule."""
     return JOBS[rule](plan, wildcards)

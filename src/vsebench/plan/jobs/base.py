@@ -1,4 +1,4 @@
-"""A job of the workflow: what it reads and the options of its command, and what the jobs of several rules share."""
+"""A job of the workflow, with its inputs and the options of its command, and functions that several rules share."""
 
 import json
 import os
@@ -20,13 +20,13 @@ RESULTS = Path("results")
 
 @dataclass(frozen=True)
 class Job:
-    """What a job of a rule reads, and the options of its command.
+    """A job of a rule.
 
     Attributes
     ----------
-    inputs : name -> files; `sources` are those of the package that can change the results
-    options : of the command, quoted for the shell
-    content : what the results depend on that is neither an input nor an option
+    inputs : name -> files; `sources` are the package's source files that can change the results
+    options : the options of the command, quoted for the shell
+    content : other data that the results depend on
     """
 
     inputs: Mapping[str, list[str]]
@@ -36,7 +36,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Wildcards:
-    """The wildcards of a job; those that its rule lacks are empty."""
+    """The wildcards of a job; wildcards that its rule does not have are empty."""
 
     dataset: str = ""
     protocol: str = ""
@@ -56,14 +56,16 @@ class Wildcards:
         return Case(self.task, self.variant, int(self.seed))
 
 
-def options(**values: Any) -> str:
-    """Return options of a command; an option without a value is True, and None, "" or an empty list is no option.
+def options(*given: str, **values: Any) -> str:
+    """Return options of a command as text: `given`, which are text already, followed by one option per value.
 
-    >>> print(options(variants=["a", "b"], no_refit=True, seed=1, grid={"x": [1]}, features=None))
-    --variants a b --no-refit --seed 1 --grid '{"x": [1]}'
+    True gives an option without a value; None, False, "" and an empty list give no option.
+
+    >>> print(options("--threads 2", variants=["a", "b"], no_refit=True, seed=1, grid={"x": [1]}, features=None))
+    --threads 2 --variants a b --no-refit --seed 1 --grid '{"x": [1]}'
     """
-    named = {f"--{key.replace('_', '-')}": value for key, value in values.items()}
-    return joined(*(_option(name, value) for name, value in named.items()))
+    named = (_option(f"--{key.replace('_', '-')}", value) for key, value in values.items())
+    return " ".join(filter(None, [*given, *named]))
 
 
 def _option(name: str, value: Any) -> str:
@@ -80,22 +82,17 @@ def _option(name: str, value: Any) -> str:
 
 
 def as_json(value: Any) -> str:
-    """Return a value as JSON with sorted keys, the same text for equal values."""
+    """Return a value as JSON with sorted keys, so that equal values give the same text."""
     return json.dumps(value, sort_keys=True)
 
 
-def joined(*options: str) -> str:
-    """Return several options as one text."""
-    return " ".join(filter(None, options))
-
-
 def sources(*modules: str) -> list[str]:
-    """Return the source files of modules of the package, such as "stages.fit", and of all that they import."""
+    """Return the source files of modules of the package, such as "stages.fit", and of all modules they import."""
     return [os.path.relpath(path) for path in sources_of(*(f"vsebench.{module}" for module in modules))]
 
 
 def module_of(folder: str, name: str) -> str:
-    """Return a module of a folder of the package, or of a folder in it, without the name of the package."""
+    """Return the module with this name in a folder of the package or its subfolders, without the package's name."""
     return modules_in(folder)[name].removeprefix("vsebench.")
 
 
@@ -113,7 +110,7 @@ def model_file(task: Task, variant: str, seed: int, name: str) -> str:
 
 
 def model_files(plan: Plan, *names: str, tasks: Iterable[Task] | None = None) -> list[str]:
-    """Return files of the models of all variants and seeds, at all tasks or at some."""
+    """Return files of the models of all variants and seeds, at the given tasks or at all."""
     return [
         model_file(task, variant, seed, name)
         for task in (plan.tasks if tasks is None else tasks)
@@ -124,7 +121,7 @@ def model_files(plan: Plan, *names: str, tasks: Iterable[Task] | None = None) ->
 
 
 def decisions_made(plan: Plan, tasks: Iterable[Task]) -> list[str]:
-    """Return the files of the label sets that the decisions of some tasks have chosen."""
+    """Return the files of the label sets that decisions choose at some tasks."""
     return [
         model_file(task, variant, seed, "decisions.parquet")
         for task in tasks
@@ -134,12 +131,12 @@ def decisions_made(plan: Plan, tasks: Iterable[Task]) -> list[str]:
 
 
 def siblings_files(plan: Plan, datasets: Iterable[str]) -> dict[str, str]:
-    """Return the siblings of those data sets that have some."""
+    """Return data set -> its siblings.parquet, for those data sets that have siblings."""
     return {name: f"data/processed/{name}/siblings.parquet" for name in datasets if name in plan.siblings}
 
 
 def sweep_files(plan: Plan, suffix: str) -> list[str]:
-    """Return the files of all sweeps: `.parquet` has their models, `-ranks.parquet` the ranks."""
+    """Return the files of all sweeps: those ending in `.parquet` list the models, in `-ranks.parquet` the ranks."""
     return [
         model_file(task, variant, seed, f"sweep/{parameter}{suffix}")
         for task in plan.tasks
@@ -151,7 +148,7 @@ def sweep_files(plan: Plan, suffix: str) -> list[str]:
 def needs_read(plan: Plan, variants: Iterable[str], task: Task) -> set[str]:
     """Return the keys of the needs that jobs of some variants read at a task.
 
-    An oracle can need an image's features for the probabilities of its labels, where the task has some.
+    An oracle also reads the image features, if the task has any: the label probabilities can depend on them.
     """
     keys: set[str] = set().union(*(plan.method_class(variant).needs for variant in variants))
     return keys | features_provided(plan, task) if TRUTH.key in keys else keys
@@ -162,12 +159,12 @@ def features_provided(plan: Plan, task: Task) -> set[str]:
 
 
 def need_files(plan: Plan, keys: Iterable[str], task: Task, split: str = "") -> list[str]:
-    """Return the files that a job reads for these needs; `split` is the folder of its split."""
+    """Return the files that contain these needs; `split` is the folder of the job's split."""
     data, read = plan.data_of(task), set(keys)
     return [path for key, need in NEEDS.items() if key in read for path in need.files(data, split)]
 
 
 def need_options(plan: Plan, keys: Iterable[str], task: Task) -> str:
-    """Return the options that name these files; the first file of a need is the one that its option names."""
+    """Return the options for these needs; each names the first file of its need."""
     data, read = plan.data_of(task), set(keys)
     return " ".join(f"{need.option} {need.files(data, '')[0]}" for need in FILE_NEEDS if need.key in read)

@@ -12,11 +12,11 @@ from vsebench.plan.jobs.base import Job, Wildcards, as_json, features_provided, 
 from vsebench.plan.plan import Plan, source_datasets
 from vsebench.protocols.base import load_protocol, source_of
 
-MADE_FEATURES = "data/features"  # in a folder per data set, what the stage `features` makes
+MADE_FEATURES = "data/features"  # results of the stage `features`, in a folder per data set
 
 
 def about(plan: Plan, at: Wildcards) -> Job:
-    """What tables and the report show of a data set, and of the sources of its siblings and word vectors."""
+    """Describe a data set, and the sources of its siblings and word vectors, for tables and the report."""
     keys = {"title", "licence", "citation", "homepage"}
     named = {"siblings": plan.siblings.get(at.dataset), "word_vectors": plan.word_vectors.get(at.dataset)}
     shown = {name: source.model_dump(include=keys) for name, source in named.items() if source is not None}
@@ -24,7 +24,7 @@ def about(plan: Plan, at: Wildcards) -> Job:
 
 
 def download(plan: Plan, at: Wildcards) -> Job:
-    """The files of a data set, or of a source of siblings or word vectors; a user's own files are not downloaded."""
+    """Download the files of a data set, or of a source of siblings or word vectors, but no user's own files."""
     if at.kind == "raw":
         own = list(plan.datasets[at.name].own_files.values())
         return Job({"own": own}, options(name=at.name, definition=download_definition(plan, at.name)))
@@ -46,7 +46,7 @@ def download_definition(plan: Plan, dataset: str) -> dict[str, Any]:
 
 
 def network_features(plan: Plan, at: Wildcards) -> Job:
-    """Features that a network makes from images: downloads by their record, or the user's own files and folders."""
+    """Compute features of downloaded images or of the user's own; the inputs are provenance.json or the own files."""
     dataset, raw = plan.datasets[at.dataset], f"data/raw/{at.dataset}"
     assert dataset.network is not None
     values = dataset.network.model_dump()
@@ -71,7 +71,7 @@ def prepare(plan: Plan, at: Wildcards) -> Job:
 
 
 def prepared(plan: Plan, dataset: str) -> DatasetConfig:
-    """Return a data set as the stage `prepare` reads it: where a network makes features, they are files."""
+    """Return a data set as the stage `prepare` reads it: with files in place of a network that makes the features."""
     config = plan.datasets[dataset]
     return config if config.network is None else config.with_features_in(f"{MADE_FEATURES}/{dataset}")
 
@@ -85,7 +85,7 @@ def processed_files(plan: Plan, dataset: str) -> list[str]:
 
 
 def siblings(plan: Plan, at: Wildcards) -> Job:
-    """Which labels of a data set are siblings, by downloaded parents of labels or the user's own table."""
+    """Find which labels of a data set are siblings, by a downloaded table of parents or the user's own."""
     name, config = plan.datasets[at.dataset].siblings, plan.siblings[at.dataset]
     raw = f"data/siblings/{name}"
     own = config.options.get("parents")
@@ -96,7 +96,7 @@ def siblings(plan: Plan, at: Wildcards) -> Job:
 
 
 def word_vectors(plan: Plan, at: Wildcards) -> Job:
-    """The word vectors of a data set's labels, from downloads and the user's own file."""
+    """Find the word vectors of a data set's labels, in downloaded files and the user's own."""
     name, config = plan.datasets[at.dataset].word_vectors, plan.word_vectors[at.dataset]
     raw = f"data/word_vectors/{name}"
     files = [config.own_file] if config.own_file else []
@@ -107,7 +107,7 @@ def word_vectors(plan: Plan, at: Wildcards) -> Job:
 
 
 def join(plan: Plan, at: Wildcards) -> Job:
-    """Two data sets as one, for a protocol that trains on another data set than it tests on."""
+    """Join two data sets for a protocol that trains on another data set than it tests on."""
     tested, trained = (f"data/processed/{name}" for name in [at.dataset, *source_datasets([at.protocol])])
     names = ("pairs.parquet", "images.parquet", "labels.parquet", "word_vectors.npz")
     files = [f"{folder}/{name}" for folder in (tested, trained) for name in names]
@@ -128,7 +128,7 @@ def joined_files(plan: Plan, task: Task) -> list[str]:
 
 
 def joined_features(plan: Plan, task: Task) -> list[str]:
-    """Return the files of features that are joined, those of the tested data set first; none if either has none."""
+    """Return the files of features to join, the tested data set's first; empty if either data set has no features."""
     if not features_provided(plan, task):
         return []
     names = [task.dataset, *source_datasets([task.protocol])]
@@ -136,7 +136,7 @@ def joined_features(plan: Plan, task: Task) -> list[str]:
 
 
 def split(plan: Plan, at: Wildcards) -> Job:
-    """The split of a data set under a protocol; word vectors where it draws from the labels that have one."""
+    """Split a data set under a protocol, which reads word vectors if it draws unseen labels."""
     folder = plan.processed(at.task)
     protocol = f"protocols.{'transfer' if source_of(at.protocol) else at.protocol}"
     word_vectors_read = [f"{folder}/word_vectors.npz"] if load_protocol(at.protocol).unseen else []

@@ -8,7 +8,6 @@ from vsebench.plan.jobs.base import (
     Wildcards,
     as_json,
     features_provided,
-    joined,
     method_modules,
     metric_module,
     model_file,
@@ -33,32 +32,39 @@ from vsebench.protocols.base import load_protocol
 
 
 def compile_kernels(plan: Plan, at: Wildcards) -> Job:
-    """The kernels that the models of a variant are trained with."""
+    """Compile the kernels that a variant is trained with."""
     settings = as_json(compiled_settings(plan, at.variant))
     modules = sources(*method_modules(plan, [at.variant]))
     return Job({"sources": modules}, options(module=plan.methods[at.variant].method, settings=settings))
 
 
 def fit(plan: Plan, at: Wildcards) -> Job:
-    """A model: settings are chosen on the validation labels, or taken over from the seed that has chosen them."""
+    """Fit a model with settings that are chosen on the validation labels, or that another seed has chosen."""
     seed = seed_of_settings(plan, at.variant, at.task, at.case.seed)
     chosen = [] if seed == at.case.seed else [model_file(at.task, at.variant, seed, "run.json")]
     grid = grid_of(plan, at.variant)
-    tried = {"grid": grid, "beyond": beyond_edges(plan, at.variant) if grid else None}
-    named = options(chosen=chosen) if chosen else options(**tried)
-    return Job(fit_inputs(plan, at, "fit") | {"chosen": chosen}, joined(fit_options(plan, at), named))
+    search = {"grid": grid, "beyond": beyond_edges(plan, at.variant) if grid else None}
+    given = fit_options(plan, at)
+    return Job(
+        fit_inputs(plan, at, "fit") | {"chosen": chosen},
+        options(given, chosen=chosen) if chosen else options(given, **search),
+    )
 
 
 def sweep(plan: Plan, at: Wildcards) -> Job:
-    """Models of a variant with one setting varied; the others of its grid are tuned at each value."""
-    values = plan.config.sweeps[at.variant][at.parameter]
-    beyond = beyond_edges(plan, at.variant, sweep=True)
-    named = options(parameter=at.parameter, values=as_json(values), grid=grid_of(plan, at.variant), beyond=beyond)
-    return Job(fit_inputs(plan, at, "sweep"), joined(fit_options(plan, at), named))
+    """Fit models of a variant with different values of one setting; its grid is searched again for each value."""
+    named = options(
+        fit_options(plan, at),
+        parameter=at.parameter,
+        values=as_json(plan.config.sweeps[at.variant][at.parameter]),
+        grid=grid_of(plan, at.variant),
+        beyond=beyond_edges(plan, at.variant, sweep=True),
+    )
+    return Job(fit_inputs(plan, at, "sweep"), named)
 
 
 def fit_inputs(plan: Plan, at: Wildcards, stage: str) -> dict[str, list[str]]:
-    """Return what a fit reads besides the split: sources, the record of compiled kernels, what the method needs.
+    """Return the inputs of a fit besides the split.
 
     The sources are those of the stage, of the method, and of the metric that settings are chosen by.
     """
@@ -73,52 +79,58 @@ def fit_inputs(plan: Plan, at: Wildcards, stage: str) -> dict[str, list[str]]:
 
 
 def fit_options(plan: Plan, at: Wildcards) -> str:
-    """Return the options of a fit: what the method reads, its settings, and how settings and epochs are chosen."""
+    """Return the options of a fit: its needs, its settings, and how settings and epochs are chosen."""
     epochs = epochs_of(plan, at.variant, at.dataset)
     own = options(
+        need_options(plan, needs_read(plan, [at.variant], at.task), at.task),
         members=members(plan, at),
         no_refit=not plan.config.datasets[at.dataset].refit,
         module=plan.methods[at.variant].method,
         settings=starting_settings(plan, at.variant, at.task, at.case.seed),
     )
-    chosen_by = options(
+    if not is_validated(plan, at.variant):
+        return own
+    return options(
+        own,
         metric=validation_metric(plan, at.task),
         images=plan.config.validation_images,
         epochs=epochs and epochs.model_dump(),
     )
-    needs = need_options(plan, needs_read(plan, [at.variant], at.task), at.task)
-    return joined(needs, own, chosen_by if is_validated(plan, at.variant) else "")
 
 
 def members(plan: Plan, at: Wildcards) -> list[str]:
-    """Return the records of an ensemble's members: what they were fitted with."""
+    """Return the records (run.json) of an ensemble's members."""
     return [model_file(at.task, variant, at.case.seed, "run.json") for variant in plan.methods[at.variant].members]
 
 
 def rank(plan: Plan, at: Wildcards) -> Job:
-    """The ranks of the held-out labels by a model; label ranks as well where test images are new.
+    """Rank the held-out labels by a model's scores; where test images are new, also rank the images for each label.
 
-    Images without a training label are ranked by frequency, if the variant's method knows images by labels alone.
+    Images without a training label are ranked by frequency if the variant's method knows images by labels alone.
     """
     needs, protocol = features_read(plan, at), load_protocol(at.protocol)
-    own = options(
-        cold_by_frequency=plan.method_class(at.variant).knows_labels_alone() and protocol.leaves_cold,
-        no_refit=not plan.config.datasets[at.dataset].refit,
-    )
     inputs = {
         "sources": sources("stages.rank", *method_modules(plan, [at.variant])),
         "features": need_files(plan, needs, at.task),
     }
-    return Job(inputs, joined(need_options(plan, needs, at.task), "" if protocol.new_images else own))
+    features = need_options(plan, needs, at.task)
+    if protocol.new_images:
+        return Job(inputs, features)
+    named = options(
+        features,
+        cold_by_frequency=plan.method_class(at.variant).knows_labels_alone() and protocol.leaves_cold,
+        no_refit=not plan.config.datasets[at.dataset].refit,
+    )
+    return Job(inputs, named)
 
 
 def features_read(plan: Plan, at: Wildcards) -> set[str]:
-    """Return the need of features if a variant's model reads them."""
+    """Return the key of image features as a set; empty if the variant's model reads none."""
     return {FEATURES.key} & needs_read(plan, [at.variant], at.task)
 
 
 def decide(plan: Plan, at: Wildcards) -> Job:
-    """The label sets that all decisions of a variant choose; with the label distribution they read the truth."""
+    """Choose label sets by all decisions of a variant; decisions that need the label distribution read the truth."""
     decisions = {name: plan.decisions[name] for name in plan.decisions_of(at.variant, at.task)}
     modules = [decision.decision for decision in decisions.values()]
     reads_distribution = any("label_distribution" in load_decision(module).needs for module in modules)
@@ -134,4 +146,4 @@ def decide(plan: Plan, at: Wildcards) -> Job:
     }
     keys = {"decision", "settings", "tuned_for"}
     described = {name: decision.model_dump(include=keys) for name, decision in decisions.items()}
-    return Job(inputs, joined(need_options(plan, needs, at.task), options(decisions=described)))
+    return Job(inputs, options(need_options(plan, needs, at.task), decisions=described))

@@ -1,12 +1,13 @@
-"""Jobs that measure and time models, gather results, test the papers' claims, and draw tables and figures."""
+"""Jobs that measure, time and analyse models, gather results, test claims, and make tables and figures."""
 
 import os
 from typing import Any
 
 from vsebench.core.sources import sources_of
-from vsebench.core.tasks import Entry, Task
+from vsebench.core.tasks import Entry, Task, entry_at_task
 from vsebench.data.needs import TEST_LABELS
 from vsebench.evaluation.analyses import known_analyses
+from vsebench.evaluation.analyses.base import load_analysis
 from vsebench.evaluation.metrics.base import RankMetric, load_metric
 from vsebench.papers.verdicts import claim_modules, claims_read
 from vsebench.plan.jobs.base import (
@@ -14,7 +15,6 @@ from vsebench.plan.jobs.base import (
     Wildcards,
     as_json,
     decisions_made,
-    joined,
     method_modules,
     metric_module,
     model_file,
@@ -34,7 +34,7 @@ from vsebench.rendering import kinds
 
 
 def measure(plan: Plan, at: Wildcards) -> Job:
-    """The metrics of all variants and seeds of a task, from their ranks and decisions."""
+    """Compute the metrics of all variants and seeds of a task from their ranks and decisions."""
     ranks = ["ranks.parquet", "lists.parquet"]
     ranks += ["label_ranks.parquet"] if load_protocol(at.protocol).new_images else []
     read = siblings_files(plan, [at.dataset] if plan.list_metrics else [])
@@ -57,7 +57,7 @@ def measure(plan: Plan, at: Wildcards) -> Job:
 
 
 def not_compared(plan: Plan, task: Task) -> list[Entry]:
-    """Return the oracles of a task, which are not compared with the others: variants, and variants with decisions."""
+    """Return the oracles of a task, which are not compared with other methods: variants with and without decisions."""
     oracles = plan.oracles(task)
     decided = [
         entry
@@ -68,7 +68,7 @@ def not_compared(plan: Plan, task: Task) -> list[Entry]:
 
 
 def measure_sweeps(plan: Plan, at: Wildcards) -> Job:
-    """The metrics of all models of the sweeps, as far as they follow from the ranks of an image's labels."""
+    """Compute the metrics of all sweeps, except metrics that depend on more than the ranks of an image's labels."""
     metrics = [name for name in plan.config.metrics if isinstance(load_metric(name), RankMetric)]
     inputs = {
         "sources": sources("stages.measure_sweeps", *map(metric_module, plan.config.metrics)),
@@ -79,28 +79,29 @@ def measure_sweeps(plan: Plan, at: Wildcards) -> Job:
 
 
 def time_methods(plan: Plan, at: Wildcards) -> Job:
-    """The times of the variants of a task for which something is chosen, from their records."""
+    """Time the variants of a task for which settings or epochs are chosen."""
     variants, config = timed_variants(plan, at.task), plan.config
     needs = needs_read(plan, variants, at.task)
     records = [model_file(at.task, variant, seed, "run.json") for seed in config.timed_seeds for variant in variants]
     inputs = {
         "sources": sources("stages.time"),
-        "needs": need_files(plan, needs - {TEST_LABELS.key}, at.task),  # these are part of the split
+        "needs": need_files(plan, needs - {TEST_LABELS.key}, at.task),  # which are part of the split
         "methods": sources(*method_modules(plan, variants)),
         "records": records,
     }
     named = options(
+        need_options(plan, needs, at.task),
         no_refit=not config.datasets[at.dataset].refit,
         seeds=as_json(config.timed_seeds),
         variants={variant: plan.methods[variant].method for variant in variants},
         epochs=config.timing.epochs,
         to_best_epoch=config.timing.to_best_epoch,
     )
-    return Job(inputs, joined(need_options(plan, needs, at.task), named))
+    return Job(inputs, named)
 
 
 def scale(plan: Plan, at: Wildcards) -> Job:
-    """How time grows with the size of simulated data, for the variants that can be measured on it."""
+    """Measure how time grows with the size of simulated data, for all variants that can be measured there."""
     variants, scaling = scaled_variants(plan), plan.config.scaling
     assert scaling is not None
     inputs = {
@@ -111,8 +112,32 @@ def scale(plan: Plan, at: Wildcards) -> Job:
     return Job(inputs, named)
 
 
+def analyse(plan: Plan, at: Wildcards) -> Job:
+    """Analyse the models that tables, figures or claims of papers name; the READS of its module list the inputs."""
+    reads, variants = load_analysis(at.analysis).READS, plan.variants_read(at.analysis)
+    datasets = list(dict.fromkeys(variant.split("/")[0] for variant in variants))
+    names = {dataset: plan.datasets[dataset].features_name for dataset in datasets if reads.features}
+    features = {dataset: f"data/processed/{dataset}/{name}" for dataset, name in names.items() if name}
+    siblings = siblings_files(plan, datasets if reads.siblings else [])
+    inputs = {
+        "sources": sources("stages.analyse", f"evaluation.analyses.{at.analysis}", *map(metric_module, reads.metrics)),
+        "models": [
+            model_file(task, entry.variant, seed, file)
+            for task, entry in map(entry_at_task, variants)
+            for seed in plan.config.seeds
+            for file in (*reads.model, *(reads.decided if entry.decision else ()))
+        ],
+        "processed": [f"data/processed/{dataset}/{file}" for dataset in datasets for file in reads.dataset],
+        # The table of images states which of them have features.
+        "features": [*features.values(), *(f"data/processed/{dataset}/images.parquet" for dataset in features)],
+        "siblings": list(siblings.values()),
+    }
+    named = options(variants=variants, seeds=plan.config.seeds, with_siblings=list(siblings), features=features or None)
+    return Job(inputs, named)
+
+
 def gather(plan: Plan, at: Wildcards) -> Job:
-    """The parts of all data sets, tasks or models as one file; settings come with titles of variants and searches."""
+    """Combine files of all data sets, tasks or models; settings are listed with the titles of their variants."""
     inputs = {"sources": sources("stages.gather"), "parts": parts(plan)[at.name]}
     if at.name == "datasets.json":
         shown = [f"data/processed/{dataset}/about.json" for dataset in plan.datasets]
@@ -126,7 +151,7 @@ def gather(plan: Plan, at: Wildcards) -> Job:
 
 
 def parts(plan: Plan) -> dict[str, list[str]]:
-    """Return the files that are gathered in each file of results; what has no parts in this run is left out."""
+    """Return the files that are combined in each file of results; files that would have no parts are left out."""
     of_tasks = {"metrics": plan.tasks, "summary": plan.tasks, "by_frequency": plan.tasks}
     of_tasks |= {"cold": plan.cold_tasks, "timing": plan.timed_tasks}
     files = {
@@ -140,7 +165,7 @@ def parts(plan: Plan) -> dict[str, list[str]]:
 
 
 def test_claims(plan: Plan, at: Wildcards) -> Job:
-    """The verdicts on the papers' claims, from the ranks and decisions of all models and what single claims read."""
+    """Test the papers' claims on the ranks and decisions of all models and on the files that single claims read."""
     read = claims_read(plan.papers)
     swept, scaled = bool(sweep_files(plan, "")), plan.config.scaling is not None
     related = siblings_files(plan, plan.siblings if "lists" in read else [])
@@ -169,17 +194,17 @@ def test_claims(plan: Plan, at: Wildcards) -> Job:
 
 
 def table(plan: Plan, at: Wildcards) -> Job:
-    """A table: what its kind reads, with the printed numbers of its paper."""
+    """Make a table from the files that its kind reads and the printed numbers of its paper."""
     return drawn(plan, kinds.TableKind, plan.tables[at.name])
 
 
 def figure(plan: Plan, at: Wildcards) -> Job:
-    """A figure: what its kind reads, with the printed numbers of its paper."""
+    """Draw a figure from the files that its kind reads and the printed numbers of its paper."""
     return drawn(plan, kinds.FigureKind, plan.figures[at.name])
 
 
 def drawn(plan: Plan, base: type[kinds.Kind], instance: kinds.Instance) -> Job:
-    """Return the job of a table or figure; it is due as well when the keys that it reads of a paper have changed."""
+    """Return the job of a table or figure, which also depends on the keys of its paper's file that it shows."""
     inputs = {
         "gathered": [f"results/{name}" for name in kinds.inputs(base, instance, plan.outline)],
         "sources": [os.path.relpath(path) for path in sources_of(*kinds.modules(base, instance))],
@@ -191,6 +216,6 @@ def drawn(plan: Plan, base: type[kinds.Kind], instance: kinds.Instance) -> Job:
 
 
 def pictures(plan: Plan) -> dict[str, dict[str, Any]]:
-    """Return where the pictures of the data sets' images are, for those that say so."""
+    """Return the source of the pictures of each data set that names one."""
     shown = {name: dataset.shown_pictures for name, dataset in plan.datasets.items()}
     return {name: source.model_dump() for name, source in shown.items() if source is not None}
