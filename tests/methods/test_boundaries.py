@@ -85,7 +85,7 @@ def test_a_problem_has_a_row_of_features_for_each_image_and_a_word_for_each_labe
         if n == 3:
             Problem(LABELS, 1, None, **{name: part})
         else:
-            with pytest.raises(ValueError, match=f"{name.replace('_', ' ')}: {n} rows for 3"):
+            with pytest.raises(ValueError, match=f"{name}: {n} rows for 3"):
                 Problem(LABELS, 1, None, **{name: part})
 
 
