@@ -181,7 +181,7 @@ def weigh(method: type[Ensemble], settings: Settings, validation: Validation, ca
     for member, model, deviation in zip(settings.members, models, deviations, strict=True):
         if not model.has_finite_scores() or not deviation > 0:
             raise UserError(
-                f"{case}: the scores of {member.variant} are all the same or not finite; take another member"
+                f"{case}: the scores of {member.variant} are all the same or not finite; name another member"
             )
     for weights in weights_on_simplex(len(models)):
         members = [

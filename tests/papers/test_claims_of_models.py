@@ -77,7 +77,7 @@ def test_epochs_to_the_best_are_compared_as_seconds_are():
 
 def test_seconds_to_the_best_epoch_need_to_have_been_timed():
     evidence = decided(timing=frame([], schemas.TIMING))
-    with pytest.raises(UntestableError, match=r"needs timing\.to_best_epoch: true"):
+    with pytest.raises(UntestableError, match=r"set timing\.to_best_epoch: true"):
         effects("time_to_converge", evidence, method="one", rivals=["other"])
 
 

@@ -276,7 +276,7 @@ MISTAKES = {
     "two inputs": ({"model": "two.onnx"}, "two.onnx: its input should be (n, 3, height, width) of float32; it has im"),
     "no such output": ({"output": "fc7"}, "net.onnx: no output 'fc7'; the outputs are 'pixels', 'mean', 'maps'"),
     "no row per image": ({"output": "maps"}, "net.onnx: the output 'maps' is (2, 3, 4, 4) of float32 for 2 images"),
-    "too big": ({"output": "huge", "transform": "caffe_vgg"}, " does not fit float16, which ends at 65504"),
+    "too big": ({"output": "huge", "transform": "caffe_vgg"}, " too large for float16, whose largest number is 65504"),
     "no images": ({"images": "empty"}, "empty: contains no image; names of images end in .bmp, "),
     "nowhere": ({"images": "nowhere"}, "nowhere: no such file or folder"),
     "no archive": ({"images": "net.onnx"}, "net.onnx: not a readable archive"),

@@ -31,7 +31,7 @@ WORD_VECTORS: Schema = {
     "label": pl.Int32,
     "name": pl.String,
     "rule": pl.String,  # how the vector was found; `missing`: the label has none
-    "words": pl.String,  # the words of the file whose vectors were averaged, separated by blanks
+    "words": pl.String,  # the words of the file whose vectors were averaged, separated by spaces
     "without": pl.String,  # the parts of the name that have no vector
 }
 IMAGES: Schema = {"image": pl.Int32, "id": pl.String, "part": pl.String, "has_features": pl.Boolean}

@@ -104,7 +104,7 @@ class FileNeed(Need, ABC, Generic[Value]):
 
 
 class FeaturesNeed(FileNeed["Features"]):
-    """Features of the images, features.npy or features.npz of the processed folder; also `Problem.features`."""
+    """Features of the images, from features.npy or features.npz; methods read them as `Problem.features`."""
 
     key = "features"
     missing_reason = "the data set has no image features"
@@ -124,7 +124,7 @@ class FeaturesNeed(FileNeed["Features"]):
 
 
 class WordVectorsNeed(FileNeed[WordVectors]):
-    """Word vectors of the labels, word_vectors.npz of the processed folder; also `Problem.word_vectors`."""
+    """Word vectors of the labels, from word_vectors.npz; methods read them as `Problem.word_vectors`."""
 
     key = "word_vectors"
     missing_reason = "no word vectors are configured for this data set"
@@ -184,7 +184,7 @@ class TestLabelsNeed(Need):
 
 
 class GivenLabelsNeed(FileNeed[LabelMatrix]):
-    """The labels that the data set to train on has for the tested images, given.parquet of the joined data set."""
+    """The labels that the data set to train on has for the tested images, from given.parquet."""
 
     key = "given_labels"
     missing_reason = "the test images have no second annotation (user tags)"

@@ -73,7 +73,7 @@ def example_f1(features: NDArray[np.float32], truth: Mapping[str, NDArray[Any]])
     gains, empty = distribution.gains(), distribution.counts()[:, 0]
     order = np.argsort(-gains, axis=1, kind="stable")
     totals = np.cumsum(np.take_along_axis(gains, order, axis=1), axis=1)
-    values = np.diagonal(totals, axis1=1, axis2=2)  # (n, n_labels): the sum of the s largest for the size s
+    values = np.diagonal(totals, axis1=1, axis2=2)  # (n, n_labels): for each size s, the sum of the s largest gains
     best = values.argmax(axis=1)
     expected = values.max(axis=1)
     labels = first_labels(np.take_along_axis(order, best[:, None, None], axis=2)[:, :, 0], best + 1)

@@ -86,7 +86,7 @@ class RunTask:
 
 @dataclass(frozen=True)
 class Evidence:
-    """The results that claims are tested on, and functions that read results of cases; None if the run has none."""
+    """The results that claims are tested on, and functions that read those of a case; None for what the run lacks."""
 
     tasks: list[RunTask]  # in display order
     seeds: list[int]

@@ -87,7 +87,7 @@ def own_table(name: str, data: dict[str, Any], folder: Path, where: str) -> Data
     """Return the description of a user's own table, from `data`: options of `formats/readers/table.py` and others."""
     check_name(DATASET_NAME, "datasets", name, where)
     if (folder / "datasets" / f"{name}.yaml").is_file():
-        raise UserError(f"{where}: datasets.{name}: {folder}/datasets has a data set of this name; take another one")
+        raise UserError(f"{where}: datasets.{name}: {folder}/datasets has a data set of this name; choose another name")
     key = f"{where}: datasets.{name}.data"
     others = {"features", "normalise", "siblings", "word_vectors", "pictures"} & data.keys()
     options = check(table.Options, {option: value for option, value in data.items() if option not in others}, key)

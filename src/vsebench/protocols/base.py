@@ -20,7 +20,7 @@ class Protocol(ABC):
     new_images: ClassVar[bool]  # whether test images are not used in training; then a method needs features
     validation_metric: ClassVar[str]  # chooses settings and epochs, unless a run names another metric
     leaves_cold: ClassVar[bool] = False  # whether an image can lose its only label, so that it has no training label
-    by_occurrence: ClassVar[bool] = False  # whether an occurrence of a label is held out, of which there can be several
+    by_occurrence: ClassVar[bool] = False  # whether single occurrences (regions) of a label are held out, not the label
     fixed: ClassVar[bool] = False  # whether all seeds have the same split; then a run's first seed chooses all settings
     unseen: ClassVar[bool] = False  # whether some candidates are never trained; then a data set needs word vectors
     only_unseen: ClassVar[bool] = False  # whether no candidate is trained; then a method needs other data on labels

@@ -97,7 +97,7 @@ def held_out_of(training: Training) -> HeldOut:
 
 
 def labelled(model: Model, images: HeldOut, features: Features | None) -> Labelled:
-    """Return images with their scores and labels, without images that lack features that the model uses."""
+    """Return images with their scores and labels; if the model uses features, only the images that have some."""
     if features is not None:
         images = images.take(np.flatnonzero(features.known[images.images]).astype(np.int32))
     return Labelled(**vars(scored(model, images, features)), right=images.right.mask())

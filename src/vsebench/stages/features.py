@@ -121,7 +121,7 @@ class Describer:
     def rows(self, contents: Iterator[bytes | OSError], ids: list[str], bar: "tqdm[Any]") -> tuple[Half, list[str]]:
         """Return the rows of the readable images, and for each image the reason why it is unreadable, or "".
 
-        Raise a `UserError` if a number does not fit float16.
+        Raise a `UserError` if a number is too large for float16.
         """
         rows, reasons = [np.empty((0, self.network.dimensions), dtype=np.float16)], []
         for start, stop in even_chunks(len(ids), BATCH):
@@ -145,13 +145,13 @@ class Describer:
 
 
 def as_half(values: NDArray[np.float32], ids: list[str], network: Network) -> Half:
-    """Return features as float16; if a number does not fit, raise a `UserError` that names the image."""
+    """Return features as float16; if a number is too large, raise a `UserError` that names the image."""
     wrong = np.argwhere(~(np.abs(values) < LARGEST))  # negated, since NaN is wrong too
     if len(wrong):
         image, column = wrong[0]
         raise UserError(
-            f"{network.path}: {ids[image]}: {values[image, column]} in the output {network.output!r} does not fit"
-            f" float16, which ends at {LARGEST}; is the transform the network's own?"
+            f"{network.path}: {ids[image]}: {values[image, column]} in the output {network.output!r} is too"
+            f" large for float16, whose largest number is {LARGEST}; is the transform the network's own?"
         )
     return values.astype(np.float16)
 

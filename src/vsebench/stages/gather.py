@@ -46,8 +46,8 @@ def run(arguments: argparse.Namespace) -> None:
 def settings_used(record: dict[str, Any], not_tuned: dict[str, int]) -> dict[str, Any]:
     """Return the settings in a run.json, how they were chosen, and how many configurations were tried.
 
-    `choice` is "tuned" (by this run), "recorded" (by an earlier search on the same data), "untuned", "weights" (those
-    of an ensemble were chosen), or "none" (there is nothing to tune).
+    `choice` is "tuned" (by this run), "recorded" (by an earlier search on the same data), "untuned", "weights" (the
+    weights of an ensemble were chosen), or "none" (there is nothing to tune).
     """
     selection = record["selection"]
     settings, tried = selection["settings"], selection.get("n_configurations", 1)

@@ -70,7 +70,7 @@ GIST = vectors("fvec", np.ones((2, 3)))
         ({"t_train_Gist.fvec": b"\xff" * 32}, "t_train_Gist.fvec: row 1: the file ends"),
         ({"t_train_Gist.fvec": GIST[:16] + b"\2" + GIST[17:]}, "row 2: its length is 2, but that of row 1 is 3"),
         ({"t_test_Gist.fvec": vectors("fvec", np.ones((2, 2)))}, "rows of train and test differ in length"),
-        ({"t_train_Gist.fvec": vectors("fvec", np.array([[1], [np.nan]]))}, "row 2: contains a number that is not"),
+        ({"t_train_Gist.fvec": vectors("fvec", np.array([[1], [np.nan]]))}, "row 2: contains a number that is"),
     ],
 )  # fmt: skip
 def test_a_fault_of_a_feature_is_named(tmp_path, changes, message):

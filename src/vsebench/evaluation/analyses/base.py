@@ -121,7 +121,7 @@ class AnalysedCase:
 
     @cached_property
     def vectors(self) -> tuple[Matrix, Matrix] | None:
-        """The vectors of test images, (q, factors), and labels, (n_labels, factors), without biases, if any."""
+        """Vectors without biases of test images, (q, factors), and labels, (n_labels, factors); None without any."""
         model = self.checked_model
         if not isinstance(model, Embedded):
             return None

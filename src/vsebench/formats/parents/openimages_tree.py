@@ -27,7 +27,7 @@ NAME_AND_MID = re.compile(r".* \((/[a-z]/\w+)\)")
 class Options(Strict):
     """The file with the names of the classes."""
 
-    class_names: ClassNames | None = None  # the file with the names of the classes; none: labels are mids
+    class_names: ClassNames | None = None  # the file with the names of the classes; none: labels are their ids (mids)
 
 
 def read_parents(raw: Path, options: Options, labels: Sequence[str]) -> list[set[str]]:

@@ -102,7 +102,7 @@ def parse_rows(data: bytes, types: tuple[str, str], width: int, source: str, whe
 def parse_vectors(data: bytes, kind: str, where: str) -> NDArray[np.float32]:
     """Parse the rows of a feature; return (n_rows, length of the first row) float32.
 
-    Raises a `UserError` like `parse_rows`, or for a number that is not finite.
+    Raises a `UserError` like `parse_rows`, or for a number that is infinite, NaN or too big for float32.
     """
     length = np.dtype(KINDS[kind][0])
     first = data[: length.itemsize].ljust(length.itemsize, b"\0")
@@ -112,7 +112,7 @@ def parse_vectors(data: bytes, kind: str, where: str) -> NDArray[np.float32]:
         numbers: NDArray[np.float32] = rows.astype(np.float32)
     wrong = np.flatnonzero(~np.isfinite(numbers).all(axis=1))
     if len(wrong):
-        raise UserError(f"{where}: row {wrong[0] + 1}: contains a number that is not finite or too big")
+        raise UserError(f"{where}: row {wrong[0] + 1}: contains a number that is infinite, NaN or too big for float32")
     return numbers
 
 

@@ -2,7 +2,7 @@
 
 The official release is a RAR file, `NUS_WID_Low_Level_Features.rar`, which Python cannot read without a separate
 unpacker, so its folder `Low_Level_Features` has to be packed by hand into `NUS_WID_Low_Level_Features.zip`. The files
-of each part have one line of numbers per image, separated by blanks, without a header and without image ids:
+of each part have one line of numbers per image, separated by spaces, without a header and without image ids:
 
     Train_Normalized_<name>.dat, Test_Normalized_<name>.dat
         CH 64 numbers, colour histogram; CORR 144, colour correlogram; EDH 73, edge directions; WT 128, wavelet texture;

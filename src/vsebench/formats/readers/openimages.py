@@ -63,7 +63,7 @@ class Options(Strict):
     table: str = Field(default="labels.csv", pattern=r"^[\w.+-]+$")  # file name of each part's table in the archive
     parts: list[Part] = Field(default=["train", "validation"], min_length=1)  # the parts to read
     min_confidence: float = Field(ge=0, le=1)  # smallest confidence of labels to keep; 1: those that people confirmed
-    class_names: ClassNames | None = None  # the table with the names of the labels; none: labels are mids
+    class_names: ClassNames | None = None  # the table with the names of the labels; none: labels are their ids (mids)
 
 
 @dataclass

@@ -125,7 +125,7 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 
 
 class Names:
-    """Numbers the names of images or labels by first occurrence."""
+    """Gives each name of an image or a label a number, from 0, by first occurrence."""
 
     def __init__(self, what: str) -> None:
         self.what = what
@@ -133,7 +133,7 @@ class Names:
         self._cells: dict[str, int] = {}  # text of a cell -> number, so that each text is checked only once
 
     def number(self, cell: Any) -> int:
-        """Return the number of a cell's name; raise a `TableError` if the cell contains no name."""
+        """Return the number of the name in a cell; raise a `TableError` if the cell contains no name."""
         number = self._cells.get(cell) if isinstance(cell, str) else None
         if number is None:
             number = self.known.setdefault(name_of(cell, self.what), len(self.known))

@@ -26,7 +26,7 @@ FEATURES, GIVEN = 0, 1  # streams of the seed
 
 
 class Parts(Strict):
-    """The official partition: images are assigned to its parts in rounds, so many to each part per round."""
+    """The official partition. Images go to its parts in rounds: some to train, then to valid, then to test."""
 
     train: int = Field(ge=1)  # training images per round
     valid: int = Field(ge=0)  # validation images per round
@@ -42,7 +42,7 @@ class SimulatedOptions(Strict):
     """Number of images, official partition and seed of a simulated set."""
 
     images: int = Field(ge=1)  # number of images, before `scale`
-    parts: Parts  # the official partition: numbers of images per round
+    parts: Parts  # the official partition; images go in rounds, some to train, then to valid, then to test
     scale: float = Field(default=1.0, gt=0)  # multiplies the number of images
     seed: int = Field(default=0, ge=0)  # seed of the whole set
 

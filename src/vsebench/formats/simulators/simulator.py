@@ -55,8 +55,8 @@ class LabelsPerImage(Strict):
     """Numbers of labels per image; their mean follows from `occurrences`."""
 
     sigma: float = Field(ge=0)  # standard deviation of the number's logarithm
-    minimum: int = Field(default=1, ge=0)  # fewest labels per image
-    maximum: int = Field(ge=1)  # most labels per image
+    minimum: int = Field(default=1, ge=0)  # smallest number of labels per image
+    maximum: int = Field(ge=1)  # largest number of labels per image
 
 
 class SimulatedFeatures(Strict):

@@ -4,8 +4,8 @@ The first of these rules that gives a vector applies:
 
 `whole`       the name is a word of the file, as written, in lower case or capitalised
 `alias`       the source's `aliases` contains the name (in lower case), and the words given there have a vector
-`whole`       the name is a word of the file once its blanks, hyphens and underscores are exchanged or removed
-`parts`       the mean of the vectors of its parts, which are separated by blanks and the signs _ - / , ( ) &
+`whole`       the name is a word of the file once its spaces, hyphens and underscores are exchanged or removed
+`parts`       the mean of the vectors of its parts, which are separated by spaces and the signs _ - / , ( ) &
 `some parts`  the mean of the parts that have a vector, where others have none
 `singular`    the name is a plural whose singular is a word of the file; singulars are found by WordNet's exceptions, if
               they are given, then by its endings (`formats/parents/wordnet.py`), and by `oes` -> `o`
@@ -103,7 +103,7 @@ class LabelRule:
 
 
 def composed(text: str) -> str:
-    """Return a text in Unicode's composed form, with single blanks inside and none at the ends."""
+    """Return a text in Unicode's composed form, with single spaces inside and none at the ends."""
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 

@@ -1,13 +1,13 @@
-"""Read word vectors from a text file: one line per word, a word and its numbers, separated by single blanks.
+"""Read word vectors from a text file: one line per word, a word and its numbers, separated by single spaces.
 
     GloVe       no header:                                         word 0.1 -0.2 ...
     word2vec    a header, the number of words and of dimensions:   1500 300
-    fastText    the same header (.vec), and a blank at the end of each line
+    fastText    the same header (.vec), and a space at the end of each line
 
 - The first line is a header if it consists of two whole numbers, the second of which is the number of dimensions of
   most of the next lines. The number of words in a header has to be right, which reveals a truncated file.
-- A word may contain blanks (Common Crawl has `. . .`), so a line is split from its end.
-- A word is bytes up to a blank: it may contain a no-break space (U+00A0) or Unicode's line separator (U+0085), at which
+- A word may contain spaces (Common Crawl has `. . .`), so a line is split from its end.
+- A word is bytes up to a space: it may contain a no-break space (U+00A0) or Unicode's line separator (U+0085), at which
   Python's `str.split` and `str.splitlines` would cut it.
 - If a word occurs twice, its first line counts. The number of values is checked in every line; the values themselves
   are checked only for the needed words.
@@ -67,7 +67,7 @@ def read_vectors(raw: Path, options: Options, needed: Collection[str]) -> Vector
 
 
 def _lines(stream: IO[bytes], path: Path) -> Iterator[bytes]:
-    """Yield the lines without their line ends and without one trailing blank."""
+    """Yield the lines without their line ends and without one trailing space."""
     number = 0
     while line := stream.readline(LONGEST_LINE):
         number += 1

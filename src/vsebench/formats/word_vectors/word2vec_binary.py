@@ -1,10 +1,10 @@
 r"""Read word vectors in word2vec's binary format: a line with two numbers, then each word with its vector.
 
     1500 300\n
-    word, a blank, 300 float32 (little-endian), \n
+    word, a space, 300 float32 (little-endian), \n
 
 - Some programs do not write the line break after a vector, so the next byte is skipped only if it is a line break.
-- A word ends at the first blank. It need not be UTF-8 (some words of Google News are not). Phrases contain `_`.
+- A word ends at the first space. It need not be UTF-8 (some words of Google News are not). Phrases contain `_`.
 - The number of words in the header has to be right, which reveals a truncated file. If a word occurs twice, its first
   vector counts.
 

@@ -235,7 +235,7 @@ def dense_products(queries, rows, near):
 
 @njit(cache=True, nogil=True)
 def sparse_products(queries, rows, near, spread):
-    """Do the same as `dense_products` for sparse queries and rows, CSR; `spread` is as in `nearest_sparse`."""
+    """Do the same as `dense_products` for sparse queries and rows; the arguments are as in `nearest_sparse`."""
     products = np.empty(near.shape)
     for q in range(len(near)):
         spread_out(queries, q, spread)

@@ -42,7 +42,7 @@ SECOND_KEY = {"equal": 0.5, "cosine": 1e-6, "exponential": 1e-6, "inverse_distan
 
 
 class NeighbourSettings(FeatureSettings):
-    """Settings of a neighbourhood."""
+    """Settings of methods that score labels by an image's neighbours, the most similar training images."""
 
     neighbours: int | None = Field(ge=1)  # number of nearest images, or all images if there are fewer; none: all images
     skipped: int = Field(default=0, ge=0)  # number of the nearest images to skip

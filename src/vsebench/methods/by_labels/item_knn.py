@@ -33,7 +33,7 @@ class ItemKnn(Control):
         similarity = np.divide(together, scale, out=np.zeros_like(together), where=scale > 0)
         np.fill_diagonal(similarity, 0.0)
         if self.settings.neighbours < len(similarity):
-            # In a stable order, equally similar labels have the same order on every machine.
+            # A stable sort puts equally similar labels in the same order on every machine.
             order = np.argsort(-similarity, axis=0, kind="stable")
             np.put_along_axis(similarity, order[self.settings.neighbours :], 0.0, axis=0)
         return LabelWeights(similarity.astype(np.float32))

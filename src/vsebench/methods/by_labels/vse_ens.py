@@ -59,7 +59,7 @@ class VseEns(SgdMethod):
             )  # fmt: skip
             done += steps
             self.steps_left -= steps
-        return Progress(loss / self.steps, trials=1.0)  # a step takes the first negative
+        return Progress(loss / self.steps, trials=1.0)  # a step takes the first negative that it draws
 
     def _refresh_lists(self) -> None:
         def work(start: int, stop: int) -> None:

@@ -127,7 +127,7 @@ class TimeToConverge(MultipleOfRival):
             return to_best_epoch(at(evidence.history, task, variant))["epoch"].cast(pl.Float64).to_numpy()
         seconds = seconds_by_seed(at(evidence.timing, task, variant))
         if not seconds:
-            raise UntestableError("Training up to the best epoch was not timed; it needs timing.to_best_epoch: true.")
+            raise UntestableError("Training up to the best epoch was not timed; set timing.to_best_epoch: true.")
         return np.array(list(seconds.values()))
 
 

@@ -26,7 +26,7 @@ COLUMNS = (
     Column("rank", "Rank", "count"),
 )
 NOTES = (
-    "Whole: the label is a word of the file, possibly after its blanks, hyphens or underscores are replaced or "
+    "Whole: the label is a word of the file, possibly after its spaces, hyphens or underscores are replaced or "
     "removed. Alias: it was looked up by an alias.",
     "Parts: the mean of the vectors of all its words. Some parts: the mean over the words that have a vector. "
     "Singular: the vector of its singular. Missing: no vector.",

@@ -103,7 +103,7 @@ def labels_per_image(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def others_per_positive(cells: PrintedCells) -> Iterator[Finding]:
-    """Check the number of other labels per positive label against the means of both, and against pairs and images.
+    """Check the other labels per positive label against the mean numbers of each, and against pairs and images.
 
     If it follows from the printed means, which are rounded, it contradicts pairs and images only if it is exact.
     """

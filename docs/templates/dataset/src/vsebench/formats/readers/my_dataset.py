@@ -1,6 +1,6 @@
 """my_dataset: describe here the files, the parts that are read, and where the format is documented.
 
-A line of `my_dataset.txt` is an image's id and its labels, with blanks between them.
+A line of `my_dataset.txt` is an image's id and its labels, separated by spaces.
 """
 
 from pathlib import Path
