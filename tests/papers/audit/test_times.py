@@ -83,12 +83,6 @@ def test_a_search_in_an_eighth_takes_an_eighth_of_the_time(days, verdict):
     assert verdicts("time of a leaf", lines) == [verdict]
 
 
-@pytest.mark.parametrize(("size", "verdict"), [("100", "agrees"), ("300", "contradicts")])
-def test_accuracy_and_cost_are_of_one_size(size, verdict):
-    lines = f"p text d/m factors {size} count\np text m factors 100 count\np table6 d/m test_time 5.6 hours"
-    assert verdicts("one size", lines) == [verdict]
-
-
 @pytest.mark.parametrize(("full", "verdict"), [("40", "agrees"), ("17", "contradicts")])
 def test_the_time_of_an_ensemble_is_that_of_its_members(full, verdict):
     lines = f"""
@@ -128,6 +122,7 @@ def test_a_term_is_always_larger_if_it_is_on_every_data_set(counts, factors, ver
 
 
 # 0.5 and 0.05 hours per iteration, so a step costs 10 times 2 k: 20 trials; 100 and 200 are rounded numbers.
+WHOLE_STEP = "O(Tk) and O(2k) are the whole cost of a step; they leave constant factors open"
 TRIALS = """
 p table3 warp time_complexity O(Tk) formula
 p table3 p time_complexity O(2k) formula
@@ -142,7 +137,7 @@ p text d/warp trials {} count
 def test_trials_follow_from_the_times_of_an_iteration():
     assert verdicts("trials by time", TRIALS.format(20)) == ["agrees"]
     (judged,) = findings("trials by time", TRIALS.format(901))
-    assert judged.verdict == "contradicts"
+    assert (judged.verdict, judged.condition) == ("depends", WHOLE_STEP)
     # So much a step has to cost otherwise to explain the times.
     rest = float(judged.explanation.partition("only if the rest of a step costs at least ")[2].partition(" k")[0])
     ratio = (50.05 / 50) / (9.95 / 250)  # the largest: 100 may be 50, 200 may be 250
