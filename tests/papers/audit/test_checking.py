@@ -7,7 +7,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.papers.audit.made_up import cells, percents, statement
+from tests.papers.audit.made_up import accuracies, cells, percents, statement
 from vsebench.cli import main
 from vsebench.core.errors import UserError
 from vsebench.papers.audit.checking import audit, choose, find_checks
@@ -41,6 +41,8 @@ def test_an_unknown_check_is_reported_with_file_and_key():
         choose(["guess"], "p.yaml: checks")
 
 
+# Images with one held-out pair each, so that more test pairs than images contradict.
+ONE_HELD_OUT = "p,table2,d/m,recall@5,0.1,1,leave_one_out,\n"
 HEADER, GOOD = ",".join(COLUMNS) + "\n", "p,table1,d,images,10,count,data_statistics,\n"
 
 
@@ -128,9 +130,10 @@ def test_a_cell_is_read_as_the_yaml_file_says(paper, again, keys, verdict):
 
 def test_the_condition_of_a_cell_counts_in_every_check(paper):
     lines = "p,table1,d,images,10,count,data_statistics,\np,table1,d,test_pairs,20,count,data_statistics,\n"
-    path = paper(HEADER + lines, conditions={"table1 d test_pairs": "an image has one pair"})
-    (finding,) = audit(read_audited([Paper.read(path)]))
-    assert (finding.check, finding.verdict, finding.condition) == ("test pairs", "depends", "an image has one pair")
+    conditions = {"table1 d test_pairs": "all images count"}
+    for more, expected in ((ONE_HELD_OUT, ""), ("", "one pair of each image is held out, and ")):
+        (finding,) = audit(read_audited([Paper.read(paper(HEADER + more + lines, conditions=conditions))]))
+        assert (finding.check, *outcome(finding)) == ("test pairs", "depends", f"{expected}all images count")
 
 
 def outcome(finding):
@@ -138,15 +141,16 @@ def outcome(finding):
 
 
 def test_a_number_that_is_not_printed_or_hard_to_read_contradicts_only_if_it_is_right():
+    held_out = accuracies({"recall@5": "0.1"})
     test_pairs = "p table1 d test_pairs 20 count data_statistics "
     for note in ("measured on the label files, not printed; of all", "inferred, not printed: a guess", "not printed"):
-        lines = f'{test_pairs}\np table1 d images 10 count data_statistics "{note}"\n'
+        lines = f'{test_pairs}\np table1 d images 10 count data_statistics "{note}"\n{held_out}'
         assert [outcome(each) for each in audit(cells(lines))] == [("depends", f"table1 d images is 10 ({note})")]
     images = "p table1 d images 10 count data_statistics "
-    (finding,) = audit(cells(f'{images}\n{test_pairs} "set-up; ocr: smudged"\n'))
+    (finding,) = audit(cells(f'{images}\n{test_pairs} "set-up; ocr: smudged"\n{held_out}'))
     assert outcome(finding) == ("depends", "the scanned paper was read correctly (set-up; ocr: smudged)")
     for note in ("set-up; its value is not printed", "read in print"):  # the number itself is
-        lines = f'{images} "{note}"\n{test_pairs}\n'
+        lines = f'{images} "{note}"\n{test_pairs}\n{held_out}'
         assert [outcome(each) for each in audit(cells(lines))] == [("contradicts", "")]
 
 
@@ -157,7 +161,7 @@ def facts_of(paper):
 
 def test_a_fact_that_several_cells_state_counts_once(paper):
     sizes = {"d": 20, "e": 5, "f": 30, "g": 40}
-    lines = "".join(
+    lines = ONE_HELD_OUT + "".join(
         f"p,table1,{name},{column},{value},count,data_statistics,\n"
         for name, pairs in sizes.items()
         for column, value in (("images", 10), ("test_pairs", pairs))
@@ -180,7 +184,7 @@ def test_a_fact_that_several_cells_state_counts_once(paper):
 
 
 def test_findings_that_depend_on_one_condition_are_one_fact(paper):
-    lines = "".join(
+    lines = ONE_HELD_OUT + "".join(
         f"p,table1,{name},{column},{value},count,data_statistics,\n"
         for name in "def"
         for column, value in (("images", 10), ("test_pairs", 20))

@@ -82,7 +82,9 @@ def test_a_curve_is_compared_for_each_pair_of_precision_and_recall_on_a_data_set
     )
     (finding,) = findings("curve", lines, CURVE)
     assert finding.recomputed == "2 of 4 dominate"
-    assert "e p ov_precision 50.0, recall 50.0; dominated by e rival ov_precision 60.0, recall 60.0" in finding.explanation
+    assert (
+        "e p ov_precision 50.0, recall 50.0; dominated by e rival ov_precision 60.0, recall 60.0" in finding.explanation
+    )
     assert findings("curve", table("pc_precision", p="50.0", rival="60.0"), CURVE) == []
 
 
@@ -143,10 +145,10 @@ def test_macro_f1_is_read_as_overall_f1_too():
     lines += table("ov_recall", p="50.0", rival="60.0")
     said = statement({"p": "all"}, metrics=["macro_f1"])
     assert verdicts("above", lines, said) == ["agrees"]
-    assert outcome("overall F1", lines, said) == ("0 of 1", "contradicts")
+    assert outcome("overall F1", lines, said) == ("0 of 1", "depends")
 
 
-@pytest.mark.parametrize(("with_threshold", "verdict"), [("21.0", "agrees"), ("19.0", "contradicts")])
+@pytest.mark.parametrize(("with_threshold", "verdict"), [("21.0", "agrees"), ("19.0", "depends")])
 def test_the_part_of_a_margin_that_the_same_decision_keeps(with_threshold, verdict):
     lines = table("map", p="30.0", p_threshold=with_threshold, a_threshold="20.0", b_topk="10.0")
     said = statement({"p": "baselines"}, same_decision={"a_threshold": "p_threshold"})
@@ -164,7 +166,7 @@ def test_every_better_rival_of_the_best_is_named_and_a_condition_counts():
     lines = table("precision@1", p="4.03", knn="4.5", linear="4.25", other="1.0")
     (finding,) = findings("best of all", lines, statement({"p": "baselines"}, "best", condition="knn competes"))
     assert (finding.verdict, finding.condition) == ("depends", "knn competes")
-    assert '"it is best" (section 5); at least knn\'s 4.5; also below linear\'s 4.25; ' in finding.explanation
+    assert "\"it is best\" (section 5); at least knn's 4.5; also below linear's 4.25; " in finding.explanation
 
 
 def test_a_list_of_labels_has_each_of_them_once():

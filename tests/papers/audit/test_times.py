@@ -61,7 +61,7 @@ def test_memory_follows_from_its_formula(formula, value, verdict):
     assert verdicts("memory by formula", lines) == [verdict]
 
 
-@pytest.mark.parametrize(("value", "verdict"), [("60", "agrees"), ("54", "agrees"), ("50", "contradicts")])
+@pytest.mark.parametrize(("value", "verdict"), [("60", "agrees"), ("54", "agrees"), ("50", "depends")])
 def test_a_test_time_grows_with_the_work_of_a_test_set(value, verdict):
     lines = SIZES + 'p table6 m time_complexity "O(Y d_nz)" formula\n'
     for data, labels, images, time in (("a", 10, 100, "10"), ("b", 30, 200, value)):  # six times the work
@@ -76,7 +76,7 @@ def test_a_leaf_has_a_power_of_two_of_the_images(size, verdict):
     assert verdicts("leaves", lines) == [verdict]
 
 
-@pytest.mark.parametrize(("days", "verdict"), [("13", "agrees"), ("20", "contradicts")])
+@pytest.mark.parametrize(("days", "verdict"), [("13", "agrees"), ("20", "depends")])
 def test_a_search_in_an_eighth_takes_an_eighth_of_the_time(days, verdict):
     lines = "p table1 d train_images 8001 count\np text d/tree leaf_images 1000 count\n"
     lines += f"p text d/tree test_time {days} days\np text d/knn test_time 100 days"

@@ -57,10 +57,11 @@ def report(
 ) -> Finding:
     """Return a finding on the first of the cells.
 
-    If it does not agree, the cell is a contradiction only under the `condition`, by default that of the cell itself, or
-    else its `doubt`. A `summary` replaces the names of many cells.
+    If it does not agree, the cell is a contradiction only under the `condition` and that of the cell itself, or else
+    its `doubt`. A `summary` replaces the names of many cells.
     """
-    condition = condition or cells[0].condition or doubt(cells)
+    conditions = dict.fromkeys(filter(None, (condition, cells[0].condition)))
+    condition = ", and ".join(conditions) or doubt(cells)
     return Finding(
         paper=cells[0].paper,
         table=cells[0].table,

@@ -29,9 +29,7 @@ def read_audited(papers: Sequence[Paper]) -> PrintedCells:
         for paper in papers
         for name, statement in paper.statements.items()
     )
-    same_fact = {
-        (paper.name, name): names[0] for paper in papers for names in paper.same_fact for name in names
-    }
+    same_fact = {(paper.name, name): names[0] for paper in papers for names in paper.same_fact for name in names}
     return PrintedCells(tuple(cells), tuple(statements), same_fact)
 
 

@@ -99,13 +99,13 @@ class Point:
 
     def dominates(self, other: "Point") -> bool:
         """Return whether both numbers are at least as high as the other point's, however they were rounded."""
-        return not (
-            Comparison(other.precision, self.precision).holds or Comparison(other.recall, self.recall).holds
-        )
+        return not (Comparison(other.precision, self.precision).holds or Comparison(other.recall, self.recall).holds)
 
     def show(self) -> str:
         precision = self.precision
-        return f"{precision.dataset} {precision.method} {precision.metric} {precision.shown}, recall {self.recall.shown}"
+        return (
+            f"{precision.dataset} {precision.method} {precision.metric} {precision.shown}, recall {self.recall.shown}"
+        )
 
 
 def curves(cells: PrintedCells) -> Iterator[Finding]:
@@ -174,7 +174,9 @@ def overall_f1(cells: PrintedCells) -> Iterator[Finding]:
             compared = compare(statement, list(overall_scores(cells, statement.paper)))
             rule = "the same with F1 = 2 OV-P OV-R / (OV-P + OV-R), which the paper does not print"
             remarks = [rule, *(each.show() for each in compared)]
-            yield from judge_statement(OVERALL, statement, compared, [each.holds for each in compared], remarks)
+            holds = [each.holds for each in compared]
+            condition = statement.condition or "the sentence is about this F1, which is not printed"
+            yield from judge_statement(OVERALL, statement, compared, holds, remarks, condition)
 
 
 def same_decision(cells: PrintedCells) -> Iterator[Finding]:
@@ -200,6 +202,7 @@ def part_of_margin(statement: PrintedStatement, compared: Comparison, same: Scor
         agrees=remaining.holds,
         explanation=f"{remaining.show()}: this part is due to the loss; {compared.own.method} has "
         f"{compared.own.shown}, so {float(own - with_same):.1f} are due to its decision",
+        condition="the lead is said to be due to the loss, and not to the decision",
     )
 
 
@@ -275,7 +278,10 @@ def missing_scores(cells: PrintedCells, statement: PrintedStatement) -> list[str
     printed = {(score.dataset, score.metric) for score in scores}
     datasets = dict.fromkeys(score.dataset for score in scores)
     return [
-        f"{data}: {name} not printed" for data in datasets for name in statement.metrics or [] if (data, name) not in printed
+        f"{data}: {name} not printed"
+        for data in datasets
+        for name in statement.metrics or []
+        if (data, name) not in printed
     ]
 
 

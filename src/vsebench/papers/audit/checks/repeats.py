@@ -93,7 +93,8 @@ def same_cell_twice(cells: PrintedCells) -> Iterator[Finding]:
         if dataset_of(first) == dataset_of(second) and len(pairs) >= FEWEST and 2 * equal > len(pairs):
             for cell, again in pairs:
                 rule = f"{equal} of {len(pairs)} metrics of the two rows are equal, so they are one model"
-                yield judge("same cell twice", again, [cell], exact(cell.value), rule, exact(again.value))
+                condition = "the two rows are one model, as their equal numbers suggest"
+                yield judge("same cell twice", again, [cell], exact(cell.value), rule, exact(again.value), condition)
 
 
 def dataset_of(row: dict[str, PrintedCell]) -> str:

@@ -54,7 +54,8 @@ def one_rate(cells: PrintedCells) -> Iterator[Finding]:
                 grown = seconds(small) * (work[1] / work[0]) / SECONDS[large.unit]
                 bounds = Interval(grown.low * (1 - SLACK), grown.high * (1 + SLACK))
                 rule = f"{small.value} {small.unit} x growth of {formula.value} x test images, within 10 %"
-                yield judge("one rate", large, [small, formula], bounds, rule)
+                condition = f"{formula.value} counts the operations; as a complexity, it leaves constant factors open"
+                yield judge("one rate", large, [small, formula], bounds, rule, condition=condition)
 
 
 def leaves(cells: PrintedCells) -> Iterator[Finding]:
@@ -73,7 +74,8 @@ def time_of_leaf(cells: PrintedCells) -> Iterator[Finding]:
             share = (leaf(images, level) + level) / count(images)
             time = seconds(exact_search) * share / SECONDS[own.unit]
             rule = f"(p + n / 2^p) / n of the exact search's time, p = {level}"
-            yield judge("time of a leaf", own, [exact_search, cell, images], time, rule)
+            condition = "both searches take the same time for each image that they compare"
+            yield judge("time of a leaf", own, [exact_search, cell, images], time, rule, condition=condition)
 
 
 def work_of(cells: PrintedCells, cell: PrintedCell, formula: PrintedCell) -> Interval | None:
