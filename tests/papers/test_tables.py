@@ -191,7 +191,7 @@ def test_the_audits_tables_keep_explanation_and_condition_in_every_form(results,
 
 def test_a_long_explanation_is_wrapped_in_latex(results):
     source = to_latex(table(results, "audit"), "audit")
-    assert "tabular}{@{}l>{\\raggedright" in source
+    assert "tabular}{@{}ll>{\\raggedright" in source
     assert source.count("\\begin{table*}") > 1  # on several pages
 
 

@@ -43,7 +43,7 @@ class Audit(TableKind):
             Column("check", "Check", width=0.11),
             Column("published", "Published", width=0.1),
             Column("recomputed", "Recomputed", width=0.13),
-            Column("explanation", "How", width=0.36),
+            Column("explanation", "How", width=0.33),
             Column("cells", "Recomputed from", shown=False),
         )
         findings = [each for each in read_findings(results.folder / GATHERED["audit"]) if each.verdict == self.verdict]
