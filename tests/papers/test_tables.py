@@ -152,11 +152,24 @@ def test_the_audit_is_in_three_tables(results):
     findings = read_findings(results.folder / "audit.csv")
     numbers = summarise(findings)
     counts = table(results, "audit-counts")
-    assert sum(sum(values(counts, verdict)) for verdict in VERDICTS) == numbers["checks"]
     assert [sum(values(counts, verdict)) for verdict in VERDICTS] == [numbers[verdict] for verdict in VERDICTS]
     agreeing = make(TableKind, "audit", {"verdict": "agrees"}, "audit").table(results)
     found = [agreeing, table(results, "audit-depends"), table(results, "audit")]
-    assert [len(each.rows) for each in found] == [numbers[verdict] for verdict in VERDICTS]
+    lines = [sum(each.verdict == verdict for each in findings) for verdict in VERDICTS]
+    assert [len(each.rows) for each in found] == lines
+    assert sum(lines) == numbers["checks"]
+
+
+def test_the_audits_tables_keep_the_lines_of_a_fact_together(results):
+    for name in ("audit", "audit-depends"):
+        found = table(results, name)
+        facts = list(zip(values(found, "paper"), map(int, values(found, "fact")), strict=True))
+        assert [paper for paper, _ in facts] == sorted((paper for paper, _ in facts), key=list(dict(facts)).index)
+        for paper in dict(facts):
+            numbers = [number for each, number in facts if each == paper]
+            assert numbers == sorted(numbers)
+    agreeing = make(TableKind, "audit", {"verdict": "agrees"}, "audit").table(results)
+    assert "Fact" not in [agreeing.columns[index].title for index in agreeing.shown]
 
 
 def letters(text):
@@ -178,7 +191,7 @@ def test_the_audits_tables_keep_explanation_and_condition_in_every_form(results,
 
 def test_a_long_explanation_is_wrapped_in_latex(results):
     source = to_latex(table(results, "audit"), "audit")
-    assert "tabular}{@{}l>{\\raggedright" in source
+    assert "tabular}{@{}ll>{\\raggedright" in source
     assert source.count("\\begin{table*}") > 1  # on several pages
 
 

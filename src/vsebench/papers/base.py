@@ -54,6 +54,7 @@ class Paper(Strict):
     statements: dict[str, Statement] = Field(default_factory=dict)  # by their names in the audit
     conditions: dict[str, str] = Field(default_factory=dict)  # cell -> further condition of a contradiction
     lower_bounds: list[str] = Field(default_factory=list)  # cells that the text prints with "more than"
+    same_fact: list[list[str]] = Field(default_factory=list)  # judged cells or statements that state one fact each
     _path: Path = PrivateAttr()
 
     @classmethod
@@ -96,7 +97,7 @@ class Paper(Strict):
     @property
     def audited(self) -> dict[str, Any]:
         """The part of the YAML file that the audit reads."""
-        return self.model_dump(include={"checks", "statements", "conditions", "lower_bounds"})
+        return self.model_dump(include={"checks", "statements", "conditions", "lower_bounds", "same_fact"})
 
     @property
     def tested(self) -> dict[str, Any]:

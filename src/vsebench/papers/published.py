@@ -2,8 +2,8 @@
 
 import csv
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -72,13 +72,13 @@ class Statement(Strict):
 
     quotation: str
     where: str  # position in the paper, and remarks
-    comparison: Literal["above", "near", "best", "faster"] = "above"
+    comparison: Literal["above", "curve", "near", "best", "faster"] = "above"
     # Method -> its rivals: `all` other methods, `baselines` (names that do not begin with the paper's name), or a list.
     rows: dict[str, Literal["all", "baselines"] | list[str]] = Field(min_length=1)
     metrics: list[str] | None = Field(default=None, min_length=1)  # columns; none: all metrics
     datasets: list[str] | None = Field(default=None, min_length=1)  # none: all
     protocol: str | None = None  # if given, only numbers of this protocol are compared
-    # The share of numbers that it is claimed for; with `all_datasets`, a data set without the metric counts against it.
+    # The share of numbers that it is claimed for; with `all_datasets`, data sets without the metric are listed.
     quantifier: Literal["all", "most", "all_datasets"] = "all"
     condition: str = ""  # further condition of a contradiction; completes "contradicts only if"
     # rival -> the paper's own method with the same decision
@@ -116,6 +116,8 @@ class PrintedCells:
 
     all: tuple[PrintedCell, ...]
     statements: tuple[PrintedStatement, ...] = ()
+    # (paper, judged cell or statement) -> a name that all cells share that state the same fact
+    same_fact: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     @cached_property
     def _index(self) -> dict[tuple[str, str, str], list[PrintedCell]]:

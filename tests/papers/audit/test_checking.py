@@ -1,6 +1,5 @@
 """Which checks apply, the papers' files and their mistakes, and the audit of the real papers."""
 
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -8,11 +7,11 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.papers.audit.made_up import cells, percents, statement
+from tests.papers.audit.made_up import accuracies, cells, percents, statement
 from vsebench.cli import main
 from vsebench.core.errors import UserError
 from vsebench.papers.audit.checking import audit, choose, find_checks
-from vsebench.papers.audit.findings import VERDICTS, read_findings, summarise
+from vsebench.papers.audit.findings import VERDICTS, counted, read_findings, summarise
 from vsebench.papers.audit.reading import read_audited
 from vsebench.papers.base import Paper
 from vsebench.papers.published import COLUMNS, PrintedCell, PrintedCells
@@ -42,6 +41,8 @@ def test_an_unknown_check_is_reported_with_file_and_key():
         choose(["guess"], "p.yaml: checks")
 
 
+# Images with one held-out pair each, so that more test pairs than images contradict.
+ONE_HELD_OUT = "p,table2,d/m,recall@5,0.1,1,leave_one_out,\n"
 HEADER, GOOD = ",".join(COLUMNS) + "\n", "p,table1,d,images,10,count,data_statistics,\n"
 
 
@@ -98,6 +99,7 @@ ROWS = HEADER + "".join(f"p,table1,d/{row},map,{value},1,held_out_images,\n" for
         ({"statements": {"x": SAID | {"comparison": "below"}}}, "p.yaml: statements.x.comparison: Input should be"),
         ({"conditions": {"table1 d images": "counted"}}, "p.yaml: conditions: p.csv has no 'table1 d images'"),
         ({"lower_bounds": ["table1 d images"]}, "p.yaml: lower_bounds: p.csv has no 'table1 d images'"),
+        ({"same_fact": [["text x"]]}, "p.yaml: same_fact: p.csv has no 'text x'"),
     ],
 )
 def test_a_mistake_in_a_papers_statements_is_reported_with_file_and_key(paper, keys, message):
@@ -128,9 +130,69 @@ def test_a_cell_is_read_as_the_yaml_file_says(paper, again, keys, verdict):
 
 def test_the_condition_of_a_cell_counts_in_every_check(paper):
     lines = "p,table1,d,images,10,count,data_statistics,\np,table1,d,test_pairs,20,count,data_statistics,\n"
-    path = paper(HEADER + lines, conditions={"table1 d test_pairs": "an image has one pair"})
-    (finding,) = audit(read_audited([Paper.read(path)]))
-    assert (finding.check, finding.verdict, finding.condition) == ("test pairs", "depends", "an image has one pair")
+    conditions = {"table1 d test_pairs": "all images count"}
+    for more, expected in ((ONE_HELD_OUT, ""), ("", "one pair of each image is held out, and ")):
+        (finding,) = audit(read_audited([Paper.read(paper(HEADER + more + lines, conditions=conditions))]))
+        assert (finding.check, *outcome(finding)) == ("test pairs", "depends", f"{expected}all images count")
+
+
+def outcome(finding):
+    return finding.verdict, finding.condition
+
+
+def test_a_number_that_is_not_printed_or_hard_to_read_contradicts_only_if_it_is_right():
+    held_out = accuracies({"recall@5": "0.1"})
+    test_pairs = "p table1 d test_pairs 20 count data_statistics "
+    for note in ("measured on the label files, not printed; of all", "inferred, not printed: a guess", "not printed"):
+        lines = f'{test_pairs}\np table1 d images 10 count data_statistics "{note}"\n{held_out}'
+        assert [outcome(each) for each in audit(cells(lines))] == [("depends", f"table1 d images is 10 ({note})")]
+    images = "p table1 d images 10 count data_statistics "
+    (finding,) = audit(cells(f'{images}\n{test_pairs} "set-up; ocr: smudged"\n{held_out}'))
+    assert outcome(finding) == ("depends", "the scanned paper was read correctly (set-up; ocr: smudged)")
+    for note in ("set-up; its value is not printed", "read in print"):  # the number itself is
+        lines = f'{images} "{note}"\n{test_pairs}\n{held_out}'
+        assert [outcome(each) for each in audit(cells(lines))] == [("contradicts", "")]
+
+
+def facts_of(paper):
+    found = audit(read_audited([Paper.read(paper)]))
+    return [(each.judged, each.verdict, each.fact) for each in found], summarise(found)
+
+
+def test_a_fact_that_several_cells_state_counts_once(paper):
+    sizes = {"d": 20, "e": 5, "f": 30, "g": 40}
+    lines = ONE_HELD_OUT + "".join(
+        f"p,table1,{name},{column},{value},count,data_statistics,\n"
+        for name, pairs in sizes.items()
+        for column, value in (("images", 10), ("test_pairs", pairs))
+    )
+    apart, counts = facts_of(paper(HEADER + lines))
+    assert apart == [
+        ("table1 d test_pairs", "contradicts", "1"), ("table1 e test_pairs", "agrees", ""),
+        ("table1 f test_pairs", "contradicts", "2"), ("table1 g test_pairs", "contradicts", "3"),
+    ]  # fmt: skip
+    assert (counts["checks"], counts["agrees"], counts["contradicts"]) == (4, 1, 3)
+    named, counts = facts_of(paper(HEADER + lines, same_fact=[["table1 d test_pairs", "table1 g test_pairs"]]))
+    assert [fact for *_, fact in named] == ["1", "", "2", "1"]
+    assert (counts["checks"], counts["contradicts"]) == (4, 2)
+    # A fact with a contradiction is one, although another line of it depends on a condition.
+    conditions = {"table1 d test_pairs": "each has one"}
+    _, counts = facts_of(
+        paper(HEADER + lines, same_fact=[["table1 d test_pairs", "table1 g test_pairs"]], conditions=conditions)
+    )
+    assert (counts["contradicts"], counts["depends"]) == (2, 0)
+
+
+def test_findings_that_depend_on_one_condition_are_one_fact(paper):
+    lines = ONE_HELD_OUT + "".join(
+        f"p,table1,{name},{column},{value},count,data_statistics,\n"
+        for name in "def"
+        for column, value in (("images", 10), ("test_pairs", 20))
+    )
+    conditions = {"table1 d test_pairs": "one", "table1 e test_pairs": "one", "table1 f test_pairs": "another"}
+    found, counts = facts_of(paper(HEADER + lines, conditions=conditions))
+    assert [fact for *_, fact in found] == ["1", "1", "2"]
+    assert (counts["depends"], counts["contradicts"]) == (2, 0)
 
 
 READ = ["labels", "images", "trials", "test_pairs", "train_pairs", "labels_per_image", "iterations", "factors",
@@ -147,6 +209,7 @@ STATEMENTS = [
     statement({"p_topk": ["m_topk"]}, "near"),
     statement({"p": "all"}, "best"),
     statement({"w_5": ["p"]}, "faster"),
+    statement({"p_topk": ["m_topk"], "p": "all"}, "curve"),
 ]
 odd_lines = st.tuples(
     st.sampled_from(["p", "q"]),
@@ -177,18 +240,67 @@ def real(tmp_path_factory):
 
 
 EXPECTED = {
-    "lsep": (84, 0, 9),
-    "sampled_tagging": (55, 20, 11),
-    "vse_ens": (76, 2, 8),
-    "vse_fs": (194, 5, 17),
-    "wsabie": (142, 8, 6),
-}  # agrees, depends, contradicts
+    "lsep": (89, 2, 1),
+    "sampled_tagging": (55, 8, 10),
+    "vse_ens": (76, 5, 3),
+    "vse_fs": (194, 6, 8),
+    "wsabie": (142, 9, 1),
+}  # checks that agree, facts that depend, facts that contradict
 
 
 def test_the_verdicts_on_each_paper_stay(real):
-    counts = Counter((each.paper, each.verdict) for each in real)
-    assert {paper: tuple(counts[paper, verdict] for verdict in VERDICTS) for paper in EXPECTED} == EXPECTED
-    assert summarise(real)["checks"] == counts.total()
+    by_paper = {paper: summarise([each for each in real if each.paper == paper]) for paper in EXPECTED}
+    assert {paper: tuple(by_paper[paper][verdict] for verdict in VERDICTS) for paper in EXPECTED} == EXPECTED
+    assert summarise(real)["checks"] == len(real)
+
+
+# What the papers' text does not allow to deny, read for each of them; a new contradiction has to be read as well.
+CONTRADICTIONS = {
+    "lsep": ["text lsep_threshold exact_match_above_lsep_topk"],
+    "sampled_tagging": [
+        "text equation4 identity",
+        "text yfcc100m labels_after_cut",
+        "text yfcc100m final_layer_weights",
+        "table2 nuswide_925_to_81/x_ent f1@5",
+        "table2 nuswide_925_to_1006/x_ent f1@5",
+        "table2 iapr_to_espgame/x_ent f1@5",
+        "table2 nuswide_925_to_1006/s_fast0tag f1@5",
+        "table2 iapr_to_espgame/s_x_ent f1@5",
+        "table2 iapr_to_espgame/s_opt_x_ent f1@5",
+        "text all averages",
+    ],
+    "vse_ens": [
+        "table1 iapr test_pairs",
+        "text iapr labels_per_image",
+        "text nuswide/warp/accelerate speedup",
+    ],
+    "vse_fs": [
+        "text vse_ens metrics_above_warp",
+        "text vse_fs not_always_larger",
+        "text openimages sampled_pairs",
+        "table4 openimages/vse_fs recall@5",
+        "table4 flickr/vse_fs recall@5",
+        "table4 flickr/opt_auc recall@5",
+        "table4 iapr/vse_fs recall@10",
+        "text table3 datasets",
+    ],
+    "wsabie": ["table7 imagenet/wsabie_300 sibling_precision@10"],
+}
+
+
+@pytest.mark.parametrize("paper", CONTRADICTIONS)
+def test_a_paper_is_contradicted_only_where_its_authors_would_have_to_agree(real, paper):
+    facts = [each.judged for each in counted(real) if (each.paper, each.verdict) == (paper, "contradicts")]
+    assert facts == CONTRADICTIONS[paper]
+
+
+def test_no_contradiction_rests_on_a_number_that_is_not_printed_or_hard_to_read(real):
+    printed = read_audited([Paper.read(path) for path in sorted(PUBLISHED.glob("*.yaml"))]).all
+    unprinted = {f"{cell.paper} {cell.name}" for cell in printed if "not printed" in cell.note}
+    assert unprinted
+    contradicting = [each for each in real if each.verdict == "contradicts"]
+    used = {f"{each.paper} {name}" for each in contradicting for name in each.cells.split("; ")}
+    assert used & unprinted == set()
 
 
 def test_only_a_verdict_that_depends_has_a_condition(real):
@@ -199,7 +311,7 @@ def test_only_a_verdict_that_depends_has_a_condition(real):
     ("cell", "check", "words"),
     [
         ("text lsep exact_match_above_all", "above", "voc2007 exact_match: lsep 64.6 < lsep_label_count 66.3"),
-        ("text lsep pc_precision_above_baselines", "above", "voc2007: no pc_precision"),
+        ("text lsep pc_precision_above_baselines", "above", "voc2007: pc_precision not printed"),
         ("text lsep macro_f1_above_baselines", "overall F1", "lsep 68.3 > cnn_rnn 67.8"),
     ],
 )

@@ -10,6 +10,7 @@ p table1 d labels 200 count
 p table1 d train_pairs 6500 count
 p table1 d test_pairs 1000 count
 """
+ONE_HELD_OUT = accuracies({"recall@5": "0.1"})
 DISTINCT = "p text d distinct_pairs 4100 count\np text d labelled_images 1000 count\n"
 VOCABULARY = "p text d labels 432213 count\np text all word_vector_dimension 300 count\n"
 PARTS = "p text d train_images 700 count\np text d test_images 290 count\n"
@@ -18,7 +19,13 @@ PARTS = "p text d train_images 700 count\np text d test_images 290 count\n"
 @pytest.mark.parametrize(
     ("check", "base", "line", "good", "bad"),
     [
-        ("test pairs", PAIRS.replace("test_pairs", "pairs"), "p table1 d test_pairs {} count", "1000", "1001"),
+        (
+            "test pairs",
+            PAIRS.replace("test_pairs", "pairs") + ONE_HELD_OUT,
+            "p table1 d test_pairs {} count",
+            "1000",
+            "1001",
+        ),
         ("mean labels", PAIRS, "p text d labels_per_image {} count", "7.5", "6"),
         ("mean labels", PAIRS, "p text d labels_per_image {} count", "7", "9"),  # 6.5 to 7.5
         ("mean labels", PAIRS + DISTINCT, "p text d labels_per_image {} count", "4", "7.5"),  # as a set
@@ -31,6 +38,12 @@ PARTS = "p text d train_images 700 count\np text d test_images 290 count\n"
 def test_a_count_follows_from_others(check, base, line, good, bad):
     assert verdicts(check, base + line.format(good)) == ["agrees"]
     assert verdicts(check, base + line.format(bad)) == ["contradicts"]
+
+
+@pytest.mark.parametrize(("protocol", "verdict"), [("leave_one_out", "contradicts"), ("held_out_images", "depends")])
+def test_more_test_pairs_than_images_contradict_only_if_one_is_held_out(protocol, verdict):
+    lines = f"p table1 d images 10 count\np table1 d test_pairs 11 count\np table2 d/m recall@5 0.1 1 {protocol}\n"
+    assert verdicts("test pairs", lines) == [verdict]
 
 
 def test_other_labels_of_an_image():
@@ -46,7 +59,7 @@ def test_other_labels_of_an_image():
     assert verdicts("other labels", again) == ["contradicts", "contradicts"]
 
 
-@pytest.mark.parametrize(("again", "expected"), [("0.1", ["contradicts"]), ("0.2", [])])
+@pytest.mark.parametrize(("again", "expected"), [("0.1", ["depends"]), ("0.2", [])])
 def test_numbers_of_labels_of_two_papers_are_compared_where_they_share_accuracies(again, expected):
     lines = "p table1 d labels 5108 count\nq table1 d labels 5018 count\n"
     lines += accuracies({"recall@5": "0.1"}, "m") + accuracies({"recall@5": again}, "m", paper="q")

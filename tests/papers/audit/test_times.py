@@ -61,7 +61,7 @@ def test_memory_follows_from_its_formula(formula, value, verdict):
     assert verdicts("memory by formula", lines) == [verdict]
 
 
-@pytest.mark.parametrize(("value", "verdict"), [("60", "agrees"), ("54", "agrees"), ("50", "contradicts")])
+@pytest.mark.parametrize(("value", "verdict"), [("60", "agrees"), ("54", "agrees"), ("50", "depends")])
 def test_a_test_time_grows_with_the_work_of_a_test_set(value, verdict):
     lines = SIZES + 'p table6 m time_complexity "O(Y d_nz)" formula\n'
     for data, labels, images, time in (("a", 10, 100, "10"), ("b", 30, 200, value)):  # six times the work
@@ -76,17 +76,11 @@ def test_a_leaf_has_a_power_of_two_of_the_images(size, verdict):
     assert verdicts("leaves", lines) == [verdict]
 
 
-@pytest.mark.parametrize(("days", "verdict"), [("13", "agrees"), ("20", "contradicts")])
+@pytest.mark.parametrize(("days", "verdict"), [("13", "agrees"), ("20", "depends")])
 def test_a_search_in_an_eighth_takes_an_eighth_of_the_time(days, verdict):
     lines = "p table1 d train_images 8001 count\np text d/tree leaf_images 1000 count\n"
     lines += f"p text d/tree test_time {days} days\np text d/knn test_time 100 days"
     assert verdicts("time of a leaf", lines) == [verdict]
-
-
-@pytest.mark.parametrize(("size", "verdict"), [("100", "agrees"), ("300", "contradicts")])
-def test_accuracy_and_cost_are_of_one_size(size, verdict):
-    lines = f"p text d/m factors {size} count\np text m factors 100 count\np table6 d/m test_time 5.6 hours"
-    assert verdicts("one size", lines) == [verdict]
 
 
 @pytest.mark.parametrize(("full", "verdict"), [("40", "agrees"), ("17", "contradicts")])
@@ -128,6 +122,7 @@ def test_a_term_is_always_larger_if_it_is_on_every_data_set(counts, factors, ver
 
 
 # 0.5 and 0.05 hours per iteration, so a step costs 10 times 2 k: 20 trials; 100 and 200 are rounded numbers.
+WHOLE_STEP = "O(Tk) and O(2k) are the whole cost of a step; they leave constant factors open"
 TRIALS = """
 p table3 warp time_complexity O(Tk) formula
 p table3 p time_complexity O(2k) formula
@@ -142,7 +137,7 @@ p text d/warp trials {} count
 def test_trials_follow_from_the_times_of_an_iteration():
     assert verdicts("trials by time", TRIALS.format(20)) == ["agrees"]
     (judged,) = findings("trials by time", TRIALS.format(901))
-    assert judged.verdict == "contradicts"
+    assert (judged.verdict, judged.condition) == ("depends", WHOLE_STEP)
     # So much a step has to cost otherwise to explain the times.
     rest = float(judged.explanation.partition("only if the rest of a step costs at least ")[2].partition(" k")[0])
     ratio = (50.05 / 50) / (9.95 / 250)  # the largest: 100 may be 50, 200 may be 250

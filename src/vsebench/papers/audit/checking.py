@@ -7,7 +7,7 @@ from functools import cache
 
 from vsebench.core.errors import UserError
 from vsebench.core.modules import modules_in
-from vsebench.papers.audit.findings import Finding
+from vsebench.papers.audit.findings import Finding, number_facts
 from vsebench.papers.published import PrintedCells
 
 Check = Callable[[PrintedCells], Iterator[Finding]]
@@ -56,7 +56,7 @@ def audit(cells: PrintedCells, chosen: Mapping[str, set[str]] | None = None) -> 
     """Apply the checks to the published numbers of all papers; some checks compare papers with each other.
 
     `chosen` contains the checks of each paper (see `choose`); to other papers, all checks are applied. Findings are
-    sorted by paper and then by check.
+    sorted by paper and then by check, and their facts are numbered.
     """
     chosen = chosen or {}
     findings = [
@@ -66,4 +66,5 @@ def audit(cells: PrintedCells, chosen: Mapping[str, set[str]] | None = None) -> 
         for finding in check(cells)
         if name in chosen.get(finding.paper, {name})
     ]
-    return sorted(findings, key=lambda finding: cells.papers.index(finding.paper))
+    by_paper = sorted(findings, key=lambda finding: cells.papers.index(finding.paper))
+    return number_facts(by_paper, cells.same_fact)

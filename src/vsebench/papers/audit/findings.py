@@ -1,8 +1,10 @@
 """Findings of checks, and the file audit.csv."""
 
 import csv
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -12,6 +14,8 @@ from vsebench.papers.audit.printed import Interval, decimals, rounded, show
 from vsebench.papers.published import PrintedCell, PrintedStatement
 
 Printed = PrintedCell | PrintedStatement
+OCR = re.compile(r"\bocr:")  # in the note of a cell that may be misread
+UNPRINTED = re.compile(r"([\w ]+, )?not printed\b")  # beginning of the note of a number that the paper does not print
 AGREES, DEPENDS, CONTRADICTS = VERDICTS = ("agrees", "depends", "contradicts")
 
 
@@ -20,7 +24,8 @@ class Finding:
     """A row of audit.csv; the first of `cells` is judged, and its number was recomputed from the other cells.
 
     With the verdict `DEPENDS`, the number is a contradiction only under the `condition`, which the paper does not
-    state; with other verdicts, the condition is empty.
+    state; with other verdicts, the condition is empty. Findings of a paper with the same `fact`, a number, state one
+    fact (`number_facts`); findings that agree have none.
     """
 
     paper: str
@@ -32,6 +37,12 @@ class Finding:
     verdict: str
     explanation: str
     condition: str = ""
+    fact: str = ""
+
+    @property
+    def judged(self) -> str:
+        """The name of the judged cell or statement."""
+        return self.cells.partition("; ")[0]
 
 
 def report(
@@ -46,10 +57,11 @@ def report(
 ) -> Finding:
     """Return a finding on the first of the cells.
 
-    If it does not agree, the cell is a contradiction only under the `condition`, by default that of the cell itself. A
-    `summary` replaces the names of many cells.
+    If it does not agree, the cell is a contradiction only under the `condition` and that of the cell itself, or else
+    its `doubt`. A `summary` replaces the names of many cells.
     """
-    condition = condition or cells[0].condition
+    conditions = dict.fromkeys(filter(None, (condition, cells[0].condition)))
+    condition = ", and ".join(conditions) or doubt(cells)
     return Finding(
         paper=cells[0].paper,
         table=cells[0].table,
@@ -83,6 +95,15 @@ def judge(
     digits = decimals(cell.value) + 1
     gap = "" if agrees else f"; {distance(reading, recomputed, digits)}"
     return report(check, [cell, *sources], cell.value, recomputed.show(digits), agrees, rule + gap, condition)
+
+
+def doubt(cells: Sequence[Printed]) -> str:
+    """Return the condition that a finding needs if its first cell may be misread, or if a cell is not printed."""
+    first, *_ = cells
+    if isinstance(first, PrintedCell) and OCR.search(first.note):
+        return f"the scanned paper was read correctly ({first.note})"
+    unprinted = (cell for cell in cells if isinstance(cell, PrintedCell) and UNPRINTED.match(cell.note))
+    return next((f"{cell.name} is {cell.value} ({cell.note})" for cell in unprinted), "")
 
 
 def names(cells: Sequence[Printed]) -> str:
@@ -123,11 +144,48 @@ def read_findings(path: Path) -> list[Finding]:
     return [Finding(*line) for line in lines[1:]]
 
 
+def number_facts(findings: Sequence[Finding], same_fact: Mapping[tuple[str, str], str]) -> list[Finding]:
+    """Number the facts of each paper, from 1; findings that agree get no number.
+
+    Findings of one check that depend on the same condition state one fact: that condition is what is in question. So do
+    findings whose judged cells have the same name in `same_fact`, by paper and cell. All others are facts of their own.
+    """
+    numbers: dict[tuple[str, ...], int] = {}
+    counts: Counter[str] = Counter()
+    numbered = []
+    for finding in findings:
+        if finding.verdict == AGREES:
+            numbered.append(finding)
+            continue
+        own = ("condition", finding.condition) if finding.condition else ("cells", finding.cells)
+        named = same_fact.get((finding.paper, finding.judged))
+        key = (finding.paper, named) if named else (finding.paper, finding.check, *own)
+        if key not in numbers:
+            counts[finding.paper] += 1
+            numbers[key] = counts[finding.paper]
+        numbered.append(replace(finding, fact=str(numbers[key])))
+    return numbered
+
+
+def counted(findings: Sequence[Finding]) -> list[Finding]:
+    """Return the findings that agree, and one for each fact: the first that contradicts, or else the first."""
+    first: dict[tuple[str, str], Finding] = {}
+    for finding in findings:
+        key = (finding.paper, finding.fact)
+        if finding.fact and (key not in first or (finding.verdict, first[key].verdict) == (CONTRADICTS, DEPENDS)):
+            first[key] = finding
+    chosen = {id(finding) for finding in first.values()}
+    return [finding for finding in findings if finding.verdict == AGREES or id(finding) in chosen]
+
+
 def summarise(findings: Sequence[Finding]) -> dict[str, int]:
-    """Return the numbers of checks, judged cells, papers and verdicts, for a summary of the audit."""
+    """Return the numbers of checks, judged cells, papers and verdicts, for a summary of the audit.
+
+    Of the verdicts, the checks that agree are counted, and the facts that depend on a condition or contradict.
+    """
     return {
         "checks": len(findings),
-        "cells": len({(finding.paper, finding.cells.partition("; ")[0]) for finding in findings}),
+        "cells": len({(finding.paper, finding.judged) for finding in findings}),
         "papers": len({finding.paper for finding in findings}),
-        **{name: sum(finding.verdict == name for finding in findings) for name in VERDICTS},
+        **{name: sum(finding.verdict == name for finding in counted(findings)) for name in VERDICTS},
     }

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from vsebench.core.errors import UserError
 from vsebench.papers.base import Paper
@@ -9,7 +10,7 @@ from vsebench.papers.published import PrintedCells, PrintedStatement
 
 
 def read_audited(papers: Sequence[Paper]) -> PrintedCells:
-    """Return the printed cells of papers with their conditions and lower bounds, and the papers' statements.
+    """Return the printed cells of papers with their conditions and lower bounds, and their statements and facts.
 
     A mistake in a CSV file, or a name in a YAML file that its CSV file lacks, raises a `UserError`.
     """
@@ -28,15 +29,19 @@ def read_audited(papers: Sequence[Paper]) -> PrintedCells:
         for paper in papers
         for name, statement in paper.statements.items()
     )
-    return PrintedCells(tuple(cells), tuple(statements))
+    same_fact = {(paper.name, name): names[0] for paper in papers for names in paper.same_fact for name in names}
+    return PrintedCells(tuple(cells), tuple(statements), same_fact)
 
 
 def _names(paper: Paper) -> Iterator[tuple[str, Iterable[str], set[str]]]:
     """Yield each key of the YAML file that refers to the CSV file, its names, and the known names."""
     cells = paper.cells.all
     methods = {cell.method for cell in cells}
-    yield "conditions", paper.conditions, {cell.name for cell in cells}
-    yield "lower_bounds", paper.lower_bounds, {cell.name for cell in cells}
+    cell_names = {cell.name for cell in cells}
+    yield "conditions", paper.conditions, cell_names
+    yield "lower_bounds", paper.lower_bounds, cell_names
+    statements = {f"text {name}" for name in paper.statements}
+    yield "same_fact", chain.from_iterable(paper.same_fact), cell_names | statements
     for name, statement in paper.statements.items():
         for row, rivals in statement.rows.items():
             yield f"statements.{name}.rows", [row, *(rivals if isinstance(rivals, list) else [])], methods

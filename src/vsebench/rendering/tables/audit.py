@@ -13,6 +13,7 @@ CAPTIONS = {
     DEPENDS: "Printed numbers that contradict each other under a condition",
     CONTRADICTS: "Printed numbers that contradict each other",
 }
+FACT = "Fact: lines of a paper with the same number state one fact, which counts once."
 NOTES = (
     "Recomputed from other printed numbers, taking into account that these are rounded: a number contradicts only if "
     "no values that round to the other numbers result in it.",
@@ -21,7 +22,7 @@ NOTES = (
 
 
 class Audit(TableKind):
-    """One row per recomputed number, by paper."""
+    """One row per recomputed number, by paper and fact."""
 
     needs = ("audit",)
     section = None
@@ -33,22 +34,26 @@ class Audit(TableKind):
         return {"audit": {}, "audit-depends": {"verdict": DEPENDS}}
 
     def table(self, results: Results) -> Table:
+        agree = self.verdict == AGREES
         columns = (
             Column("paper", "Paper", shown=False),
+            Column("fact", "Fact", shown=not agree),
             Column("table", "Tab."),
             Column("cell", "Cell", width=0.19),
             Column("check", "Check", width=0.11),
             Column("published", "Published", width=0.1),
             Column("recomputed", "Recomputed", width=0.13),
-            Column("explanation", "How", width=0.36),
+            Column("explanation", "How", width=0.33),
             Column("cells", "Recomputed from", shown=False),
         )
+        findings = [each for each in read_findings(results.folder / GATHERED["audit"]) if each.verdict == self.verdict]
+        papers = list(dict.fromkeys(finding.paper for finding in findings))
+        findings.sort(key=lambda finding: (papers.index(finding.paper), int(finding.fact or 0)))
         rows = [
             Row.of(*texts(finding), group=results.outline.papers.get(finding.paper, finding.paper))
-            for finding in read_findings(results.folder / GATHERED["audit"])
-            if finding.verdict == self.verdict
+            for finding in findings
         ]
-        return Table(columns, rows, CAPTIONS[self.verdict], NOTES, small=True)
+        return Table(columns, rows, CAPTIONS[self.verdict], NOTES if agree else (*NOTES, FACT), small=True)
 
 
 def texts(finding: Finding) -> tuple[str, ...]:
@@ -57,6 +62,7 @@ def texts(finding: Finding) -> tuple[str, ...]:
     number = finding.table.replace("supplement_table", "S").replace("figure", "F").removeprefix("table")
     return (
         finding.paper,
+        finding.fact,
         number,
         cell_in_words(cell.removeprefix(f"{finding.table} ")),
         finding.check,

@@ -1,8 +1,8 @@
-"""Recomputed printed numbers that agree, depend on a condition or contradict, counted by paper and check."""
+"""Recomputed printed numbers that agree, and facts that depend on a condition or contradict, by paper and check."""
 
 from collections import Counter
 
-from vsebench.papers.audit.findings import AGREES, CONTRADICTS, DEPENDS, VERDICTS, read_findings
+from vsebench.papers.audit.findings import AGREES, CONTRADICTS, DEPENDS, VERDICTS, counted, read_findings
 from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.outline import GATHERED
 from vsebench.rendering.results import Results
@@ -15,17 +15,18 @@ COLUMNS = (
     Column(DEPENDS, "Depend", "count"),
     Column(CONTRADICTS, "Contradict", "count"),
 )
+NOTES = ("Agree: checks. Depend, contradict: facts; several cells can state one fact.",)
 
 
 class AuditCounts(TableKind):
-    """One row per paper and check."""
+    """One row per paper and check; a fact that several checks state counts at the first of them that contradicts."""
 
     needs = ("audit",)
     made_for = "run"
     section = "audit"
 
     def table(self, results: Results) -> Table:
-        findings = read_findings(results.folder / GATHERED["audit"])
+        findings = counted(read_findings(results.folder / GATHERED["audit"]))
         counts = Counter((finding.paper, finding.check, finding.verdict) for finding in findings)
         rows = [
             Row.of(
@@ -36,4 +37,4 @@ class AuditCounts(TableKind):
             )
             for paper, check in dict.fromkeys((finding.paper, finding.check) for finding in findings)
         ]
-        return Table(COLUMNS, rows, "Printed numbers that were recomputed")
+        return Table(COLUMNS, rows, "Printed numbers that were recomputed", NOTES)

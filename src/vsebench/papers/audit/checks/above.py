@@ -1,11 +1,13 @@
 """Checks of statements that compare a method with its rivals (`statements` in a paper's YAML file).
 
-The method is compared with its best rival on each data set in each metric. There is one finding per statement.
+The method is compared with its best rival on each data set in each metric; for a statement about curves, with every
+rival. There is one finding per statement.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import permutations
 
 from vsebench.papers.audit.checks.counts import count
 from vsebench.papers.audit.checks.metrics import harmonic_mean, same_row
@@ -19,6 +21,7 @@ RANKED = ("held_out_images", "leave_one_out", "regions", "zero_shot", "cross_cor
 TIMED = ("per_iteration", "per_epoch", "to_convergence")
 # The maximum ratios of numbers that count as near; they are generous, because larger ratios contradict the paper.
 NEAR_TIME, NEAR_METRIC = Fraction(2), Fraction(11, 10)
+NEAR = "near: times differ at most by a factor of 2, metrics by a factor of 1.1"
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,10 @@ class Comparison:
         own, rival = self.own.interval, self.rival.interval
         return own.low <= rival.high * limit and rival.low <= own.high * limit
 
+    @property
+    def lower(self) -> bool:
+        return self.own.interval.low < self.rival.interval.low
+
     def show_ratio(self) -> str:
         own, rival = self.own, self.rival
         ratio = f"{float(own.shown) / float(rival.shown):.2f} times" if float(rival.shown) else "more than"
@@ -76,20 +83,88 @@ def above(cells: PrintedCells) -> Iterator[Finding]:
     """Check that a method's numbers are above those of its rivals."""
     for statement in cells.stated("above"):
         compared = compare(statement, scores_of(cells, statement))
+        # A number that is not printed contradicts nothing, so these are only listed.
         missing = missing_scores(cells, statement) if statement.quantifier == "all_datasets" else []
         listed = [each for each in compared if statement.metrics or not each.ahead]
         remarks = [*(each.show() + by_chance(cells, each) for each in listed), *missing]
-        holds = [each.holds for each in compared] + [False] * len(missing)
-        yield from judge_statement("above", statement, compared, holds, remarks)
+        yield from judge_statement("above", statement, compared, [each.holds for each in compared], remarks)
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point of a curve: precision and recall of a method with one decision on a data set."""
+
+    precision: Score
+    recall: Score
+
+    def dominates(self, other: "Point") -> bool:
+        """Return whether both numbers are at least as high as the other point's, however they were rounded."""
+        return not (Comparison(other.precision, self.precision).holds or Comparison(other.recall, self.recall).holds)
+
+    def show(self) -> str:
+        precision = self.precision
+        return (
+            f"{precision.dataset} {precision.method} {precision.metric} {precision.shown}, recall {self.recall.shown}"
+        )
+
+
+def curves(cells: PrintedCells) -> Iterator[Finding]:
+    """Check that no rival's point dominates the method's, in a statement that its curve is above the rivals'.
+
+    Curves are compared at one point of each, the printed precision and recall. A method with a lower recall and a
+    higher precision can be on the higher curve, so a single metric says nothing about it.
+    """
+    for statement in cells.stated("curve"):
+        points = points_of(cells, statement)
+        pairs = [
+            (own, rival)
+            for own, rival in permutations(points, 2)
+            if (own.precision.dataset, own.precision.metric) == (rival.precision.dataset, rival.precision.metric)
+            and statement.is_about(own.precision.dataset, own.precision.method)
+            and statement.are_rivals(own.precision.method, rival.precision.method)
+        ]
+        dominated = [(own, rival) for own, rival in pairs if rival.dominates(own)]
+        if pairs:
+            used = dict.fromkeys(point for pair in pairs for point in pair)
+            sources = [cell for point in used for cell in (*point.precision.sources, *point.recall.sources)]
+            shown = [f"{own.show()}; dominated by {rival.show()}" for own, rival in dominated]
+            rule = "a rival dominates whose precision and recall are both at least as high with the same decision"
+            yield report(
+                "curve",
+                [statement, *sources],
+                published="no rival dominates",
+                recomputed=f"{len(dominated)} of {len(pairs)} dominate",
+                agrees=not dominated,
+                explanation="; ".join([statement.quoted, rule, *shown]),
+            )
+
+
+def points_of(cells: PrintedCells, statement: PrintedStatement) -> list[Point]:
+    """Return each printed precision with the recall of the same kind in its row."""
+    points = []
+    for precision in scores_of(cells, statement):
+        (source,) = precision.sources
+        recall = same_row(cells, source, precision.metric.replace("precision", "recall"))
+        if "precision" in precision.metric and recall:
+            points.append(Point(precision, Score((recall,), recall.column, rounded(recall.value), recall.value)))
+    return points
 
 
 def near(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that times are within a factor of 2 of the rivals' times, and metrics within a factor of 1.1."""
+    """Check that times are within a factor of 2 of the rivals' times, and metrics within a factor of 1.1.
+
+    These factors are ours, so a larger one contradicts only if the paper means them. Numbers that are too low and too
+    high are listed apart, because a gain in accuracy is no loss.
+    """
     for statement in cells.stated("near"):
         compared = compare(statement, scores_of(cells, statement))
-        remarks = ["near: times differ at most by a factor of 2, metrics by a factor of 1.1"]
-        remarks += [each.show_ratio() for each in compared if not each.near]
-        yield from judge_statement("near", statement, compared, [each.near for each in compared], remarks)
+        far = [each for each in compared if not each.near]
+        lower, higher = ([each.show_ratio() for each in far if each.lower == low] for low in (True, False))
+        remarks = [NEAR]
+        remarks += [f"{len(lower)} lower", *lower] if lower else []
+        remarks += [f"{len(higher)} higher", *higher] if higher else []
+        holds = [each.near for each in compared]
+        yield from judge_statement("near", statement, compared, holds, remarks, statement.condition or NEAR)
 
 
 def overall_f1(cells: PrintedCells) -> Iterator[Finding]:
@@ -99,7 +174,9 @@ def overall_f1(cells: PrintedCells) -> Iterator[Finding]:
             compared = compare(statement, list(overall_scores(cells, statement.paper)))
             rule = "the same with F1 = 2 OV-P OV-R / (OV-P + OV-R), which the paper does not print"
             remarks = [rule, *(each.show() for each in compared)]
-            yield from judge_statement(OVERALL, statement, compared, [each.holds for each in compared], remarks)
+            holds = [each.holds for each in compared]
+            condition = statement.condition or "the sentence is about this F1, which is not printed"
+            yield from judge_statement(OVERALL, statement, compared, holds, remarks, condition)
 
 
 def same_decision(cells: PrintedCells) -> Iterator[Finding]:
@@ -125,11 +202,17 @@ def part_of_margin(statement: PrintedStatement, compared: Comparison, same: Scor
         agrees=remaining.holds,
         explanation=f"{remaining.show()}: this part is due to the loss; {compared.own.method} has "
         f"{compared.own.shown}, so {float(own - with_same):.1f} are due to its decision",
+        condition="the lead is said to be due to the loss, and not to the decision",
     )
 
 
 def judge_statement(
-    check: str, statement: PrintedStatement, compared: Sequence[Comparison], holds: Sequence[bool], remarks: list[str]
+    check: str,
+    statement: PrintedStatement,
+    compared: Sequence[Comparison],
+    holds: Sequence[bool],
+    remarks: list[str],
+    condition: str = "",
 ) -> Iterator[Finding]:
     """Yield the finding on a statement, if there is any comparison."""
     if compared:
@@ -141,6 +224,7 @@ def judge_statement(
             recomputed=f"{sum(holds)} of {len(holds)}",
             agrees=2 * sum(holds) > len(holds) if most else all(holds),
             explanation="; ".join([statement.quoted, *remarks]),
+            condition=condition,
         )
 
 
@@ -194,7 +278,10 @@ def missing_scores(cells: PrintedCells, statement: PrintedStatement) -> list[str
     printed = {(score.dataset, score.metric) for score in scores}
     datasets = dict.fromkeys(score.dataset for score in scores)
     return [
-        f"{data}: no {name}" for data in datasets for name in statement.metrics or [] if (data, name) not in printed
+        f"{data}: {name} not printed"
+        for data in datasets
+        for name in statement.metrics or []
+        if (data, name) not in printed
     ]
 
 

@@ -46,7 +46,7 @@ def not_always_larger(cells: PrintedCells) -> Iterator[Finding]:
                 published="not always above 1",
                 recomputed=f"above 1 on {above} of {len(ratios)}",
                 agrees=above < len(ratios),
-                explanation=f"(N + M) K / |D| with K = {factors.value}: {shown}",
+                explanation=f"{statement.note}: (N + M) K / |D| with K = {factors.value}: {shown}",
             )
 
 
@@ -82,6 +82,7 @@ def trials_by_time(cells: PrintedCells) -> Iterator[Finding]:
         slow, fast, n_slow, n_fast = sources[:4]
         ratio = (seconds(slow) / roughly(n_slow.value)) / (seconds(fast) / roughly(n_fast.value))
         trials = count(cell)
+        condition = f"{TRIALS_STEP} and {OWN_STEP} are the whole cost of a step; they leave constant factors open"
         rule = (
             f"2 x the ratio of the times per iteration, {ratio.show(1)} (training time / iterations), where "
             f"{TRIALS_STEP} over {OWN_STEP} gives a ratio of {(trials / 2).show(0)}"
@@ -89,7 +90,7 @@ def trials_by_time(cells: PrintedCells) -> Iterator[Finding]:
         if trials.low > 2 * ratio.high > 2:
             rest = (trials.low - 2 * ratio.high) / (ratio.high - 1)
             rule += f"; both are true only if the rest of a step costs at least {float(rest):.0f} k"
-        yield judge("trials by time", cell, sources, ratio * 2, rule, trials)
+        yield judge("trials by time", cell, sources, ratio * 2, rule, trials, condition)
 
 
 def _step(cells: PrintedCells, paper: str, method: str) -> PrintedCell | None:

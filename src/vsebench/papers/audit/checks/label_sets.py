@@ -58,7 +58,10 @@ def exact_match_of_counts(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def sampled_pairs(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that a limit on the pairs per image has an effect: n of K labels form n (K - n) pairs."""
+    """Report whether a limit on the pairs per image has an effect: n of K labels form n (K - n) pairs.
+
+    This never contradicts: "at most" is true of a limit that no image reaches.
+    """
     for limit in cells.numbers("pairs_per_image"):
         for labels, most in cells.each("labels", "most_labels_of_an_image"):
             if labels.paper == limit.paper:
@@ -68,10 +71,11 @@ def sampled_pairs(cells: PrintedCells) -> Iterator[Finding]:
 def judge_limit(limit: PrintedCell, labels: PrintedCell, most: PrintedCell) -> Finding:
     k, allowed = int(labels.number), int(limit.number)
     pairs = max((n * (k - n) for n in range(min(int(most.number), k) + 1)), default=0)
-    effect = "some images have more pairs" if pairs > allowed else "no image has more pairs, so none is left out"
+    effect = "some images have more pairs" if pairs > allowed else "no image has more pairs, so the limit has no effect"
     rule = f"n (K - n) pairs of n labels among K = {k}: {effect}; n is at most {most.value}{note(most)}"
     recomputed = f"at most {pairs} on {labels.row}"
-    return report("sampled pairs", [limit, labels, most], f"{limit.value} pairs", recomputed, pairs > allowed, rule)
+    published = f"at most {limit.value} pairs"
+    return report("sampled pairs", [limit, labels, most], published, recomputed, agrees=True, explanation=rule)
 
 
 def k_of_row(cells: PrintedCells, cell: PrintedCell) -> int:

@@ -13,13 +13,12 @@ from math import log2
 import numpy as np
 from numpy.typing import NDArray
 
-from vsebench.papers.audit.checks.counts import PrintedNumber, label_numbers
+from vsebench.papers.audit.checks.counts import ONE_HELD_OUT, PrintedNumber, label_numbers
 from vsebench.papers.audit.findings import AGREES, DEPENDS, Finding, judge, report
 from vsebench.papers.audit.printed import SLACK, Interval, decimals, rounded
 from vsebench.papers.published import PrintedCell, PrintedCells
 
 OF_MEANS, OVER_LABELS, OVER_IMAGES = "that of the mean P and R", "a mean over labels", "a mean over images"
-ONE_HELD_OUT = ("leave_one_out", "regions")
 Gain = Callable[[int], Fraction]  # of a rank
 MOST_LABELS = 200  # maximum number of labels per image in the linear program, more than any image has here
 SOLVER_SLACK = Fraction(1, 10**8)
@@ -63,8 +62,9 @@ def cut_auc(cells: PrintedCells) -> Iterator[Finding]:
             rule = (
                 "inferred: this is AUC@10 of lists cut at 10, where a miss counts 0.5, and not the AUC of full rankings"
             )
+            condition = "it is meant as that of cut lists, as its name in the CSV file says"
             summary, fit = f"{aucs[0].table} auc@10 (all {len(aucs)})", f"{fitting} of {len(aucs)} fit"
-            yield report("AUC is cut", aucs, "AUC", fit, 2 * fitting > len(aucs), rule, summary=summary)
+            yield report("AUC is cut", aucs, "AUC", fit, 2 * fitting > len(aucs), rule, condition, summary)
 
 
 def judge_auc(cell: PrintedCell, recalls: list[PrintedCell], labels: list[PrintedNumber]) -> Finding:

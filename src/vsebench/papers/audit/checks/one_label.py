@@ -61,7 +61,8 @@ def beyond_chance(cells: PrintedCells) -> Iterator[Finding]:
                 gap = Z * Fraction(100 * error)
                 rule = f"below the best by more than 1.96 standard errors, {float(gap):.3f} points"
                 below = Interval(Fraction(0), rounded(best.value).high - gap)
-                yield judge("beyond chance", cell, [best, images], below, rule)
+                condition = "the best is said to be better by more than chance"
+                yield judge("beyond chance", cell, [best, images], below, rule, condition=condition)
 
 
 def standard_error(first: float, second: float, n: float) -> float:

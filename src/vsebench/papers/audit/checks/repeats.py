@@ -48,6 +48,7 @@ def shared_numbers(cells: PrintedCells) -> Iterator[Finding]:
     """Check that two papers with different numbers of factors do not print the same numbers for a method.
 
     Models of different size hardly agree in every digit of every metric, so this suggests that they are the same model.
+    But the second paper's number of factors may be that of its own method only, and these numbers may be quoted.
     """
     factors = [cell for paper in cells.papers if (cell := cells.find(paper, "all", "factors"))]
     for first, second in combinations(factors, 2):
@@ -73,6 +74,7 @@ def _shared(row: str, pairs: list[tuple[PrintedCell, PrintedCell]], factors: lis
         recomputed=f"{equal} of {len(pairs)} equal",
         agrees=equal < len(pairs),
         explanation=f"{first.paper} prints {numbers} with k = {factors[0].value}",
+        condition=f"k = {factors[1].value} holds for the baselines too, and their numbers are not quoted",
         summary=f"{second.table} {metrics}; {first.paper} {first.table} {metrics}; {names(factors[::-1])}",
     )
 
@@ -91,7 +93,8 @@ def same_cell_twice(cells: PrintedCells) -> Iterator[Finding]:
         if dataset_of(first) == dataset_of(second) and len(pairs) >= FEWEST and 2 * equal > len(pairs):
             for cell, again in pairs:
                 rule = f"{equal} of {len(pairs)} metrics of the two rows are equal, so they are one model"
-                yield judge("same cell twice", again, [cell], exact(cell.value), rule, exact(again.value))
+                condition = "the two rows are one model, as their equal numbers suggest"
+                yield judge("same cell twice", again, [cell], exact(cell.value), rule, exact(again.value), condition)
 
 
 def dataset_of(row: dict[str, PrintedCell]) -> str:

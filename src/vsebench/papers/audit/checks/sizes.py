@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations
-from math import inf
 
 from vsebench.papers.audit.checks.counts import count
 from vsebench.papers.audit.checks.times import seconds
-from vsebench.papers.audit.findings import Finding, judge, report
+from vsebench.papers.audit.findings import Finding, judge
 from vsebench.papers.audit.formulas import SPACE, TERMS, TIME, Sizes, by_formula, sizes
 from vsebench.papers.audit.printed import Interval, roughly, rounded
 from vsebench.papers.published import SECONDS, PrintedCell, PrintedCells
@@ -36,10 +35,10 @@ def _judge_memory(formula: PrintedCell, cell: PrintedCell, size: Sizes) -> Findi
     fits = [n for n, value in values.items() if rounded(cell.value).meets(value)]
     used = fits[0] if fits else each[-1]
     rule = f"{formula.value} with {used} bytes for each entry" + ("" if fits else f", or {each[0]}")
-    condition = f"{formula.value} counts the stored numbers; as a complexity, it leaves constant factors open"
-    for name, term in list(TERMS.get(formula.value, {}).items())[:1]:
+    for name, term in list(TERMS.get(formula.value, {}).items())[:1] if not fits else ():
         alone = term(size) * used / UNITS[cell.unit]
-        condition += f", and {name} alone with {used} bytes gives {alone.show(1)} {cell.unit}"
+        rule += f"; {name} alone with {used} bytes gives {alone.show(1)} {cell.unit}"
+    condition = f"{formula.value} counts the stored numbers; as a complexity, it leaves constant factors open"
     return judge("memory by formula", cell, [formula], values[used], rule, condition=condition)
 
 
@@ -55,7 +54,8 @@ def one_rate(cells: PrintedCells) -> Iterator[Finding]:
                 grown = seconds(small) * (work[1] / work[0]) / SECONDS[large.unit]
                 bounds = Interval(grown.low * (1 - SLACK), grown.high * (1 + SLACK))
                 rule = f"{small.value} {small.unit} x growth of {formula.value} x test images, within 10 %"
-                yield judge("one rate", large, [small, formula], bounds, rule)
+                condition = f"{formula.value} counts the operations; as a complexity, it leaves constant factors open"
+                yield judge("one rate", large, [small, formula], bounds, rule, condition=condition)
 
 
 def leaves(cells: PrintedCells) -> Iterator[Finding]:
@@ -74,21 +74,8 @@ def time_of_leaf(cells: PrintedCells) -> Iterator[Finding]:
             share = (leaf(images, level) + level) / count(images)
             time = seconds(exact_search) * share / SECONDS[own.unit]
             rule = f"(p + n / 2^p) / n of the exact search's time, p = {level}"
-            yield judge("time of a leaf", own, [exact_search, cell, images], time, rule)
-
-
-def one_size(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that accuracy and cost are those of the same model size: `factors` of a data set and of a method."""
-    for cell, time in cells.each("factors", "test_time"):
-        behind_cost = cells.find(cell.paper, cell.method, "factors")
-        if behind_cost:
-            times = float(cell.value) / float(behind_cost.value) if float(behind_cost.value) else inf
-            rule = (
-                f"the test time of {cell.dataset} is for {behind_cost.value} factors; {cell.value} factors take "
-                f"{times:.2g} times that ({times * float(time.value):.3g} {time.unit})"
-            )
-            equal = cell.value == behind_cost.value
-            yield report("one size", [cell, behind_cost, time], cell.value, behind_cost.value, equal, rule)
+            condition = "both searches take the same time for each image that they compare"
+            yield judge("time of a leaf", own, [exact_search, cell, images], time, rule, condition=condition)
 
 
 def work_of(cells: PrintedCells, cell: PrintedCell, formula: PrintedCell) -> Interval | None:

@@ -27,9 +27,12 @@ def best_of_all(cells: PrintedCells) -> Iterator[Finding]:
             own = [cell for cell in group if cell.method == row]
             rivals = [cell for cell in group if statement.are_rivals(row, cell.method)]
             if own and rivals:
-                best = max(rivals, key=lambda cell: cell.number)
+                best, *others = sorted(rivals, key=lambda cell: cell.number, reverse=True)
+                above = [f"{cell.method}'s {cell.value}" for cell in others if cell.number > own[0].number]
+                rule = f"{statement.quoted}; at least {best.method}'s {best.value}"
+                rule += f"; also below {', '.join(above)}" if above else ""
                 bounds = Interval(rounded(best.value).low, Fraction(100))
-                yield judge("best of all", own[0], [best, statement], bounds, f"at least {best.method}'s {best.value}")
+                yield judge("best of all", own[0], [best, statement], bounds, rule, condition=statement.condition)
 
 
 def listed_once(cells: PrintedCells) -> Iterator[Finding]:
