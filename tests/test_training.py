@@ -1,5 +1,7 @@
 """An attempt with its epochs, and the fit on training and validation labels together."""
 
+from typing import ClassVar
+
 import numpy as np
 import polars as pl
 import pytest
@@ -12,7 +14,7 @@ from vsebench.core.workers import workers
 from vsebench.data.problem import Dataset, Problem
 from vsebench.methods.base import Method
 from vsebench.protocols.base import load_protocol, split_generator
-from vsebench.training import Attempt, DivergenceError, attempt, open_validation, refit
+from vsebench.training import Attempt, DivergenceError, attempt, open_validation, refit, warm_up
 
 
 @pytest.fixture
@@ -110,3 +112,19 @@ def test_at_most_so_many_images_are_validated_on_and_the_same_for_every_setting(
     assert len(one.held_out.images) == 20
     assert one.held_out.images.tolist() == other.held_out.images.tolist()
     assert len(every.held_out.images) == 50
+
+
+@pytest.mark.parametrize("need", ["truth", "given_labels", "test_labels", "features"])
+def test_a_method_with_epochs_can_have_any_need(need):
+    """Kernels are compiled on a small example, where the need has one."""
+
+    class Reader(Script):
+        needs = frozenset({need})
+        built: ClassVar[list[Problem]] = []
+
+        def __init__(self, problem, settings):
+            super().__init__(problem, settings)
+            self.built.append(problem)
+
+    warm_up(Reader, ScriptSettings(right=[0.5]))
+    assert [problem.features is not None for problem in Reader.built] == ([True] if need == "features" else [])

@@ -3,7 +3,7 @@
 import copy
 import json
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,8 @@ from vsebench.core.errors import UserError
 from vsebench.core.schemas import HISTORY
 from vsebench.core.tasks import Case
 from vsebench.core.workers import workers
-from vsebench.data.problem import HeldOut, LabelMatrix, Problem, Training, WordVectors
+from vsebench.data.needs import examples
+from vsebench.data.problem import HeldOut, LabelMatrix, Problem, Training
 from vsebench.data.streams import VALIDATION_SAMPLE, generator
 from vsebench.evaluation.metrics import mean_metric
 from vsebench.evaluation.ranking import rank
@@ -151,19 +152,11 @@ def history(records: list[Record], case: Case, phase: str) -> pl.DataFrame:
 
 def warm_up(method: type[Method], settings: Settings) -> None:
     """Train for an epoch on a tiny problem, to compile or load the kernels before an epoch is timed."""
-    with workers(1) as pool:
-        problem = Problem(Training.all_of(tiny_matrix()), 1, pool)
-        if "features" in method.needs:
-            from vsebench.data.features import Features
-
-            values = np.eye(problem.training.labels.n_rows, 3, dtype=np.float32)
-            problem = replace(problem, features=Features(values, np.ones(len(values), dtype=np.bool_)))
-        if "word_vectors" in method.needs:
-            n_labels = problem.training.labels.n_labels
-            problem = replace(
-                problem, word_vectors=WordVectors(np.eye(n_labels, dtype=np.float32), np.ones(n_labels, dtype=np.bool_))
-            )
-        method(problem, settings).epoch()
+    labels = tiny_matrix()
+    inputs = examples(method.needs, labels)
+    if inputs is not None:
+        with workers(1) as pool:
+            method(Problem(Training.all_of(labels), 1, pool, **inputs), settings).epoch()
 
 
 def tiny_matrix() -> LabelMatrix:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 
+import numpy as np
 from numpy.typing import NDArray
 
 from vsebench.core.errors import UserError
@@ -96,6 +97,10 @@ class FileNeed(Need, ABC, Generic[Value]):
             raise UserError(f"{self.option}: this method needs {self.description}")
         return self.load(path)
 
+    def example(self, labels: LabelMatrix) -> Value | None:
+        """Return a small input that fits a label matrix, to compile kernels before training is timed; None: none."""
+        return None
+
     def of(self, problem: Problem) -> Value:
         """Return this input of a problem; a problem without it raises a `ValueError`."""
         if self.key not in problem.extras:
@@ -122,6 +127,11 @@ class FeaturesNeed(FileNeed["Features"]):
         images = read_parquet(path.parent / "images.parquet")
         return read_features(path, images["has_features"].to_numpy())
 
+    def example(self, labels: LabelMatrix) -> "Features":
+        from vsebench.data.features import Features
+
+        return Features(np.eye(labels.n_rows, 3, dtype=np.float32), np.ones(labels.n_rows, dtype=np.bool_))
+
 
 class WordVectorsNeed(FileNeed[WordVectors]):
     """Word vectors of the labels, from word_vectors.npz; methods read them as `Problem.word_vectors`."""
@@ -142,6 +152,9 @@ class WordVectorsNeed(FileNeed[WordVectors]):
             return WordVectors(arrays["vectors"], arrays["known"])
         except (KeyError, ValueError) as error:
             raise UserError(f"{path}: not a file of word vectors ({error}); delete it and run again") from None
+
+    def example(self, labels: LabelMatrix) -> WordVectors:
+        return WordVectors(np.eye(labels.n_labels, dtype=np.float32), np.ones(labels.n_labels, dtype=np.bool_))
 
 
 class TruthNeed(FileNeed[Truth]):
@@ -250,9 +263,17 @@ def load_needs(needs: Collection[str], paths: Mapping[str, Path | None], test: H
     test : the test images with their labels, for an oracle of unseen labels
     """
     loaded = {need.key: need.load_named(paths.get(need.key)) for need in FILE_NEEDS if need.key in needs}
-    extras = loaded | ({TEST_LABELS.key: test} if TEST_LABELS.key in needs else {})
-    return {
-        "features": extras.pop("features", None),
-        "word_vectors": extras.pop("word_vectors", None),
-        "extras": extras,
-    }
+    return of_problem(loaded | ({TEST_LABELS.key: test} if TEST_LABELS.key in needs else {}))
+
+
+def examples(needs: Collection[str], labels: LabelMatrix) -> dict[str, Any] | None:
+    """Return small inputs for a label matrix, as `load_needs` does; None if a need of the method has no example."""
+    small = {need.key: need.example(labels) for need in FILE_NEEDS if need.key in needs}
+    missing = TEST_LABELS.key in needs or any(value is None for value in small.values())
+    return None if missing else of_problem(small)
+
+
+def of_problem(inputs: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a `Problem` for inputs by the keys of their needs."""
+    features, word_vectors = inputs.pop("features", None), inputs.pop("word_vectors", None)
+    return {"features": features, "word_vectors": word_vectors, "extras": inputs}
