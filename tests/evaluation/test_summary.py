@@ -4,7 +4,7 @@ import pytest
 
 from vsebench.core.schemas import RANKS, SUMMARY
 from vsebench.core.tasks import Entry, Task
-from vsebench.evaluation.measuring import Ranked, measure
+from vsebench.evaluation.measuring import Measured, Ranked, measure
 from vsebench.evaluation.metrics import mean_metric
 from vsebench.evaluation.summary import summarise
 
@@ -86,6 +86,14 @@ def test_a_clear_difference_is_significant_and_a_small_one_is_not(summary):
     assert row(summary, "weak")["p_adjusted"] < 0.05
     assert row(summary, "weak")["difference_high"] < 0
     assert row(summary, other)["p_adjusted"] > 0.05
+
+
+def test_intervals_of_a_share_stay_between_0_and_1():
+    shares = {1: 0.05, 2: 0.95}
+    of_seeds = {seed: Measured(np.array([x]), np.full((50, 1), x), np.array([40])) for seed, x in shares.items()}
+    frame = summarise(TASK, {Entry("wide"): of_seeds}, ["recall@10"], [])
+    assert frame["ci_high"].item() == 1.0
+    assert frame["ci_low"].item() == 0.0
 
 
 def test_interval_holds_the_value(summary):

@@ -65,6 +65,8 @@ def write_results(folder):
     write_table(frame(history, schemas.HISTORY), schemas.HISTORY, folder / "history.parquet")
     write_table(frame(sweeps, schemas.SWEEPS), schemas.SWEEPS, folder / "sweeps.parquet")
     write_json(DATASETS, folder / "datasets.json")
+    write_table(pl.DataFrame(schema=schemas.METRICS), schemas.METRICS, folder / "metrics.parquet")
+    write_json([], folder / "settings.json")
 
 
 RATIOS = [np.array([1.9, 2.0, 2.2]), np.array([1.1, 1.3, 1.9])]  # of seconds, rival over method; of memory, the inverse

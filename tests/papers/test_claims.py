@@ -10,6 +10,7 @@ from scipy import stats
 
 from tests.papers.planted import RATIOS, planted, ranks
 from vsebench.core.errors import UserError
+from vsebench.core.storage import write_json
 from vsebench.core.yaml_files import check
 from vsebench.papers.base import Paper
 from vsebench.papers.evidence import Effect, UntestableError, metric_difference, ratio
@@ -38,6 +39,17 @@ def test_a_planted_effect_is_found_on_real_data_only(judge, claim, effect):
         assert float(line["ci_low"]) <= float(line["effect"]) <= float(line["ci_high"])
         if effect is not None:
             assert float(line["effect"]) == pytest.approx(effect)
+
+
+def test_a_training_that_its_limit_stopped_gives_no_time_to_converge(judge, results):
+    stopped = {"dataset": "real", "protocol": "distinct", "method": "bad", "seed": 2, "at_limit": True}
+    write_json([stopped, stopped | {"seed": 1, "at_limit": False}], results / "settings.json")
+    try:
+        (line,) = [line for line in judge(test="time_to_converge", rivals=["bad"]) if line["dataset"] != "sim"]
+    finally:
+        write_json([], results / "settings.json")
+    assert line["verdict"] == "not testable here"
+    assert line["reason"] == "Training of bad was stopped by its limit of epochs (seeds 2)."
 
 
 def test_a_claim_can_name_its_protocols(judge):

@@ -71,7 +71,7 @@ rule error_rates:
     log:
         "results/logs/error-rates.log",
     shell:
-        "python -m vsebench error_rates --comparisons 4000 --out {output.csv} > {log} 2>&1"
+        "python -m vsebench error_rates --tasks 4000 --out {output.csv} > {log} 2>&1"
 
 
 for instances, files_of in ((PLAN.tables, table_files), (PLAN.figures, figure_files)):

@@ -1,23 +1,27 @@
 """Intervals and tests for metrics over test images and seeds, where both the images and the seeds are samples.
 
 A mean over seeds has two sources of variance: the images, whose variance is estimated from bootstrap resamples, and
-the seeds, whose variance is estimated from the spread between seeds with S - 1 degrees of freedom. The half-width of an
-interval at the level 1 - a is
+the seeds, whose variance is estimated from the spread between seeds, with the help of the other methods on the task
+(`seed_variance.py`). The half-width of an interval at the level 1 - a is
 
-    sqrt(max(t(n - 1)^2 V_images, t(n - 1)^2 V_common + t(S - 1)^2 V_seeds)),    t at 1 - a / 2,
+    sqrt(max(t(n - 1)^2 V_images, t(n - 1)^2 V_common + t(f)^2 V_seeds)),    t at 1 - a / 2,
 
-with n images, S seeds, V_seeds the variance of the seeds' values divided by S, V_images the variance of the mean over
-seeds when images are resampled, and V_common the part of V_images that is common to all seeds, so no variance counts
-twice. Such an interval has at least its nominal level for all variances (Banerjee, Sankhya 22, 1960), even with three
-seeds. The p-value is the smallest a whose interval excludes the tested value.
+with n images, V_seeds the variance between S seeds divided by S, f its degrees of freedom (S - 1 without the help of
+other methods), V_images the variance of the mean over seeds when images are resampled, and V_common the part of
+V_images that is common to all seeds, so no variance counts twice. Such an interval has at least its nominal level for
+all variances (Banerjee, Sankhya 22, 1960). The p-value is the smallest a whose interval excludes the tested value.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit  # importing scipy.stats takes a second longer
+
+from vsebench.evaluation.seed_variance import ALONE, Typical, moderated, typical
 
 Values = NDArray[np.float64]
 
@@ -36,6 +40,7 @@ class Estimates:
     by_seed: Values  # (n_seeds, n_quantities)
     samples: Values  # (n_seeds, resamples, n_quantities)
     n_units: int  # the number of images (or of labels, for means over labels) per seed
+    peers: Values | None = None  # (n_seeds, n_methods), the quantity of all methods on the task, where it is known
 
     @property
     def means(self) -> Values:
@@ -51,16 +56,34 @@ class Estimates:
 
     def each(self) -> "Estimate":
         """Return all quantities, (n_quantities,)."""
-        return estimate(self.means, self.by_seed, self.samples, self.samples.mean(axis=0), self.n_units)
+        of_task = ALONE if self.peers is None else typical_of(self.peers, len(self.peers.T) + 1)
+        return estimate(self.means, self.by_seed, self.samples, self.samples.mean(axis=0), self.n_units, of_task)
 
     def minus(self, n: int, others: Sequence[int]) -> "Estimate":
         """Return the quantities `others` minus quantity n, (n_others,)."""
         by_seed = self.by_seed[:, others] - self.by_seed[:, [n]]
         samples = self.samples[:, :, others] - self.samples[:, :, [n]]
-        return Estimates(by_seed, samples, self.n_units).each()
+        of_mean = samples.mean(axis=0)
+        return estimate(by_seed.mean(axis=0), by_seed, samples, of_mean, self.n_units, self.typical_difference)
+
+    @cached_property
+    def typical_difference(self) -> Typical:
+        """The typical variance between seeds of a difference of two methods on the task."""
+        return self._typical(lambda pair: pair[:, 0] - pair[:, 1])
+
+    def _typical(self, statistic: Callable[[Values], Values]) -> Typical:
+        """Return the typical variance between seeds of a statistic of two methods on the task."""
+        if self.peers is None or len(self.peers) == 1:
+            return ALONE
+        pairs = combinations(range(len(self.peers.T)), 2)
+        of_pairs = [statistic(self.peers[:, pair]) for pair in pairs]
+        return typical_of(np.stack(of_pairs, axis=1), len(self.peers.T)) if of_pairs else ALONE
 
     def of(self, statistic: Callable[[Values], Values]) -> "Estimate":
-        """Return a function of the means over seeds; it maps (m, n_quantities) to (m,)."""
+        """Return a function of the means over seeds; it maps (m, n_quantities) to (m,).
+
+        With `peers`, the quantities are those of two methods.
+        """
         of_samples = [statistic(samples) for samples in self.samples]
         return estimate(
             statistic(self.means[np.newaxis])[0],
@@ -68,6 +91,7 @@ class Estimates:
             np.stack(of_samples),
             statistic(self.samples.mean(axis=0)),
             self.n_units,
+            self._typical(statistic),
         )
 
 
@@ -80,13 +104,13 @@ class Estimate:
     common: Values  # the part of `images` that is common to all seeds
     seeds: Values  # variance of the seeds' values, divided by their number; 0 for a single seed, where it is unknown
     n_units: int  # number of images (or labels)
-    n_seeds: int
+    freedom: float  # degrees of freedom of `seeds`; 0 for a single seed
 
     def half_width(self, level: float | Values = LEVEL) -> Values:
         """Return the half-width of the interval with a coverage of at least 1 - level, (...)."""
         tail = np.asarray(level) / 2
         of_images = stdtrit(max(self.n_units - 1, 1), tail) ** 2
-        of_seeds = stdtrit(self.n_seeds - 1, tail) ** 2 if self.n_seeds > 1 else 0.0
+        of_seeds = stdtrit(self.freedom, tail) ** 2 if self.freedom else 0.0
         return np.asarray(np.sqrt(np.maximum(of_images * self.images, of_images * self.common + of_seeds * self.seeds)))
 
     def interval(self) -> tuple[Values, Values]:
@@ -106,7 +130,9 @@ class Estimate:
         return np.where(distance > self.half_width(1.0), np.exp(high), 1.0)
 
 
-def estimate(value: Values, by_seed: Values, samples: Values, of_mean: Values, n_units: int) -> Estimate:
+def estimate(
+    value: Values, by_seed: Values, samples: Values, of_mean: Values, n_units: int, of_task: Typical
+) -> Estimate:
     """Return an estimate with the components of its variance.
 
     Parameters
@@ -116,15 +142,24 @@ def estimate(value: Values, by_seed: Values, samples: Values, of_mean: Values, n
     samples : (n_seeds, resamples, ...), the values of each seed's resamples
     of_mean : (resamples, ...), the values of the resamples' means over seeds
     n_units : the number of images (or labels) per seed
+    of_task : the typical variance between seeds on the task
     """
     n_seeds = len(by_seed)
     images = of_mean.var(axis=0, ddof=1)
     if n_seeds == 1:
-        return Estimate(value, images, images, np.zeros_like(images), n_units, 1)
+        return Estimate(value, images, images, np.zeros_like(images), n_units, 0.0)
     # The unshared part of the image variance is n_seeds times as large for one seed as for the mean over seeds.
     unshared = (samples.var(axis=1, ddof=1).mean(axis=0) - images).clip(min=0) / (n_seeds - 1)
-    seeds = by_seed.var(axis=0, ddof=1) / n_seeds
-    return Estimate(value, images, (images - unshared).clip(min=0), seeds, n_units, n_seeds)
+    between, freedom = moderated(by_seed.var(axis=0, ddof=1), n_seeds - 1, of_task)
+    return Estimate(value, images, (images - unshared).clip(min=0), between / n_seeds, n_units, freedom)
+
+
+def typical_of(by_seed: Values, n_methods: int) -> Typical:
+    """Return the typical variance between seeds of statistics of methods, (n_seeds, n_statistics)."""
+    if len(by_seed) == 1:
+        return ALONE
+    variances = by_seed.var(axis=0, ddof=1)
+    return typical(variances[np.isfinite(variances)], len(by_seed) - 1, n_methods)
 
 
 def stack(seeds: Sequence[Values], samples: Sequence[Values]) -> Estimates:

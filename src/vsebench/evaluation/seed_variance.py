@@ -31,6 +31,9 @@ class Typical:
     freedom: float
 
 
+ALONE = Typical(0.0, 0.0)  # no other comparison is known
+
+
 def typical(variances: Values, freedom: int, n_methods: int) -> Typical:
     """Estimate the typical variance of comparisons.
 
@@ -43,7 +46,7 @@ def typical(variances: Values, freedom: int, n_methods: int) -> Typical:
     varying = variances[variances > NO_VARIANCE]
     most = (n_methods - 2) * freedom
     if len(varying) < 2 or most <= 0:
-        return Typical(0.0, 0.0)
+        return ALONE
     logs = np.log(varying) - digamma(freedom / 2) + np.log(freedom / 2)
     excess = float(logs.var(ddof=1) - polygamma(1, freedom / 2))
     if excess <= 0:

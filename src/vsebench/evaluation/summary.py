@@ -48,7 +48,7 @@ def summarise(
             continue
         best = _best(metric, estimates.means, contenders)
         p_values = {} if best is None else _p_values(estimates, contenders, best)
-        low, high = estimates.each().interval()
+        low, high = np.clip(estimates.each().interval(), 0, load_metric(metric).largest)
         for n, entry in enumerate(entries):
             line = _keys(task, entry) | {"metric": metric}
             line |= {"value": float(estimates.means[n]), "ci_low": float(low[n]), "ci_high": float(high[n])}
@@ -70,7 +70,8 @@ def _of_metric(measured: Mapping[Entry, BySeed], column: int) -> Estimates:
     seeds = list(zip(*(of_entry.values() for of_entry in measured.values()), strict=True))
     by_seed = np.array([[model.values[column] for model in models] for models in seeds])
     samples = np.stack([np.stack([model.samples[:, column] for model in models], axis=1) for models in seeds])
-    return Estimates(by_seed, samples, min(int(model.n[column]) for models in seeds for model in models))
+    n_units = min(int(model.n[column]) for models in seeds for model in models)
+    return Estimates(by_seed, samples, n_units, by_seed[:, ~np.isnan(by_seed).any(axis=0)])
 
 
 def _best(metric: str, means: Values, contenders: Sequence[int]) -> int | None:

@@ -63,6 +63,10 @@ class UntestableError(Exception):
     """A claim cannot be tested; the message is one sentence that states what the run lacks."""
 
 
+class StoppedError(UntestableError):
+    """Training was ended by its limit of epochs, so the case has no time to converge; it is listed with this reason."""
+
+
 @dataclass(frozen=True)
 class Effect:
     """The effect that a test measured."""
@@ -103,6 +107,8 @@ class Evidence:
     n_labels: Callable[[Case], int] | None = None  # the number of candidates
     siblings: Mapping[str, pl.DataFrame] = field(default_factory=dict)  # data set -> table SIBLINGS
     on_request: Mapping[str, pl.DataFrame] = field(default_factory=dict)  # name of an analysis -> its table
+    metrics: pl.DataFrame | None = None  # the table METRICS, for the variance between seeds
+    at_limit: Collection[Case] = ()  # cases whose training the limit of epochs ended
     _kept: dict[tuple[object, ...], list[Measured]] = field(default_factory=dict, repr=False)
 
     def seen_by(self, datasets: Collection[str]) -> "Evidence":
@@ -126,6 +132,14 @@ class Evidence:
         keys = {"dataset": task.dataset, "protocol": task.protocol, "method": entry.variant}
         return self.on_request[name].filter(**keys | ({"decision": entry.decision} if entry.decision else {}))
 
+    def check_limit(self, task: Task, *variants: str) -> None:
+        """Raise a `StoppedError` if the limit of epochs ended the training of one of these methods."""
+        for variant in variants:
+            stopped = [case.seed for case in self.cases(task, variant) if case in self.at_limit]
+            if stopped:
+                seeds = ", ".join(map(str, stopped))
+                raise StoppedError(f"Training of {variant} was stopped by its limit of epochs (seeds {seeds}).")
+
     def cases(self, task: Task, variant: str) -> list[Case]:
         """Return the fitted models of a method, one per seed."""
         return [Case(task, variant, seed) for seed in self.seeds]
@@ -142,7 +156,18 @@ class Evidence:
         if np.isnan(by_seed).any():
             raise UntestableError(f"The metric {metric} cannot be computed on {task}.")
         samples = np.stack([np.hstack([model.samples for model in models]) for models in seeds])
-        return Estimates(by_seed, samples, min(int(first.n[0]) for first, _ in seeds))
+        n_units = min(int(first.n[0]) for first, _ in seeds)
+        return Estimates(by_seed, samples, n_units, self._of_all(task, metric, "/" in ours))
+
+    def _of_all(self, task: Task, metric: str, decided: bool) -> Values | None:
+        """Return a metric of all methods, or decisions, on a task, (n_seeds, n_methods); None if it is not measured."""
+        if self.metrics is None:
+            return None
+        of_task = self.metrics.filter(dataset=task.dataset, protocol=task.protocol, metric=metric)
+        of_task = of_task.filter((pl.col("decision") != "") == decided).sort("method", "decision", "seed")
+        values = [table["value"].to_numpy() for table in of_task.partition_by("method", "decision")]
+        complete = [of_seeds for of_seeds in values if len(of_seeds) == len(self.seeds)]
+        return np.stack(complete, axis=1) if complete else None
 
     def _measured(self, task: Task, name: str, metric: str) -> list[Measured]:
         """Return a metric of an entry for each seed; cached, because an entry is compared with many other entries.

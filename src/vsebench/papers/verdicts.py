@@ -20,7 +20,7 @@ from vsebench.core.yaml_files import Strict, check
 from vsebench.evaluation.metrics.base import module_of_metric
 from vsebench.papers.base import Paper
 from vsebench.papers.claim import ClaimCase, ClaimTest
-from vsebench.papers.evidence import Effect, Evidence, UntestableError, adjust
+from vsebench.papers.evidence import Effect, Evidence, StoppedError, UntestableError, adjust
 from vsebench.papers.verdict import DATA, UNTESTABLE, Data
 
 ON_SIMULATED = "Simulated data provides no evidence on the paper's data."
@@ -117,6 +117,8 @@ def examine(claim: Claim, evidence: Evidence) -> list[Tested]:
         for case in claim.test.cases(evidence):
             try:
                 rows.append(Tested(claim, case, claim.test.test(evidence, case), None))
+            except StoppedError as reason:
+                rows.append(Tested(claim, case, None, str(reason)))
             except UntestableError as reason:
                 reasons.append(str(reason))
     except UntestableError as reason:
@@ -142,14 +144,15 @@ def _no_evidence(row: Tested) -> bool:
 def _row(row: Tested, p: float | None) -> dict[str, Any]:
     text, test = row.claim.text, row.claim.test
     columns: dict[str, Any] = {"claim": text.claim, "where": text.where, "method": test.method}
-    if row.case is None or row.effect is None:
-        return columns | {"verdict": UNTESTABLE, "reason": row.reason}
+    untested = {"verdict": UNTESTABLE, "reason": row.reason}
+    if row.case is None:
+        return columns | untested
     case, effect = row.case, row.effect
     columns |= {"dataset": case.task.dataset or None, "protocol": case.task.protocol or None}
+    columns |= {"data": case.data, "rival": case.rival or None, "metric": case.measured}
+    if effect is None:
+        return columns | untested
     columns |= {
-        "data": case.data,
-        "rival": case.rival or None,
-        "metric": case.measured,
         "effect_is": test.effect,
         "effect": effect.value,
         "ci_low": effect.low,

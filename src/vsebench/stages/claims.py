@@ -4,6 +4,7 @@ import argparse
 import json
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -61,7 +62,15 @@ def read_evidence(arguments: argparse.Namespace) -> Evidence:
         n_labels=lambda case: n_candidates_of(case, results),
         siblings={name: read_parquet(Path(path)) for name, path in arguments.siblings.items()},
         on_request={path.stem: read_parquet(path) for path in arguments.analyses},
+        metrics=read_parquet(results / "metrics.parquet"),
+        at_limit=at_limit(read_json(results / "settings.json")),
     )
+
+
+def at_limit(settings: list[dict[str, Any]]) -> set[Case]:
+    """Return the cases whose training was ended by the limit of epochs, from settings.json."""
+    entries = [entry for entry in settings if entry.get("at_limit")]
+    return {Case(Task(entry["dataset"], entry["protocol"]), entry["method"], entry["seed"]) for entry in entries}
 
 
 def tasks(names: list[str], results: Path) -> list[RunTask]:

@@ -34,6 +34,7 @@ class Metric(ABC):
     takes_cutoff: ClassVar[Literal["always", "never", "optional"]]
     lower_is_better: ClassVar[bool] = False
     is_quality: ClassVar[bool] = True  # false if neither large nor small values are better
+    largest: ClassVar[float] = 1.0  # the largest possible value; the smallest is 0
     unit: ClassVar[Literal["image", "label"]] = "image"  # the unit that is averaged over and resampled
 
 

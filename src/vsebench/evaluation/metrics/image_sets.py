@@ -1,5 +1,7 @@
 """Metrics of an image's predicted label set: exact match, F1 and numbers of labels; all images have the same weight."""
 
+from math import inf
+
 import numpy as np
 
 from vsebench.evaluation.metrics.base import ImageSetMetric, Values, share
@@ -30,6 +32,7 @@ class CountError(ImageSetMetric):
     """|predicted - right|, the error in the number of labels."""
 
     lower_is_better = True
+    largest = inf
 
     def value(self, hits: Values, predicted: Values, right: Values) -> Values:
         return np.abs(predicted - right)
@@ -39,6 +42,7 @@ class SetSize(ImageSetMetric):
     """The number of predicted labels, to be compared with the mean number of labels per image; not a quality."""
 
     is_quality = False
+    largest = inf
 
     def value(self, hits: Values, predicted: Values, right: Values) -> Values:
         return predicted

@@ -1,5 +1,7 @@
 """Metrics of the rank of an image's first or last held-out label; ties count against the label."""
 
+from math import inf
+
 import polars as pl
 
 from vsebench.evaluation.metrics.base import RankMetric
@@ -32,6 +34,7 @@ class Coverage(RankMetric):
 
     takes_cutoff = "never"
     lower_is_better = True
+    largest = inf
 
     def value(self) -> pl.Expr:
         everything = pl.col("negatives").first() + pl.col("rank").count()

@@ -123,6 +123,7 @@ class TimeToConverge(MultipleOfRival):
         return [f"{self.counted_in} to best epoch, ratio"]
 
     def values(self, evidence: Evidence, task: Task, variant: str) -> Values:
+        evidence.check_limit(task, variant)
         if self.counted_in == "epochs":
             return to_best_epoch(at(evidence.history, task, variant))["epoch"].cast(pl.Float64).to_numpy()
         seconds = seconds_by_seed(at(evidence.timing, task, variant))
@@ -148,6 +149,7 @@ class TimeToShare(AgainstRivals):
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         task = case.task
+        evidence.check_limit(task, self.method, case.rival)
         chosen = evidence.history.filter(phase="selection", dataset=task.dataset, protocol=task.protocol)
         both = [self._seconds(chosen.filter(seed=seed), case.rival) for seed in evidence.seeds]
         ours, theirs = np.array(both).T

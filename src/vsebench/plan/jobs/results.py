@@ -32,6 +32,8 @@ from vsebench.plan.settings import not_tuned, scaled_variants, timed_variants
 from vsebench.protocols.base import load_protocol
 from vsebench.rendering import kinds
 
+GATHERED_FOR_CLAIMS = ("timing.parquet", "history.parquet", "metrics.parquet", "datasets.json", "settings.json")
+
 
 def measure(plan: Plan, at: Wildcards) -> Job:
     """Compute the metrics of all variants and seeds of a task from their ranks and decisions."""
@@ -172,7 +174,7 @@ def test_claims(plan: Plan, at: Wildcards) -> Job:
     analyses = [f"results/{name}.parquet" for name in known_analyses() if name in read and plan.variants_read(name)]
     inputs = {
         "sources": [*sources("stages.claims"), *map(os.path.relpath, sources_of(*claim_modules(plan.papers)))],
-        "gathered": [f"results/{name}" for name in ("timing.parquet", "history.parquet", "datasets.json")],
+        "gathered": [f"results/{name}" for name in GATHERED_FOR_CLAIMS],
         "ranks": model_files(plan, "ranks.parquet"),
         "lists": model_files(plan, "lists.parquet") if related else [],
         "decisions": decisions_made(plan, plan.tasks),
