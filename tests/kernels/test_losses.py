@@ -12,6 +12,7 @@ from vsebench.kernels.losses.adamw import adamw_step
 from vsebench.kernels.losses.cross_entropy import binary_loss, softmax_loss
 from vsebench.kernels.losses.exponentials import bp_mll_loss, lsep_loss, zlpr_loss
 from vsebench.kernels.losses.lsep_sampled import draw_pairs, lsep_sampled_loss
+from vsebench.kernels.losses.momentum import momentum_step
 from vsebench.kernels.losses.pairs import hinge_loss, pair_logistic_loss
 from vsebench.kernels.losses.trial_hinge import trial_hinge_loss
 from vsebench.kernels.random_numbers import new_state
@@ -233,4 +234,17 @@ def test_adamw_agrees_with_its_formulas():
         step = mean / (1 - 0.9**number) / (np.sqrt(square / (1 - 0.999**number)) + 1e-8)
         value = value - 0.01 * (step + 0.1 * value)
         adamw_step(*flat, number, 0.01, 0.1)
+    np.testing.assert_allclose(flat[0], value, rtol=1e-5)
+
+
+def test_momentum_agrees_with_its_formulas():
+    rng = np.random.default_rng(2)
+    flat = aligned(3, 32)
+    flat[0] = rng.normal(size=32)
+    value, velocity = flat[0].astype(np.float64), np.zeros(32)
+    for _ in range(5):
+        flat[1] = rng.normal(size=32) * (np.arange(32) != 3)  # a parameter without a gradient only decays
+        velocity = 0.9 * velocity + flat[1].astype(np.float64) + 0.1 * value
+        value = value - 0.01 * velocity
+        momentum_step(*flat, 0.01, 0.1)
     np.testing.assert_allclose(flat[0], value, rtol=1e-5)

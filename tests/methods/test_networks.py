@@ -92,6 +92,25 @@ def test_a_training_that_diverges_raises_an_error():
         _ = [timed_epoch(fitter, epoch) for epoch in range(1, 20)]
 
 
+@pytest.mark.parametrize("optimiser", ["adamw", "sgd"])
+def test_a_step_is_the_optimisers_with_decay_of_weights_and_not_of_intercepts(optimiser):
+    fitter = network("bce", optimiser=optimiser, decay=0.5, learning_rate=0.01)
+    before = [parameter.value.copy() for parameter in (fitter.layers.weights[0], fitter.layers.intercepts[0])]
+    fitter.step(np.arange(20))
+    for start, parameter, decay in zip(
+        before, (fitter.layers.weights[0], fitter.layers.intercepts[0]), (0.5, 0.0), strict=True
+    ):
+        slope = parameter.gradient
+        move = slope if optimiser == "sgd" else slope / (np.abs(slope) + 1e-8)  # of the first step
+        np.testing.assert_allclose(parameter.value, start - 0.01 * (move + decay * start), atol=1e-6)
+
+
+def test_an_unknown_optimiser_is_refused():
+    values = settings_of("lsep").model_dump() | {"optimiser": "adam"}
+    with pytest.raises(UserError, match=r"some\.yaml: optimiser: .*'adamw' or 'sgd'"):
+        read_settings(load_method("lsep"), values, "some.yaml")
+
+
 def test_dropout_without_a_hidden_layer_is_refused():
     values = settings_of("lsep").model_dump() | {"hidden": []}
     with pytest.raises(UserError, match=r"some\.yaml: dropout: a network without a hidden layer has no units to drop"):
