@@ -55,7 +55,7 @@ class Parameter:
     Attributes
     ----------
     value, gradient : arrays of the same shape, float32; views of the start of the first two rows of `flat`
-    flat : (4, size) float32: values, gradients, and the optimiser's means of gradients and of squares, padded with zeros
+    flat : (4, size) float32: values, gradients, and the optimiser's means of gradients and squares, padded with zeros
     decay : weight decay of the value
     optimiser : takes the steps; `sgd` uses no means of squares
     """
