@@ -21,9 +21,11 @@ CONFIG = Path(__file__).parents[2] / "config" / "decisions"
 NAMES = sorted(path.stem for path in CONFIG.glob("*.yaml"))
 TRAINED = ["label_count", "class_threshold"]
 CONFIGS = [read_config(DecisionConfig, CONFIG / f"{name}.yaml") for name in NAMES]
-# One configuration per decision; the best possible ones need the distribution of the labels.
-SETTINGS = {
-    one.decision: one.settings for one in CONFIGS if "label_distribution" not in load_decision(one.decision).needs
+# The best possible decisions need the distribution of the labels.
+OF_SCORES = {
+    name: config
+    for name, config in zip(NAMES, CONFIGS, strict=True)
+    if "label_distribution" not in load_decision(config.decision).needs
 }
 AVERAGES = [("macro_f1", "macro"), ("micro_f1", "micro"), ("example_f1", "samples")]
 SMALL = {"label_count": {"hidden": [16]}, "class_threshold": {"hidden": [16]}}
@@ -55,9 +57,9 @@ def exact_match(predicted, right):
     return (predicted == right).all(axis=1).mean()
 
 
-@pytest.mark.parametrize("name", SETTINGS)
-def test_a_decision_gives_the_same_sets_again_and_reads_no_labels_of_the_test(parts, name):
-    settings = SETTINGS[name] | SMALL.get(name, {})
+@pytest.mark.parametrize("config", OF_SCORES.values(), ids=OF_SCORES)
+def test_a_decision_gives_the_same_sets_again_and_reads_no_labels_of_the_test(parts, config):
+    name, settings = config.decision, config.settings | SMALL.get(config.decision, {})
     _, record, chosen = decided(name, parts, **settings)
     assert chosen.shape == parts[2].right.shape
     assert chosen.dtype == np.bool_
@@ -133,6 +135,47 @@ def test_constants_minimise_the_cross_entropy_of_each_label(parts):
     assert record == {"never_predicted": 0}
 
 
+def test_constants_for_f1_have_the_largest_f1_of_each_label_of_all_thresholds(parts):
+    decision, record, _ = decided("class_constants", parts, goal="f1")
+    valid = parts[1]
+    predicted = decision.decide(valid)
+    for label in range(8):
+        scores, right = valid.scores[:, label], valid.right[:, label]
+        values = [sklearn_metrics.f1_score(right, scores >= score) for score in scores]
+        assert sklearn_metrics.f1_score(right, predicted[:, label]) == pytest.approx(max(values))
+    assert record == {"never_predicted": 0}
+
+
+def test_constants_for_f1_cannot_separate_equal_scores_and_lie_between_others():
+    """The best set is {4, 3, 3}; the next score is 1."""
+    scores = np.array([[3], [1], [4], [3], [0]], dtype=np.float32)
+    right = np.array([[True], [False], [True], [False], [False]])
+    valid = Labelled(scores, scores, right=right)
+    decision, _, chosen = decided("class_constants", (valid, valid, valid), goal="f1")
+    assert decision.thresholds.tolist() == [2.0]
+    assert chosen[:, 0].tolist() == [True, False, True, True, False]
+
+
+def test_constants_for_f1_have_a_higher_macro_f1_than_those_for_cross_entropy():
+    """On rare labels that the scores hardly tell apart: cross-entropy predicts them for no image."""
+    rare = [images_of(seed, n=2000, noise=3.0) for seed in (1, 2, 3)]
+    parts = tuple(
+        Labelled(one.scores - one.thresholds, one.vectors, right=one.right & (one.scores % 1 < 0.2)) for one in rare
+    )
+    values = {
+        goal: LabelSets.of_masks(decided("class_constants", parts, goal=goal)[2], parts[2].right).value("macro_f1")
+        for goal in ("f1", "cross_entropy")
+    }
+    assert values["f1"] > values["cross_entropy"] + 0.05
+
+
+def test_a_head_that_reads_zeros_has_the_same_thresholds_for_all_images(parts):
+    decision, *_ = decided("class_threshold", parts, inputs="zeros", learning_rate=0.01)
+    thresholds = decision.thresholds(parts[2])
+    assert (thresholds == thresholds[0]).all()
+    assert len(np.unique(thresholds[0])) > 1
+
+
 def test_a_label_without_a_validation_image_is_never_predicted_and_one_of_all_images_always(parts):
     first, valid, test = parts
     right = valid.right.copy()
@@ -172,10 +215,12 @@ def test_counts_begin_at_one_where_every_image_to_learn_from_has_a_label(parts):
 def test_thresholds_are_learnt_where_the_vectors_tell_the_level_of_the_scores(parts):
     """No threshold for all images can: the levels of scores lie apart by several times their differences."""
     decision, _, chosen = decided("class_threshold", parts, learning_rate=0.01)
+    zeros = decided("class_threshold", parts, learning_rate=0.01, inputs="zeros")[2]
     level = parts[2].thresholds[:, 0]
     assert np.corrcoef(decision.thresholds(parts[2])[:, 0], level)[0, 1] > 0.97
     bayes = LabelSets.of_masks(decided("own", parts)[2], parts[2].right).value("micro_f1")
     assert LabelSets.of_masks(chosen, parts[2].right).value("micro_f1") > bayes - 0.03
+    assert LabelSets.of_masks(zeros, parts[2].right).value("micro_f1") < bayes - 0.1
     for other in ("threshold", "class_constants", "calibrated"):
         rival = LabelSets.of_masks(decided(other, parts)[2], parts[2].right).value("micro_f1")
         assert rival < bayes - 0.1, other
@@ -187,10 +232,10 @@ def test_layers_can_be_as_wide_as_the_number_of_labels_says(parts):
     assert [layer.shape[1] for layer in decision.head.layers] == [32, 16, 8]
 
 
-@pytest.mark.parametrize("inputs", ["vectors", "scores", "both"])
-def test_a_head_reads_vectors_scores_or_both(parts, inputs):
+@pytest.mark.parametrize("inputs", ["vectors", "scores", "both", "zeros"])
+def test_a_head_reads_vectors_scores_both_or_zeros(parts, inputs):
     decision, *_ = decided("label_count", parts, inputs=inputs, epochs=1)
-    assert len(decision.head.layers[0]) - 1 == {"vectors": 2, "scores": 8, "both": 10}[inputs]
+    assert len(decision.head.layers[0]) - 1 == {"vectors": 2, "scores": 8, "both": 10, "zeros": 2}[inputs]
 
 
 def test_of_equal_scores_the_smaller_label_is_first():

@@ -9,9 +9,11 @@ from numba import njit
 
 from tests.reference import losses as reference
 from vsebench.kernels.losses.adamw import adamw_step
+from vsebench.kernels.losses.asymmetric import asymmetric_loss
 from vsebench.kernels.losses.cross_entropy import binary_loss, softmax_loss
 from vsebench.kernels.losses.exponentials import bp_mll_loss, lsep_loss, zlpr_loss
 from vsebench.kernels.losses.lsep_sampled import draw_pairs, lsep_sampled_loss
+from vsebench.kernels.losses.momentum import momentum_step
 from vsebench.kernels.losses.pairs import hinge_loss, pair_logistic_loss
 from vsebench.kernels.losses.trial_hinge import trial_hinge_loss
 from vsebench.kernels.random_numbers import new_state
@@ -45,6 +47,14 @@ def sampled(scores, labels_of, pairs=1000, scaled=False, seed=1):
 
 LSEP, BP_MLL = loss_of(lsep_loss, RANK_LOSS, False), loss_of(bp_mll_loss, True)
 SOFTMAX = loss_of(softmax_loss, True, scratch=False)
+
+
+def asymmetric(*settings):
+    """Return the kernel and its twin with these exponents and this margin."""
+    return loss_of(asymmetric_loss, *settings, scratch=False), lambda *case: reference.asymmetric(*case, *settings)
+
+
+BY_LABEL = ("zlpr", "binary", "asymmetric", "asymmetric, positives too", "focal")  # the level of scores matters
 LOSSES = {
     "lsep": (LSEP, reference.lsep),
     "lsep, all pairs drawn": (sampled, reference.lsep),
@@ -58,8 +68,11 @@ LOSSES = {
     "softmax": (SOFTMAX, reference.softmax),
     "softmax, sum": (loss_of(softmax_loss, False, scratch=False), partial(reference.softmax, averaged=False)),
     "binary": (loss_of(binary_loss, scratch=False), reference.binary),
+    "asymmetric": asymmetric(0.0, 4.0, 0.05),
+    "asymmetric, positives too": asymmetric(1.0, 2.5, 0.2),
+    "focal": asymmetric(2.0, 2.0, 0.0),
 }
-OF_PAIRS = [name for name in LOSSES if name not in ("zlpr", "binary", "softmax", "softmax, sum")]
+OF_PAIRS = [name for name in LOSSES if name not in (*BY_LABEL, "softmax", "softmax, sum")]
 EVERY_LOSS = pytest.mark.parametrize("name", LOSSES)
 
 
@@ -87,11 +100,11 @@ def test_derivatives_are_those_of_the_twin_by_differences(name, scores):
 
 
 @EVERY_LOSS
-def test_a_constant_added_to_an_images_scores_changes_nothing_but_zlpr_and_the_binary_loss(name, scores):
+def test_a_constant_added_to_an_images_scores_changes_only_losses_of_single_labels(name, scores):
     kernel, _ = LOSSES[name]
     value, slopes = kernel(scores, LABELS)
     moved, moved_slopes = kernel(scores + np.float32(2), LABELS)
-    same = name not in ("zlpr", "binary")
+    same = name not in BY_LABEL
     assert (moved == pytest.approx(value, rel=1e-5)) == same
     assert np.allclose(moved_slopes, slopes, atol=1e-5) == same
 
@@ -130,6 +143,22 @@ def test_bp_mll_reports_that_it_diverges():
     value, slopes = BP_MLL(np.where(np.arange(K) == 4, -500.0, 500.0)[None], [[4]])
     assert value == np.inf
     assert np.isfinite(slopes).all()
+
+
+@pytest.mark.parametrize("margin", [0.0, 0.3])
+def test_negatives_within_the_margin_and_positives_alone_have_no_loss_of_negatives(margin):
+    """Scores of -1 have p = 0.27."""
+    value, slopes = run(asymmetric_loss, np.full((1, K), -1.0), [[4]], 0.0, 4.0, margin)
+    others = np.arange(K) != 4
+    assert (value == pytest.approx(np.log1p(np.e))) == (margin == 0.3)
+    assert slopes[0, others].any() == (margin == 0)
+
+
+def test_an_asymmetric_loss_without_exponents_and_margin_is_the_binary_loss(scores):
+    value, slopes = run(asymmetric_loss, scores, LABELS, 0.0, 0.0, 0.0)
+    expected, expected_slopes = run(binary_loss, scores, LABELS)
+    assert value == pytest.approx(expected, rel=1e-6)
+    np.testing.assert_allclose(slopes, expected_slopes, atol=1e-6)
 
 
 def test_lsep_bounds_the_largest_violation(scores):
@@ -233,4 +262,17 @@ def test_adamw_agrees_with_its_formulas():
         step = mean / (1 - 0.9**number) / (np.sqrt(square / (1 - 0.999**number)) + 1e-8)
         value = value - 0.01 * (step + 0.1 * value)
         adamw_step(*flat, number, 0.01, 0.1)
+    np.testing.assert_allclose(flat[0], value, rtol=1e-5)
+
+
+def test_momentum_agrees_with_its_formulas():
+    rng = np.random.default_rng(2)
+    flat = aligned(3, 32)
+    flat[0] = rng.normal(size=32)
+    value, velocity = flat[0].astype(np.float64), np.zeros(32)
+    for _ in range(5):
+        flat[1] = rng.normal(size=32) * (np.arange(32) != 3)  # a parameter without a gradient only decays
+        velocity = 0.9 * velocity + flat[1].astype(np.float64) + 0.1 * value
+        value = value - 0.01 * velocity
+        momentum_step(*flat, 0.01, 0.1)
     np.testing.assert_allclose(flat[0], value, rtol=1e-5)

@@ -202,11 +202,12 @@ def test_terms_of_labels_alone_and_their_derivatives_are_those_of_the_twin(drawn
 
     assert actual == pytest.approx(twin(vectors), rel=1e-6)
     np.testing.assert_allclose(gradients(table, n_touched) - of_loss, differences(twin, vectors), atol=2e-6)
-    move_touched(table, n_touched, 3, 1, 0.01)
+    move_touched(table, n_touched, 3, 1, 0.01, 0.0)
     assert not table.terms.any()
 
 
-def test_a_step_moves_the_drawn_labels_alone_as_adam_moves_them(drawn):
+@pytest.mark.parametrize("decay", [0.0, 3.0])
+def test_a_step_moves_the_drawn_labels_alone_as_adamw_moves_them(drawn, decay):
     outputs, vectors, chosen = drawn
     table = WordTable.of(vectors, (3, P + N))
     mean, square, value = (np.zeros((N_LABELS, D)) for _ in range(3))
@@ -215,9 +216,10 @@ def test_a_step_moves_the_drawn_labels_alone_as_adam_moves_them(drawn):
     for number in (1, 2, 3):
         _, n_touched = sampled_loss(outputs.copy(), chosen, P, 1.0, False, table)
         slope = gradients(table, n_touched) / 3
-        move_touched(table, n_touched, 3, number, 0.01)
+        move_touched(table, n_touched, 3, number, 0.01, decay)
         mean, square = 0.9 * mean + 0.1 * slope, 0.999 * square + 0.001 * slope**2
-        value -= 0.01 * (mean / (1 - 0.9**number)) / (np.sqrt(square / (1 - 0.999**number)) + 1e-8)
+        step = mean / (1 - 0.9**number) / (np.sqrt(square / (1 - 0.999**number)) + 1e-8)
+        value -= 0.01 * (step + decay * value)
     np.testing.assert_allclose(table.vectors[drawn_labels, :D], value[drawn_labels], atol=1e-5)
     others = np.setdiff1d(np.arange(N_LABELS), drawn_labels)
     assert np.array_equal(table.vectors[others, :D], vectors[others])

@@ -26,7 +26,17 @@ PACKAGES = {"implicit_als": "implicit", "lightfm_warp": "lightfm", "lightfm_feat
 N_IMAGES, N_LABELS, N_GROUPS = 400, 32, 4
 SMALL = {"factors": 16}
 WORD_NETWORKS = ["avg_wv", "fast0tag", "s_fast0tag", "s_opt_x_ent_published", "s_x_ent", "x_ent"]
-NETWORKS = ["bce", "bp_mll", "lsep", "lsep_sampled", "network_softmax", "network_warp", "ranking_hinge", "zlpr"]
+NETWORKS = [
+    "asymmetric",
+    "bce",
+    "bp_mll",
+    "lsep",
+    "lsep_sampled",
+    "network_softmax",
+    "network_warp",
+    "ranking_hinge",
+    "zlpr",
+]
 # Small problems need other settings than data sets; all other settings are those of config/methods.
 SETTINGS = {
     "opt_auc": {"learning_rate": 0.1, "deviation": 0.1},

@@ -23,7 +23,7 @@ from vsebench.training import DivergenceError, timed_epoch
 
 @pytest.mark.parametrize("where", ["dense features", "sparse features"])
 @pytest.mark.parametrize("hidden", [[], [5], [6, 5]])
-@pytest.mark.parametrize("name", ["bce", "lsep_joint"])
+@pytest.mark.parametrize("name", ["bce", "asymmetric", "lsep_joint"])
 def test_gradients_are_those_of_the_mean_loss(monkeypatch, name, where, hidden):
     fitter = network(name, where=where, hidden=hidden, dropout=0.0)
     check_gradients(monkeypatch, fitter, [*fitter.layers.weights, *fitter.layers.intercepts], 0.01, abs=2e-3)
@@ -63,8 +63,9 @@ def test_all_losses_start_from_the_same_weights_and_take_the_same_batches():
     assert np.std(fitters[0].layers.weights[0].value) == pytest.approx(np.sqrt(2 / 12), rel=0.15)
 
 
-def test_the_binary_loss_starts_at_the_log_odds_of_the_labels():
-    fitter = network("bce")
+@pytest.mark.parametrize("name", ["bce", "asymmetric"])
+def test_losses_of_single_labels_start_at_the_log_odds_of_the_labels(name):
+    fitter = network(name)
     carried = dense(fitter.seen.labels)
     odds = (carried.sum(axis=0) + 0.5) / (len(carried) - carried.sum(axis=0) + 0.5)
     np.testing.assert_allclose(fitter.layers.intercepts[-1].value, np.log(odds), rtol=1e-5)
@@ -90,6 +91,25 @@ def test_a_training_that_diverges_raises_an_error():
     fitter = network("bp_mll", learning_rate=50.0)
     with pytest.raises(DivergenceError):
         _ = [timed_epoch(fitter, epoch) for epoch in range(1, 20)]
+
+
+@pytest.mark.parametrize("optimiser", ["adamw", "sgd"])
+def test_a_step_is_the_optimisers_with_decay_of_weights_and_not_of_intercepts(optimiser):
+    fitter = network("bce", optimiser=optimiser, decay=0.5, learning_rate=0.01)
+    before = [parameter.value.copy() for parameter in (fitter.layers.weights[0], fitter.layers.intercepts[0])]
+    fitter.step(np.arange(20))
+    for start, parameter, decay in zip(
+        before, (fitter.layers.weights[0], fitter.layers.intercepts[0]), (0.5, 0.0), strict=True
+    ):
+        slope = parameter.gradient
+        move = slope if optimiser == "sgd" else slope / (np.abs(slope) + 1e-8)  # of the first step
+        np.testing.assert_allclose(parameter.value, start - 0.01 * (move + decay * start), atol=1e-6)
+
+
+def test_an_unknown_optimiser_is_refused():
+    values = settings_of("lsep").model_dump() | {"optimiser": "adam"}
+    with pytest.raises(UserError, match=r"some\.yaml: optimiser: .*'adamw' or 'sgd'"):
+        read_settings(load_method("lsep"), values, "some.yaml")
 
 
 def test_dropout_without_a_hidden_layer_is_refused():

@@ -73,6 +73,13 @@ class TestEveryWordNetwork:
             fitter.epoch()
             assert np.array_equal(fitter.model().label[:, :-1], fitter.table.start) != joint
 
+    def test_trained_vectors_decay_and_fixed_ones_do_not(self, name):
+        for joint in (False, True):
+            plain, decayed = (network(name, joint=joint, decay=decay) for decay in (0.0, 5.0))
+            plain.epoch(), decayed.epoch()
+            lengths = [np.linalg.norm(fitter.table.trained(), axis=1).mean() for fitter in (plain, decayed)]
+            assert (lengths[1] < 0.8 * lengths[0]) == joint
+
     def test_labels_that_are_not_learnt_keep_their_vectors_and_are_no_negatives(self, name):
         learnt = np.arange(32) % 8 != 3
         plain, fitter = network(name, learnt=learnt, joint=True), network(name, learnt=learnt, joint=True)
@@ -197,6 +204,16 @@ def test_the_published_network_learns_as_the_sampled_one_and_its_words_by_undivi
     assert np.array_equal(plain.layers.weights[0].value, published.layers.weights[0].value)
     moved = [np.abs(fitter.table.trained() - fitter.table.start).max() for fitter in (plain, published)]
     assert 0 < moved[0] < 0.011 < moved[1]  # Adam's first step is the rate, 0.01
+
+
+@pytest.mark.parametrize(("joint", "refused"), [(True, True), (False, False)])
+def test_trained_vectors_of_sampled_labels_need_adamw(joint, refused):
+    values = settings_of("s_x_ent").model_dump() | {"joint": joint, "optimiser": "sgd"}
+    if not refused:
+        read_settings(load_method("s_x_ent"), values, "some.yaml")
+        return
+    with pytest.raises(UserError, match=r"some\.yaml: optimiser: vectors of sampled labels are trained by AdamW"):
+        read_settings(load_method("s_x_ent"), values, "some.yaml")
 
 
 def test_published_words_are_always_trained():

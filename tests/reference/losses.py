@@ -51,3 +51,12 @@ def softmax(scores, labels, averaged=True):
 def binary(scores, labels):
     carried = np.isin(np.arange(len(scores)), labels)
     return np.log1p(np.exp(np.where(carried, -scores, scores))).sum()
+
+
+def asymmetric(scores, labels, focus_positives=0.0, focus_negatives=4.0, margin=0.05):
+    carried = np.isin(np.arange(len(scores)), labels)
+    p = 1 / (1 + np.exp(-scores))
+    q = np.maximum(p - margin, 0)
+    positives = -((1 - p) ** focus_positives) * np.log(p)
+    negatives = -(q**focus_negatives) * np.log(1 - q)
+    return np.where(carried, positives, negatives).sum()

@@ -63,6 +63,17 @@ def test_accuracy_shows_the_metrics_of_the_run_in_their_order(results: Results) 
     assert [column.title for column in table.columns if column.interval] == ["MRR", "Recall@10"]
 
 
+def test_metrics_of_labels_come_with_their_level_of_chance(results: Results) -> None:
+    notes = []
+    for metrics in (["mrr"], ["mrr", "label_map"]):
+        outline = results.outline.model_copy(update={"metrics": metrics})
+        table = table_kind(results, "accuracy-sim-iapr-distinct").table(changed(results, outline=outline))
+        notes.append([note for note in table.notes if "level of chance" in note])
+    assert notes[0] == []
+    (note,) = notes[1]
+    assert "popularity, is below random" in note
+
+
 def test_one_best_per_metric_and_the_oracle_apart(results: Results) -> None:
     table = table_kind(results, "accuracy-sim-iapr-distinct").table(results)
     for shown in table.columns:

@@ -94,7 +94,7 @@ def test_thresholds_are_those_of_the_images_own_labels(folder):
 
 def test_metrics_of_label_sets_agree_with_scikit_learn(folder, tmp_path):
     names = ["map", "macro_f1", "micro_f1", "exact_match", "example_f1", "pc_precision", "set_size", "count_error"]
-    names += ["macro_f1_of_present", "exact_match@4"]
+    names += ["macro_f1_of_present", "hamming_distance", "exact_match@4"]
     out, summary = tmp_path / "metrics.parquet", tmp_path / "summary.parquet"
     decided = [f"lsep/{name}" for name in DECISIONS]
     assert run("measure", "--results", folder / "results", *TASK, "--variants", "lsep", "--decisions", *decided,
@@ -114,6 +114,7 @@ def test_metrics_of_label_sets_agree_with_scikit_learn(folder, tmp_path):
             "exact_match": sklearn_metrics.accuracy_score(right, predicted),
             "example_f1": sklearn_metrics.f1_score(right, predicted, average="samples", zero_division=1),
             "pc_precision": sklearn_metrics.precision_score(right, predicted, **macro),
+            "hamming_distance": right.shape[1] * sklearn_metrics.hamming_loss(right, predicted),
             "set_size": predicted.sum(axis=1).mean(),
             "count_error": np.abs(predicted.sum(axis=1) - right.sum(axis=1)).mean(),
         }

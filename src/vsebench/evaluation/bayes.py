@@ -13,7 +13,7 @@ The distribution is that of a simulated data set: given the features, labels are
                   whose sum is its expected F1. The s with the largest sum is chosen, or the empty set if P(Y is empty)
                   is larger
     label count   the c labels with the largest p_k, where c is the most probable number of labels
-    Hamming loss  {k: p_k > 1/2}
+    Hamming distance  {k: p_k > 1/2}
 
 Source: the sums of example F1 are from Dembczynski, Waegeman, Cheng and Hullermeier, "An exact algorithm for F-measure
 maximization", NIPS 2011; the others follow from the definitions.
@@ -92,10 +92,10 @@ def label_count(features: NDArray[np.float32], truth: Mapping[str, NDArray[Any]]
     return Decision(first_labels(order, counts.argmax(axis=1)), counts.max(axis=1))
 
 
-def hamming_loss(features: NDArray[np.float32], truth: Mapping[str, NDArray[Any]]) -> Decision:
-    """Return the labels with p_k > 1/2, and the expected Hamming loss; parameters as for `exact_match`."""
+def hamming_distance(features: NDArray[np.float32], truth: Mapping[str, NDArray[Any]]) -> Decision:
+    """Return the labels with p_k > 1/2, and the expected number of wrong labels; parameters as for `exact_match`."""
     chance = distribution_of(features, truth).marginals()
-    return Decision(chance > 0.5, np.minimum(chance, 1 - chance).mean(axis=1))
+    return Decision(chance > 0.5, np.minimum(chance, 1 - chance).sum(axis=1))
 
 
 def distribution_of(features: NDArray[np.float32], truth: Mapping[str, NDArray[Any]]) -> LabelDistribution:

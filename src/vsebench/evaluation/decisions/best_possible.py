@@ -9,13 +9,20 @@ from vsebench.data.problem import Mask
 from vsebench.evaluation import bayes
 from vsebench.evaluation.decisions.base import Decision, DecisionSettings, Scored
 
-GOALS = {"exact_match": bayes.exact_match, "example_f1": bayes.example_f1, "label_count": bayes.label_count}
+GOALS = {
+    "exact_match": bayes.exact_match,
+    "example_f1": bayes.example_f1,
+    "hamming_distance": bayes.hamming_distance,
+    "label_count": bayes.label_count,
+}
 
 
 class BestPossibleSettings(DecisionSettings):
     """Settings of a best possible decision."""
 
-    goal: Literal["exact_match", "example_f1", "label_count"]  # the metric whose expectation is optimal
+    goal: Literal[
+        "exact_match", "example_f1", "hamming_distance", "label_count"
+    ]  # the metric whose expectation is optimal
 
 
 class BestPossible(Decision):

@@ -24,7 +24,9 @@ class HeadSettings(DecisionSettings, LayerSettings):
     learning_rate: float = Field(default=1e-3, gt=0)
     epochs: int = Field(default=40, ge=1)  # maximum
     patience: int = Field(default=5, ge=1)  # training stops after this many epochs without a better validation value
-    inputs: Literal["vectors", "scores", "both"] = "vectors"  # outputs of the fitted model that the network reads
+    # Outputs of the fitted model that the network reads; `zeros` are as many numbers as `vectors`, all of them 0, so
+    # that its outputs are the same for all images.
+    inputs: Literal["vectors", "scores", "both", "zeros"] = "vectors"
 
 
 class Head:
@@ -73,5 +75,7 @@ class Head:
 
     def inputs(self, images: Scored) -> Matrix:
         """Return the inputs of the network, (n, d) float32."""
+        if self.settings.inputs == "zeros":
+            return np.zeros_like(images.vectors)
         read = {"vectors": [images.vectors], "scores": [images.scores], "both": [images.vectors, images.scores]}
         return np.hstack(read[self.settings.inputs])

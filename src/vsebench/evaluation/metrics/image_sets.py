@@ -1,4 +1,4 @@
-"""Metrics of an image's predicted label set: exact match, F1 and numbers of labels; all images have the same weight."""
+"""Metrics of an image's predicted label set: exact match, F1, wrong labels and their number, as means over images."""
 
 from math import inf
 
@@ -38,6 +38,19 @@ class CountError(ImageSetMetric):
         return np.abs(predicted - right)
 
 
+class HammingDistance(ImageSetMetric):
+    """The number of labels that are predicted wrongly: predicted and not right, or right and not predicted.
+
+    Divided by the number of labels, it is the Hamming loss of scikit-learn. Source: Li, Song and Luo, "Improving
+    pairwise ranking for multi-label image classification", CVPR 2017, Eq. 2.
+    """
+
+    lower_is_better = True
+
+    def value(self, hits: Values, predicted: Values, right: Values) -> Values:
+        return predicted + right - 2 * hits
+
+
 class SetSize(ImageSetMetric):
     """The number of predicted labels, to be compared with the mean number of labels per image; not a quality."""
 
@@ -48,4 +61,10 @@ class SetSize(ImageSetMetric):
         return predicted
 
 
-METRICS = {"exact_match": ExactMatch, "example_f1": ExampleF1, "count_error": CountError, "set_size": SetSize}
+METRICS = {
+    "exact_match": ExactMatch,
+    "example_f1": ExampleF1,
+    "hamming_distance": HammingDistance,
+    "count_error": CountError,
+    "set_size": SetSize,
+}

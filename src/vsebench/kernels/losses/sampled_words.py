@@ -230,18 +230,18 @@ def add_label_terms(chosen, n_positives, weight, table):
 
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True)
-def move_touched(table, n_touched, n_images, number, learning_rate):
-    """Take Adam's step on the vectors of the drawn labels only, and forget the draws.
+def move_touched(table, n_touched, n_images, number, learning_rate, decay):
+    """Take AdamW's step on the vectors of the drawn labels only, and forget the draws.
 
-    Adam on all vectors would also move labels that were drawn in earlier batches.
+    AdamW on all vectors would also move labels that were drawn in earlier batches. A vector decays when it is drawn.
 
     table : `WordTable`
     n_touched : number of drawn labels; their gradients are sums over `n_images` images
     number : integer, number of the step, from 1
-    learning_rate : float
+    learning_rate, decay : float
     """
     gradient, of_mean = scratch(table.vectors.shape[1]), np.float32(1 / n_images)
-    rates = adamw_rates(number, learning_rate, 0.0)
+    rates = adamw_rates(number, learning_rate, decay)
     for slot in range(n_touched):
         label = table.touched[slot]
         if slot + 1 < n_touched:

@@ -1,4 +1,4 @@
-"""A network in training: its layers, their derivatives, and AdamW.
+"""A network in training: its layers, their derivatives, and the optimiser.
 
 Hidden layers have rectified units and are followed by dropout. Initial weights are those of He and others, a tenth of
 them in the last layer; intercepts start at 0 unless the loss sets other values.
@@ -9,7 +9,7 @@ Sources: He, Zhang, Ren and Sun, "Delving deep into rectifiers", ICCV 2015; Sriv
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,10 @@ from vsebench.data.chunks import even_chunks
 from vsebench.data.features import Rows
 from vsebench.data.problem import Matrix
 from vsebench.kernels.losses.adamw import adamw_step
+from vsebench.kernels.losses.momentum import momentum_step
 from vsebench.kernels.vectors import aligned, padded_size
+
+Optimiser = Literal["adamw", "sgd"]
 
 LAST_LAYER = 0.1  # scale of the last layer's initial weights, relative to the other layers
 
@@ -31,8 +34,10 @@ class LayerSettings(Strict):
 
     # Number of units of each hidden layer; a network without hidden layers is a linear map.
     hidden: tuple[Annotated[int, Field(ge=1)], ...] = Field(default=(), strict=False)
-    learning_rate: float = Field(gt=0)  # of AdamW, constant
-    decay: float = Field(default=1e-4, ge=0)  # of the weights, not of the intercepts
+    # `adamw`; or `sgd`, stochastic gradient descent with a momentum of 0.9, whose decay is the gradient of an l2 term
+    optimiser: Optimiser = "adamw"
+    learning_rate: float = Field(gt=0)  # of the optimiser, constant
+    decay: float = Field(default=1e-4, ge=0)  # of weights and of trained label vectors, not of intercepts
     dropout: float = Field(default=0.0, ge=0, lt=1)  # share of the hidden units that are set to 0 in a step
     batch: int = Field(default=100, ge=1)  # number of images per step
 
@@ -45,35 +50,40 @@ class LayerSettings(Strict):
 
 @dataclass(frozen=True)
 class Parameter:
-    """A trained array, its gradient, and AdamW's running means.
+    """A trained array, its gradient, and the optimiser's running means.
 
     Attributes
     ----------
     value, gradient : arrays of the same shape, float32; views of the start of the first two rows of `flat`
-    flat : (4, size) float32: values, gradients, and AdamW's means of gradients and of squares, padded with zeros
+    flat : (4, size) float32: values, gradients, and the optimiser's means of gradients and squares, padded with zeros
     decay : weight decay of the value
+    optimiser : takes the steps; `sgd` uses no means of squares
     """
 
     value: Matrix
     gradient: Matrix
     flat: Matrix
     decay: float
+    optimiser: Optimiser
 
     @classmethod
-    def of(cls, start: NDArray[np.floating], decay: float) -> "Parameter":
+    def of(cls, start: NDArray[np.floating], decay: float, optimiser: Optimiser) -> "Parameter":
         """Return a parameter with the initial value `start`."""
         flat = aligned(4, padded_size(start.size))
         value, gradient = (flat[row, : start.size].reshape(start.shape) for row in (0, 1))
         value[...] = start
-        return cls(value, gradient, flat, decay)
+        return cls(value, gradient, flat, decay, optimiser)
 
     def step(self, number: int, learning_rate: float) -> None:
-        """Take AdamW's step; `number` is the number of the step, from 1."""
-        adamw_step(*self.flat, number, learning_rate, self.decay)
+        """Take a step of the optimiser; `number` is the number of the step, from 1."""
+        if self.optimiser == "adamw":
+            adamw_step(*self.flat, number, learning_rate, self.decay)
+        else:
+            momentum_step(*self.flat[:3], learning_rate, self.decay)
 
 
 class Layers:
-    """The layers of a network, with gradients and AdamW's state."""
+    """The layers of a network, with gradients and the optimiser's state."""
 
     def __init__(
         self, sizes: Sequence[int], settings: LayerSettings, start: np.random.Generator, dropout: np.random.Generator
@@ -84,10 +94,13 @@ class Layers:
         scales = [np.sqrt(2 / inputs) for inputs in sizes[:-1]]
         scales[-1] *= LAST_LAYER
         self.weights = [
-            Parameter.of(scale * start.standard_normal((inputs, units), dtype=np.float32), settings.decay)
+            self.parameter(scale * start.standard_normal((inputs, units), dtype=np.float32), settings.decay)
             for scale, inputs, units in zip(scales, sizes[:-1], sizes[1:], strict=True)
         ]
-        self.intercepts = [Parameter.of(np.zeros(units), 0.0) for units in sizes[1:]]
+        self.intercepts = [self.parameter(np.zeros(units), 0.0) for units in sizes[1:]]
+
+    def parameter(self, start: NDArray[np.floating], decay: float) -> Parameter:
+        return Parameter.of(start, decay, self.settings.optimiser)
 
     def step(self, inputs: Rows, loss: Callable[[Matrix], float]) -> float:
         """Take a step on the mean loss of a batch of images, and return the sum of their losses.

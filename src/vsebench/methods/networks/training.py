@@ -1,4 +1,4 @@
-"""The training of networks on image features with AdamW: an epoch visits all images in a new order, in batches.
+"""The training of networks on image features: an epoch visits all images in a new order, in batches.
 
 `network_with` makes a method from a loss. The loss's class names its settings and, if the network's outputs are not the
 scores of labels, the table that computes the scores. The network itself is in `layers.py`.

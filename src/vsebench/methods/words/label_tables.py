@@ -91,11 +91,12 @@ class FixedVectors(LabelTable):
 
 
 class JointVectors(FixedVectors):
-    """Label vectors for a loss of all labels' scores, trained by AdamW without decay if `joint` is set."""
+    """Label vectors for a loss of all labels' scores, trained by the network's optimiser if `joint` is set."""
 
     def __init__(self, problem: Problem, settings: Any, labels: LabelMatrix) -> None:
         super().__init__(problem, settings, labels)
-        self.vectors, self.n_steps = Parameter.of(self.start[self.is_learnt], 0.0), 0
+        self.vectors = Parameter.of(self.start[self.is_learnt], settings.decay, settings.optimiser)
+        self.n_steps = 0
 
     def scores(self, outputs: Matrix) -> Matrix:
         """Return the scores of the labels to learn, (m, n_learnt) float32, for outputs (m, d)."""

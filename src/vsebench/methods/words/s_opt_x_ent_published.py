@@ -3,7 +3,8 @@
 The network takes Adam's steps on the loss of `s_x_ent`. The vectors of the drawn labels take plain gradient steps with
 the same learning rate, image by image, which are not divided by the numbers of draws and images: with P = 5, N = 10 and
 batches of 128 images they are 640 times (positives) and 1,280 times (negatives) as long as steps on that loss. A label
-that was drawn twice for an image moves once. So the network and the vectors minimise different losses.
+that was drawn twice for an image moves once, and vectors do not decay. So the network and the vectors minimise
+different losses.
 
 The authors' code also draws batches with replacement, counts test images in the negatives' frequencies, and treats an
 image without labels as if it had the last label; this method does none of that.

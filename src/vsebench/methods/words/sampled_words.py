@@ -1,7 +1,7 @@
 """The table of label vectors for losses of label samples, which are drawn anew at every visit to an image.
 
 A step reads only the drawn labels' vectors, and the time of a draw does not depend on the number of labels. If vectors
-are trained, Adam moves those of the labels that were drawn for the batch.
+are trained, AdamW moves those of the labels that were drawn for the batch, which also decay.
 """
 
 from functools import cached_property
@@ -39,6 +39,14 @@ class SampleSettings(Settings):
     correct_for_frequency: bool = False
 
     _no_correction_of_cosines = no_cosines_with("correct_for_frequency")
+
+    @model_validator(mode="after")
+    def _adamw_for_drawn_vectors(self) -> "SampleSettings":
+        if getattr(self, "joint", False) and getattr(self, "optimiser", "adamw") != "adamw":
+            raise PydanticCustomError(
+                "optimiser", "optimiser: vectors of sampled labels are trained by AdamW; set adamw, or `joint: false`"
+            )
+        return self
 
     @model_validator(mode="after")
     def _no_power_of_the_next_image(self) -> "SampleSettings":
@@ -83,9 +91,10 @@ class SampledVectors(FixedVectors):
         return chosen
 
     def move(self, n_drawn: int, n_images: int) -> None:
-        """Take Adam's step on the vectors of the drawn labels; `n_drawn` is 0 if the vectors are fixed."""
+        """Take AdamW's step on the vectors of the drawn labels; `n_drawn` is 0 if the vectors are fixed."""
         self.n_steps += 1
-        move_touched(self.word_vectors, n_drawn, n_images, self.n_steps, self.settings.learning_rate)
+        settings = self.settings
+        move_touched(self.word_vectors, n_drawn, n_images, self.n_steps, settings.learning_rate, settings.decay)
 
     def trained(self) -> Matrix:
         vectors: Matrix = self.word_vectors.vectors[:, : self.n_outputs]

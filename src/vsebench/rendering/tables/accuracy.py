@@ -5,6 +5,7 @@ from itertools import chain
 import polars as pl
 
 from vsebench.core.tasks import Task
+from vsebench.evaluation.metrics.base import load_metric
 from vsebench.rendering.accuracy import accuracy_cells, remark_on_occurrences
 from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.metrics import metric_title
@@ -53,6 +54,12 @@ def notes(results: Results, task: Task, accuracy: pl.DataFrame) -> list[str]:
         "method.",
         "Metrics with @N use the first N labels of the ranking, the others use all labels. In AUC@N, a label after the "
         "first N counts 0.5.",
+    ]
+    sentences += [
+        f"{metric_title(metric)} ranks images for each label. A method that gives all images the same score, such as "
+        "popularity, is below random, which is the level of chance."
+        for metric in results.outline.metrics
+        if load_metric(metric).unit == "label"
     ]
     if results.is_simulated(task.dataset):
         sentences.insert(0, "The data is simulated.")
