@@ -46,6 +46,7 @@ class HammingDistance(ImageSetMetric):
     """
 
     lower_is_better = True
+    largest = inf
 
     def value(self, hits: Values, predicted: Values, right: Values) -> Values:
         return predicted + right - 2 * hits
