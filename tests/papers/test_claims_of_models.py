@@ -9,6 +9,7 @@ from tests.builders import frame
 from tests.papers.planted import SEEDS, analysed, decided, effects, only_effect
 from vsebench.core import schemas
 from vsebench.core.errors import UserError
+from vsebench.evaluation.analyses.thresholds_and_difficulty import INVARIANT
 from vsebench.papers.evidence import UntestableError
 
 
@@ -83,15 +84,17 @@ def test_seconds_to_the_best_epoch_need_to_have_been_timed():
 
 def test_thresholds_that_grow_with_difficulty():
     lines = [
-        {"method": "one", "seed": seed, "decision": "sharp", "reference": name, "label": str(label), "images": 20,
-         "correlation": 0.4 + 0.02 * label if name == "oracle" else -0.5}
-        for name in ("bce", "oracle") for seed in SEEDS for label in range(9)
+        {"method": "one", "seed": seed, "decision": "sharp", "reference": name, "form": form, "label": str(label)}
+        | {"images": 20, "correlation": 0.4 + 0.02 * label if name == "oracle" or form == "raw" else -0.5}
+        for name in ("bce", "oracle") for form in ("raw", *INVARIANT) for seed in SEEDS for label in range(9)
     ]  # fmt: skip
     evidence = analysed("thresholds_and_difficulty", lines)
-    judge = partial(only_effect, "threshold_difficulty", evidence, method="one/sharp", above=0.1)
-    effect, verdict = judge(references=["oracle", "bce"])
-    assert (effect.value, verdict) == (pytest.approx(0.48), "holds")
-    assert judge(references=["bce"])[1] == "fails"
+    judge = partial(effects, "threshold_difficulty", evidence, method="one/sharp", above=0.1)
+    found = judge(references=["oracle", "bce"])
+    assert len(found) == 3
+    for effect, verdict in found.values():
+        assert (effect.value, verdict) == (pytest.approx(0.48), "holds")
+    assert {verdict for _, verdict in judge(references=["bce"]).values()} == {"fails"}
     with pytest.raises(UntestableError, match="The run has no method nobody to measure the difficulty with"):
         judge(references=["nobody"])
 

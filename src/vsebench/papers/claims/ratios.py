@@ -11,7 +11,7 @@ from pydantic import Field
 from vsebench.core.tasks import Task
 from vsebench.evaluation.convergence import seconds_by_seed, to_best_epoch
 from vsebench.papers.claim import AgainstRivals, ClaimCase, ClaimTest
-from vsebench.papers.evidence import Effect, Evidence, UntestableError, Values, exact, ratio
+from vsebench.papers.evidence import Evidence, Measurement, UntestableError, Values, exact, ratio
 
 
 class RatioToRival(AgainstRivals):
@@ -37,7 +37,7 @@ class RatioToRival(AgainstRivals):
     def measured(self) -> list[str]:
         return [f"{self.quantity}, ratio"]
 
-    def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
+    def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
         return ratio(*self.compared(evidence, case), self.pairs, self.bound())
 
 
@@ -146,7 +146,7 @@ class TimeToShare(AgainstRivals):
     def measured(self) -> list[str]:
         return [f"seconds to {100 * self.share:g} % of the best validation metric, ratio"]
 
-    def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
+    def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
         task = case.task
         chosen = evidence.history.filter(phase="selection", dataset=task.dataset, protocol=task.protocol)
         both = [self._seconds(chosen.filter(seed=seed), case.rival) for seed in evidence.seeds]
@@ -174,7 +174,7 @@ class ModelBytes(AgainstRivals):
     def measured(self) -> list[str]:
         return ["bytes of the model, ratio"]
 
-    def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
+    def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
         ours, theirs = (
             at(evidence.timing, case.task, variant)["model_bytes"].max() for variant in (self.method, case.rival)
         )
@@ -199,7 +199,7 @@ class FullMatrixRatio(ClaimTest):
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
         yield ClaimCase(f"Y d / ((Y + d) D) at Y = {self.labels:,}, d = {self.features:,}, D = {self.factors:,}")
 
-    def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
+    def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
         return exact(self.labels * self.features / ((self.labels + self.features) * self.factors), self.times)
 
     def bounds(self) -> Sequence[float]:
