@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from vsebench.core.schemas import CASE, Schema
 from vsebench.data.problem import Mask, Matrix
-from vsebench.evaluation.analyses.base import AnalysedCase, Reads
-from vsebench.evaluation.analyses.pooled_precision import normalised_scores
+from vsebench.evaluation.analyses.base import AnalysedCase, Reads, normalised_scores
 
 SCHEMA: Schema = CASE | {
     "normalised": pl.Boolean,  # whether the scores are normalised, as in `pooled_precision`
