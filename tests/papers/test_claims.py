@@ -215,3 +215,21 @@ def test_a_claim_can_need_labels_for_each_factor(labels, expected):
     assert line["verdict"] == expected
     if labels == 199:
         assert line["reason"] == "The claim needs 200 labels or more; there are 199."
+
+
+@pytest.mark.parametrize(("stated", "verdict"), [(0.5, "holds"), (0.0, "fails")])
+def test_a_stated_optimum_is_held_against_the_value_that_validates_best(judge, stated, verdict):
+    claim = {"test": "stated_optimum", "parameter": "a", "metric": "ndcg@10", "at_most": 0.005}
+    (line,) = judge(**claim, optimum={"real": stated})
+    assert (line["dataset"], line["verdict"]) == ("real", verdict)
+    (line,) = judge(**claim, optimum={"elsewhere": stated})
+    assert line["reason"] == "The paper states this of elsewhere only."
+    (line,) = judge(**claim, optimum={"real": 0.25})
+    assert line["reason"] == "The run does not try good with a = 0.25."
+
+
+@pytest.mark.parametrize(("bound", "verdict"), [(1.1, "holds"), (90.0, "fails")])
+def test_the_ratio_between_values_of_a_setting_is_judged_by_its_bound(judge, bound, verdict):
+    (line, _) = judge(test="setting", parameter="a", ratio_at_least=bound, **ABSENT)
+    assert line["verdict"] == verdict
+    assert 1.1 < float(line["effect"]) < 90
