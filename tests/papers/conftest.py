@@ -19,9 +19,9 @@ def results(tmp_path):
 
 @pytest.fixture
 def judge(results, tmp_path):
-    """Test one claim by the command, and return the rows of claims.csv."""
+    """Test one claim by the command, and return the rows of claims.csv of a level."""
 
-    def run(tasks=None, **claim):
+    def run(tasks=None, level="claim", **claim):
         # What is of no data set has no families.
         common = {} if claim["test"] in ("growth", "untested") else {"families": ["iapr"]}
         content = {
@@ -33,8 +33,9 @@ def judge(results, tmp_path):
         (tmp_path / "p.yaml").write_text(yaml.safe_dump(content))
         arguments = ["claims", "--papers", tmp_path / "p.yaml", "--results", results, "--seeds", *SEEDS]
         arguments += ["--variants", *VARIANTS, "--bootstrap", 200, "--sweeps", results / "sweeps.parquet"]
+        arguments += ["--tuned-sweeps", "good"]
         assert main([str(argument) for argument in [*arguments, "--out", tmp_path / "claims.csv"]]) == 0
         with (tmp_path / "claims.csv").open() as stream:
-            return list(csv.DictReader(stream))
+            return [line for line in csv.DictReader(stream) if line["level"] == level]
 
     return run

@@ -19,8 +19,8 @@ from vsebench.papers.verdicts import load_test
 
 SEEDS = [1, 2, 3]
 DATASETS = [
-    {"name": "real", "family": "iapr", "simulated": False},
-    {"name": "sim", "family": "iapr", "simulated": True},
+    {"name": "real", "family": "iapr", "simulated": False, "counts": {"labels": 100}},
+    {"name": "sim", "family": "iapr", "simulated": True, "counts": {"labels": 100}},
 ]
 
 

@@ -9,12 +9,14 @@ import yaml
 from scipy import stats
 
 from tests.papers.planted import RATIOS, planted, ranks
+from vsebench.cli import main
 from vsebench.core.errors import UserError
 from vsebench.core.storage import write_json
 from vsebench.core.yaml_files import check
 from vsebench.papers.base import Paper
 from vsebench.papers.evidence import Effect, UntestableError, metric_difference, ratio
-from vsebench.papers.verdicts import load_test, verdicts
+from vsebench.papers.verdicts import Claim, ClaimText, lines_of, load_test, verdicts
+from vsebench.papers.verdicts import judge as judge_claim
 
 ABSENT = {"better": [0.1, 1.0], "worse": [0.0, 0.0], "metric": "ndcg@10"}
 
@@ -35,7 +37,7 @@ def test_a_planted_effect_is_found_on_real_data_only(judge, claim, effect):
     assert float(lines["real"]["p_adjusted"]) < 0.05
     assert lines["sim"]["verdict"] == "not testable here"
     assert lines["sim"]["p_adjusted"] == ""
-    for line in lines.values():
+    for line in judge(**claim, level="case"):
         assert float(line["ci_low"]) <= float(line["effect"]) <= float(line["ci_high"])
         if effect is not None:
             assert float(line["effect"]) == pytest.approx(effect)
@@ -45,11 +47,11 @@ def test_a_training_that_its_limit_stopped_gives_no_time_to_converge(judge, resu
     stopped = {"dataset": "real", "protocol": "distinct", "method": "bad", "seed": 2, "at_limit": True}
     write_json([stopped, stopped | {"seed": 1, "at_limit": False}], results / "settings.json")
     try:
-        (line,) = [line for line in judge(test="time_to_converge", rivals=["bad"]) if line["dataset"] != "sim"]
+        lines = [line for line in judge(test="time_to_converge", rivals=["bad"]) if line["data"] == "other"]
     finally:
         write_json([], results / "settings.json")
-    assert line["verdict"] == "not testable here"
-    assert line["reason"] == "Training of bad was stopped by its limit of epochs (seeds 2)."
+    assert {line["verdict"] for line in lines if line["level"] == "claim"} == {"not testable here"}
+    assert {line["reason"] for line in lines} == {"Training of bad was stopped by its limit of epochs (seeds 2)."}
 
 
 def test_a_claim_can_name_its_protocols(judge):
@@ -103,19 +105,23 @@ def test_a_claim_that_cannot_be_tested_says_why(judge, claim, reason):
     assert (line["verdict"], line["reason"], line["effect"]) == ("not testable here", reason, "")
 
 
-def test_a_claim_is_tested_on_real_data_of_any_family_and_on_simulated_data_of_its_own(judge):
+def test_a_claim_is_tested_on_data_of_its_families_only_real_or_simulated(judge):
     claim = {"test": "accuracy", "rivals": ["bad"], "metrics": ["recall@10"]}
     assert [line["dataset"] for line in judge(**claim)] == ["real", "sim"]
     (line,) = judge(**claim, families=["flickr", "nuswide"])
-    assert (line["dataset"], line["data"], line["verdict"]) == ("real", "other", "holds")
+    assert line["verdict"] == "not testable here"
+    assert line["reason"] == "The run has no data of the family flickr or nuswide."
 
 
-def test_without_real_data_or_any_of_its_families_a_claim_cannot_be_tested():
+def test_a_claim_on_simulated_data_only_is_not_tested_on_real_data(judge):
+    (line,) = judge(test="accuracy", rivals=["bad"], metrics=["recall@10"], only_simulated=True)
+    assert (line["dataset"], line["data"], line["verdict"]) == ("sim", "simulated", "holds")
+
+
+def test_without_data_of_its_families_a_claim_cannot_be_tested():
     evidence = replace(planted(), tasks=[task for task in planted().tasks if task.data == "simulated"])
     test = check(load_test("memory", "here"), {"method": "good", "families": ["flickr"], "rivals": ["bad"]}, "here")
-    with pytest.raises(
-        UntestableError, match=r"^The run has neither real data nor simulated data of the family flickr\.$"
-    ):
+    with pytest.raises(UntestableError, match=r"^The run has no data of the family flickr\.$"):
         list(test.cases(evidence))
 
 
@@ -130,8 +136,11 @@ def test_a_test_says_whether_the_data_is_the_papers_own(judge):
 
 def test_a_line_says_what_its_effect_is_and_why_it_has_no_verdict(judge):
     lines = {line["dataset"]: line for line in judge(test="memory", rivals=["bad"])}
-    assert {line["metric"] for line in lines.values()} == {"peak memory, ratio"}
-    assert {line["effect_is"] for line in lines.values()} == {"ratio (claimed: above 1)"}
+    cases = {line["dataset"]: line for line in judge(test="memory", rivals=["bad"], level="case")}
+    assert {line["metric"] for line in cases.values()} == {"peak memory, ratio"}
+    assert {line["effect_is"] for line in cases.values()} == {"ratio (claimed: above 1)"}
+    assert {line["verdict"] for line in cases.values()} == {""}
+    assert cases["sim"]["reason"] == lines["sim"]["reason"]
     assert lines["real"]["reason"] == ""
     assert lines["sim"]["reason"] == "Simulated data provides no evidence on the paper's data."
 
@@ -143,22 +152,24 @@ def test_the_correction_is_for_each_kind_of_data_apart(tmp_path):
     ]
     paper = {"title": "P", "citation": "c", "claims": claims, "tasks": {"a": {"title": "A", "dataset": "own"}}}
     (tmp_path / "p.yaml").write_text(yaml.safe_dump(paper))
-    found = verdicts(Paper.read(tmp_path / "p.yaml"), planted(("real", "sim", "own", "more"))).to_dicts()
-    assert [line["data"] for line in found] == ["paper", "other", "other", "simulated"] * 2
+    lines = verdicts(Paper.read(tmp_path / "p.yaml"), planted(("real", "sim", "own", "more"))).to_dicts()
+    found = [line for line in lines if line["level"] == "claim"]
+    assert [line["data"] for line in found] == ["paper", "other", "simulated"] * 2
+    assert [line["n_tasks"] for line in found] == [1, 2, None] * 2
     small, large = (stats.ttest_1samp(np.log(ratios), 0).pvalue for ratios in RATIOS)
     assert small < large
     by_data = {
         data: [line["p_adjusted"] for line in found if line["data"] == data] for data in ("paper", "other", "simulated")
     }
     assert by_data["paper"] == pytest.approx([min(2 * small, large), large], rel=1e-4)  # of two tests, not of six
-    assert by_data["other"] == pytest.approx([min(2 * small, large)] * 2 + [large] * 2, rel=1e-4)  # of four
+    assert by_data["other"] == pytest.approx([min(2 * small, large), large], rel=1e-4)  # tasks are alike
     assert by_data["simulated"] == [None, None]
 
 
 def test_a_ratio_needs_two_pairs():
     with pytest.raises(UntestableError, match="at least two seeds"):
         ratio(np.array([2.0]), np.array([1.0]), "seeds")
-    assert ratio(np.array([2.0, 2.0]), np.array([1.0, 1.0]), "seeds").value == pytest.approx(2.0)
+    assert ratio(np.array([2.0, 2.0]), np.array([1.0, 1.0]), "seeds").effect().value == pytest.approx(2.0)
 
 
 def test_two_variants_are_compared_on_the_same_images_only():
@@ -169,4 +180,68 @@ def test_two_variants_are_compared_on_the_same_images_only():
 
 def test_the_order_of_the_images_in_a_file_does_not_matter():
     shuffled = ranks(1, 0).sample(fraction=1, shuffle=True, seed=3)
-    assert metric_difference([ranks(1, 0)], [shuffled], "mrr", 100) == Effect(0.0, 0.0, 0.0, 1.0, 0.0)
+    assert metric_difference([ranks(1, 0)], [shuffled], "mrr", 100).effect() == Effect(0.0, 0.0, 0.0, 1.0, 0.0)
+
+
+def test_a_size_is_judged_on_the_named_data_set_only(judge):
+    claim = {"test": "time_of_epoch", "rivals": ["bad"], "times": 1.5}
+    (line, _) = judge(**claim, named=["real"])
+    assert (line["dataset"], line["verdict"]) == ("real", "holds")
+    (line, _) = judge(**claim, named=["elsewhere"])
+    assert (line["verdict"], line["reason"]) == ("not testable here", "The paper states this of elsewhere only.")
+    (case, _) = judge(**claim, named=["elsewhere"], level="case")
+    assert float(case["effect"]) == pytest.approx(2.0)
+
+
+def test_a_sweep_has_a_verdict_only_if_the_other_settings_were_tuned(judge, results):
+    claim = {"test": "setting", "parameter": "a"} | ABSENT
+    (line, _) = judge(**claim)
+    assert line["verdict"] == "holds"
+    arguments = ["claims", "--papers", results / "p.yaml", "--results", results, "--seeds", 1, 2, 3, "--bootstrap", 200]
+    arguments += ["--variants", "real/distinct/good", "--sweeps", results / "sweeps.parquet"]
+    assert main([str(argument) for argument in [*arguments, "--out", results / "claims.csv"]]) == 0
+    line, case = pl.read_csv(results / "claims.csv").to_dicts()
+    assert line["reason"] == case["reason"] == "The other settings of good were not tuned at each value of a."
+    assert (line["verdict"], case["verdict"]) == ("not testable here", None)
+
+
+def test_a_claim_that_the_paper_does_not_make_is_shown_without_a_verdict(judge):
+    claim = {"test": "memory", "rivals": ["bad"], "no_verdict": "It is a control.", "quotation": "much memory"}
+    for line in judge(**claim):
+        assert (line["verdict"], line["reason"]) == ("not testable here", "It is a control.")
+        assert line["quotation"] == "much memory"
+    assert all(float(case["effect"]) == pytest.approx(0.5) for case in judge(**claim, level="case"))
+
+
+@pytest.mark.parametrize(("labels", "expected"), [(199, "not testable here"), (200, "holds"), (0, "holds")])
+def test_a_claim_can_need_labels_for_each_factor(labels, expected):
+    evidence = planted(("real",))
+    tasks = [replace(task, labels=labels) for task in evidence.tasks]
+    evidence = replace(evidence, tasks=tasks, settings=lambda case: {"factors": 100 if case.variant == "good" else 500})
+    keys = {"families": ["iapr"], "rivals": ["bad"], "labels_per_factor": 2, "method": "good"}
+    claim = Claim(
+        ClaimText(claim="c", where="w", test="time_of_epoch"), check(load_test("time_of_epoch", ""), keys, "")
+    )
+    (judged,) = judge_claim(claim, evidence)
+    line, *_ = lines_of(judged, 0.01)
+    assert line["verdict"] == expected
+    if labels == 199:
+        assert line["reason"] == "The claim needs 200 labels or more; there are 199."
+
+
+@pytest.mark.parametrize(("stated", "verdict"), [(0.5, "holds"), (0.0, "fails")])
+def test_a_stated_optimum_is_held_against_the_value_that_validates_best(judge, stated, verdict):
+    claim = {"test": "stated_optimum", "parameter": "a", "metric": "ndcg@10", "at_most": 0.005}
+    (line,) = judge(**claim, optimum={"real": stated})
+    assert (line["dataset"], line["verdict"]) == ("real", verdict)
+    (line,) = judge(**claim, optimum={"elsewhere": stated})
+    assert line["reason"] == "The paper states this of elsewhere only."
+    (line,) = judge(**claim, optimum={"real": 0.25})
+    assert line["reason"] == "The run does not try good with a = 0.25."
+
+
+@pytest.mark.parametrize(("bound", "verdict"), [(1.1, "holds"), (90.0, "fails")])
+def test_the_ratio_between_values_of_a_setting_is_judged_by_its_bound(judge, bound, verdict):
+    (line, _) = judge(test="setting", parameter="a", ratio_at_least=bound, **ABSENT)
+    assert line["verdict"] == verdict
+    assert 1.1 < float(line["effect"]) < 90

@@ -69,3 +69,37 @@ def test_a_mistake_names_file_claim_and_key(tmp_path, claim, message):
     with pytest.raises(UserError) as error:
         read_claims(Paper.read(tmp_path / "p.yaml"))
     assert str(error.value).startswith(f"{tmp_path}/p.yaml: {message}")
+
+
+@pytest.mark.parametrize("path", PAPERS, ids=lambda path: path.stem)
+def test_every_claim_quotes_its_sentence(path):
+    assert [claim.text.claim for claim in read_claims(Paper.read(path)) if not claim.text.quotation] == []
+
+
+MEMORY = "test: memory, method: m, where: w"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "equal"),
+    [
+        ("families: [iapr], rivals: [x, y]", "families: [iapr, nuswide], rivals: [y]", True),
+        ("families: [iapr], rivals: [x]", "families: [iapr], rivals: [y]", False),
+        ("families: [iapr], rivals: [x]", "families: [nuswide], rivals: [x]", False),
+        ("families: [iapr], rivals: [x]", "families: [iapr], rivals: [x], only_simulated: true", False),
+        (
+            "families: [iapr], rivals: [x], judge_simulated: true",
+            "families: [iapr], rivals: [x], only_simulated: true",
+            True,
+        ),
+        ("families: [iapr], rivals: [x], protocols: [regions]", "families: [iapr], rivals: [x]", True),
+        ("families: [iapr], rivals: [x], named: [a]", "families: [iapr], rivals: [x], named: [b]", False),
+    ],
+)
+def test_equal_tests_of_two_claims_are_refused(tmp_path, first, second, equal):
+    claims = ", ".join(f"{{claim: c{n}, {MEMORY}, {keys}}}" for n, keys in enumerate((first, second)))
+    (tmp_path / "p.yaml").write_text(f"{{title: P, citation: c, claims: [{claims}]}}")
+    if not equal:
+        assert len(read_claims(Paper.read(tmp_path / "p.yaml"))) == 2
+        return
+    with pytest.raises(UserError, match=r"p\.yaml: claim 2: makes a test that claim 1 makes already"):
+        read_claims(Paper.read(tmp_path / "p.yaml"))

@@ -9,7 +9,10 @@ from tests.builders import frame
 from tests.papers.planted import SEEDS, analysed, decided, effects, only_effect
 from vsebench.core import schemas
 from vsebench.core.errors import UserError
+from vsebench.core.yaml_files import check
+from vsebench.evaluation.analyses.thresholds_and_difficulty import INVARIANT
 from vsebench.papers.evidence import UntestableError
+from vsebench.papers.verdicts import Claim, ClaimText, judge, load_test
 
 
 def test_label_sets_of_decisions_are_compared_on_the_same_images():
@@ -83,15 +86,17 @@ def test_seconds_to_the_best_epoch_need_to_have_been_timed():
 
 def test_thresholds_that_grow_with_difficulty():
     lines = [
-        {"method": "one", "seed": seed, "decision": "sharp", "reference": name, "label": str(label), "images": 20,
-         "correlation": 0.4 + 0.02 * label if name == "oracle" else -0.5}
-        for name in ("bce", "oracle") for seed in SEEDS for label in range(9)
+        {"method": "one", "seed": seed, "decision": "sharp", "reference": name, "form": form, "label": str(label)}
+        | {"images": 20, "correlation": 0.4 + 0.02 * label if name == "oracle" or form == "raw" else -0.5}
+        for name in ("bce", "oracle") for form in ("raw", *INVARIANT) for seed in SEEDS for label in range(9)
     ]  # fmt: skip
     evidence = analysed("thresholds_and_difficulty", lines)
-    judge = partial(only_effect, "threshold_difficulty", evidence, method="one/sharp", above=0.1)
-    effect, verdict = judge(references=["oracle", "bce"])
-    assert (effect.value, verdict) == (pytest.approx(0.48), "holds")
-    assert judge(references=["bce"])[1] == "fails"
+    judge = partial(effects, "threshold_difficulty", evidence, method="one/sharp", above=0.1)
+    found = judge(references=["oracle", "bce"])
+    assert len(found) == 3
+    for effect, verdict in found.values():
+        assert (effect.value, verdict) == (pytest.approx(0.48), "holds")
+    assert {verdict for _, verdict in judge(references=["bce"]).values()} == {"fails"}
     with pytest.raises(UntestableError, match="The run has no method nobody to measure the difficulty with"):
         judge(references=["nobody"])
 
@@ -149,3 +154,20 @@ def test_the_distance_of_a_sampler_is_judged_by_its_interval(at_most, verdict):
     assert effect.value == pytest.approx(0.195)
     assert effect.low < 0.195 < effect.high
     assert judged == verdict
+
+
+def test_pooled_precision_is_compared_by_raw_and_by_normalised_scores():
+    lines = [
+        {"method": variant, "seed": seed, "normalised": normalised, "image": image}
+        | {"value": 0.5 + 0.01 * (image % 3) + (0.1 if (variant == "one") != normalised else 0.0)}
+        for variant in ("one", "other") for seed in SEEDS for normalised in (False, True) for image in range(30)
+    ]  # fmt: skip
+    evidence = analysed("pooled_average_precision", lines)
+    found = effects("pooled_precision", evidence, method="one", rivals=["other"])
+    raw, normalised = found["pooled average precision"], found["pooled average precision of normalised scores"]
+    assert (raw[0].value, raw[1]) == (pytest.approx(0.1), "holds")
+    assert (normalised[0].value, normalised[1]) == (pytest.approx(-0.1), "fails")
+    keys = {"method": "one", "rivals": ["other"], "families": ["other"]}
+    claim = Claim(ClaimText(claim="c", where="w", test="x"), check(load_test("pooled_precision", ""), keys, ""))
+    (judged,) = judge(claim, evidence)
+    assert judged.decided.verdict(judged.decided.effect.p) == "undecided"  # the two forms disagree

@@ -14,7 +14,6 @@ from vsebench.core import schemas
 from vsebench.core.tasks import Task
 from vsebench.evaluation.analyses.base import load_analysis
 from vsebench.papers.claim import ClaimCase
-from vsebench.papers.claims.accuracy import TradeOff
 from vsebench.papers.claims.label_neighbours import LabelNeighbours
 from vsebench.papers.claims.noisier_labels import NoisierLabels
 from vsebench.papers.claims.ratios import FullMatrixRatio, ModelBytes, ScoringTime, TimeToShare
@@ -22,7 +21,7 @@ from vsebench.papers.claims.ratios_of_metric import GainOverBest, ShareOfMetric,
 from vsebench.papers.claims.sibling_precision import SiblingPrecision
 from vsebench.papers.claims.warp_sampling import ExpectedTrials, SampledRank, sampled_loss, trials
 from vsebench.papers.evidence import Effect, Evidence, RunTask, UntestableError
-from vsebench.papers.verdicts import JUDGED, Claim, ClaimText, _no_evidence, _row, examine
+from vsebench.papers.verdicts import JUDGED, Claim, ClaimText, judge, lines_of
 
 TASK, NOISY = Task("tree", "official"), Task("noisier tree", "official")
 FIRST = {  # images in 100 whose label is first
@@ -102,20 +101,15 @@ def test_the_share_of_a_control():
     assert test.verdict(effect, None) == "holds"
 
 
-def test_a_trade_off_has_the_claimed_direction_in_each_metric():
-    test = TradeOff(method="first", families=["tree"], rivals=["second"], better=["precision@1"], worse=["auc"])
-    found = {case.measured: test.test(evidence(), case).value for case in test.cases(evidence())}
-    assert found["precision@1"] == pytest.approx(0.04)
-    assert found["auc of the rival minus the method's"] < 0  # the method is better there as well
-
-
 def test_sibling_precision_and_its_ratio_to_precision():
     test = SiblingPrecision(method="second", families=["tree"], rivals=["first"], cutoff=2)
     (case,) = test.cases(evidence())
     assert case.measured == "sibling_precision@2"
     assert test.test(evidence(), case).value == pytest.approx(1.0 - 0.5)
     turned = SiblingPrecision(method="first", families=["tree"], rivals=["first"], cutoff=2, ratio=True)
-    assert [turned.test(evidence(), each).value for each in turned.cases(evidence())] == [0, 0]
+    (of_ratio,) = turned.cases(evidence())
+    assert of_ratio.measured == "sibling_precision@2 over precision@2"
+    assert turned.test(evidence(), of_ratio).value == 0
     without = Evidence(**(vars(evidence()) | {"siblings": {}}))
     with pytest.raises(UntestableError, match="tree has no table of siblings"):
         test.test(without, case)
@@ -245,11 +239,12 @@ def test_a_verdict_on_simulated_data_says_so(judged):
         method="first", families=["tree"], control="popular", metric="precision@1", below=0.2, judge_simulated=judged
     )
     claim = Claim(ClaimText(claim="c", where="w", test="share_of_metric"), test)
-    (variant,) = examine(claim, evidence(data="simulated"))
-    assert _no_evidence(variant) is not judged
-    line = _row(variant, None)
+    (of_kind,) = judge(claim, evidence(data="simulated"))
+    line, case = lines_of(of_kind, None)
     assert line["verdict"] == ("holds" if judged else "not testable here")
     assert (line["reason"] == JUDGED) is judged
+    assert case["effect"] == pytest.approx(2 / 50)
+    assert "verdict" not in case
 
 
 def test_a_case_without_a_task_is_of_no_data():

@@ -69,8 +69,9 @@ def results() -> Results:
     ]  # fmt: skip
     correlated = [
         KEYS | {"method": "lsep", "decision": "class_threshold", "seed": seed, "reference": reference}
-        | {"label": str(label), "images": 20, "correlation": 0.3 if reference == "oracle" else rng.random() / 9}
-        for reference in ("bce", "oracle") for label in range(6) for seed in (1, 2)
+        | {"form": form, "label": str(label), "images": 20}
+        | {"correlation": 0.9 if form != "raw" else 0.3 if reference == "oracle" else rng.random() / 9}
+        for reference in ("bce", "oracle") for form in ("raw", "minus_mean") for label in range(6) for seed in (1, 2)
     ]  # fmt: skip
     made = analyses(pooled_precision=curves, label_scores=scores, thresholds_and_difficulty=correlated)
     datasets = {"scene": {"title": "scene", "simulated": False}}
@@ -153,7 +154,7 @@ def test_a_rival_with_a_decision_has_both_titles(results: Results) -> None:
     claim = {
         "paper": "lsep", "claim": "c", "where": "w", "dataset": "scene", "protocol": "official", "data": "other",
         "method": "lsep/class_threshold", "rival": "lsep/top_k", "metric": "exact_match", "effect_is": "difference",
-        "effect": 0.1, "ci_low": 0.0, "ci_high": 0.2, "p_adjusted": 0.5, "verdict": "undecided",
+        "effect": 0.1, "ci_low": 0.0, "ci_high": 0.2, "level": "case",
     }  # fmt: skip
     vars(results)["claims"] = frame([claim], schemas.CLAIMS)
     assert values(table_kind(results, "claims").table(results), "against") == ["LSEP, Top k"]

@@ -14,9 +14,10 @@ from tests.stages.small import run, split, write_processed
 from vsebench.core import schemas
 from vsebench.core.storage import read_json, read_parquet
 from vsebench.core.tasks import Case, Task
-from vsebench.evaluation.analyses.base import AnalysedCase, AnalysedDataset
-from vsebench.evaluation.analyses.pooled_precision import normalised_scores, pooled_precision
-from vsebench.evaluation.analyses.thresholds_and_difficulty import correlations, difficulties
+from vsebench.evaluation.analyses.base import AnalysedCase, AnalysedDataset, normalised_scores
+from vsebench.evaluation.analyses.pooled_average_precision import values_of_images
+from vsebench.evaluation.analyses.pooled_precision import pooled_precision
+from vsebench.evaluation.analyses.thresholds_and_difficulty import correlations, difficulties, levels
 
 NETWORK = {"hidden": [8], "learning_rate": 0.01, "batch": 10, "normalise": []}
 DECISIONS = {
@@ -214,3 +215,31 @@ def test_difficulty_is_told_by_the_scores_of_another_variant(folder):
     assert difficulty.select("image", "label").equals(
         read(folder, "ranks").select(pl.col("image"), pl.col("label")), null_equal=True
     )
+
+
+def test_the_values_of_images_are_those_of_the_average_precision_and_its_derivatives():
+    rng = np.random.default_rng(5)
+    scores, candidates = rng.normal(0, 1, (40, 9)).astype(np.float32), rng.random((40, 9)) < 0.9
+    scores[:, 3] = scores[:, 4]  # ties
+    right = (rng.random((40, 9)) < 0.3) & candidates
+    found = values_of_images(scores, right, candidates)
+    average = pooled_precision(scores[candidates], right[candidates])["average_precision"][0]
+    assert found.mean() == pytest.approx(average)
+    weights = np.ones((40, 9))
+    weights[7] += 1e-4
+    of_pairs = right[candidates], scores[candidates]
+    heavier = sklearn_metrics.average_precision_score(*of_pairs, sample_weight=weights[candidates])
+    assert found[7] == pytest.approx(average + 40 * (heavier - average) / 1e-4, rel=1e-4)
+
+
+def test_thresholds_minus_a_level_do_not_depend_on_the_level_of_the_scores(folder):
+    names = ["tiny/images/lsep", "tiny/images/lsep/class_threshold"]
+    found = analysed(folder, "thresholds_and_difficulty", *names, features="features.npy")
+    assert set(found["form"]) <= {"raw", "minus_mean", "minus_log_sum", "minus_largest"}
+    dataset = AnalysedDataset(folder / "processed" / "tiny", folder / "processed" / "tiny" / "features.npy", False)
+    case = AnalysedCase(Case(Task("tiny", "images"), "lsep", 1), "", folder / "results", dataset)
+    before, shift = levels(case), np.float32(3.0)
+    vars(case)["scores"] = case.scores + shift
+    after = levels(case)
+    for form in ("minus_mean", "minus_log_sum", "minus_largest"):
+        np.testing.assert_allclose(after[form] - before[form], shift, atol=1e-5)

@@ -163,19 +163,23 @@ CLAIMS: Schema = {
     "paper": pl.String,
     "claim": pl.String,
     "where": pl.String,
+    "quotation": pl.String,  # the paper's sentence
+    "level": pl.String,  # claim: mean effect over tasks, with the verdict; case: a task, rival and metric, without one
     "dataset": pl.String,
     "protocol": pl.String,
     "data": pl.String,  # paper: the paper's own; other: real data that it does not use; simulated; null: no data needed
     "method": pl.String,
     "rival": pl.String,
     "metric": pl.String,  # the metric, or the name of another measured quantity
+    "n_tasks": pl.Int32,  # of a claim: number of tasks that its verdict counts
+    "n_comparisons": pl.Int32,  # of a claim: number of rivals and metrics; the line shows the weakest comparison
     "effect_is": pl.String,  # whether the effect is a difference, a ratio or an exponent, and when the claim holds
     "effect": pl.Float64,
     "ci_low": pl.Float64,
     "ci_high": pl.Float64,
     "p_adjusted": pl.Float64,
     "verdict": pl.String,
-    "reason": pl.String,  # why the claim cannot be tested here, or a note that the data are simulated
+    "reason": pl.String,  # why there is no verdict or why a case does not count, or that the data are simulated
 }
 COMPARISON: Schema = {
     "paper": pl.String,

@@ -3,17 +3,18 @@
 import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Annotated, ClassVar
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
 from vsebench.config.dataset import Family
-from vsebench.core.tasks import Task
+from vsebench.core.tasks import Entry, Task
 from vsebench.core.yaml_files import Strict
-from vsebench.papers.evidence import Effect, Evidence, RunTask, UntestableError
+from vsebench.papers.evidence import Effect, Evidence, Measurement, RunTask, UntestableError
 from vsebench.papers.verdict import FAILS, HOLDS, SIGNIFICANT, UNDECIDED, Data, Verdict
 
+ON_SIMULATED = "Simulated data provides no evidence on the paper's data."
 NOWHERE = Task("", "")  # for a case that is not about a single data set
 Bounds = Annotated[list[float], Field(min_length=2, max_length=2)]  # lowest and highest, both included
 
@@ -40,6 +41,8 @@ class ClaimTest(Strict, ABC):
 
     effect: ClassVar[str]  # definition of the effect and of the claimed condition, for the notes of tables
     on_simulated: ClassVar[bool] = False  # whether results on simulated data apply to the paper
+    # Whether the measured quantities are forms of the same one: the claim is decided only if all of them agree.
+    forms: ClassVar[bool] = False
     reads: ClassVar[tuple[str, ...]] = ()  # optional inputs: "lists" (with the siblings of labels), names of analyses
 
     method: str  # our method that the claim is about
@@ -50,8 +53,28 @@ class ClaimTest(Strict, ABC):
         """Yield the cases that the run can test; if there is none, an `UntestableError` states what it lacks."""
 
     @abstractmethod
-    def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
+    def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
         """Measure the effect in one case; if this is impossible, an `UntestableError` states what the run lacks."""
+
+    def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
+        """Return the effect in one case, with its 95 % interval."""
+        return self.measure(evidence, case).effect()
+
+    def obstacle(self, evidence: Evidence, case: ClaimCase) -> str | None:
+        """Return why the effect in a case is shown, but does not count for the verdict; None if it counts."""
+        if case.data == "simulated" and not (self.on_simulated or self.judge_simulated):
+            return ON_SIMULATED
+        return None
+
+    def domain(self) -> dict[str, Any]:
+        """Return the parameters of the judged tests; a set contains the values of several tests, an empty set any."""
+        fields = self.model_dump(exclude={"judge_simulated"})
+        return fields | {name: set(fields[name]) for name in ("rivals", "metrics") if name in fields}
+
+    def repeats(self, other: "ClaimTest") -> bool:
+        """Return whether a judged test of this claim is also one of the other claim."""
+        ours, theirs = self.domain(), other.domain()
+        return type(self) is type(other) and all(_overlap(ours[name], theirs[name]) for name in ours)
 
     def variants_read(self) -> list[str]:
         """Return the methods that the analyses in `reads` must cover."""
@@ -76,13 +99,14 @@ class ClaimTest(Strict, ABC):
 
 
 class AtTasks(ClaimTest):
-    """A test on every task that has results of the method, on real data and on simulated data of the families."""
+    """A test on every task of the families that has results of the method."""
 
     families: list[Family] = Field(min_length=1)  # of the data that the claim is about
+    only_simulated: bool = False  # only on simulated data, which then gets a verdict
     protocols: list[str] | None = Field(default=None, min_length=1)  # none: every protocol of the run
-    # our data sets that the claim's sentence names, if it names only some of the paper's; other real data sets count as
-    # data that the paper did not use
-    named: list[str] | None = Field(default=None, min_length=1)
+    named: list[str] | None = Field(default=None, min_length=1)  # the data sets that the sentence names, if any
+    # The claim needs data with at least this number of labels per factor of its methods.
+    labels_per_factor: float | None = Field(default=None, gt=0)
 
     def measured(self) -> list[str]:
         """Return the measured quantities: metrics, or quantities in words."""
@@ -97,15 +121,14 @@ class AtTasks(ClaimTest):
 
         If there is none, an `UntestableError` states what the run lacks.
         """
+        kind = "simulated data" if self.only_simulated else "data"
         usable = [
             candidate
             for candidate in evidence.tasks
-            if candidate.data != "simulated" or candidate.family in self.families
+            if candidate.family in self.families and (candidate.data == "simulated" or not self.only_simulated)
         ]
         if not usable:
-            raise UntestableError(
-                f"The run has neither real data nor simulated data of the family {in_words(self.families)}."
-            )
+            raise UntestableError(f"The run has no {kind} of the family {in_words(self.families)}.")
         if self.protocols is not None:
             usable = [candidate for candidate in usable if candidate.task.protocol in self.protocols]
         if not usable:
@@ -114,12 +137,38 @@ class AtTasks(ClaimTest):
         with_methods = [candidate for candidate in usable if set(methods) <= set(candidate.variants)]
         if not with_methods:
             raise UntestableError(f"The run has no results of {' and '.join(methods)} on such data.")
-        return [
-            replace(candidate, data="other")
-            if candidate.data == "paper" and self.named is not None and candidate.task.dataset not in self.named
-            else candidate
-            for candidate in with_methods
-        ]
+        return with_methods
+
+    def obstacle(self, evidence: Evidence, case: ClaimCase) -> str | None:
+        if self.named is not None and case.task.dataset not in self.named:
+            return f"The paper states this of {in_words(self.named)} only."
+        needed = self._labels_needed(evidence, case)
+        labels = next(each.labels for each in evidence.tasks if each.task == case.task)
+        if 0 < labels < needed:
+            return f"The claim needs {needed} labels or more; there are {labels}."
+        return None if self.only_simulated else super().obstacle(evidence, case)
+
+    def _labels_needed(self, evidence: Evidence, case: ClaimCase) -> int:
+        """Return the number of labels that the claim needs with the factors of its methods; 0 if any number will do."""
+        if self.labels_per_factor is None or evidence.settings is None:
+            return 0
+        names = [name for name in self.sized() if name]
+        models = [evidence.cases(case.task, Entry.of(name).variant)[0] for name in names]
+        factors = [evidence.settings(model).get("factors") or 0 for model in models]
+        return round(self.labels_per_factor * max(factors))
+
+    def sized(self) -> list[str]:
+        """Return the methods whose numbers of factors determine how many labels the claim needs."""
+        return [self.method]
+
+    def domain(self) -> dict[str, Any]:
+        fields = super().domain()
+        for name in ("only_simulated", "labels_per_factor"):
+            del fields[name]
+        fields["data"] = {"simulated"} if self.only_simulated else {"real"}
+        if self.judge_simulated or self.on_simulated:
+            fields["data"] |= {"simulated"}
+        return fields | {name: set(fields[name] or ()) for name in ("families", "protocols", "named")}
 
 
 class AgainstRivals(AtTasks):
@@ -133,6 +182,13 @@ class AgainstRivals(AtTasks):
             yield ClaimCase.at(task, measured, rival)
         if not pairs:
             raise UntestableError(f"The run has no method {in_words(self.rivals)} to compare with.")
+
+
+def _overlap(ours: object, theirs: object) -> bool:
+    """Return whether two values of a parameter are equal, or two sets have a common value; an empty set is any."""
+    if isinstance(ours, set) and isinstance(theirs, set):
+        return not ours or not theirs or bool(ours & theirs)
+    return ours == theirs
 
 
 def judge_by_interval(effect: Effect, low: float, high: float) -> Verdict:

@@ -4,9 +4,10 @@ Among the modules on claims, only this one resamples metrics.
 """
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
 import polars as pl
@@ -17,7 +18,7 @@ from scipy.special import stdtr, stdtrit  # importing scipy.stats takes a second
 
 from vsebench.core.errors import UserError
 from vsebench.core.tasks import Case, Entry, Task
-from vsebench.evaluation.estimates import Estimate, Estimates, stack
+from vsebench.evaluation.estimates import LEVEL, Estimates, stack
 from vsebench.evaluation.lists import list_values
 from vsebench.evaluation.measuring import Measured, Ranked, measure, measure_sets
 from vsebench.evaluation.metrics import values
@@ -27,8 +28,9 @@ from vsebench.evaluation.significance import adjust, bootstrap_all
 from vsebench.papers.verdict import Data
 
 __all__ = [
-    "AnyMetricName", "Effect", "Estimates", "Evidence", "MetricName", "RunTask", "UntestableError",
-    "adjust", "difference", "exact", "interval", "metric_difference", "of_units", "ratio",
+    "AnyMetricName", "Effect", "Estimates", "Evidence", "Fixed", "LogRatios", "Measurement", "MetricName", "OfMeans",
+    "RunTask", "UntestableError", "adjust", "difference", "exact", "interval", "metric_difference", "metric_of_both",
+    "of_units", "pool", "ratio",
 ]  # fmt: skip
 
 Values = NDArray[np.float64]
@@ -63,10 +65,6 @@ class UntestableError(Exception):
     """A claim cannot be tested; the message is one sentence that states what the run lacks."""
 
 
-class StoppedError(UntestableError):
-    """Training was ended by its limit of epochs, so the case has no time to converge; it is listed with this reason."""
-
-
 @dataclass(frozen=True)
 class Effect:
     """The effect that a test measured."""
@@ -78,6 +76,122 @@ class Effect:
     neutral: float  # the value without an effect, or the claim's bound
 
 
+class Measurement(ABC):
+    """The data of an effect, from which effects are computed for one case or for several cases together."""
+
+    @abstractmethod
+    def effect(self, level: float = LEVEL) -> Effect:
+        """Return the effect; its interval has a coverage of 1 - level."""
+
+
+Same = TypeVar("Same", bound=Measurement)
+
+
+@dataclass(frozen=True)
+class OfMeans(Measurement):
+    """A function of means over units (images or labels) and seeds."""
+
+    estimates: Estimates
+    statistic: Callable[[Values], Values]  # maps means, (m, n_quantities), to effects, (m,)
+    bound: float = 0.0
+    tested: bool = True  # whether there is a p-value, for equality to the bound
+    logarithm: bool = False  # whether `statistic` and `bound` are logarithms of the effect
+
+    def effect(self, level: float = LEVEL) -> Effect:
+        estimate = self.estimates.of(self.statistic)
+        half = estimate.half_width(level)
+        ends = [float(end) for end in (estimate.value, estimate.value - half, estimate.value + half, self.bound)]
+        value, low, high, neutral = map(math.exp, ends) if self.logarithm else ends
+        return Effect(value, low, high, float(estimate.p_value(self.bound)) if self.tested else None, neutral)
+
+    def by_resample(self) -> Values:
+        """Return the effect of each resample, (resamples,)."""
+        return self.statistic(self.estimates.samples.mean(axis=0))
+
+    def reordered(self, order: NDArray[np.int64]) -> "OfMeans":
+        """Return the same estimates with the resamples in another order."""
+        return replace(self, estimates=replace(self.estimates, samples=self.estimates.samples[:, order]))
+
+
+@dataclass(frozen=True)
+class LogRatios(Measurement):
+    """The logarithms of the ratios of paired positive numbers, which are tested by a t-test."""
+
+    logs: Values  # (n_pairs,), at least 2
+    bound: float = 1.0  # the ratio under the null hypothesis
+
+    def effect(self, level: float = LEVEL) -> Effect:
+        freedom = len(self.logs) - 1
+        error = max(float(self.logs.std(ddof=1)) / math.sqrt(len(self.logs)), 1e-12)
+        half = float(stdtrit(freedom, 1 - level / 2)) * error
+        mean = float(self.logs.mean())
+        p = float(2 * stdtr(freedom, -abs(mean - math.log(self.bound)) / error))
+        return Effect(math.exp(mean), math.exp(mean - half), math.exp(mean + half), p, self.bound)
+
+
+@dataclass(frozen=True)
+class Fixed(Measurement):
+    """An effect that is exact, or whose interval is known."""
+
+    known: Effect
+
+    def effect(self, level: float = LEVEL) -> Effect:
+        return self.known
+
+
+def pool(parts: Sequence[tuple[str, Measurement]]) -> Measurement:
+    """Return the mean effect of several cases, given the corpus and the measurement of each.
+
+    Seeds are paired: the spread over seeds is that of the seeds' mean over the cases. Cases with the same test images
+    have the same resamples. Images of different corpora are independent.
+    """
+    measurements = [measurement for _, measurement in parts]
+    first = measurements[0]
+    if len(parts) == 1:
+        return first
+    if isinstance(first, OfMeans):
+        return _pool_means([(corpus, each) for corpus, each in parts if isinstance(each, OfMeans)])
+    if isinstance(first, LogRatios):
+        logs = [each.logs for each in _all_of(LogRatios, measurements)]
+        fewest = min(map(len, logs))
+        return LogRatios(np.mean([each[:fewest] for each in logs], axis=0), first.bound)
+    known = [each.known for each in _all_of(Fixed, measurements)]
+    value, low, high = np.mean([[each.value, each.low, each.high] for each in known], axis=0)
+    return Fixed(Effect(float(value), float(low), float(high), None, known[0].neutral))
+
+
+def _all_of(kind: type[Same], measurements: Sequence[Measurement]) -> list[Same]:
+    return [each for each in measurements if isinstance(each, kind)]
+
+
+def _pool_means(parts: Sequence[tuple[str, OfMeans]]) -> OfMeans:
+    """Pool functions of means over images.
+
+    Within a corpus, cases with different numbers of images may share images although their resamples differ. Their
+    resamples are sorted by the effect, as if the effects rose and fell together, so that no variance is understated.
+    """
+    groups: dict[str, dict[int, list[OfMeans]]] = {}
+    for corpus, part in parts:
+        groups.setdefault(corpus, {}).setdefault(part.estimates.n_units, []).append(part)
+    pooled: list[OfMeans] = []
+    for by_size in groups.values():
+        for same_images in by_size.values():
+            if len(by_size) > 1:
+                order = np.argsort(np.mean([part.by_resample() for part in same_images], axis=0), kind="stable")
+                same_images = [part.reordered(order) for part in same_images]
+            pooled += same_images
+    ends = np.cumsum([part.estimates.by_seed.shape[1] for part in pooled])
+    spans = [
+        slice(int(end) - part.estimates.by_seed.shape[1], int(end)) for part, end in zip(pooled, ends, strict=True)
+    ]
+
+    def mean(values: Values) -> Values:
+        effects = [part.statistic(values[:, span]) for part, span in zip(pooled, spans, strict=True)]
+        return np.asarray(np.mean(effects, axis=0))
+
+    return replace(pooled[0], estimates=Estimates.side_by_side([part.estimates for part in pooled]), statistic=mean)
+
+
 @dataclass(frozen=True)
 class RunTask:
     """A task of the run."""
@@ -86,6 +200,12 @@ class RunTask:
     family: str  # of its data set
     data: Data  # "simulated" or "other"; `Evidence.seen_by` marks the data sets of a paper
     variants: list[str]  # methods with results, and "method/decision"
+    labels: int = 0  # number of labels of its data set; 0: unknown
+
+    @property
+    def corpus(self) -> str:
+        """The name of a group of tasks that may share images."""
+        return self.task.dataset if self.family == "other" or self.data == "simulated" else self.family
 
 
 @dataclass(frozen=True)
@@ -109,6 +229,8 @@ class Evidence:
     on_request: Mapping[str, pl.DataFrame] = field(default_factory=dict)  # name of an analysis -> its table
     metrics: pl.DataFrame | None = None  # the table METRICS, for the variance between seeds
     at_limit: Collection[Case] = ()  # cases whose training the limit of epochs ended
+    tuned_sweeps: Collection[str] = ()  # methods whose other settings are tuned at each value of a sweep
+    settings: Callable[[Case], Mapping[str, Any]] | None = None  # the settings that a model was fitted with
     _kept: dict[tuple[object, ...], list[Measured]] = field(default_factory=dict, repr=False)
 
     def seen_by(self, datasets: Collection[str]) -> "Evidence":
@@ -132,13 +254,13 @@ class Evidence:
         keys = {"dataset": task.dataset, "protocol": task.protocol, "method": entry.variant}
         return self.on_request[name].filter(**keys | ({"decision": entry.decision} if entry.decision else {}))
 
-    def check_limit(self, task: Task, *variants: str) -> None:
-        """Raise a `StoppedError` if the limit of epochs ended the training of one of these methods."""
+    def stopped(self, task: Task, *variants: str) -> str | None:
+        """Return which of these methods the limit of epochs stopped in training, as a reason; None for none."""
         for variant in variants:
-            stopped = [case.seed for case in self.cases(task, variant) if case in self.at_limit]
-            if stopped:
-                seeds = ", ".join(map(str, stopped))
-                raise StoppedError(f"Training of {variant} was stopped by its limit of epochs (seeds {seeds}).")
+            seeds = [str(case.seed) for case in self.cases(task, variant) if case in self.at_limit]
+            if seeds:
+                return f"Training of {variant} was stopped by its limit of epochs (seeds {', '.join(seeds)})."
+        return None
 
     def cases(self, task: Task, variant: str) -> list[Case]:
         """Return the fitted models of a method, one per seed."""
@@ -249,7 +371,7 @@ class Evidence:
 
 def metric_difference(
     ours: Sequence[pl.DataFrame], theirs: Sequence[pl.DataFrame], metric: str, resamples: int
-) -> Effect:
+) -> OfMeans:
     """Return the difference in a metric of two methods on the same images; it is above 0 if `ours` is better.
 
     `ours` and `theirs` contain one table RANKS per seed.
@@ -260,25 +382,28 @@ def metric_difference(
     return difference(of_units(gaps, resamples), lambda means: means[:, 0])
 
 
-def difference(estimates: Estimates, statistic: Callable[[Values], Values], bound: float = 0.0) -> Effect:
+def metric_of_both(
+    ours: Sequence[pl.DataFrame], theirs: Sequence[pl.DataFrame], metric: str, resamples: int
+) -> Estimates:
+    """Return a metric of two methods on the same images as two quantities, given one table RANKS per seed each."""
+    check_same_images(ours, theirs)
+    both = [np.hstack([by_image(a, [metric]), by_image(b, [metric])]) for a, b in zip(ours, theirs, strict=True)]
+    return of_units(both, resamples)
+
+
+def difference(estimates: Estimates, statistic: Callable[[Values], Values], bound: float = 0.0) -> OfMeans:
     """Return a function of the means over seeds, (m, n) -> (m,), with the p-value for equality to `bound`."""
-    of_means = estimates.of(statistic)
-    return _effect(of_means, float(of_means.p_value(bound)), bound)
+    return OfMeans(estimates, statistic, bound)
 
 
-def interval(estimates: Estimates, statistic: Callable[[Values], Values], bound: float) -> Effect:
+def interval(estimates: Estimates, statistic: Callable[[Values], Values], bound: float) -> OfMeans:
     """Return a function of the means as `difference` does, but without a p-value; `bound` is the claim's bound."""
-    return _effect(estimates.of(statistic), None, bound)
+    return OfMeans(estimates, statistic, bound, tested=False)
 
 
-def exact(value: float, bound: float) -> Effect:
+def exact(value: float, bound: float) -> Fixed:
     """Return an effect without an interval."""
-    return Effect(value, value, value, None, bound)
-
-
-def _effect(estimate: Estimate, p: float | None, bound: float) -> Effect:
-    low, high = estimate.interval()
-    return Effect(float(estimate.value), float(low), float(high), p, bound)
+    return Fixed(Effect(value, value, value, None, bound))
 
 
 def of_units(seeds: list[Values], resamples: int) -> Estimates:
@@ -300,7 +425,7 @@ def by_image(ranks: pl.DataFrame, metrics: Sequence[str]) -> NDArray[np.float64]
     return values(ranks.sort("image", "label"), metrics)
 
 
-def ratio(numerator: Values, denominator: Values, pairs: str, bound: float = 1.0) -> Effect:
+def ratio(numerator: Values, denominator: Values, pairs: str, bound: float = 1.0) -> LogRatios:
     """Return the geometric mean of the ratios of paired positive numbers, with a t-test on their logarithms.
 
     Parameters
@@ -311,10 +436,4 @@ def ratio(numerator: Values, denominator: Values, pairs: str, bound: float = 1.0
     """
     if len(numerator) < 2 or len(numerator) != len(denominator):
         raise UntestableError(f"The test needs at least two {pairs} of both methods.")
-    logs = np.log(numerator / denominator)
-    freedom = len(logs) - 1
-    error = max(float(logs.std(ddof=1)) / math.sqrt(len(logs)), 1e-12)
-    half = float(stdtrit(freedom, 0.975)) * error
-    mean = float(logs.mean())
-    p = float(2 * stdtr(freedom, -abs(mean - math.log(bound)) / error))
-    return Effect(math.exp(mean), math.exp(mean - half), math.exp(mean + half), p, bound)
+    return LogRatios(np.log(numerator / denominator), bound)

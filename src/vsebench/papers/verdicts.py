@@ -1,9 +1,11 @@
 """Test the claims of the papers on the results of a run, and judge them.
 
-A claim is tested on the paper's own data sets and on other data sets (`verdict.Data`). p-values are corrected for
-multiple tests over the claims of one paper, separately for each kind of data. Simulated data provides no evidence on
-accuracy and speed on a paper's data: the effect is shown, but the verdict is "not testable here", unless the claim has
-`judge_simulated`; then the reason states that the data is simulated.
+A claim is measured in cases: on each task, against each rival and in each metric. It has one verdict on each kind of
+data (`verdict.Data`), from the mean effect over its tasks. If it compares with several rivals or in several metrics, it
+must hold in all of these comparisons, so the weakest one decides. p-values are corrected for multiple tests over the
+claims of one paper, separately for each kind of data.
+
+A case does not count for the verdict if it provides no evidence on the claim (`ClaimTest.obstacle`), but is shown.
 """
 
 from collections.abc import Sequence
@@ -20,10 +22,10 @@ from vsebench.core.yaml_files import Strict, check
 from vsebench.evaluation.metrics.base import module_of_metric
 from vsebench.papers.base import Paper
 from vsebench.papers.claim import ClaimCase, ClaimTest
-from vsebench.papers.evidence import Effect, Evidence, StoppedError, UntestableError, adjust
+from vsebench.papers.evidence import Effect, Evidence, Measurement, UntestableError, adjust, pool
+from vsebench.papers.judging import Decided, decide
 from vsebench.papers.verdict import DATA, UNTESTABLE, Data
 
-ON_SIMULATED = "Simulated data provides no evidence on the paper's data."
 JUDGED = "The data is simulated; the verdict holds for such data only."
 
 
@@ -32,6 +34,8 @@ class ClaimText(Strict):
 
     claim: str  # the claim in one sentence
     where: str  # position in the paper
+    quotation: str | None = None  # the paper's sentence
+    no_verdict: str | None = None  # why the effects are shown without a verdict, if so
     test: str = Field(pattern="^[a-z][a-z0-9_]*$")  # the name of a test in vsebench.papers.claims
 
 
@@ -45,12 +49,22 @@ class Claim:
 
 @dataclass(frozen=True)
 class Tested:
-    """A claim with its effect in one case, or with the reason why no effect could be measured."""
+    """A claim's measurement in one case, and why it does not count for the verdict, if so."""
+
+    case: ClaimCase
+    measurement: Measurement
+    obstacle: str | None
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A claim on one kind of data: its cases there, and its effect if it has one."""
 
     claim: Claim
-    case: ClaimCase | None
-    effect: Effect | None
-    reason: str | None
+    data: Data | None
+    cases: list[Tested]
+    decided: Decided | None
+    reason: str | None  # why it has no effect
 
 
 def read_claims(paper: Paper) -> list[Claim]:
@@ -64,6 +78,9 @@ def read_claims(paper: Paper) -> list[Claim]:
         defaults = {key: value for key, value in paper.claim_defaults.items() if key in test.model_fields}
         parameters = {key: value for key, value in values.items() if key not in common}
         claims.append(Claim(text, check(test, defaults | parameters, where)))
+        for number, earlier in enumerate(claims[:-1], start=1):
+            if earlier.test.repeats(claims[-1].test):
+                raise UserError(f"{where}: makes a test that claim {number} makes already; leave it out of one of them")
     return claims
 
 
@@ -93,73 +110,96 @@ def claims_read(papers: Sequence[Paper]) -> set[str]:
 def verdicts(paper: Paper, evidence: Evidence) -> pl.DataFrame:
     """Test and judge the claims of a paper; return the table CLAIMS of `core.schemas`.
 
-    The rows of a claim are sorted by the kind of data, the paper's own data sets (those in its `tasks`) first.
+    For each claim and kind of data, the paper's own data sets (those in its `tasks`) first, there is a line with the
+    verdict, and then a line for each case.
     """
     seen = evidence.seen_by(paper.datasets)
-    tested = [row for claim in read_claims(paper) for row in sorted(examine(claim, seen), key=_order)]
+    judged = [each for claim in read_claims(paper) for each in judge(claim, seen)]
     adjusted: dict[str, float] = {}
-    for data in {_data(row) for row in tested}:
+    for data in {each.data for each in judged}:
+        of_data = {str(n): each.decided for n, each in enumerate(judged) if each.data == data}
         adjusted |= adjust(
-            {
-                str(n): row.effect.p
-                for n, row in enumerate(tested)
-                if _data(row) == data and row.effect is not None and row.effect.p is not None and not _no_evidence(row)
-            }
+            {n: decided.effect.p for n, decided in of_data.items() if decided and decided.effect.p is not None}
         )
-    rows = [{"paper": paper.name} | _row(row, adjusted.get(str(n))) for n, row in enumerate(tested)]
-    return pl.DataFrame(rows, schema=CLAIMS)
+    lines = [line for n, each in enumerate(judged) for line in lines_of(each, adjusted.get(str(n)))]
+    return pl.DataFrame([{"paper": paper.name} | line for line in lines], schema=CLAIMS)
 
 
-def examine(claim: Claim, evidence: Evidence) -> list[Tested]:
-    """Test a claim in every possible case; without any such case, return a single entry with the first reason."""
-    rows, reasons = [], []
+def judge(claim: Claim, evidence: Evidence) -> list[Judged]:
+    """Test a claim in every possible case and combine the cases on each kind of data.
+
+    Without any possible case, return a single entry with the first reason.
+    """
+    cases, reasons = examine(claim, evidence)
+    if not cases:
+        return [Judged(claim, None, [], None, reasons[0])]
+    kinds: list[Data | None] = [data for data in (*DATA, None) if any(each.case.data == data for each in cases)]
+    judged = []
+    for data in kinds:
+        of_kind = [each for each in cases if each.case.data == data]
+        counted = [each for each in of_kind if each.obstacle is None]
+        decided = decide(claim.test, comparisons(counted, evidence)) if counted else None
+        judged.append(Judged(claim, data, of_kind, decided, None if counted else of_kind[0].obstacle))
+    return judged
+
+
+def examine(claim: Claim, evidence: Evidence) -> tuple[list[Tested], list[str]]:
+    """Measure a claim in every possible case; return the cases, and why others are impossible."""
+    cases, reasons = [], []
     try:
         for case in claim.test.cases(evidence):
             try:
-                rows.append(Tested(claim, case, claim.test.test(evidence, case), None))
-            except StoppedError as reason:
-                rows.append(Tested(claim, case, None, str(reason)))
+                measurement = claim.test.measure(evidence, case)
+                obstacle = claim.text.no_verdict or claim.test.obstacle(evidence, case)
+                cases.append(Tested(case, measurement, obstacle))
             except UntestableError as reason:
                 reasons.append(str(reason))
     except UntestableError as reason:
         reasons.append(str(reason))
-    return rows or [Tested(claim, None, None, reasons[0])]
+    return cases, reasons
 
 
-def _data(row: Tested) -> Data | None:
-    return None if row.case is None else row.case.data
+def comparisons(cases: Sequence[Tested], evidence: Evidence) -> dict[tuple[str, str], Measurement]:
+    """Return rival and measured quantity -> the mean effect over the tasks."""
+    corpora = {each.task: each.corpus for each in evidence.tasks}
+    parts: dict[tuple[str, str], list[tuple[str, Measurement]]] = {}
+    for each in cases:
+        key = (each.case.rival, each.case.measured)
+        parts.setdefault(key, []).append((corpora.get(each.case.task, ""), each.measurement))
+    return {key: pool(measured) for key, measured in parts.items()}
 
 
-def _order(row: Tested) -> int:
-    data = _data(row)
-    return len(DATA) if data is None else DATA.index(data)
+def lines_of(judged: Judged, p: float | None) -> list[dict[str, Any]]:
+    """Return the line of a claim on a kind of data, and the lines of its cases."""
+    text, test = judged.claim.text, judged.claim.test
+    shared: dict[str, Any] = {"claim": text.claim, "where": text.where, "quotation": text.quotation}
+    shared |= {"data": judged.data, "method": test.method}
+    line = shared | {"level": "claim"}
+    of_data = {each.case.task for each in judged.cases if judged.decided is None or each.obstacle is None}
+    if len(of_data) == 1 and (only := of_data.pop()).dataset:
+        line |= {"dataset": only.dataset, "protocol": only.protocol}
+    if judged.decided is None:
+        line |= {"verdict": UNTESTABLE, "reason": judged.reason}
+    else:
+        rival, measured = judged.decided.weakest
+        counted = [each for each in judged.cases if each.obstacle is None]
+        tasks = {each.case.task for each in counted if each.case.task.dataset}
+        line |= {
+            "n_tasks": len(tasks),
+            "n_comparisons": len({(each.case.rival, each.case.measured) for each in counted}),
+        }
+        line |= _measured(rival, measured, test, judged.decided.effect)
+        judged_on = JUDGED if judged.data == "simulated" and tasks else None
+        line |= {"p_adjusted": p, "verdict": judged.decided.verdict(p), "reason": judged_on}
+    return [line, *(shared | {"level": "case"} | _case(each, test) for each in judged.cases)]
 
 
-def _no_evidence(row: Tested) -> bool:
-    """Return whether the case's data provides no evidence on the paper's data."""
-    test = row.claim.test
-    return _data(row) == "simulated" and not (test.on_simulated or test.judge_simulated)
+def _case(tested: Tested, test: ClaimTest) -> dict[str, Any]:
+    case = tested.case
+    keys = {"dataset": case.task.dataset or None, "protocol": case.task.protocol or None, "reason": tested.obstacle}
+    return keys | _measured(case.rival, case.measured, test, tested.measurement.effect())
 
 
-def _row(row: Tested, p: float | None) -> dict[str, Any]:
-    text, test = row.claim.text, row.claim.test
-    columns: dict[str, Any] = {"claim": text.claim, "where": text.where, "method": test.method}
-    untested = {"verdict": UNTESTABLE, "reason": row.reason}
-    if row.case is None:
-        return columns | untested
-    case, effect = row.case, row.effect
-    columns |= {"dataset": case.task.dataset or None, "protocol": case.task.protocol or None}
-    columns |= {"data": case.data, "rival": case.rival or None, "metric": case.measured}
-    if effect is None:
-        return columns | untested
-    columns |= {
-        "effect_is": test.effect,
-        "effect": effect.value,
-        "ci_low": effect.low,
-        "ci_high": effect.high,
-        "p_adjusted": p,
-    }
-    if _no_evidence(row):
-        return columns | {"verdict": UNTESTABLE, "reason": ON_SIMULATED}
-    judged = JUDGED if case.data == "simulated" and case.task.dataset else None
-    return columns | {"verdict": test.verdict(effect, p), "reason": judged}
+def _measured(rival: str, measured: str, test: ClaimTest, effect: Effect) -> dict[str, Any]:
+    columns = {"rival": rival or None, "metric": measured, "effect_is": test.effect}
+    return columns | {"effect": effect.value, "ci_low": effect.low, "ci_high": effect.high}

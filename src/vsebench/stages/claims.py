@@ -26,6 +26,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seeds", nargs="+", type=int, required=True)
     parser.add_argument("--bootstrap", type=int, required=True, help="number of resamples")
     parser.add_argument("--sweeps", type=Path, help="sweeps.parquet, if the run varies settings")
+    parser.add_argument(
+        "--tuned-sweeps", nargs="*", default=[], help="methods whose other settings are tuned at each value of a sweep"
+    )
     parser.add_argument("--scaling", type=Path, help="scaling.parquet, if the run measures growth")
     parser.add_argument("--analyses", type=Path, nargs="*", default=[], help="files of the analyses that claims read")
     parser.add_argument("--siblings", type=json.loads, default={}, help='JSON: {"dataset": "siblings.parquet", ...}')
@@ -61,6 +64,8 @@ def read_evidence(arguments: argparse.Namespace) -> Evidence:
         read_sets=lru_cache(KEPT)(lambda case, decision: read_sets(case, decision, results)),
         n_labels=lambda case: n_candidates_of(case, results),
         siblings={name: read_parquet(Path(path)) for name, path in arguments.siblings.items()},
+        tuned_sweeps=arguments.tuned_sweeps,
+        settings=lambda case: settings_of(case, results),
         on_request={path.stem: read_parquet(path) for path in arguments.analyses},
         metrics=read_parquet(results / "metrics.parquet"),
         at_limit=at_limit(read_json(results / "settings.json")),
@@ -81,7 +86,13 @@ def tasks(names: list[str], results: Path) -> list[RunTask]:
         dataset, protocol, variant = name.split("/", 2)
         variants.setdefault(Task(dataset, protocol), []).append(variant)
     return [
-        RunTask(task, entry["family"], "simulated" if entry["simulated"] else "other", names)
+        RunTask(task, entry["family"], "simulated" if entry["simulated"] else "other", names, entry["counts"]["labels"])
         for task, names in variants.items()
         for entry in [datasets[task.dataset]]
     ]
+
+
+def settings_of(case: Case, results: Path) -> dict[str, Any]:
+    """Return the settings that a model was fitted with."""
+    settings: dict[str, Any] = read_json(case.folder(results) / "run.json")["selection"]["settings"]
+    return settings

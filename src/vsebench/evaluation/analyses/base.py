@@ -156,3 +156,9 @@ def normalise_rows(vectors: Matrix) -> Matrix:
     """Return vectors scaled to length 1; zero vectors are unchanged."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.asarray(np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0))
+
+
+def normalised_scores(scores: Matrix) -> Matrix:
+    """Return the scores minus the log of the sum of the exponentials of an image's scores, (n, n_labels)."""
+    largest = scores.max(axis=1, keepdims=True)
+    return np.asarray(scores - largest - np.log(np.exp(scores - largest).sum(axis=1, keepdims=True)))

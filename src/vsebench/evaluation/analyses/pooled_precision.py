@@ -12,8 +12,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from vsebench.core.schemas import CASE, Schema
-from vsebench.data.problem import Mask, Matrix
-from vsebench.evaluation.analyses.base import AnalysedCase, Reads
+from vsebench.data.problem import Mask
+from vsebench.evaluation.analyses.base import AnalysedCase, Reads, normalised_scores
 
 SCHEMA: Schema = CASE | {
     "normalised": pl.Boolean,  # whether the scores are normalised
@@ -32,12 +32,6 @@ def analyse(case: AnalysedCase) -> pl.DataFrame:
         for normalised, scores in ((False, case.scores), (True, normalised_scores(case.scores)))
     }
     return pl.concat(curve.with_columns(normalised=pl.lit(normalised)) for normalised, curve in curves.items())
-
-
-def normalised_scores(scores: Matrix) -> Matrix:
-    """Return the scores minus the log of the sum of the exponentials of an image's scores, (n, n_labels)."""
-    largest = scores.max(axis=1, keepdims=True)
-    return np.asarray(scores - largest - np.log(np.exp(scores - largest).sum(axis=1, keepdims=True)))
 
 
 def pooled_precision(scores: NDArray[np.float32], right: Mask) -> pl.DataFrame:

@@ -4,12 +4,17 @@ The difficulty is 1 - sigmoid(score) of a reference: a method whose scores are l
 the oracle of simulated labels. Only test images with the label are used, because easy images without the label get high
 thresholds.
 
+A ranking loss does not determine the level of an image's scores f: f + c and thresholds + c give the same label sets.
+So the thresholds are correlated as predicted, as in the paper, and minus three levels of the image's scores: their
+mean, the log of the sum of their exponentials, and their largest.
+
 Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, figure 4, which
 shows images of a class in the order of their thresholds.
 """
 
 from dataclasses import replace
 
+import numpy as np
 import polars as pl
 
 from vsebench.core.schemas import CASE, Schema
@@ -18,10 +23,12 @@ from vsebench.evaluation.analyses.base import AnalysedCase, Reads
 SCHEMA: Schema = CASE | {
     "decision": pl.String,
     "reference": pl.String,  # the method whose scores define the difficulty of an image for a label
+    "form": pl.String,  # raw: the thresholds as predicted; minus_mean, minus_log_sum and minus_largest: minus a level
     "label": pl.String,
     "images": pl.Int32,  # test images with the label
     "correlation": pl.Float64,  # Spearman's correlation of threshold and difficulty over these images
 }
+INVARIANT = ("minus_mean", "minus_log_sum", "minus_largest")  # forms that do not depend on the level of the scores
 READS = Reads(model=("model.npz",), decided=("thresholds.parquet",), dataset=("labels.parquet",), features=True)
 FEWEST_IMAGES = 10  # minimum number of images per label
 
@@ -29,14 +36,28 @@ FEWEST_IMAGES = 10  # minimum number of images per label
 def analyse(case: AnalysedCase) -> pl.DataFrame | None:
     if not (case.decision and case.methods):
         return None
-    thresholds = case.table("thresholds").filter(decision=case.decision)
+    thresholds = case.table("thresholds").filter(decision=case.decision).join(levels(case), on="image")
     names = case.dataset.labels.select("label", "name")
     tables = []
     for reference in case.methods:
         difficulty = difficulties(replace(case, case=replace(case.case, variant=reference), decision=""))
-        by_label = correlations(thresholds.join(difficulty, on=["image", "label"])).join(names, on="label")
-        tables.append(by_label.with_columns(label="name", reference=pl.lit(reference)))
+        pairs = thresholds.join(difficulty, on=["image", "label"])
+        for form in ("raw", *INVARIANT):
+            of_form = pairs.with_columns(
+                pl.col("threshold").cast(pl.Float64) - (0.0 if form == "raw" else pl.col(form))
+            )
+            by_label = correlations(of_form).join(names, on="label")
+            tables.append(by_label.with_columns(label="name", reference=pl.lit(reference), form=pl.lit(form)))
     return pl.concat(tables)
+
+
+def levels(case: AnalysedCase) -> pl.DataFrame:
+    """Return the levels of the scores of each test image."""
+    scores = case.scores.astype(np.float64)
+    largest = scores.max(axis=1)
+    log_sum = largest + np.log(np.exp(scores - largest[:, None]).sum(axis=1))
+    of_forms = zip(INVARIANT, (scores.mean(axis=1), log_sum, largest), strict=True)
+    return pl.DataFrame({"image": case.test.images, **dict(of_forms)})
 
 
 def difficulties(case: AnalysedCase) -> pl.DataFrame:

@@ -1,7 +1,6 @@
 """Difference between two methods in the mean of a metric over images and seeds."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import ClassVar
 
 from pydantic import Field, model_validator
@@ -9,9 +8,7 @@ from pydantic_core import PydanticCustomError
 
 from vsebench.evaluation.metrics.base import is_of_decision, load_metric
 from vsebench.papers.claim import AgainstRivals, Bounds, ClaimCase
-from vsebench.papers.evidence import AnyMetricName, Effect, Estimates, Evidence, MetricName, difference, interval
-
-RIVALS = " of the rival minus the method's"
+from vsebench.papers.evidence import AnyMetricName, Estimates, Evidence, Measurement, MetricName, difference, interval
 
 
 class Accuracy(AgainstRivals):
@@ -40,7 +37,7 @@ class Accuracy(AgainstRivals):
             raise PydanticCustomError("metric", message, {"name": unjudged[0]})
         return self
 
-    def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
+    def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
         both = evidence.both(case.task, self.method, case.rival, case.measured)
         return advantage(both, load_metric(case.measured).lower_is_better, self.bound())
 
@@ -68,7 +65,7 @@ class SameAccuracy(AgainstRivals):
     metrics: list[MetricName] = Field(min_length=1)
     within: Bounds
 
-    def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
+    def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
         both = evidence.both(case.task, self.method, case.rival, case.measured)
         return interval(both, lambda values: values[:, 0] - values[:, 1], 0.0)
 
@@ -76,29 +73,7 @@ class SameAccuracy(AgainstRivals):
         return self.within
 
 
-class TradeOff(AgainstRivals):
-    """The method is better than each rival in some metrics, and worse in others."""
-
-    effect: ClassVar[str] = "difference of a metric in the claimed direction (claimed: above 0)"
-
-    better: list[MetricName] = Field(min_length=1)  # metrics in which the method leads
-    worse: list[MetricName] = Field(min_length=1)  # metrics in which the rival leads
-
-    def metrics_read(self) -> list[str]:
-        return [*self.better, *self.worse]
-
-    def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
-        for case in super().cases(evidence):
-            heading = case.measured + RIVALS if case.measured in self.worse else case.measured
-            yield replace(case, measured=heading, metric=case.measured)
-
-    def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
-        pair = (case.rival, self.method) if case.metric in self.worse else (self.method, case.rival)
-        both = evidence.both(case.task, *pair, case.metric)
-        return advantage(both, load_metric(case.metric).lower_is_better, 0.0)
-
-
-def advantage(both: Estimates, lower_is_better: bool, bound: float) -> Effect:
+def advantage(both: Estimates, lower_is_better: bool, bound: float) -> Measurement:
     """Return the advantage of the first of two quantities over the second, tested against a bound."""
     sign = -1 if lower_is_better else 1
     return difference(both, lambda values: sign * (values[:, 0] - values[:, 1]), bound)
@@ -108,5 +83,4 @@ TESTS = {
     "accuracy": Accuracy,
     "accuracy_by_margin": AccuracyByMargin,
     "same_accuracy": SameAccuracy,
-    "trade_off": TradeOff,
 }

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from vsebench.evaluation.growth import half_width, largest_errors
 from vsebench.papers.claim import ClaimCase, ClaimTest
-from vsebench.papers.evidence import Effect, Evidence
+from vsebench.papers.evidence import Effect, Evidence, Fixed, Measurement
 
 Size = Literal["images", "labels", "pairs", "factors"]
 
@@ -24,11 +24,11 @@ class CostFormula(ClaimTest):
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
         yield ClaimCase("largest error of the formula", data="simulated")
 
-    def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
+    def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
         """Return the mean over repeats of the largest error."""
         errors = largest_errors(evidence.times_of_sizes(self.method), self.terms)
         mean, half = float(errors.mean()), half_width(errors)
-        return Effect(mean, mean - half, mean + half, None, 0.0)
+        return Fixed(Effect(mean, mean - half, mean + half, None, 0.0))
 
     def bounds(self) -> Sequence[float]:
         return float("-inf"), self.within

@@ -8,7 +8,7 @@ from pydantic_core import PydanticCustomError
 
 from vsebench.evaluation.growth import exponents
 from vsebench.papers.claim import Bounds, ClaimCase, ClaimTest
-from vsebench.papers.evidence import Effect, Evidence
+from vsebench.papers.evidence import Effect, Evidence, Fixed, Measurement
 
 
 class Growth(ClaimTest):
@@ -30,10 +30,10 @@ class Growth(ClaimTest):
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
         yield ClaimCase(f"exponent of {self.variable}", data="simulated")
 
-    def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
+    def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
         fitted = exponents(evidence.times_of_sizes(self.method, self.variable))
         value, low, high = fitted.select("exponent", "ci_low", "ci_high").row(0)
-        return Effect(value, low, high, None, 0.0)
+        return Fixed(Effect(value, low, high, None, 0.0))
 
     def bounds(self) -> Sequence[float]:
         return self.between or (float("-inf"), self.at_most or 0.0)

@@ -7,7 +7,7 @@ import polars as pl
 from pydantic import Field
 
 from vsebench.papers.claim import AtTasks, ClaimCase
-from vsebench.papers.evidence import Effect, Evidence, UntestableError, Values, interval, of_units
+from vsebench.papers.evidence import Evidence, Measurement, UntestableError, Values, interval, of_units
 
 
 class LabelNeighbours(AtTasks):
@@ -25,7 +25,7 @@ class LabelNeighbours(AtTasks):
     def measured(self) -> list[str]:
         return [f"siblings among {self.nearest} nearest labels"]
 
-    def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
+    def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
         of_method = evidence.requested("neighbours_of_labels", case.task, self.method)
         neighbours = of_method.filter(pl.col("rank") <= self.nearest, pl.col("siblings") > 0)
         if neighbours.is_empty():

@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import Field
 
 from vsebench.papers.claim import ClaimCase, ClaimTest
-from vsebench.papers.evidence import Effect, Evidence, exact
+from vsebench.papers.evidence import Evidence, Measurement, exact
 from vsebench.papers.pair_risks import Loss, Sets, distance_from_formula, draw, minimisers, violates_order
 
 SEED = 1
@@ -37,7 +37,7 @@ class Minimiser(ClaimTest):
         for labels in self.labels:
             yield ClaimCase(f"{self.says} of the minimiser, {WORDS[self.sets]}, K = {labels}", n_labels=labels)
 
-    def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
+    def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
         chances = draw(self.sets, case.n_labels, self.draws, np.random.default_rng(SEED))
         scores = minimisers(chances, self.loss)
         if self.says == "order":

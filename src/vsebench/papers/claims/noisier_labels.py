@@ -1,7 +1,6 @@
 """Effect of noisier labels on two quantities: ratio of the shares that remain, over images and seeds."""
 
 import itertools
-import math
 from collections.abc import Iterator
 from typing import ClassVar
 
@@ -13,14 +12,14 @@ from vsebench.core.tasks import Task
 from vsebench.evaluation.ranking import LIST_LENGTH
 from vsebench.papers.claim import ClaimCase, ClaimTest
 from vsebench.papers.evidence import (
-    Effect,
     Estimates,
     Evidence,
+    Measurement,
     MetricName,
+    OfMeans,
     RunTask,
     UntestableError,
     Values,
-    difference,
 )
 
 
@@ -69,11 +68,10 @@ class NoisierLabels(ClaimTest):
         variants = {self.method, self.steadier or self.method}
         return [each for each in evidence.tasks if each.task.dataset == dataset and variants <= set(each.variants)]
 
-    def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
+    def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
         clean = self._quantities(evidence, Task(self.clean, case.task.protocol))
         noisy = self._quantities(evidence, case.task)
-        logs = difference(Estimates.side_by_side([clean, noisy]), log_ratio)
-        return Effect(math.exp(logs.value), math.exp(logs.low), math.exp(logs.high), logs.p, 1.0)
+        return OfMeans(Estimates.side_by_side([clean, noisy]), log_ratio, logarithm=True)
 
     def _quantities(self, evidence: Evidence, task: Task) -> Estimates:
         """Return the method's metric and the steadier quantity."""

@@ -11,7 +11,7 @@ from pydantic import Field
 from vsebench.core.tasks import Task
 from vsebench.evaluation.convergence import seconds_by_seed, to_best_epoch
 from vsebench.papers.claim import AgainstRivals, ClaimCase, ClaimTest
-from vsebench.papers.evidence import Effect, Evidence, UntestableError, Values, exact, ratio
+from vsebench.papers.evidence import Evidence, Measurement, UntestableError, Values, exact, ratio
 
 
 class RatioToRival(AgainstRivals):
@@ -37,7 +37,7 @@ class RatioToRival(AgainstRivals):
     def measured(self) -> list[str]:
         return [f"{self.quantity}, ratio"]
 
-    def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
+    def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
         return ratio(*self.compared(evidence, case), self.pairs, self.bound())
 
 
@@ -123,13 +123,15 @@ class TimeToConverge(MultipleOfRival):
         return [f"{self.counted_in} to best epoch, ratio"]
 
     def values(self, evidence: Evidence, task: Task, variant: str) -> Values:
-        evidence.check_limit(task, variant)
         if self.counted_in == "epochs":
             return to_best_epoch(at(evidence.history, task, variant))["epoch"].cast(pl.Float64).to_numpy()
         seconds = seconds_by_seed(at(evidence.timing, task, variant))
         if not seconds:
             raise UntestableError("Training up to the best epoch was not timed; set timing.to_best_epoch: true.")
         return np.array(list(seconds.values()))
+
+    def obstacle(self, evidence: Evidence, case: ClaimCase) -> str | None:
+        return evidence.stopped(case.task, self.method, case.rival) or super().obstacle(evidence, case)
 
 
 class TimeToShare(AgainstRivals):
@@ -147,9 +149,8 @@ class TimeToShare(AgainstRivals):
     def measured(self) -> list[str]:
         return [f"seconds to {100 * self.share:g} % of the best validation metric, ratio"]
 
-    def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
+    def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
         task = case.task
-        evidence.check_limit(task, self.method, case.rival)
         chosen = evidence.history.filter(phase="selection", dataset=task.dataset, protocol=task.protocol)
         both = [self._seconds(chosen.filter(seed=seed), case.rival) for seed in evidence.seeds]
         ours, theirs = np.array(both).T
@@ -164,6 +165,9 @@ class TimeToShare(AgainstRivals):
         ours, theirs = (float(seconds[np.argmax(values >= target)]) for seconds, values in both)
         return ours, theirs
 
+    def obstacle(self, evidence: Evidence, case: ClaimCase) -> str | None:
+        return evidence.stopped(case.task, self.method, case.rival) or super().obstacle(evidence, case)
+
 
 class ModelBytes(AgainstRivals):
     """The method's saved model is smaller than each rival's in the same precision, by a factor."""
@@ -176,7 +180,7 @@ class ModelBytes(AgainstRivals):
     def measured(self) -> list[str]:
         return ["bytes of the model, ratio"]
 
-    def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
+    def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
         ours, theirs = (
             at(evidence.timing, case.task, variant)["model_bytes"].max() for variant in (self.method, case.rival)
         )
@@ -201,7 +205,7 @@ class FullMatrixRatio(ClaimTest):
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
         yield ClaimCase(f"Y d / ((Y + d) D) at Y = {self.labels:,}, d = {self.features:,}, D = {self.factors:,}")
 
-    def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
+    def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
         return exact(self.labels * self.features / ((self.labels + self.features) * self.factors), self.times)
 
     def bounds(self) -> Sequence[float]:

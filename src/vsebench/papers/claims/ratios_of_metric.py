@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from vsebench.papers.claim import AtTasks, ClaimCase
-from vsebench.papers.evidence import Effect, Evidence, MetricName, Values, interval
+from vsebench.papers.evidence import Evidence, Measurement, MetricName, Values, interval
 
 
 class GainOverBest(AtTasks):
@@ -24,7 +24,7 @@ class GainOverBest(AtTasks):
         for task, metric in itertools.product(self.tasks(evidence, *self.members), self.metrics):
             yield ClaimCase.at(task, metric)
 
-    def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
+    def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
         metrics = evidence.resampled(case.task, [self.method, *self.members], case.measured)
         best = 1 + int(metrics.means[1:].argmax())
 
@@ -50,7 +50,7 @@ class ShareOfMetric(AtTasks):
         for task in self.tasks(evidence, self.control):
             yield ClaimCase.at(task, self.metric, self.control)
 
-    def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
+    def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
         both = evidence.resampled(case.task, [self.control, self.method], self.metric)
         return interval(both, share, self.below)
 
@@ -81,7 +81,10 @@ class SizeSpread(AtTasks):
         for task, metric in itertools.product(self.tasks(evidence, *self.sizes), self.metrics):
             yield ClaimCase.at(task, metric)
 
-    def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
+    def sized(self) -> list[str]:
+        return self.sizes
+
+    def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
         return interval(evidence.resampled(case.task, self.sizes, case.measured), spread, self.below)
 
     def bounds(self) -> Sequence[float]:

@@ -6,7 +6,7 @@ from typing import ClassVar
 from pydantic import Field
 
 from vsebench.papers.claim import AtTasks, ClaimCase
-from vsebench.papers.evidence import Effect, Evidence, interval, of_units
+from vsebench.papers.evidence import Evidence, Measurement, interval, of_units
 
 
 class SamplerDistance(AtTasks):
@@ -23,7 +23,7 @@ class SamplerDistance(AtTasks):
     def measured(self) -> list[str]:
         return ["distance from the rank sampler, ratio"]
 
-    def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
+    def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
         distances = evidence.requested("sampler_distance", case.task, self.method).sort("seed", "image")
         by_seed = distances.group_by("seed", maintain_order=True)
         both = of_units([of_seed.select("lists", "uniform").to_numpy() for _, of_seed in by_seed], evidence.resamples)

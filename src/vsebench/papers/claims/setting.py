@@ -3,47 +3,120 @@
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
+import numpy as np
 import polars as pl
+from pydantic import Field
 
 from vsebench.core.tasks import Task
-from vsebench.papers.claim import AtTasks, Bounds, ClaimCase
-from vsebench.papers.evidence import Effect, Evidence, MetricName, UntestableError, metric_difference
+from vsebench.papers.claim import AtTasks, Bounds, ClaimCase, ClaimTest, in_words
+from vsebench.papers.evidence import (
+    Evidence,
+    Measurement,
+    MetricName,
+    UntestableError,
+    Values,
+    interval,
+    metric_difference,
+    metric_of_both,
+)
 
 
 class Setting(AtTasks):
     """The best value in one range of a setting ranks better than the best value in another, both by validation."""
 
-    effect: ClassVar[str] = "difference of a metric (claimed: above 0, or within the claim's bounds)"
+    effect: ClassVar[str] = "difference of a metric, or ratio (claimed: above 0, or within the claim's bounds)"
 
     parameter: str  # the setting, which the run varies by its key `sweeps`
     better: Bounds  # the values that are claimed to be better
     worse: Bounds
     metric: MetricName
     within: Bounds | None = None  # if given, the claim is that the difference is within these bounds
+    ratio_at_least: float | None = None  # if given, the claim is about the ratio of the metrics
 
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
-        tasks = [each for each in self.tasks(evidence) if not self._varied(evidence, each.task).is_empty()]
+        tasks = [
+            each for each in self.tasks(evidence) if not varied(self, self.parameter, evidence, each.task).is_empty()
+        ]
         if not tasks:
             raise UntestableError(f"The run varies no setting {self.parameter} of {self.method}.")
         for task in tasks:
             yield ClaimCase.at(task, self.metric)
 
-    def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
-        sweep = self._varied(evidence, case.task).filter(metric=self.metric)
-        chosen = [best_value(sweep, bounds, len(evidence.seeds)) for bounds in (self.better, self.worse)]
-        tables = [evidence.read_sweep_ranks(each, self.parameter) for each in evidence.cases(case.task, self.method)]
-        better, worse = ([table.filter(pl.col("value") == value) for table in tables] for value in chosen)
-        return metric_difference(better, worse, self.metric, evidence.resamples)
+    def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
+        sweep = varied(self, self.parameter, evidence, case.task).filter(metric=self.metric)
+        better, worse = (best_value(sweep, bounds, len(evidence.seeds)) for bounds in (self.better, self.worse))
+        ours, theirs = (tables_of_value(self, self.parameter, evidence, case.task, value) for value in (better, worse))
+        if self.ratio_at_least is not None:
+            return interval(
+                metric_of_both(ours, theirs, self.metric, evidence.resamples), quotient, self.ratio_at_least
+            )
+        return metric_difference(ours, theirs, self.metric, evidence.resamples)
 
-    def _varied(self, evidence: Evidence, task: Task) -> pl.DataFrame:
-        """Return the rows of SWEEPS for the setting on a task; none if it is not varied."""
-        if evidence.sweeps is None:
-            return pl.DataFrame()
-        keys = {"dataset": task.dataset, "protocol": task.protocol, "method": self.method}
-        return evidence.sweeps.filter(**keys, parameter=self.parameter)
+    def obstacle(self, evidence: Evidence, case: ClaimCase) -> str | None:
+        return untuned(self, self.parameter, evidence) or super().obstacle(evidence, case)
 
     def bounds(self) -> Sequence[float] | None:
-        return self.within
+        return self.within if self.ratio_at_least is None else (self.ratio_at_least, float("inf"))
+
+
+class StatedOptimum(AtTasks):
+    """The stated value of a setting is the best, or almost as good as the value that validates best."""
+
+    effect: ClassVar[str] = "difference of a metric from the stated value's (claimed: at most the claim's bound)"
+
+    parameter: str  # the setting, which the run varies by its key `sweeps`
+    optimum: dict[str, float] = Field(min_length=1)  # data set -> the stated value
+    metric: MetricName
+    at_most: float = Field(ge=0)
+
+    def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
+        tasks = [each for each in self.tasks(evidence) if each.task.dataset in self.optimum]
+        if not tasks:
+            raise UntestableError(f"The paper states this of {in_words(list(self.optimum))} only.")
+        for task in tasks:
+            yield ClaimCase.at(task, self.metric)
+
+    def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
+        sweep, stated = varied(self, self.parameter, evidence, case.task), self.optimum[case.task.dataset]
+        if sweep.is_empty() or stated not in sweep["value"]:
+            raise UntestableError(f"The run does not try {self.method} with {self.parameter} = {stated:g}.")
+        best = best_value(sweep.filter(metric=self.metric), [float("-inf"), float("inf")], len(evidence.seeds))
+        ours, theirs = (tables_of_value(self, self.parameter, evidence, case.task, value) for value in (best, stated))
+        return metric_difference(ours, theirs, self.metric, evidence.resamples)
+
+    def obstacle(self, evidence: Evidence, case: ClaimCase) -> str | None:
+        return untuned(self, self.parameter, evidence) or super().obstacle(evidence, case)
+
+    def bounds(self) -> Sequence[float]:
+        return float("-inf"), self.at_most
+
+
+def varied(test: ClaimTest, parameter: str, evidence: Evidence, task: Task) -> pl.DataFrame:
+    """Return the rows of SWEEPS for a setting of the test's method on a task; none if it is not varied."""
+    if evidence.sweeps is None:
+        return pl.DataFrame()
+    keys = {"dataset": task.dataset, "protocol": task.protocol, "method": test.method}
+    return evidence.sweeps.filter(**keys, parameter=parameter)
+
+
+def tables_of_value(
+    test: ClaimTest, parameter: str, evidence: Evidence, task: Task, value: float
+) -> list[pl.DataFrame]:
+    """Return the tables RANKS of a value of a setting, one per seed."""
+    tables = [evidence.read_sweep_ranks(each, parameter) for each in evidence.cases(task, test.method)]
+    return [table.filter(pl.col("value") == value) for table in tables]
+
+
+def untuned(test: ClaimTest, parameter: str, evidence: Evidence) -> str | None:
+    """Return why a sweep does not count if the other settings were the same at each value, else None."""
+    if test.method in evidence.tuned_sweeps:
+        return None
+    return f"The other settings of {test.method} were not tuned at each value of {parameter}."
+
+
+def quotient(values: Values) -> Values:
+    """Return the first column divided by the second."""
+    return np.asarray(values[:, 0] / values[:, 1].clip(1e-12))
 
 
 def best_value(sweep: pl.DataFrame, bounds: Bounds, n_seeds: int) -> float:
@@ -58,4 +131,4 @@ def best_value(sweep: pl.DataFrame, bounds: Bounds, n_seeds: int) -> float:
     return float(means.sort("validation", "value", descending=True)["value"][0])
 
 
-TESTS = {"setting": Setting}
+TESTS = {"setting": Setting, "stated_optimum": StatedOptimum}

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from vsebench.evaluation.ranking import LIST_LENGTH
 from vsebench.papers.claim import AgainstRivals, ClaimCase
-from vsebench.papers.evidence import Effect, Evidence, Values, difference
+from vsebench.papers.evidence import Evidence, Measurement, Values, difference
 
 
 class SiblingPrecision(AgainstRivals):
@@ -17,15 +17,15 @@ class SiblingPrecision(AgainstRivals):
     reads: ClassVar[tuple[str, ...]] = ("lists",)
 
     cutoff: int = Field(ge=1, le=LIST_LENGTH)
-    ratio: bool = False  # whether the ratio of sibling precision to precision is compared as well
+    ratio: bool = False  # whether the ratio of sibling precision to precision is compared instead
 
     def measured(self) -> list[str]:
         name = f"sibling_precision@{self.cutoff}"
-        return [name, f"{name} over precision@{self.cutoff}"] if self.ratio else [name]
+        return [f"{name} over precision@{self.cutoff}" if self.ratio else name]
 
-    def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
+    def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
         both = evidence.sibling_precisions(case.task, [self.method, case.rival], self.cutoff)
-        return difference(both, of_siblings if case.measured == self.measured()[0] else of_ratios)
+        return difference(both, of_ratios if self.ratio else of_siblings)
 
 
 def of_siblings(values: Values) -> Values:

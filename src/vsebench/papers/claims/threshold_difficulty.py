@@ -7,13 +7,24 @@ import polars as pl
 from pydantic import Field
 
 from vsebench.papers.claim import AtTasks, ClaimCase, in_words
-from vsebench.papers.evidence import Effect, Evidence, UntestableError, Values, interval, of_units
+from vsebench.papers.evidence import Evidence, Measurement, UntestableError, Values, interval, of_units
+
+FORMS = {  # words -> form of `evaluation.analyses.thresholds_and_difficulty`
+    "correlation of difficulty and threshold minus mean score": "minus_mean",
+    "correlation of difficulty and threshold minus log sum of scores": "minus_log_sum",
+    "correlation of difficulty and threshold minus largest score": "minus_largest",
+}
 
 
 class ThresholdDifficulty(AtTasks):
-    """Among the images with a label, the label's thresholds grow with the difficulty of the image."""
+    """Among the images with a label, the label's thresholds grow with the difficulty of the image.
+
+    The level of an image's scores and thresholds is free, so the thresholds are measured from three levels of the
+    scores, and these forms must agree.
+    """
 
     effect: ClassVar[str] = "correlation of thresholds with difficulty (claimed: at least the claim's bound)"
+    forms: ClassVar[bool] = True
     reads: ClassVar[tuple[str, ...]] = ("thresholds_and_difficulty",)
 
     references: list[str] = Field(min_length=1)  # methods whose scores are log odds; the first with results is used
@@ -23,15 +34,15 @@ class ThresholdDifficulty(AtTasks):
         return [self.method, *self.references]
 
     def measured(self) -> list[str]:
-        return ["correlation of threshold and difficulty"]
+        return list(FORMS)
 
-    def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
+    def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
         correlations = evidence.requested("thresholds_and_difficulty", case.task, self.method)
         references = [variant for variant in self.references if variant in set(correlations["reference"])]
         if not references:
             raise UntestableError(f"The run has no method {in_words(self.references)} to measure the difficulty with.")
         by_seed = (
-            correlations.filter(reference=references[0])
+            correlations.filter(reference=references[0], form=FORMS[case.measured])
             .pivot(on="seed", index="label", values="correlation")
             .drop_nulls()
             .drop("label")

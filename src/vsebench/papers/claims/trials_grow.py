@@ -5,7 +5,7 @@ from typing import ClassVar
 import numpy as np
 
 from vsebench.papers.claim import AtTasks, ClaimCase
-from vsebench.papers.evidence import Effect, Evidence, UntestableError, ratio
+from vsebench.papers.evidence import Evidence, Measurement, UntestableError, ratio
 
 
 class TrialsGrow(AtTasks):
@@ -16,7 +16,7 @@ class TrialsGrow(AtTasks):
     def measured(self) -> list[str]:
         return ["trials per step, last tenth over first"]
 
-    def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
+    def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
         refit = evidence.history.filter(
             phase="refit", dataset=case.task.dataset, protocol=case.task.protocol, method=self.method
         ).sort("seed", "epoch")

@@ -6,7 +6,7 @@ from typing import ClassVar
 from pydantic import Field
 
 from vsebench.papers.claim import ClaimCase, ClaimTest
-from vsebench.papers.evidence import Effect, Evidence, UntestableError
+from vsebench.papers.evidence import Evidence, Measurement, UntestableError
 
 
 class Untested(ClaimTest):
@@ -19,7 +19,7 @@ class Untested(ClaimTest):
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
         raise UntestableError(self.reason)
 
-    def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
+    def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
         raise UntestableError(self.reason)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from pydantic import Field
 
 from vsebench.papers.claim import ClaimCase, ClaimTest
-from vsebench.papers.evidence import Effect, Evidence, Values, exact
+from vsebench.papers.evidence import Evidence, Measurement, Values, exact
 
 ROUNDING = 1e-12  # of sums of thousands of terms
 
@@ -30,7 +30,7 @@ class ExpectedTrials(ByNumberOfLabels):
     effect: ClassVar[str] = "largest ratio of the expected number of scores to the bound (claimed: at most 1)"
     quantity: ClassVar[str] = "scores of a step over the bound"
 
-    def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
+    def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
         negatives = case.n_labels - 1
         k = np.arange(negatives + 1)
         bound = 1 + np.minimum(negatives / np.maximum(k, 1), negatives)
@@ -60,7 +60,7 @@ class SampledRank(ByNumberOfLabels):
     effect: ClassVar[str] = "smallest of all a_k and a_k - a_(k + 1) (claimed: at least 0)"
     quantity: ClassVar[str] = "increments of the loss"
 
-    def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
+    def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
         increments = np.diff(sampled_loss(case.n_labels), prepend=0.0)
         return exact(float(min(increments.min(), -np.diff(increments).max())), 0.0)
 

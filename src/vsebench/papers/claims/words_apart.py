@@ -8,7 +8,7 @@ import polars as pl
 from pydantic import Field
 
 from vsebench.papers.claim import AtTasks, ClaimCase
-from vsebench.papers.evidence import Effect, Estimates, Evidence, UntestableError, Values, interval, of_units
+from vsebench.papers.evidence import Estimates, Evidence, Measurement, UntestableError, Values, interval, of_units
 
 FEWEST = 3  # words of a group that a data set must have
 
@@ -33,7 +33,7 @@ class WordsApart(AtTasks):
         for task in self.tasks(evidence, self.fixed):
             yield ClaimCase.at(task, "fall of the mean cosine", self.fixed)
 
-    def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
+    def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
         tables = [evidence.requested("label_vectors", case.task, variant) for variant in (self.method, self.fixed)]
         groups = [[word for word in group if word in set(tables[0]["label"])] for group in (self.words, self.beside)]
         if min(map(len, groups)) < FEWEST:

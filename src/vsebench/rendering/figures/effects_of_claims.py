@@ -1,4 +1,4 @@
-"""Forest plot of the tests of claims: effects with intervals, grouped by claim, and the line of no effect."""
+"""Forest plot of the claims: mean effects with intervals, and the line of no effect."""
 
 from collections.abc import Sequence
 from math import isfinite
@@ -6,13 +6,13 @@ from textwrap import fill
 from typing import Any
 
 from vsebench.papers.verdict import FAILS, HOLDS, UNDECIDED
-from vsebench.rendering.claims import Test, claim_tests, claims_of
+from vsebench.rendering.claims import Line, claim_lines, claims_of
 from vsebench.rendering.kinds import Axes, Figure, FigureKind
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results
 
-LINE = 0.042  # inches between two tests of a claim
-GAP = 0.16  # inches around a claim's tests
+LINE = 0.06  # inches between two kinds of data of a claim
+GAP = 0.13  # inches around a claim's effects
 COLOURS = {HOLDS: "#18733a", FAILS: "#b3261e", UNDECIDED: "#6b7280"}
 SIMULATED: dict[str, Any] = {"marker": "o", "markersize": 3.5, "markerfacecolor": "white", "markeredgewidth": 0.7}
 # The panels: prefix of `effect_is`, title of the axis, position of no effect, and scale of the axis.
@@ -23,7 +23,7 @@ PANELS = (
 
 
 class EffectsOfClaims(FigureKind):
-    """A panel of differences and a panel of ratios; the tests of each claim are drawn below each other."""
+    """A panel of differences and a panel of ratios, with one effect per claim and kind of data."""
 
     needs = ("claims", "datasets")
     section = None
@@ -39,7 +39,7 @@ class EffectsOfClaims(FigureKind):
 
         claims_of_panels = [(panel, claims) for panel in PANELS if (claims := judged_tests_of_panel(results, panel[0]))]
         if not claims_of_panels:
-            return drawing.nothing("This run has no test of a claim with an effect and an interval")
+            return drawing.nothing("This run has no claim with an effect and an interval")
         heights = [sum(height_of(tests) for _, tests in claims) for _, claims in claims_of_panels]
         figure, groups = drawing.panels_of_groups(
             [1] * len(claims_of_panels), style.DOUBLE, [inches + 0.45 for inches in heights]
@@ -56,10 +56,11 @@ class EffectsOfClaims(FigureKind):
 
     def caption(self, results: Results) -> str:
         return (
-            "Effects in the tests of the papers' claims, with 95 % intervals; one line per data set, protocol, rival "
-            "method and metric. Right of the vertical line, the effect has the claimed direction. A claim of equality "
-            "holds near the line, a claim of a minimum size only beyond that size. Intervals are cut at the edge of "
-            "the panel. Tests without a verdict are not shown."
+            "Effects of the papers' claims, with 95 % intervals: the mean over data sets and protocols, one line per "
+            "claim and kind of data. Of several rivals and metrics, the weakest is shown. Right of the vertical line, "
+            "the effect has the claimed direction. A claim of equality holds near the line, a claim of a minimum size "
+            "only beyond that size. Intervals are cut at the edge of "
+            "the panel. Claims without a verdict are not shown."
         )
 
     def alternative(self, results: Results) -> str:
@@ -68,10 +69,10 @@ class EffectsOfClaims(FigureKind):
         return f"Intervals of effects, claim by claim: {', '.join(counts)}."
 
 
-def judged_tests_of_panel(results: Results, prefix: str) -> list[tuple[str, list[Test]]]:
-    """Return each claim's name and its judged tests of one panel, by decreasing effect."""
+def judged_tests_of_panel(results: Results, prefix: str) -> list[tuple[str, list[Line]]]:
+    """Return each claim's name and its judged effects of one panel, by decreasing effect."""
     judged_tests = []
-    for claim, tests in claims_of(claim_tests(results)):
+    for claim, tests in claims_of(claim_lines(results)):
         with_effect = [test for test in tests if test["verdict"] in COLOURS and test["effect"] is not None]
         judged = [test for test in with_effect if test["effect_is"].startswith(prefix)]
         if judged:
@@ -82,13 +83,13 @@ def judged_tests_of_panel(results: Results, prefix: str) -> list[tuple[str, list
     return [(prefixes[claim["paper"]] + claim["claim"], judged) for claim, judged in judged_tests]
 
 
-def height_of(tests: Sequence[Test]) -> float:
+def height_of(tests: Sequence[Line]) -> float:
     """Return the height of a claim's tests in inches."""
     return GAP + LINE * len(tests)
 
 
 def draw(
-    axis: Axes, claims: Sequence[tuple[str, list[Test]]], panel: tuple[str, str, float, str], inches: float
+    axis: Axes, claims: Sequence[tuple[str, list[Line]]], panel: tuple[str, str, float, str], inches: float
 ) -> None:
     """Draw the tests of all claims, the first claim on top; the vertical axis is in inches."""
     _, title, no_effect, scale = panel

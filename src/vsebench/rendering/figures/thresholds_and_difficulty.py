@@ -23,7 +23,9 @@ class ThresholdsAndDifficulty(FigureKind):
         from vsebench.rendering import drawing, style
 
         entry = Entry.of(self.entry)
-        shown = results.analysis("thresholds_and_difficulty").filter(method=entry.variant, decision=entry.decision)
+        shown = results.analysis("thresholds_and_difficulty").filter(
+            method=entry.variant, decision=entry.decision, form="raw"
+        )
         tasks = results.tasks_of(shown)
         if not tasks:
             return drawing.nothing("This run has none of the methods of this figure")
@@ -47,7 +49,8 @@ class ThresholdsAndDifficulty(FigureKind):
             "Spearman correlation between the thresholds predicted for the images of a label and the images' "
             "difficulty; one dot per label with ten test images or more, mean over seeds. The difficulty is 1 minus "
             f"the probability of the label according to {' or '.join(references) or 'a method that this run lacks'}. "
-            "The paper shows images in the order of their thresholds instead."
+            "The level of an image's scores is free, and so are these thresholds; the claim is judged on forms that "
+            "do not depend on it. The paper shows images in the order of their thresholds instead."
         )
 
     def alternative(self, results: Results) -> str:

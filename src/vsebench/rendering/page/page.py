@@ -18,7 +18,7 @@ from vsebench.core.errors import UserError
 from vsebench.core.tasks import Task
 from vsebench.papers.base import Paper
 from vsebench.rendering.accuracy import remark_on_occurrences
-from vsebench.rendering.claims import NOT_TESTED, count_claims
+from vsebench.rendering.claims import NOT_TESTED, count_claims, count_testable
 from vsebench.rendering.kinds import FigureKind, Instance, TableKind, by_section, instances_of_run, make
 from vsebench.rendering.metrics import metric_title
 from vsebench.rendering.page import explore
@@ -85,6 +85,7 @@ def render(
         notices=[*notices(results), *seen.notices],
         pictures=seen.pictures,
         claims=count_claims(results),
+        testable=count_testable(results),
         tested=split_by_testability(results),
         audit=describe_audit(results),
         papers=described,

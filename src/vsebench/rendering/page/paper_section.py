@@ -25,7 +25,7 @@ class PaperSection:
     link: str | None
     tables: dict[str, Table]
     figures: list[str]  # names
-    claims: Table | None  # every test of the paper's claims
+    claims: Table | None  # the paper's claims with all cases
     has_results: bool  # whether the run has a number for a printed number, or a test of a claim on data
 
 

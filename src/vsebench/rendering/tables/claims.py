@@ -1,13 +1,16 @@
-"""The papers' claims: one row per test, under each claim's heading."""
+"""The papers' claims: under each claim's heading, the verdict on each kind of data and the cases that it counts."""
 
 from vsebench.core.tasks import Task
-from vsebench.rendering.claims import Test, claim_tests, paper_title
+from vsebench.rendering.claims import Line, claim_lines, paper_title
 from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.metrics import metric_title
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Cell, Column, Row, Table
 
-TEXTS = ("paper", "claim", "where", "dataset", "protocol", "data", "method", "rival", "effect_is", "reason")
+TEXTS = (
+    "paper", "claim", "where", "quotation", "level", "dataset", "protocol", "data", "method", "rival", "effect_is",
+    "reason",
+)  # fmt: skip
 COLUMNS = (
     *(Column(name, name, shown=False) for name in TEXTS),
     Column("task", "Data", width=0.2),
@@ -20,7 +23,7 @@ COLUMNS = (
 
 
 class Claims(TableKind):
-    """All tests, or those of one paper."""
+    """All claims, or those of one paper."""
 
     needs = ("claims", "datasets")
     made_for = "run"
@@ -29,36 +32,44 @@ class Claims(TableKind):
     of: str | None = None  # a paper's name
 
     def table(self, results: Results) -> Table:
-        tests = claim_tests(results, self.of)
+        lines = claim_lines(results, self.of)
         caption = "The papers' claims" if self.of is None else f"Claims of the {paper_title(results, self.of)}"
-        kinds = list(dict.fromkeys(test["effect_is"] for test in tests if test["effect_is"]))
+        kinds = list(dict.fromkeys(line["effect_is"] for line in lines if line["effect_is"]))
         notes = (
             f"Effect: {'; '.join(kinds)}. Brackets: 95 % interval." if kinds else "No claim could be tested.",
+            "A line with a verdict shows the mean effect over data sets and protocols. If there are several rivals or "
+            "metrics, the claim must hold for all of them, and the line shows the weakest. The lines below it are the "
+            "single cases.",
             "p: for the null hypothesis of no effect, or of the claim's bound. It is corrected for the number of "
-            "judged tests of the paper, separately on the paper's own, other real and simulated data sets.",
+            "judged claims of the paper, separately on the paper's own, other real and simulated data sets.",
             "A verdict on simulated data holds for such data only.",
         )
-        return Table(COLUMNS, [self._row(results, test) for test in tests], caption, notes, small=True)
+        return Table(COLUMNS, [self._row(results, line) for line in lines], caption, notes, small=True)
 
-    def _row(self, results: Results, test: Test) -> Row:
-        title = f"{test['claim']} ({test['where']})"
+    def _row(self, results: Results, line: Line) -> Row:
+        title = f"{line['claim']} ({line['where']})"
+        quoted = f'{title}: "{line["quotation"]}"' if line["quotation"] else title
         return Row.of(
-            *(test[name] for name in TEXTS),
-            where_tested(results, test),
-            results.entry_title(test["rival"]) if test["rival"] else None,
-            metric_title(test["metric"]) if test["metric"] else None,
-            Cell(test["effect"], test["ci_low"], test["ci_high"]),
-            test["p_adjusted"],
-            test["verdict"],
-            group=title if self.of else f"{paper_title(results, test['paper'])}: {title}",
+            *(line[name] for name in TEXTS),
+            where_tested(results, line),
+            results.entry_title(line["rival"]) if line["rival"] else None,
+            metric_title(line["metric"]) if line["metric"] else None,
+            Cell(line["effect"], line["ci_low"], line["ci_high"]),
+            line["p_adjusted"],
+            line["verdict"],
+            group=quoted if self.of else f"{paper_title(results, line['paper'])}: {quoted}",
         )
 
 
-def where_tested(results: Results, test: Test) -> str:
-    """Return the data on which a claim was tested, or the reason why it was not tested."""
-    if test["effect"] is None:
-        return str(test["reason"])
-    if test["dataset"] is None:
-        return "Simulated, sizes varied" if test["data"] == "simulated" else "Computed"
-    task = results.task_title(Task(test["dataset"], test["protocol"]))
-    return f"{task} (the paper's data)" if test["data"] == "paper" else task
+def where_tested(results: Results, line: Line) -> str:
+    """Return the data of a claim's line or of a case, and why it does not count, if so."""
+    if line["level"] == "claim":
+        if line["effect"] is None:
+            return str(line["reason"])
+        if line["n_tasks"] > 1:
+            return f"Mean over {line['n_tasks']} tasks"
+    uncounted = f"; not counted: {line['reason']}" if line["reason"] and line["level"] == "case" else ""
+    if line["dataset"] is None:
+        return ("Simulated, sizes varied" if line["data"] == "simulated" else "Computed") + uncounted
+    task = results.task_title(Task(line["dataset"], line["protocol"]))
+    return (f"{task} (the paper's data)" if line["data"] == "paper" else task) + uncounted

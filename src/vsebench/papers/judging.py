@@ -1,0 +1,90 @@
+"""The verdict of a claim on one kind of data, from the mean effects of its comparisons.
+
+A comparison is a rival and a measured quantity. A claim must hold in all of its comparisons, so the weakest decides:
+
+- if all effects have the claimed direction, the claim's p-value is the largest one, an intersection-union test (Berger,
+  Technometrics 24, 1982), which needs no correction;
+- otherwise it is the smallest one of the effects in the other direction, times the number of comparisons (Bonferroni).
+
+A claim with bounds holds if all intervals lie within them, and fails if one lies outside, where the intervals of k
+comparisons have a level of 1 - 0.05 / k. If the measured quantities are forms of the same quantity (`ClaimTest.forms`),
+a claim is undecided unless all forms agree.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from vsebench.evaluation.estimates import LEVEL
+from vsebench.papers.claim import ClaimTest
+from vsebench.papers.evidence import Effect, Measurement
+from vsebench.papers.verdict import FAILS, HOLDS, UNDECIDED, Verdict
+
+Comparison = tuple[str, str]  # rival and measured quantity
+
+
+@dataclass(frozen=True)
+class Decided:
+    """The effect that decides a claim."""
+
+    test: ClaimTest
+    weakest: Comparison
+    effect: Effect  # of the weakest comparison; its p-value is the claim's
+    by_bounds: Verdict | None  # the verdict of a claim with bounds
+
+    def verdict(self, p: float | None) -> Verdict:
+        """Return the verdict, given the corrected p-value."""
+        return self.by_bounds or self.test.verdict(self.effect, p)
+
+
+def decide(test: ClaimTest, comparisons: Mapping[Comparison, Measurement]) -> Decided:
+    """Return the effect of the weakest comparison, with the p-value of the claim."""
+    effects = {key: measurement.effect() for key, measurement in comparisons.items()}
+    if test.bounds() is None:
+        weakest, p = decide_by_p(effects, test.forms)
+        return Decided(test, weakest, replace(effects[weakest], p=p), None)
+    verdicts = {key: test.verdict(effect, None) for key, effect in effects.items()}
+    corrected = {
+        key: test.verdict(measurement.effect(LEVEL / len(comparisons)), None)
+        for key, measurement in comparisons.items()
+    }
+    verdict = combine(list(verdicts.values()), list(corrected.values()), test.forms)
+    order = {FAILS: 0, UNDECIDED: 1, HOLDS: 2}
+    weakest = min(verdicts, key=lambda key: (order[verdicts[key]], -distance(effects[key], test.bounds())))
+    return Decided(test, weakest, effects[weakest], verdict)
+
+
+def decide_by_p(effects: Mapping[Comparison, Effect], forms: bool) -> tuple[Comparison, float]:
+    """Return the weakest comparison, and the p-value of the claim."""
+    if forms:
+        rivals = {rival: [key for key in effects if key[0] == rival] for rival, _ in effects}
+        weakest = {rival: max(keys, key=lambda key: _p(effects[key])) for rival, keys in rivals.items()}
+        reduced = {}
+        for rival, key in weakest.items():
+            agree = len({effects[form].value > effects[form].neutral for form in rivals[rival]}) == 1
+            reduced[key] = effects[key] if agree else replace(effects[key], p=1.0)
+        effects = reduced
+    against = {key: effect for key, effect in effects.items() if effect.value <= effect.neutral}
+    if not against:
+        key = max(effects, key=lambda key: _p(effects[key]))
+        return key, _p(effects[key])
+    key = min(against, key=lambda key: _p(against[key]))
+    return key, min(1.0, len(effects) * _p(against[key]))
+
+
+def combine(verdicts: Sequence[Verdict], corrected: Sequence[Verdict], forms: bool) -> Verdict:
+    """Combine the verdicts of comparisons, at the usual level and with intervals for all comparisons together."""
+    if all(verdict == HOLDS for verdict in verdicts):
+        return HOLDS
+    if forms:
+        return FAILS if all(verdict == FAILS for verdict in verdicts) else UNDECIDED
+    return FAILS if FAILS in corrected else UNDECIDED
+
+
+def distance(effect: Effect, bounds: Sequence[float] | None) -> float:
+    """Return how far an effect lies outside of its bounds; negative inside."""
+    low, high = bounds or (float("-inf"), float("inf"))
+    return max(low - effect.value, effect.value - high)
+
+
+def _p(effect: Effect) -> float:
+    return 1.0 if effect.p is None else effect.p

@@ -1,0 +1,120 @@
+"""How the comparisons of a claim are combined, and how tasks are pooled."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.papers.planted import planted
+from vsebench.core.yaml_files import check
+from vsebench.evaluation.estimates import stack
+from vsebench.evaluation.significance import bootstrap_all
+from vsebench.papers.evidence import Effect, Fixed, LogRatios, OfMeans, pool
+from vsebench.papers.judging import decide, decide_by_p
+from vsebench.papers.verdicts import load_test
+
+A, B, C = ("warp", "map"), ("warp", "auc"), ("ease", "map")
+
+
+def effect(value, p):
+    return Effect(value, value - 0.1, value + 0.1, p, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("effects", "expected"),
+    [
+        ({A: (0.1, 0.01), B: (0.2, 0.03)}, (B, 0.03)),  # all in the claimed direction: the largest p-value
+        ({A: (0.1, 0.001), B: (-0.2, 0.01), C: (-0.3, 0.4)}, (B, 0.03)),  # the smallest of the others, times 3
+        ({A: (0.1, 0.001), B: (-0.01, 0.6)}, (B, 1.0)),
+    ],
+)
+def test_the_weakest_comparison_decides(effects, expected):
+    found = decide_by_p({key: effect(*values) for key, values in effects.items()}, forms=False)
+    assert found == (expected[0], pytest.approx(expected[1]))
+
+
+@pytest.mark.parametrize(
+    ("effects", "p"),
+    [
+        ({A: (0.1, 0.001), B: (0.2, 0.02)}, 0.02),
+        ({A: (-0.1, 0.001), B: (-0.2, 0.02)}, 0.02),
+        ({A: (0.1, 0.001), B: (-0.2, 0.001)}, 1.0),
+    ],
+)
+def test_forms_of_a_quantity_must_agree(effects, p):
+    _, found = decide_by_p({key: effect(*values) for key, values in effects.items()}, forms=True)
+    assert found == pytest.approx(p)
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([(0.2, 0.3), (0.3, 0.4), (0.2, 0.5)], "holds"),
+        ([(0.2, 0.3), (-0.3, 0.0), (0.2, 0.5)], "undecided"),
+        ([(-0.2, -0.1), (-0.3, 0.0), (-0.2, 0.05)], "fails"),
+    ],
+)
+def test_a_claim_with_bounds_on_forms_is_decided_if_all_agree(values, expected):
+    test = check(load_test("threshold_difficulty", ""), {"method": "m/d", "families": ["other"], "above": 0.1,
+                 "references": ["bce"]}, "")  # fmt: skip
+    measured = {("", str(n)): Fixed(Effect(low, low, high, None, 0.1)) for n, (low, high) in enumerate(values)}
+    assert decide(test, measured).verdict(None) == expected
+
+
+def of_images(means, images, noise, seed=1, n_seeds=3):
+    """Return the mean of a value per image for each seed, with noise that all seeds share."""
+    shared = np.random.default_rng(seed).normal(0, noise, images)
+    tables = [(shared - shared.mean() + mean)[:, None] for mean in means[:n_seeds]]
+    return OfMeans(stack(tables, bootstrap_all(tables, 2000)), lambda values: values[:, 0])
+
+
+def half(measurement):
+    found = measurement.effect()
+    return (found.high - found.low) / 2
+
+
+def test_tasks_with_the_same_images_are_no_replicates():
+    one = of_images([0.1, 0.1, 0.1], 400, 1.0)
+    pooled = pool([("corel5k", one), ("corel5k", one), ("corel5k", one)])
+    assert pooled.effect().value == pytest.approx(0.1)
+    assert half(pooled) == pytest.approx(half(one))
+
+
+def test_images_of_different_corpora_are_independent():
+    one, other = of_images([0.1, 0.1, 0.1], 400, 1.0), of_images([0.3, 0.3, 0.3], 500, 1.0, seed=2)
+    pooled = pool([("corel5k", one), ("mirflickr", other)])
+    assert pooled.effect().value == pytest.approx(0.2)
+    assert half(pooled) == pytest.approx(np.hypot(half(one), half(other)) / 2, rel=0.05)
+
+
+def test_tasks_of_a_corpus_with_other_numbers_of_images_count_as_dependent():
+    one, other = of_images([0.1, 0.1, 0.1], 400, 1.0), of_images([0.3, 0.3, 0.3], 401, 1.0, seed=2)
+    pooled = pool([("corel5k", one), ("corel5k", other)])
+    assert half(pooled) == pytest.approx((half(one) + half(other)) / 2, rel=0.03)
+
+
+def test_seeds_are_paired_over_tasks():
+    up, down = of_images([0.0, 0.1, 0.2], 400, 0.0), of_images([0.2, 0.1, 0.0], 400, 0.0)
+    assert half(pool([("a", up), ("b", down)])) == pytest.approx(0, abs=1e-9)
+    assert half(pool([("a", up), ("b", up)])) == pytest.approx(half(up))
+
+
+def test_ratios_are_averaged_pair_by_pair():
+    logs = np.log([2.0, 3.0, 4.0])
+    pooled = pool([("a", LogRatios(logs, 1.5)), ("b", LogRatios(-logs, 1.5))])
+    assert isinstance(pooled, LogRatios)
+    assert (pooled.logs.tolist(), pooled.bound) == ([0, 0, 0], 1.5)
+
+
+def test_a_claim_has_one_verdict_over_its_tasks(judge):
+    lines = judge(test="accuracy", rivals=["bad"], metrics=["recall@10", "map@10"])
+    assert [(line["data"], line["n_tasks"], line["n_comparisons"]) for line in lines] == [
+        ("other", "1", "2"),
+        ("simulated", "", ""),
+    ]
+
+
+def test_a_corpus_is_a_family_of_real_data_or_a_data_set():
+    task = planted().tasks[0]
+    assert task.corpus == "iapr"
+    assert replace(task, family="other").corpus == replace(task, data="simulated").corpus == "real"
