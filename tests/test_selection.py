@@ -61,6 +61,18 @@ def test_where_more_labels_are_learnt_the_model_is_fitted_anew(problem):
     assert selection.history["phase"].to_list() == ["selection"] * 5 + ["refit"] * 2
 
 
+@pytest.mark.parametrize(("beyond", "best"), [(0, (3, 0.3, True)), (1, (6, 0.6, True)), (2, (7, 0.7, False))])
+def test_the_best_attempt_goes_on_beyond_its_limit_of_epochs(problem, beyond, best):
+    """Its limit is doubled as often as attempts beyond the grid are left."""
+    split, first = problem
+    grid = {"right": [[0.2], [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.7, 0.7]]}
+    search = Search("recall@1", 100, Epochs(maximum=3, patience=2), grid, beyond)
+    selection = select(Script, ScriptSettings(right=[0.0]), first, split, search, CASE)
+    chosen = selection.chosen
+    assert (chosen.epochs, chosen.value, chosen.at_limit) == best
+    assert len(selection.tries) == 2
+
+
 def test_settings_of_a_closed_form_are_chosen_without_epochs(problem):
     for more in (False, True):
         selection = selected(problem, {"right": [[0.3], [0.6], [0.2]]}, method=Lookup, more_labels=more)

@@ -36,6 +36,13 @@ def test_training_stops_once_patience_is_used_up(validation):
     assert history["validation"].to_list() == pytest.approx([0.1, 0.5, 0.4, 0.5, 0.3])
 
 
+def test_training_that_the_limit_ends_before_patience_says_so(validation):
+    rising = {"right": [0.1, 0.2, 0.3, 0.4, 0.5, 0.5, 0.5, 0.5]}
+    assert tried(validation, **rising, patience=3, maximum=7)[0].at_limit
+    assert not tried(validation, **rising, patience=3, maximum=8)[0].at_limit
+    assert not tried(validation, **rising, patience=3, maximum=20)[0].at_limit
+
+
 def test_training_goes_on_as_long_as_the_metric_rises(validation):
     found, history, _ = tried(validation, right=[0.1, 0.0, 0.0, 0.2, 0.0, 0.0, 0.3], patience=3, maximum=7)
     assert (found.epochs, found.value) == (7, 0.3)
@@ -75,12 +82,12 @@ def test_a_closed_form_is_judged_without_epochs(validation):
 
 
 def test_the_last_fit_has_the_chosen_settings_and_epochs_and_does_not_validate(validation):
-    model, history = refit(Script, Attempt(ScriptSettings(right=[0.1, 0.2, 0.3]), 3, 0.3), validation.problem, CASE)
+    _, history, model = refit(Script, Attempt(ScriptSettings(right=[0.1, 0.2, 0.3]), 3, 0.3), validation.problem, CASE)
     assert model.table[:, 0].sum() == 3
     assert history["epoch"].to_list() == [1, 2, 3]
     assert set(history["phase"]) == {"refit"}
     assert history["validation"].null_count() == 3
-    model, history = refit(Lookup, Attempt(ScriptSettings(right=[0.4]), None, 0.4), validation.problem, CASE)
+    _, history, model = refit(Lookup, Attempt(ScriptSettings(right=[0.4]), None, 0.4), validation.problem, CASE)
     assert model.table[:, 0].sum() == 4
     assert history.is_empty()
 

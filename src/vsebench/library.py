@@ -204,7 +204,7 @@ def fit(
             chosen, model = selection.chosen, selection.model
         else:
             chosen = Attempt(variant.settings, epochs, None)
-            model, _ = refit(variant.method, chosen, problem, case)
+            chosen, _, model = refit(variant.method, chosen, problem, case)
     check_finite(model, str(case))
     return Fitted(method, chosen.settings.given(), chosen.epochs, model, labels, given)
 

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -32,7 +33,7 @@ class Search:
     images : maximum number of validation images
     limits : the limits of training; None for a method without epochs
     grid : setting -> values; all combinations are tried
-    beyond : maximum number of attempts beyond the edges of the grid
+    beyond : maximum number of attempts beyond the edges of the grid and the limit of epochs
     """
 
     metric: str
@@ -65,10 +66,11 @@ def select(
 ) -> Selection:
     """Choose settings and epochs on the validation labels, and fit the model to test with them.
 
-    All combinations of the grid are tried, then values beyond its edges as long as the best value is on an edge. An
-    attempt trains until the validation metric stops rising; its value is the metric after its best epoch. The best
-    attempt is the first one with the highest value. With its settings and epochs, the method is fitted to training and
-    validation labels. If the tested model must not learn the validation labels, the model of the best epoch is kept.
+    All combinations of the grid are tried, then values beyond its edges as long as the best value is on an edge, then
+    more epochs as long as the best attempt stopped at its limit. An attempt trains until the validation metric stops
+    rising; its value is the metric after its best epoch. The best attempt is the first one with the highest value. With
+    its settings and epochs, the method is fitted to training and validation labels. If the tested model must not learn
+    the validation labels, the model of the best epoch is kept.
 
     Parameters
     ----------
@@ -85,15 +87,14 @@ def select(
     first, final = replace(problem, training=split.first), replace(problem, training=split.final)
     if search is None:
         chosen = Attempt(settings, None, None)
-        model, refitted = refit(method, chosen, final, case)
+        chosen, refitted, model = refit(method, chosen, final, case)
         return Selection(chosen, [], refitted, model)
     validation = open_validation(first, split.valid, search.metric, search.images)
     tries: list[Attempt] = []
     if issubclass(method, Ensemble):
         attempts: Iterator[Trained] = weigh(method, settings, validation, case)
     else:
-        candidates = settings_to_try(settings, search, tries, case)
-        attempts = (attempt(method, candidate, validation, search.limits, case) for candidate in candidates)
+        attempts = attempts_of(method, settings, validation, search, tries, case)
     kept, selected = None, history([], case, "selection")
     for tried, epochs, model_of_attempt in tqdm(attempts, desc=str(case), mininterval=5, disable=not search.grid):
         tries.append(tried)
@@ -107,7 +108,7 @@ def select(
         )
     if split.final is split.first:
         return Selection(best, tries, selected, kept)
-    model, refitted = refit(method, best, final, case)
+    best, refitted, model = refit(method, best, final, case)
     return Selection(best, tries, pl.concat([selected, refitted]), model)
 
 
@@ -115,6 +116,25 @@ def best_of(tries: list[Attempt]) -> Attempt | None:
     """Return the first attempt with the highest validation value; None if all diverged."""
     finite = [tried for tried in tries if tried.value is not None]
     return max(finite, key=lambda tried: tried.value or 0.0, default=None)
+
+
+def attempts_of(
+    method: type[Fitter], settings: Settings, validation: Validation, search: Search, tries: list[Attempt], case: Case
+) -> Iterator[Trained]:
+    """Yield attempts with the settings of a grid and beyond its edges; the caller appends each to `tries`.
+
+    A best attempt that stopped at its limit of epochs is taken out of `tries` and made again with twice the limit.
+    """
+    for candidate in settings_to_try(settings, search, tries, case):
+        yield attempt(method, candidate, validation, search.limits, case)
+    limits, n_of_grid = search.limits, math.prod(map(len, search.grid.values()))
+    for _ in range(n_of_grid + search.beyond - len(tries)):
+        best = best_of(tries)
+        if best is None or limits is None or not best.at_limit:
+            return
+        tries.remove(best)
+        limits = Epochs(maximum=2 * limits.maximum, patience=limits.patience)
+        yield attempt(method, best.settings, validation, limits, case)
 
 
 def settings_to_try(settings: Settings, search: Search, tries: list[Attempt], case: Case) -> Iterator[Settings]:

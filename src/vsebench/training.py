@@ -18,7 +18,7 @@ from vsebench.data.problem import HeldOut, LabelMatrix, Problem, Training, WordV
 from vsebench.data.streams import VALIDATION_SAMPLE, generator
 from vsebench.evaluation.metrics import mean_metric
 from vsebench.evaluation.ranking import rank
-from vsebench.methods.base import Control, Fitter, Method, Settings
+from vsebench.methods.base import Control, Fitter, Method, Settings, Solved
 from vsebench.models import Model
 
 Record = dict[str, Any]  # an epoch's line of the history
@@ -44,14 +44,23 @@ class Validation:
 
 @dataclass(frozen=True)
 class Attempt:
-    """Settings that were tried, the best epoch, and the validation metric after it.
+    """One set of settings tried.
 
-    `epochs` is None for a method without epochs; `value` is None if training diverged or nothing was validated.
+    Attributes
+    ----------
+    settings : as given
+    epochs : the best epoch; None for a method without epochs
+    value : the validation metric of the best epoch; None where training diverged, and where nothing was validated
+    at_limit : whether training might have gone on: the limit of epochs ended it before patience did, or the limit of
+        iterations before the solver converged
+    solved : how the method's iterative solver ended; None for a method without one
     """
 
     settings: Settings
     epochs: int | None
     value: float | None
+    at_limit: bool = False
+    solved: Solved | None = None
 
 
 Trained = tuple[Attempt, pl.DataFrame, Model | None]  # an attempt, its history, and its model unless it diverged
@@ -78,9 +87,11 @@ def attempt(
     The attempt, its history, and the model of the best epoch (None if training diverged).
     """
     if issubclass(method, Control):
-        model = method(validation.problem, settings).model()
+        control = method(validation.problem, settings)
+        model = control.model()
         value = validation.value(model) if model.has_finite_scores() else None
-        return Attempt(settings, None, value), history([], case, "selection"), None if value is None else model
+        tried = Attempt(settings, None, value, stopped_early(control), control.solved)
+        return tried, history([], case, "selection"), None if value is None else model
     assert issubclass(method, Method)
     assert limits is not None
     warm_up(method, settings)
@@ -100,11 +111,21 @@ def attempt(
                 break
     except DivergenceError:
         return Attempt(settings, None, None), history(records, case, "selection"), None
-    return Attempt(settings, best_epoch, best), history(records, case, "selection"), kept
+    at_limit = len(records) - best_epoch < limits.patience
+    return Attempt(settings, best_epoch, best, at_limit), history(records, case, "selection"), kept
 
 
-def refit(method: type[Fitter], chosen: Attempt, problem: Problem, case: Case) -> tuple[Model, pl.DataFrame]:
-    """Fit with the chosen settings and epochs; return the model and its history.
+def stopped_early(fitter: Fitter) -> bool:
+    """Return whether the method's solver stopped at its limit of iterations."""
+    return fitter.solved is not None and not fitter.solved.converged
+
+
+def refit(method: type[Fitter], chosen: Attempt, problem: Problem, case: Case) -> tuple[Attempt, pl.DataFrame, Model]:
+    """Fit with the chosen settings and epochs.
+
+    Returns
+    -------
+    What was chosen, with the way in which this fit's solver ended, the history, and the model.
 
     Raises
     ------
@@ -112,7 +133,11 @@ def refit(method: type[Fitter], chosen: Attempt, problem: Problem, case: Case) -
         The loss or a score is not a finite number.
     """
     if not issubclass(method, Method):
-        return method(problem, chosen.settings).model(), history([], case, "refit")
+        control = method(problem, chosen.settings)
+        model = control.model()
+        if control.solved is not None:
+            chosen = replace(chosen, at_limit=stopped_early(control), solved=control.solved)
+        return chosen, history([], case, "refit"), model
     assert chosen.epochs is not None
     warm_up(method, chosen.settings)
     fitter = method(problem, chosen.settings)
@@ -123,7 +148,7 @@ def refit(method: type[Fitter], chosen: Attempt, problem: Problem, case: Case) -
             f"{case}: training diverged in the last fit with {json.dumps(chosen.settings.given())}; "
             "lower learning_rate or raise regularisation"
         ) from None
-    return fitter.model(), history(records, case, "refit")
+    return chosen, history(records, case, "refit"), fitter.model()
 
 
 def timed_epoch(fitter: Method, epoch: int) -> Record:

@@ -6,11 +6,13 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LogisticRegression
 
 from tests.builders import matrix_of
-from tests.methods.problems import fit_to, fitted, full, learnt_from
+from tests.methods.problems import features_of, fit_to, fitted, full, learnt_from, problem_from, problem_of
 from vsebench.core.errors import UserError
+from vsebench.core.workers import workers
+from vsebench.data.problem import Queries
 from vsebench.methods.by_features import kernel_ridge
-from vsebench.methods.by_features.convex import Objective
-from vsebench.methods.by_features.logistic import log_losses
+from vsebench.methods.by_features.convex import ConvexSettings, Objective
+from vsebench.methods.by_features.logistic import Logistic, log_losses
 from vsebench.methods.by_features.softmax import cross_entropy
 
 LOSSES = {"softmax": cross_entropy, "logistic": log_losses}
@@ -23,7 +25,8 @@ def test_the_gradient_is_the_slope_of_the_value(name, chunk, monkeypatch):
     monkeypatch.setattr("vsebench.methods.by_features.convex.SCORES_A_CHUNK", chunk * 4)
     rng = np.random.default_rng(1)
     labels = matrix_of([[0, 2], [1], [0, 1, 3], [3], [2]], 4)
-    objective = Objective(rng.normal(size=(5, 3)).astype(np.float32), labels, LOSSES[name], 0.3)
+    penalty, scale = np.array([[0.3], [0.1], [2.0]]), rng.uniform(0.5, 2, (4, 4))
+    objective = Objective(rng.normal(size=(5, 3)).astype(np.float32), labels, LOSSES[name], penalty, scale)
     for scale in (0.1, 3):
         point = scale * rng.normal(size=16)
         value, gradient = objective(point)
@@ -49,6 +52,53 @@ def test_scores_of_any_size_have_finite_losses(name):
     value, slope = LOSSES[name](scores, matrix_of([[1]], 3))
     assert np.isfinite(value)
     assert np.isfinite(slope).all()
+
+
+@pytest.mark.parametrize(
+    ("factors", "offset"),
+    [(1, 0), (1, 10), (1, 1000), (10.0 ** np.arange(6), 0), (1e15, 0), (1e-5, 0)],
+    ids=["as drawn", "+10", "+1000", "columns of many scales", "large", "small"],
+)
+def test_the_minimum_is_found_for_columns_of_any_scale_and_offset(factors, offset):
+    rng = np.random.default_rng(2)
+    values = (rng.normal(size=(400, 6)) * factors + offset).astype(np.float32)
+    standard = (values - values.mean(axis=0, dtype=np.float64)) / values.std(axis=0, dtype=np.float64)
+    carries = rng.random((400, 5)) < 1 / (1 + np.exp(1 - standard @ rng.normal(size=(6, 5))))
+    labels = matrix_of([np.flatnonzero(of_image).tolist() for of_image in carries], 5)
+    with workers(1) as pool:
+        problem = problem_from(labels, pool, features=features_of(values))
+        logistic = Logistic(problem, ConvexSettings(regularisation=3e-4, iterations=500))
+        model = logistic.model()
+        expected = newton(values.astype(np.float64), carries, 3e-4)
+        scores = model.scores(Queries.of_new_images(values, 5))
+    assert logistic.solved.converged
+    assert np.allclose(scores, expected, atol=0.01)
+
+
+def newton(values, carries, regularisation):
+    """Return the scores of logistic regression, by Newton steps in float64 on standardised columns."""
+    deviation = values.std(axis=0)
+    columns = np.hstack([(values - values.mean(axis=0)) / deviation, np.ones((len(values), 1))])
+    penalty = np.append(regularisation / deviation**2, 0)
+    scores = np.empty(carries.shape)
+    for label, carried in enumerate(carries.T):
+        weight = np.zeros(columns.shape[1])
+        for _ in range(50):
+            share = 1 / (1 + np.exp(-columns @ weight))
+            slope = columns.T @ (share - carried) / len(values) + penalty * weight
+            curvature = (columns.T * share * (1 - share)) @ columns / len(values) + np.diag(penalty)
+            weight -= np.linalg.solve(curvature, slope)
+        scores[:, label] = columns @ weight
+    return scores
+
+
+def test_too_few_iterations_are_reported():
+    with workers(1) as pool:
+        problem, _ = problem_of("dense features", pool)
+        logistic = Logistic(problem, ConvexSettings(regularisation=1e-4, iterations=2))
+        logistic.model()
+    assert not logistic.solved.converged
+    assert logistic.solved.iterations == 2
 
 
 @pytest.mark.parametrize("where", WITH_FEATURES)

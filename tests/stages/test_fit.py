@@ -34,7 +34,7 @@ def test_the_winner_has_the_highest_validation_value_and_all_tries_are_recorded(
     assert selection["settings"]["learning_rate"] == 0.2
     assert selection["metric"] == "ndcg@10"
     assert selection["diverged"] == 0
-    assert all(set(tried) == {"settings", "epochs", "value"} for tried in selection["tries"])
+    assert all(set(tried) == {"settings", "epochs", "value", "at_limit"} for tried in selection["tries"])
 
 
 def test_another_seed_takes_settings_over_and_chooses_its_own_epochs(folder, tmp_path):
@@ -90,7 +90,7 @@ def test_the_tested_model_has_learnt_the_validation_labels(folder):
     expected = np.bincount(found.first.labels.label_of_pair, minlength=24)
     expected += np.bincount(found.valid.right.label_of_pair, minlength=24)
     assert models.load(folder / "model/model.npz").label[:, 0].tolist() == expected.tolist()
-    assert selection_of(folder) == {"settings": {}, "epochs": None, "value": None}
+    assert selection_of(folder) == {"settings": {}, "epochs": None, "value": None, "at_limit": False}
     assert read_parquet(folder / "model/history.parquet").is_empty()
 
 

@@ -230,6 +230,11 @@ class Normalisation:
             rows = _apply(step, rows, arrays)
         return rows
 
+    def with_standard(self, rows: Rows) -> "tuple[Normalisation, Rows]":
+        """Add the step `standard`; returns the normalisation, and these dense rows, already normalised, after it."""
+        learnt = _learn("standard", rows)
+        return Normalisation((*self.steps, "standard"), (*self.learnt, learnt)), _apply("standard", rows, learnt)
+
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the arrays that `from_arrays` reads from a model file; their names begin with "normalise."."""
         stored: dict[str, NDArray[Any]] = {f"{PREFIX}steps": np.array(self.steps, dtype="U8")}

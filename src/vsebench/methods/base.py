@@ -46,6 +46,15 @@ class Progress:
     trials: float | None = None
 
 
+@dataclass(frozen=True)
+class Solved:
+    """How an iterative solver ended: whether at the minimum, after how many iterations, and with which gradient."""
+
+    converged: bool
+    iterations: int
+    gradient: float  # its largest component
+
+
 class Fitter(ABC):
     """The base of `Method` and `Control`: built from a problem and settings, it returns a model.
 
@@ -55,12 +64,14 @@ class Fitter(ABC):
     needs : the inputs that it needs besides the labels, a subset of the keys of `needs.NEEDS`
     ranks_unseen : whether it can rank labels that it was not trained on, for example by their word vectors
     gives : outputs of its model besides scores: "thresholds" if the model is a `models.Thresholded`
+    solved : how its iterative solver ended, once `model` was called; None for a method without one
     """
 
     settings_type: ClassVar[type[Settings]] = Settings
     needs: ClassVar[frozenset[str]] = frozenset()
     ranks_unseen: ClassVar[bool] = False
     gives: ClassVar[frozenset[str]] = frozenset()
+    solved: Solved | None = None
 
     @abstractmethod
     def __init__(self, problem: Problem, settings: Any) -> None: ...

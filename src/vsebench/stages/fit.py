@@ -5,6 +5,7 @@ the best attempt and of the final fit) and run.json (settings, all attempts, ver
 """
 
 import argparse
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -84,4 +85,5 @@ def attempt_record(attempt: Attempt) -> dict[str, Any]:
     settings = attempt.settings.given()
     if isinstance(attempt.settings, EnsembleSettings):
         settings = {member.variant: member.weight for member in attempt.settings.members}
-    return {"settings": settings, "epochs": attempt.epochs, "value": attempt.value}
+    record = {"settings": settings, "epochs": attempt.epochs, "value": attempt.value, "at_limit": attempt.at_limit}
+    return record if attempt.solved is None else record | {"solver": asdict(attempt.solved)}

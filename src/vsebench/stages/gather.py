@@ -65,6 +65,7 @@ def settings_used(record: dict[str, Any], not_tuned: dict[str, int]) -> dict[str
         "choice": choice,
         "grid": selection.get("grid", {}),
         "on_edges": selection.get("on_edges", []),
+        "at_limit": selection.get("at_limit", False),
         "diverged": selection.get("diverged", 0),
         "validation_metric": selection.get("metric"),
         "validation_value": selection.get("value"),

@@ -2,28 +2,37 @@
 
     minimise   mean over the training images of loss(x V + b) + a / 2 |V|^2
 
-V is d x n_labels. The intercepts b are not penalised. Both start at 0.
+V is d x n_labels; the intercepts b are not penalised. The minimum is found for columns of any scale and offset:
+dense columns are centred, all are divided by their deviation, and each weight is measured in units of about its
+curvature. This unit is sqrt(p (1 - p) c + a / deviation^2), where p is the label's share of the images and c the mean
+square of the column. The start is V = 0 and b = log(p / (1 - p)).
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
+from scipy.sparse import csr_array, issparse
 
 from vsebench.data.chunks import even_chunks
-from vsebench.data.features import Rows
+from vsebench.data.features import Normalisation, Rows
 from vsebench.data.problem import LabelMatrix, Matrix
+from vsebench.methods.base import Solved
 from vsebench.methods.by_features.linear_map import LinearMap
-from vsebench.methods.by_features.seen import FeatureSettings, Seen
+from vsebench.methods.by_features.seen import FeatureControl, FeatureSettings, Seen
 
-# Takes the scores of images, (m, n_labels) float32, and the images' labels. Returns the sum of the losses and its
-# derivatives with respect to the scores, which may overwrite the scores.
+# Takes scores of images, (m, n_labels) float32, and the images' labels. Returns the sum of the losses and its
+# derivative with respect to each score, which may overwrite the scores.
 Loss: TypeAlias = Callable[[Matrix, LabelMatrix], tuple[float, Matrix]]
+Values: TypeAlias = NDArray[np.float64]
 
 SCORES_A_CHUNK = 1 << 22  # number of scores in memory at once (16 MiB)
 CORRECTIONS = 10  # pairs of steps and gradients that L-BFGS keeps
+SMALL_GRADIENT = 1e-5  # largest component at the minimum; components have about the size of the step that is left
+ACCEPTED_GRADIENT = 1e-4  # where rounding lets no further step lower the value
 
 
 class ConvexSettings(FeatureSettings):
@@ -33,47 +42,99 @@ class ConvexSettings(FeatureSettings):
     iterations: int = Field(ge=1)  # maximum number of iterations of L-BFGS
 
 
+@dataclass(frozen=True)
 class Objective:
-    """The mean loss plus the penalty, as a function of a flat array of all weights and intercepts.
+    """The mean loss plus the penalty, as a function of a flat array of all weights and intercepts in units of `scale`.
 
-    Parameters
+    Attributes
     ----------
     rows : (n, d) float32, dense or CSR
     labels : n rows
     loss : the loss of a chunk of images
-    regularisation : a
+    penalty : (d, 1) the penalty of the squared weights of each column
+    scale : (d + 1, n_labels) the units; the last row is that of the intercepts
     """
 
-    def __init__(self, rows: Rows, labels: LabelMatrix, loss: Loss, regularisation: float) -> None:
-        self.shape = (rows.shape[1] + 1, labels.n_labels)  # the last row holds the intercepts
-        chunks = even_chunks(rows.shape[0], max(SCORES_A_CHUNK // labels.n_labels, 1))
-        self.chunks = [(rows[start:stop], labels.slice(start, stop)) for start, stop in chunks]
-        self.n_images, self.loss, self.regularisation = rows.shape[0], loss, regularisation
+    rows: Rows
+    labels: LabelMatrix
+    loss: Loss
+    penalty: Values
+    scale: Values
 
-    def __call__(self, flat: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    def __call__(self, flat: Values) -> tuple[float, Values]:
         """Return the value and gradient, (size,) float64; products are in float32, sums over chunks in float64."""
-        weight = flat.reshape(self.shape)
+        weight = self.weight(flat)
         features, intercept = weight[:-1].astype(np.float32), weight[-1].astype(np.float32)
-        total, gradient = 0.0, np.zeros(self.shape)
-        for rows, labels in self.chunks:
+        total, gradient = 0.0, np.zeros_like(weight)
+        for start, stop in even_chunks(self.rows.shape[0], max(SCORES_A_CHUNK // self.labels.n_labels, 1)):
+            rows = self.rows[start:stop]
             scores = rows @ features
             scores += intercept
-            value, slope = self.loss(scores, labels)
+            value, slope = self.loss(scores, self.labels.slice(start, stop))
             total += value
             gradient[:-1] += rows.T @ slope
             gradient[-1] += slope.sum(axis=0, dtype=np.float64)
-        gradient /= self.n_images
-        gradient[:-1] += self.regularisation * weight[:-1]
-        penalty = self.regularisation / 2 * np.vdot(weight[:-1], weight[:-1])
-        return float(total / self.n_images + penalty), gradient.ravel()
+        gradient /= self.rows.shape[0]
+        gradient[:-1] += self.penalty * weight[:-1]
+        value = total / self.rows.shape[0] + float((self.penalty * weight[:-1] ** 2).sum()) / 2
+        return value, (gradient / self.scale).ravel()
+
+    def weight(self, flat: Values) -> Values:
+        """Return the weights and, in the last row, the intercepts, (d + 1, n_labels)."""
+        weight: Values = flat.reshape(self.scale.shape) / self.scale
+        return weight
 
 
-def fit_linear(seen: Seen, settings: ConvexSettings, loss: Loss) -> LinearMap:
-    """Return the linear map that minimises the objective."""
-    from scipy.optimize import minimize  # the import takes a tenth of a second, and Snakemake imports this module
+class ConvexControl(FeatureControl):
+    """A linear map that minimises a convex loss; `solved` states how the minimisation ended."""
 
-    objective = Objective(seen.rows, seen.labels, loss, settings.regularisation)
-    options = {"maxiter": settings.iterations, "maxfun": 2 * settings.iterations, "maxcor": CORRECTIONS}
-    minimum = minimize(objective, np.zeros(np.prod(objective.shape)), method="L-BFGS-B", jac=True, options=options)
-    label = minimum.x.reshape(objective.shape).T
-    return LinearMap(np.ascontiguousarray(label, dtype=np.float32), seen.normalisation)
+    settings_type = ConvexSettings
+    settings: ConvexSettings
+
+    def minimise(self, seen: Seen, loss: Loss) -> LinearMap:
+        """Return the linear map that minimises the loss of the images."""
+        from scipy.optimize import minimize  # the import takes a tenth of a second, and Snakemake imports this module
+
+        rows, normalisation, deviation = of_unit_deviation(seen)
+        n_images, n_labels = seen.labels.n_rows, seen.labels.n_labels
+        counts = np.bincount(seen.labels.label_of_pair, minlength=n_labels)
+        shares = (counts / n_images).clip(0.5 / n_images, 1 - 0.5 / n_images)
+        penalty = self.settings.regularisation / deviation[:, None] ** 2
+        curvature = np.outer([*mean_squares(rows), 1], shares * (1 - shares))
+        curvature[:-1] += penalty
+        objective = Objective(rows, seen.labels, loss, penalty, np.sqrt(curvature))
+        start = np.zeros_like(curvature)
+        start[-1] = np.log(shares / (1 - shares)) * objective.scale[-1]
+        most = self.settings.iterations
+        options = {"maxiter": most, "maxfun": 2 * most, "maxcor": CORRECTIONS, "gtol": SMALL_GRADIENT, "ftol": 0}
+        minimum = minimize(objective, start.ravel(), method="L-BFGS-B", jac=True, options=options)
+        gradient = float(np.abs(minimum.jac).max())
+        self.solved = Solved(gradient <= ACCEPTED_GRADIENT, int(minimum.nit), gradient)
+        weight = objective.weight(minimum.x)
+        if normalisation is seen.normalisation:  # nothing was centred, so the weights can take over the deviations
+            weight[:-1] /= deviation[:, None]
+        return LinearMap(np.ascontiguousarray(weight.T, dtype=np.float32), normalisation)
+
+
+def of_unit_deviation(seen: Seen) -> tuple[Rows, Normalisation, Values]:
+    """Return features with columns of deviation 1, the normalisation that gives them, and the deviations, (d,).
+
+    Dense columns are centred, and the normalisation of the images has the step `standard` added. Sparse columns stay
+    sparse: they are divided by the root of their mean square, and the normalisation is that of the images.
+    """
+    if not issparse(seen.rows):
+        normalisation, rows = seen.normalisation.with_standard(seen.rows)
+        return rows, normalisation, normalisation.learnt[-1]["deviation"].astype(np.float64)
+    deviation = np.sqrt(mean_squares(seen.rows))
+    deviation[deviation == 0] = 1
+    return csr_array(seen.rows.multiply(1 / deviation), dtype=np.float32), seen.normalisation, deviation
+
+
+def mean_squares(rows: Rows) -> Values:
+    """Return the mean square of each column, (d,)."""
+    if issparse(rows):
+        sums = np.bincount(rows.indices, rows.data.astype(np.float64) ** 2, minlength=rows.shape[1])
+    else:
+        sums = np.einsum("ij,ij->j", rows, rows, dtype=np.float64)
+    squares: Values = sums / rows.shape[0]
+    return squares

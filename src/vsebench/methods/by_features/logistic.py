@@ -10,9 +10,9 @@ Source: Cox, "The regression analysis of binary sequences", J. R. Stat. Soc. B 2
 import numpy as np
 
 from vsebench.data.problem import LabelMatrix, Matrix
-from vsebench.methods.by_features.convex import ConvexSettings, fit_linear
+from vsebench.methods.by_features.convex import ConvexControl
 from vsebench.methods.by_features.linear_map import LinearMap
-from vsebench.methods.by_features.seen import FeatureControl, see
+from vsebench.methods.by_features.seen import see
 
 
 def log_losses(scores: Matrix, labels: LabelMatrix) -> tuple[float, Matrix]:
@@ -31,13 +31,11 @@ def log_losses(scores: Matrix, labels: LabelMatrix) -> tuple[float, Matrix]:
     return float(value), slope
 
 
-class Logistic(FeatureControl):
+class Logistic(ConvexControl):
     """Logistic regression of each label; images without features are left out of the fit."""
 
-    settings_type = ConvexSettings
-
     def model(self) -> LinearMap:
-        return fit_linear(see(self.problem, self.settings), self.settings, log_losses)
+        return self.minimise(see(self.problem, self.settings), log_losses)
 
 
 METHOD = Logistic

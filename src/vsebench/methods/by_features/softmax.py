@@ -11,9 +11,9 @@ in Weston, Bengio and Usunier, "Large scale image annotation", 2010.
 import numpy as np
 
 from vsebench.data.problem import LabelMatrix, Matrix
-from vsebench.methods.by_features.convex import ConvexSettings, fit_linear
+from vsebench.methods.by_features.convex import ConvexControl
 from vsebench.methods.by_features.linear_map import LinearMap
-from vsebench.methods.by_features.seen import FeatureControl, see
+from vsebench.methods.by_features.seen import see
 
 
 def cross_entropy(scores: Matrix, labels: LabelMatrix) -> tuple[float, Matrix]:
@@ -34,13 +34,11 @@ def cross_entropy(scores: Matrix, labels: LabelMatrix) -> tuple[float, Matrix]:
     return value, scores
 
 
-class Softmax(FeatureControl):
+class Softmax(ConvexControl):
     """Softmax regression; images without features or without a label are left out of the fit."""
 
-    settings_type = ConvexSettings
-
     def model(self) -> LinearMap:
-        return fit_linear(see(self.problem, self.settings, only_labelled=True), self.settings, cross_entropy)
+        return self.minimise(see(self.problem, self.settings, only_labelled=True), cross_entropy)
 
 
 METHOD = Softmax
