@@ -58,7 +58,7 @@ class LabelTable:
         self.labels, self.n_outputs = labels, labels.n_labels
         self.lists = labels.offsets, np.concatenate([labels.label_of_pair, np.zeros(LANES, dtype=np.int32)])
 
-    def start_epoch(self) -> None:  # noqa: B027
+    def start_epoch(self) -> None:
         """Prepare for the next epoch."""
 
     def model(self, hidden: Sequence[Matrix], last: Matrix, normalisation: Normalisation) -> Model:

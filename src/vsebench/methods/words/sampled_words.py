@@ -35,8 +35,8 @@ class SampleSettings(Settings):
     # Labels that cannot be negatives: none, the image's drawn positives, all its labels, or the drawn positives of the
     # whole batch. With `next_image` the negatives are labels of the next image of the batch.
     exclude: Literal["none", "drawn", "positives", "batch", "next_image"] = "positives"
-    # Number of labels drawn at the start of each epoch, from which the negatives of the epoch are drawn; none: negatives
-    # are drawn from all labels.
+    # Number of labels drawn at the start of each epoch, from which the negatives of the epoch are drawn; none:
+    # negatives are drawn from all labels.
     presampled: int | None = Field(default=None, ge=1)
     # Whether labels are ranked by s_l + a log(c_l), since frequent labels are often drawn as negatives.
     correct_for_frequency: bool = False
