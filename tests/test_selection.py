@@ -45,6 +45,25 @@ def test_the_best_epoch_of_the_best_settings_is_chosen(problem):
     assert [(tried.epochs, tried.value) for tried in selection.tries] == [(2, 0.5), (3, 0.7), (1, 0.7)]
 
 
+class SeededScript(Script):
+    """Seed 1 is right with larger numbers, and all other seeds with smaller ones."""
+
+    def model(self):
+        right = self.settings.right[0] if self.problem.seed == 1 else max(0, 1 - 2 * abs(self.settings.right[0] - 0.3))
+        return Script(self.problem, self.settings.model_copy(update={"right": [right]})).model()
+
+
+@pytest.mark.parametrize(("more_seeds", "best", "value"), [((), 0.9, 0.9), ((2, 3), 0.3, 2.3 / 3)])
+def test_settings_are_chosen_by_the_mean_of_the_seeds(problem, more_seeds, best, value):
+    split, first = problem
+    grid = {"right": [[0.1], [0.3], [0.9]]}
+    search = Search("recall@1", 100, Epochs(maximum=2, patience=1), grid, more_seeds=more_seeds)
+    selection = select(SeededScript, ScriptSettings(right=[0.0]), first, split, search, CASE)
+    assert selection.chosen.settings.right == [best]
+    assert selection.chosen.value == pytest.approx(value)
+    assert n_right(selection) == 10 * best  # the model is that of the problem's seed
+
+
 def test_where_no_more_labels_are_learnt_the_model_of_the_best_epoch_is_kept(problem):
     selection = selected(problem, {"right": [[0.3, 0.2], [0.1, 0.5, 0.4, 0.3, 0.2], [0.1]]})
     assert n_right(selection) == 5

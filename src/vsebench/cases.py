@@ -34,6 +34,9 @@ def add_case_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-refit", action="store_true", help="keep the validation labels out of the tested model")
     parser.add_argument("--images", type=int, default=0, help="maximum number of validation images")
     parser.add_argument("--grid", type=json.loads, default={}, help="JSON: the values to try for each setting")
+    parser.add_argument(
+        "--more-seeds", type=int, nargs="+", default=[], help="seeds to add to the mean that chooses the settings"
+    )
     parser.add_argument("--beyond", type=int, default=0, help="maximum number of attempts beyond the edges of the grid")
 
 
@@ -54,7 +57,9 @@ def open_method(arguments: argparse.Namespace) -> tuple[type[Fitter], Search | N
     if arguments.metric is None:
         return method, None
     limits = None if arguments.epochs is None else check(Epochs, arguments.epochs, where)
-    return method, Search(arguments.metric, arguments.images, limits, arguments.grid, arguments.beyond)
+    return method, Search(
+        arguments.metric, arguments.images, limits, arguments.grid, arguments.beyond, tuple(arguments.more_seeds)
+    )
 
 
 def open_settings(arguments: argparse.Namespace, method: type[Fitter]) -> tuple[Settings, int | None]:

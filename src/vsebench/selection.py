@@ -34,6 +34,7 @@ class Search:
     limits : the limits of training; None for a method without epochs
     grid : setting -> values; all combinations are tried
     beyond : maximum number of attempts beyond the edges of the grid and the limit of epochs
+    more_seeds : an attempt's value is the mean over the problem's seed and these
     """
 
     metric: str
@@ -41,6 +42,7 @@ class Search:
     limits: Epochs | None = None
     grid: dict[str, list[Any]] = field(default_factory=dict)
     beyond: int = 0
+    more_seeds: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -126,7 +128,7 @@ def attempts_of(
     A best attempt that stopped at its limit of epochs is taken out of `tries` and made again with twice the limit.
     """
     for candidate in settings_to_try(settings, search, tries, case):
-        yield attempt(method, candidate, validation, search.limits, case)
+        yield attempt_of_seeds(method, candidate, validation, search.limits, search.more_seeds, case)
     limits, n_of_grid = search.limits, math.prod(map(len, search.grid.values()))
     for _ in range(n_of_grid + search.beyond - len(tries)):
         best = best_of(tries)
@@ -134,7 +136,27 @@ def attempts_of(
             return
         tries.remove(best)
         limits = Epochs(maximum=2 * limits.maximum, patience=limits.patience)
-        yield attempt(method, best.settings, validation, limits, case)
+        yield attempt_of_seeds(method, best.settings, validation, limits, search.more_seeds, case)
+
+
+def attempt_of_seeds(
+    method: type[Fitter],
+    settings: Settings,
+    validation: Validation,
+    limits: Epochs | None,
+    more_seeds: Iterable[int],
+    case: Case,
+) -> Trained:
+    """Return an attempt whose value is the mean over the problem's seed and `more_seeds`; None if one diverged."""
+    tried, epochs, model = attempt(method, settings, validation, limits, case)
+    values, at_limit = [tried.value], tried.at_limit
+    for seed in more_seeds:
+        of_seed = replace(validation, problem=replace(validation.problem, seed=seed))
+        again, _, _ = attempt(method, settings, of_seed, limits, case)
+        values, at_limit = [*values, again.value], at_limit or again.at_limit
+    finite = [value for value in values if value is not None]
+    value = sum(finite) / len(finite) if len(finite) == len(values) else None
+    return replace(tried, value=value, at_limit=at_limit), epochs, model
 
 
 def settings_to_try(settings: Settings, search: Search, tries: list[Attempt], case: Case) -> Iterator[Settings]:

@@ -13,10 +13,11 @@ from vsebench.core.tasks import Task
 from vsebench.formats.simulators.simulator import Options
 from vsebench.plan import read_plan
 from vsebench.plan.settings import not_tuned, recorded_search, settings_of, starting_settings
-from vsebench.stages.gather import settings_used
+from vsebench.stages.gather import described, settings_used
 
 CONFIG = Path(__file__).parents[2] / "config"
 TASK = Task("sim-iapr", "distinct")
+NOTHING = {"configurations": 0, "seeds": []}
 SCALE = {"scale": 0.1}
 
 
@@ -39,7 +40,9 @@ def write_results(results, plan):
     entry = {"dataset": "sim-iapr", "protocol": "distinct", "validation_metric": "ndcg@10", "n_configurations": 8}
     entry |= {"grid": {"learning_rate": [0.1, 0.2], "regularisation": [0.003, 0.01, 0.02, 0.03]}}
     variants = [
-        entry | {"method": "opt_auc", "seed": seed, "choice": "tuned", "settings": own | {"learning_rate": rate}}
+        entry
+        | {"method": "opt_auc", "seed": seed, "choice": "tuned", "seeds_of_search": [seed]}
+        | {"settings": own | {"learning_rate": rate}}
         for own in [settings_of(plan, "opt_auc", "sim-iapr")]
         for seed, rate in ((2, 0.1), (1, 0.2))
     ]
@@ -65,10 +68,10 @@ def test_a_run_takes_what_was_chosen_with_the_split_of_each_seed(recorded):
     plan = plan_of(recorded)
     assert rates(plan, 1, 2) == [0.2, 0.1]
     assert not_tuned(plan) == {
-        "sim-iapr/distinct/opt_auc": 8,
-        "sim-iapr/distinct/vse_fs": 0,
-        "sim-iapr/regions/opt_auc": 0,
-        "sim-iapr/regions/vse_fs": 0,
+        "sim-iapr/distinct/opt_auc": {"configurations": 8, "seeds": [1, 2]},
+        "sim-iapr/distinct/vse_fs": NOTHING,
+        "sim-iapr/regions/opt_auc": NOTHING,
+        "sim-iapr/regions/vse_fs": NOTHING,
     }
 
 
@@ -76,10 +79,45 @@ def test_a_seed_without_a_record_takes_the_first_ones(recorded):
     assert rates(plan_of(recorded, seeds=[3]), 3) == [0.2]
 
 
+def test_a_search_of_the_same_data_stays_until_it_is_repeated(recorded, tmp_path):
+    path = tmp_path / "settings.json"
+    entries = read_json(path)
+    later = [entry | {"protocol": "regions"} for entry in entries]
+    write_json(later, path)
+    assert run("record", "--results", tmp_path, "--out", recorded / "chosen") == 0
+    assert rates(plan_of(recorded), 1, 2) == [0.2, 0.1]
+    assert not_tuned(plan_of(recorded))["sim-iapr/regions/opt_auc"]["configurations"] == 8
+    again = [entry | {"settings": entry["settings"] | {"learning_rate": 0.1}} for entry in entries]
+    write_json(again, path)
+    assert run("record", "--results", tmp_path, "--out", recorded / "chosen") == 0
+    assert rates(plan_of(recorded), 1, 2) == [0.1, 0.1]
+
+
+def test_a_search_of_other_data_is_replaced(recorded, tmp_path):
+    about = read_json(tmp_path / "datasets.json")
+    about[0]["vocabulary"] = {"seed": 0, "top_labels": 20}
+    write_json(about, tmp_path / "datasets.json")
+    later = [entry | {"protocol": "regions"} for entry in read_json(tmp_path / "settings.json")]
+    write_json(later, tmp_path / "settings.json")
+    assert run("record", "--results", tmp_path, "--out", recorded / "chosen") == 0
+    assert set(yaml.safe_load((recorded / "chosen" / "sim-iapr.yaml").read_text())["protocols"]) == {"regions"}
+
+
+def test_settings_chosen_by_the_mean_of_seeds_are_recorded_once(folder, tmp_path):
+    write_results(tmp_path, plan_of(folder))
+    entries = read_json(tmp_path / "settings.json")
+    first, second = ({"seeds_of_search": [1, 2]}, {"seeds_of_search": [1, 2], "grid": {}})
+    mean = [entry | (first if entry["seed"] == 1 else second) for entry in entries if entry["choice"] == "tuned"]
+    write_json(mean, tmp_path / "settings.json")
+    assert run("record", "--results", tmp_path, "--out", folder / "chosen") == 0
+    search = plan_of(folder).chosen["sim-iapr"].protocols["distinct"].variants["opt_auc"]
+    assert (list(search.seeds), search.searched_seeds) == ([1], [1, 2])
+
+
 def test_a_run_without_a_record_takes_the_variants_own(folder):
     plan = plan_of(folder)
     assert starting_settings(plan, "opt_auc", TASK, 1) == settings_of(plan, "opt_auc", "sim-iapr")
-    assert set(not_tuned(plan).values()) == {0}
+    assert all(tried == NOTHING for tried in not_tuned(plan).values())
 
 
 def test_a_run_that_tunes_starts_from_the_variants_own(recorded):
@@ -96,12 +134,12 @@ def test_a_run_that_tunes_starts_from_the_variants_own(recorded):
 def test_what_was_chosen_under_other_conditions_does_not_count(recorded, changes):
     plan = plan_of(recorded, **changes)
     assert starting_settings(plan, "opt_auc", TASK, 1) == settings_of(plan, "opt_auc", "sim-iapr")
-    assert set(not_tuned(plan).values()) == {0}
+    assert all(tried == NOTHING for tried in not_tuned(plan).values())
 
 
 def test_what_was_chosen_on_other_labels_does_not_count(recorded):
     sets = {"sim-iapr": {"protocols": ["distinct"], "options": SCALE, "vocabulary": {"top_labels": 20}}}
-    assert set(not_tuned(plan_of(recorded, datasets=sets)).values()) == {0}
+    assert all(tried == NOTHING for tried in not_tuned(plan_of(recorded, datasets=sets)).values())
 
 
 def edit(path, key, values):
@@ -112,7 +150,7 @@ def edit(path, key, values):
 
 def test_a_record_does_not_count_when_a_setting_outside_of_its_grid_has_changed(recorded):
     edit(recorded / "methods" / "opt_auc.yaml", "settings", {"deviation": 0.2})
-    assert not_tuned(plan_of(recorded))["sim-iapr/distinct/opt_auc"] == 0
+    assert not_tuned(plan_of(recorded))["sim-iapr/distinct/opt_auc"] == NOTHING
 
 
 def test_a_record_keeps_its_own_grid_and_counts_when_that_of_the_variant_has_changed(recorded):
@@ -125,7 +163,7 @@ def test_a_record_keeps_its_own_grid_and_counts_when_that_of_the_variant_has_cha
 def test_a_record_with_values_that_were_not_tried_does_not_count(recorded):
     path = recorded / "chosen" / "sim-iapr.yaml"
     path.write_text(path.read_text().replace("learning_rate: [0.1, 0.2]", "learning_rate: [0.1, 0.3]"))
-    assert not_tuned(plan_of(recorded))["sim-iapr/distinct/opt_auc"] == 0
+    assert not_tuned(plan_of(recorded))["sim-iapr/distinct/opt_auc"] == NOTHING
 
 
 def test_a_fit_and_what_is_gathered_say_which_grid_was_tried(tmp_path):
@@ -156,12 +194,19 @@ def test_a_mistake_in_a_record_names_file_and_key(recorded):
 def test_the_settings_of_a_record_are_shown_with_what_chose_them():
     selection = {"settings": {"a": 1}, "epochs": 3, "n_configurations": 1, "metric": "ndcg@10", "value": 0.5}
     record = {"dataset": "d", "protocol": "distinct", "method": "m", "seed": 1, "selection": selection}
-    shown = [settings_used(record, not_tuned) for not_tuned in ({"d/distinct/m": 8}, {"d/distinct/m": 0}, {})]
-    assert [(one["choice"], one["n_configurations"]) for one in shown] == [
-        ("recorded", 8),
-        ("untuned", 1),
-        ("none", 1),
+    searches = {"d/distinct/m": {"configurations": 8, "seeds": [1, 2]}}, {"d/distinct/m": NOTHING}, {}
+    shown = [settings_used(record, not_tuned) for not_tuned in searches]
+    assert [(each["choice"], each["n_configurations"], each["seeds_of_search"]) for each in shown] == [
+        ("recorded", 8, [1, 2]),
+        ("untuned", 1, []),
+        ("none", 1, []),
     ]
+
+
+@pytest.mark.parametrize(("choice", "shown"), [("untuned", "paper"), ("none", "paper"), ("recorded", "recorded")])
+def test_settings_of_a_paper_are_called_so_unless_they_were_searched(choice, shown):
+    assert described({"choice": choice}, "M", "a paper", from_paper=True)["choice"] == shown
+    assert described({"choice": choice}, "M", "a paper")["choice"] == choice
 
 
 def test_a_fit_with_the_settings_that_tuning_chose_has_the_same_bytes(tmp_path):

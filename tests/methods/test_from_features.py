@@ -13,6 +13,7 @@ from vsebench.core.errors import UserError
 from vsebench.core.storage import read_arrays, write_arrays
 from vsebench.data.problem import Queries
 from vsebench.methods.base import load_method, read_settings
+from vsebench.methods.by_features.neighbours import found_by_chance
 
 WITH_FEATURES = [name for name, offers in PROBLEMS.items() if "features" in offers]
 
@@ -87,6 +88,26 @@ def test_sparse_features_stay_sparse_and_find_the_same_neighbours(tmp_path):
     write_arrays(tmp_path / "other.npz", **arrays | {"features.indices": arrays["features.indices"] + 12})
     with pytest.raises(UserError, match="column numbers out of range"):
         models.load(tmp_path / "other.npz")
+
+
+@pytest.mark.parametrize("where", ["dense features", "sparse features"])
+@pytest.mark.parametrize(("only_first", "second", "later"), [(False, 0.25, 0.25), (True, 0.5, 0.0)])
+def test_neighbours_found_by_chance_are_followed_by_the_next(where, only_first, second, later):
+    model, queries = fitted("nearest_images", where, neighbours=1, found=0.5, only_first=only_first)
+    noise = np.random.default_rng(1).standard_normal((4000, 3))
+    shares = found_by_chance(noise, 9, model.settings).mean(axis=0)
+    assert shares[:2] == pytest.approx([0.5, second], abs=0.03)
+    assert shares[2:].sum() == pytest.approx(later, abs=0.03)
+    assert np.array_equal(model.scores(queries), model.scores(queries))
+    parts = np.arange(7), np.arange(7, len(queries.images))
+    halves = [model.scores(Queries(queries.images[p], queries.known.rows(p), queries.features[p])) for p in parts]
+    assert np.array_equal(np.vstack(halves), model.scores(queries))
+
+
+def test_a_first_neighbour_that_is_always_found_cannot_be_missed():
+    values = read_settings(load_method("nearest_images"), {"neighbours": 1}, "some.yaml").model_dump()
+    with pytest.raises(UserError, match=r"some\.yaml: only_first: .*set `found`"):
+        read_settings(load_method("nearest_images"), values | {"only_first": True}, "some.yaml")
 
 
 def test_of_neighbours_at_the_same_distance_the_first_is_nearer():

@@ -195,6 +195,30 @@ def test_the_power_of_negatives_that_come_from_the_next_image_is_refused():
         read_settings(load_method("s_x_ent"), values, "some.yaml")
 
 
+def test_presampled_negatives_are_of_the_labels_drawn_for_the_epoch():
+    fitter = network("s_x_ent", presampled=3, exclude="none")
+    drawn = []
+    for _ in range(3):
+        fitter.table.start_epoch()
+        batches = [fitter.table.draw(np.arange(20))[:, fitter.settings.positives :] for _ in range(20)]
+        drawn.append(np.unique(batches))
+        assert len(drawn[-1]) <= 3
+    assert len(np.unique(np.concatenate(drawn))) > 3  # each epoch has labels of its own
+
+
+def test_many_presampled_negatives_end_at_the_lift():
+    changes = {"exclude": "none", "negatives": 20, "positives": 20, "presampled": 100_000}
+    actual = scores_on_a_table("s_x_ent", 150, **changes)[:4]
+    lift = np.log(DRAWN_POSITIVE[:4] / (FREQUENCY / FREQUENCY.sum())[:4])
+    np.testing.assert_allclose(actual, lift, atol=0.06)
+
+
+def test_presampled_negatives_of_the_next_image_are_refused():
+    values = settings_of("s_x_ent").model_dump() | {"exclude": "next_image", "presampled": 100}
+    with pytest.raises(UserError, match=r"some\.yaml: presampled: .*set null"):
+        read_settings(load_method("s_x_ent"), values, "some.yaml")
+
+
 def test_the_published_network_learns_as_the_sampled_one_and_its_words_by_undivided_steps():
     same = {"hidden": [], "decay": 0.0, "vectors": "raw", "scale": 1.0, "exclude": "drawn", "joint": True}
     same |= {"batch": 128}

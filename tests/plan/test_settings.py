@@ -11,6 +11,7 @@ from vsebench.plan.settings import (
     compiled_settings,
     epochs_of,
     grid_of,
+    more_seeds,
     scaled_variants,
     seed_of_settings,
     settings_of,
@@ -93,6 +94,21 @@ def test_untuned_runs_try_nothing():
 def test_a_run_can_replace_the_grid_of_a_variant():
     grid = {"learning_rate": [0.3, 0.4]}
     assert grid_of(read_plan(CONFIG, with_grid("opt_auc", grid), []), "opt_auc") == grid
+
+
+def test_more_seeds_are_searched_only_where_they_share_a_split_and_differ():
+    sets = {"sim-tree": {"protocols": ["official", "images"]}}
+    changes = {"datasets": sets, "methods": ["wsabie", "ridge"], "seeds": [7, 2, 5]}
+    plan = planned(**changes, tune=True, tuning_budget=8, tuning_seeds=2)
+    searched = {(task.protocol, name): more_seeds(plan, name, task) for task in plan.tasks for name in plan.methods}
+    assert searched == {
+        ("official", "wsabie"): [2],
+        ("official", "ridge"): [],
+        ("images", "wsabie"): [],
+        ("images", "ridge"): [],
+    }
+    untuned = planned(**changes, tuning_seeds=2)
+    assert more_seeds(untuned, "wsabie", untuned.tasks[0]) == []
 
 
 def test_how_far_a_search_goes_beyond_the_edges_of_a_grid():

@@ -200,6 +200,7 @@ class MadeUp:
             "epochs": 20 + case.seed if trained else None,
             "choice": "tuned" if tuned else "untuned" if trained else "none",
             "n_configurations": 12 if tuned else 1,
+            "seeds_of_search": [case.seed] if tuned else [],
             "diverged": 2 if tuned else 0,
             "validation_metric": "ndcg@10" if trained else None,
             "validation_value": 0.2512 if trained else None,

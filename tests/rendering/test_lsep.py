@@ -75,7 +75,13 @@ def results() -> Results:
     ]  # fmt: skip
     made = analyses(pooled_precision=curves, label_scores=scores, thresholds_and_difficulty=correlated)
     datasets = {"scene": {"title": "scene", "simulated": False}}
-    return changed(summary=frame(summary(), schemas.SUMMARY), analysis=made, outline=outline, datasets=datasets)
+    settings = [
+        KEYS | {"method": name, "seed": seed, "choice": choice, "n_configurations": tried, "seeds_of_search": seeds}
+        for name, choice, tried, seeds in (("lsep", "recorded", 8, [1, 2, 3]), ("bce", "untuned", 1, []))
+        for seed in (1, 2)
+    ]
+    ranked = frame(summary(), schemas.SUMMARY)
+    return changed(summary=ranked, analysis=made, outline=outline, datasets=datasets, settings=settings)
 
 
 def test_a_row_per_method_and_decision_with_oracles_apart(results: Results) -> None:
@@ -105,6 +111,9 @@ def test_our_rows_with_decisions_stand_below_the_printed_ones(results: Results, 
     printed = [value for source, _, value in lines if source == "published"]
     assert printed[0] is not None
     assert any("Left out, because this run lacks these methods" in note for note in table.notes)
+    chosen = {(source, how) for source, how in zip(values(table, "source"), values(table, "settings"), strict=True)}
+    searched = {("published", None), ("here", "searched before (8 configurations, 3 seeds)")}
+    assert chosen == (searched | {("here", "untuned")} if name == "table1" else searched)
 
 
 def test_our_tasks_of_other_protocols_are_left_out_if_the_table_names_its_own(results: Results) -> None:

@@ -198,7 +198,7 @@ def test_what_a_reader_must_know_is_said(page: Page) -> None:
     assert "Oracle (ceiling) is left out: it needs simulated data." in text
     assert "Filters seed 0, top_labels 600" in text
     assert "VSE-fs: 12 runs of one configuration each diverged" in text
-    assert "tuned, 12 tried" in text
+    assert "searched (12 configurations, 3 seeds)" in text
     assert "a made-up source of warp, equation 4 (simulated)" in text
     assert "0123456789ab" in text
     assert "8.0 GiB" in text

@@ -166,7 +166,7 @@ def test_seeds_with_the_same_settings_share_a_row(results: Results, tmp_path: Pa
     rows = written(results, "settings", tmp_path)
     assert {row["seeds"] for row in rows} == {"1, 2, 3"}
     tuned = next(row for row in rows if row["method"] == "VSE-fs")
-    assert tuned["chosen"] == "tuned, 12 tried"
+    assert tuned["chosen"] == "searched (12 configurations, 3 seeds)"
     assert tuned["epochs"] == "21, 22, 23"
 
 

@@ -30,6 +30,7 @@ def test_the_winner_has_the_highest_validation_value_and_all_tries_are_recorded(
     assert fit(folder, grid={"learning_rate": [1e-6, 0.2], "regularisation": [0.01, 0.02]}) == 0
     selection = selection_of(folder)
     assert selection["n_configurations"] == len(selection["tries"]) == 4
+    assert selection["seeds"] == [1]
     assert selection["value"] == max(tried["value"] for tried in selection["tries"])
     assert selection["settings"]["learning_rate"] == 0.2
     assert selection["metric"] == "ndcg@10"
@@ -90,7 +91,7 @@ def test_the_tested_model_has_learnt_the_validation_labels(folder):
     expected = np.bincount(found.first.labels.label_of_pair, minlength=24)
     expected += np.bincount(found.valid.right.label_of_pair, minlength=24)
     assert models.load(folder / "model/model.npz").label[:, 0].tolist() == expected.tolist()
-    assert selection_of(folder) == {"settings": {}, "epochs": None, "value": None, "at_limit": False}
+    assert selection_of(folder) == {"settings": {}, "epochs": None, "value": None, "at_limit": False, "seeds": []}
     assert read_parquet(folder / "model/history.parquet").is_empty()
 
 

@@ -1,7 +1,7 @@
 """Record the settings that a tuned run chose, for runs that do not tune.
 
-Writes <out>/<data set>.yaml (`config.method.ChosenSettings`) for each data set of the run; an earlier record is
-replaced.
+Writes <out>/<data set>.yaml (`config.method.ChosenSettings`) for each data set of the run. Searches of an earlier
+record that the run did not repeat stay if they are of the same data and metric.
 """
 
 import argparse
@@ -14,6 +14,7 @@ import yaml
 
 from vsebench.core.errors import UserError
 from vsebench.core.storage import read_json, replacing
+from vsebench.core.yaml_files import read_yaml
 
 HEAD = """\
 # Settings that a tuned run chose on this data set's own validation labels, for each seed on those of its own split.
@@ -39,7 +40,7 @@ def run(arguments: argparse.Namespace) -> None:
         entries = [entry for entry in tuned if entry["dataset"] == dataset["name"]]
         if entries:
             path = arguments.out / f"{dataset['name']}.yaml"
-            write(record_of(dataset, entries), path)
+            write(with_earlier(record_of(dataset, entries), path), path)
             print(path)
 
 
@@ -57,13 +58,39 @@ def searches_of(entries: list[Entry]) -> dict[str, Any]:
     """Return the searches on one task; its entries are ordered by method and seed."""
     variants = {}
     for variant, tuned in groupby(entries, key=itemgetter("method")):
-        seeds = list(tuned)
+        searched = [entry for entry in tuned if entry["grid"]]  # a seed without a grid took another seed's settings
+        mean_of = searched[0]["seeds_of_search"]
         variants[variant] = {
-            "configurations": max(entry["n_configurations"] for entry in seeds),
-            "grid": OneLine(next(entry["grid"] for entry in seeds if entry["grid"])),
-            "seeds": {entry["seed"]: OneLine(entry["settings"]) for entry in seeds},
-        }
+            "configurations": max(entry["n_configurations"] for entry in searched),
+            "grid": OneLine(searched[0]["grid"]),
+            "seeds": {entry["seed"]: OneLine(entry["settings"]) for entry in searched},
+        } | ({"mean_of": mean_of} if len(mean_of) > 1 else {})
     return {"validation_metric": entries[0]["validation_metric"], "variants": variants}
+
+
+def with_earlier(record: dict[str, Any], path: Path) -> dict[str, Any]:
+    """Return a record with the searches that the file has in addition, if they are of the same data and metric."""
+    if not path.exists():
+        return record
+    earlier = read_yaml(path)
+    if any(earlier[key] != record[key] for key in ("options", "vocabulary")):
+        return record
+    protocols = {protocol: compact(searches) for protocol, searches in earlier["protocols"].items()}
+    for protocol, searches in record["protocols"].items():
+        before = protocols.get(protocol, searches)
+        kept = before["variants"] if before["validation_metric"] == searches["validation_metric"] else {}
+        protocols[protocol] = searches | {"variants": dict(sorted((kept | searches["variants"]).items()))}
+    return record | {"protocols": dict(sorted(protocols.items()))}
+
+
+def compact(searches: dict[str, Any]) -> dict[str, Any]:
+    """Return the searches of a file, whose grids and settings are written on one line each."""
+    variants = {
+        variant: search
+        | {"grid": OneLine(search["grid"]), "seeds": {seed: OneLine(s) for seed, s in search["seeds"].items()}}
+        for variant, search in searches["variants"].items()
+    }
+    return searches | {"variants": variants}
 
 
 class OneLine(dict[str, Any]):

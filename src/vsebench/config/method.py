@@ -37,6 +37,7 @@ class MethodConfig(Strict):
     settings: dict[str, Any] = {}
     family_settings: dict[Family, dict[str, Any]] = {}  # replace settings for one family of data sets
     epochs: Epochs | None = None  # when training stops; required for methods trained by epochs, refused for others
+    from_paper: bool = False  # true: the settings are those of a paper or of its code; tables state it
     grid: dict[str, list[Any]] = {}  # setting -> values to try if the run tunes; all combinations are tried
     stays_in_grid: bool = False  # true: no search beyond the grid's edges, for example because a paper states the range
     members: list[str] = []  # methods of the run that form an ensemble, which has no own settings, epochs or grid
@@ -52,6 +53,14 @@ class RecordedSearch(Strict):
     configurations: int = Field(ge=1)  # number of configurations that were tried
     grid: dict[str, list[Any]] = Field(min_length=1)  # the values that were tried
     seeds: dict[int, dict[str, Any]] = Field(min_length=1)  # seed of the split -> all settings of the method
+    mean_of: list[
+        int
+    ] = []  # seeds whose mean validation value chose the settings; empty: each of `seeds` chose its own
+
+    @property
+    def searched_seeds(self) -> list[int]:
+        """The seeds that were searched."""
+        return self.mean_of or sorted(self.seeds)
 
 
 class SearchesAtTask(Strict):

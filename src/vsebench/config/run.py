@@ -98,6 +98,9 @@ class RunConfig(Strict):
     # number of configurations that a method may try beyond its grid while the best value is at the edge of the values
     # tried; each step uses the ratio of the last two values, or 2 next to a 0
     tuning_beyond_edges: int = Field(default=0, ge=0)
+    # number of seeds, the run's first ones, whose mean validation value chooses settings where all seeds have the same
+    # split; methods that are not trained by epochs are fitted with the first seed alone
+    tuning_seeds: int = Field(default=1, ge=1)
     # the metric that settings and epochs are chosen by: it is computed from each image's ranks, and larger is better;
     # none: the protocol's metric, `ndcg@10` for `distinct` and `regions`, `map` for the others
     validation_metric: str | None = None

@@ -24,6 +24,7 @@ class Stream(IntEnum):
     HEAD_ORDER = 10
     HEAD_DROPOUT = 11
     WORDS = 12  # vectors for labels without one, random vectors, and permutations of vectors
+    PRESAMPLE = 13  # the labels from which an epoch's negatives are drawn
 
 
 VALIDATION_SAMPLE = 3  # the images to validate on, drawn by NumPy; the kernels draw NEGATIVES, also 3

@@ -96,8 +96,15 @@ def _is_of_grid(settings: dict[str, Any], own: dict[str, Any], grid: dict[str, l
     return settings.keys() == allowed.keys() and all(value in allowed[key] for key, value in settings.items())
 
 
-def not_tuned(plan: Plan) -> dict[str, int]:
-    """Return dataset/protocol/variant -> number of configurations that the recorded search tried, 0 without a record.
+def more_seeds(plan: Plan, variant: str, task: Task) -> list[int]:
+    """Return the seeds, besides the first, whose mean validation value chooses a variant's settings."""
+    if not grid_of(plan, variant) or not load_protocol(task.protocol).fixed or not plan.methods[variant].epochs:
+        return []
+    return plan.config.seeds[1 : plan.config.tuning_seeds]
+
+
+def not_tuned(plan: Plan) -> dict[str, dict[str, Any]]:
+    """Return dataset/protocol/variant -> what the recorded search tried: `configurations`, 0 without a record, `seeds`.
 
     It contains the variants that have a grid, and is empty if the run tunes.
     """
@@ -105,7 +112,11 @@ def not_tuned(plan: Plan) -> dict[str, int]:
         return {}
     tasks = [(task, variant) for task in plan.tasks for variant in plan.variants(task) if plan.methods[variant].grid]
     searches = {f"{task}/{variant}": recorded_search(plan, variant, task) for task, variant in tasks}
-    return {name: 0 if search is None else search.configurations for name, search in searches.items()}
+    nothing = {"configurations": 0, "seeds": []}
+    return {
+        name: nothing if search is None else {"configurations": search.configurations, "seeds": search.searched_seeds}
+        for name, search in searches.items()
+    }
 
 
 def grid_of(plan: Plan, variant: str) -> dict[str, list[Any]]:

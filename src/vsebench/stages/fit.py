@@ -14,7 +14,7 @@ from vsebench.cases import add_case_arguments, open_method, open_settings
 from vsebench.core.errors import UserError
 from vsebench.core.machine import describe
 from vsebench.core.schemas import HISTORY
-from vsebench.core.storage import write_json, write_table
+from vsebench.core.storage import read_json, write_json, write_table
 from vsebench.core.tasks import Case, Task
 from vsebench.core.workers import workers
 from vsebench.data import splits
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> None:
             "module": arguments.module,
             "threads": arguments.threads,
             "refit": not arguments.no_refit,
-            "selection": record_of(selection, search, first_seed),
+            "selection": record_of(selection, search, first_seed) | {"seeds": seeds_of_search(arguments)},
             **describe(),
         },
         arguments.out / "run.json",
@@ -78,6 +78,14 @@ def record_of(selection: Selection, search: Search | None, first_seed: int | Non
         return record
     edges = on_edges(search.grid, chosen.settings, [tried.settings for tried in tries])
     return record | {"settings_of_seed": first_seed, "grid": search.grid, "on_edges": edges}
+
+
+def seeds_of_search(arguments: argparse.Namespace) -> list[int]:
+    """Return the seeds whose validation values chose the settings; none if the settings were not searched."""
+    if arguments.chosen:
+        seeds: list[int] = read_json(arguments.chosen)["selection"]["seeds"]
+        return seeds
+    return [arguments.seed, *arguments.more_seeds] if arguments.grid else []
 
 
 def attempt_record(attempt: Attempt) -> dict[str, Any]:

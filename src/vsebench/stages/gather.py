@@ -19,7 +19,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--not-tuned",
         type=json.loads,
         default={},
-        help='JSON, for settings.json: {"dataset/protocol/variant": configurations tried when recorded, or 0}',
+        help='JSON, for settings.json: {"dataset/protocol/variant": {"configurations": number tried when recorded, or '
+        '0, "seeds": [...]}}',
     )
     parser.add_argument("--about", type=Path, nargs="+", help="for datasets.json: one about.json per input")
     parser.add_argument(
@@ -35,7 +36,7 @@ def run(arguments: argparse.Namespace) -> None:
         write_parquet(pl.concat(read_parquet(path) for path in arguments.inputs), arguments.out)
     elif arguments.variants:
         records = [settings_used(read_json(path), arguments.not_tuned) for path in arguments.inputs]
-        write_json([arguments.variants[record["method"]] | record for record in records], arguments.out)
+        write_json([described(record, **arguments.variants[record["method"]]) for record in records], arguments.out)
     elif arguments.about:
         both = zip(arguments.inputs, arguments.about, strict=True)
         write_json([read_json(summary) | read_json(about) for summary, about in both], arguments.out)
@@ -43,26 +44,36 @@ def run(arguments: argparse.Namespace) -> None:
         write_json([read_json(path) for path in arguments.inputs], arguments.out)
 
 
-def settings_used(record: dict[str, Any], not_tuned: dict[str, int]) -> dict[str, Any]:
+def described(record: dict[str, Any], title: str, source: str, from_paper: bool = False) -> dict[str, Any]:
+    """Return a record with its variant's title and source; unsearched settings of a paper have the choice "paper"."""
+    is_of_paper = from_paper and record["choice"] in ("untuned", "none")
+    return {"title": title, "source": source} | record | ({"choice": "paper"} if is_of_paper else {})
+
+
+def settings_used(record: dict[str, Any], not_tuned: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """Return the settings in a run.json, how they were chosen, and how many configurations were tried.
 
-    `choice` is "tuned" (by this run), "recorded" (by an earlier search on the same data), "untuned", "weights" (the
-    weights of an ensemble were chosen), or "none" (there is nothing to tune).
+    `choice` is "tuned" (by this run), "recorded" (by an earlier search on the same data), "untuned", "weights" (those
+    of an ensemble were chosen), or "none" (there is nothing to tune). `seeds_of_search` are the seeds whose validation
+    values chose the settings.
     """
     selection = record["selection"]
     settings, tried = selection["settings"], selection.get("n_configurations", 1)
+    seeds = selection.get("seeds", [])
     searched = not_tuned.get("/".join(record[key] for key in ("dataset", "protocol", "method")))
     choice = "tuned" if tried > 1 or selection.get("settings_of_seed") is not None else "none"
     if "members" in settings:  # an ensemble, whose members have their own records
         settings, choice = {member["variant"]: member["weight"] for member in settings["members"]}, "weights"
     elif searched is not None:
-        tried, choice = searched or 1, "recorded" if searched else "untuned"
+        tried, seeds = searched["configurations"] or 1, searched["seeds"]
+        choice = "recorded" if seeds else "untuned"
     return {
         **{key: record[key] for key in ("dataset", "protocol", "method", "seed")},
         "settings": settings,
         "epochs": selection["epochs"],
         "n_configurations": tried,
         "choice": choice,
+        "seeds_of_search": seeds,
         "grid": selection.get("grid", {}),
         "on_edges": selection.get("on_edges", []),
         "at_limit": selection.get("at_limit", False),

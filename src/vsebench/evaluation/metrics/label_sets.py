@@ -76,6 +76,13 @@ class MacroF1OfPresent(SetMetric):
         return share(f1.sum(axis=-1, where=right > 0), np.count_nonzero(right, axis=-1).astype(float))
 
 
+class RecalledLabels(SetMetric):
+    """The share of all labels with a hit: N+ of LEAR's and FastTag's tables, divided by the number of labels."""
+
+    def value(self, hits: Values, predicted: Values, right: Values) -> Values:
+        return mean_over_labels((hits > 0).astype(float))
+
+
 METRICS = {
     "pc_precision": PcPrecision,
     "pc_recall": PcRecall,
@@ -85,4 +92,5 @@ METRICS = {
     "macro_f1": MacroF1,
     "macro_f1_of_means": MacroF1OfMeans,
     "macro_f1_of_present": MacroF1OfPresent,
+    "recalled_labels": RecalledLabels,
 }

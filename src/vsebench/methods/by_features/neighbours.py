@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Literal, Self
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +48,10 @@ class NeighbourSettings(FeatureSettings):
     neighbours: int | None = Field(ge=1)  # number of nearest images, or all images if there are fewer; none: all images
     skipped: int = Field(default=0, ge=0)  # number of the nearest images to skip
     distance: Distance = "cosine"  # the distance between images
+    # The chance that a nearest image is found; if it is missed, the next one takes its place. All images are then
+    # sorted, and an image always misses the same neighbours.
+    found: float = Field(default=1.0, gt=0, le=1)
+    only_first: bool = False  # whether only the very nearest image can be missed
     # The weight of a neighbour with the cosine c and the distance e. `equal`: 1. `cosine`: c^power, or 0 if c < 0.
     # `exponential`: exp(sharpness (c - c of the nearest image)). `inverse_distance`: 1 / e.
     weights: Literal["equal", "cosine", "exponential", "inverse_distance"] = "equal"
@@ -55,6 +60,8 @@ class NeighbourSettings(FeatureSettings):
 
     @model_validator(mode="after")
     def _fitting(self) -> "NeighbourSettings":
+        if self.only_first and self.found == 1:
+            raise PydanticCustomError("only_first", "only_first: no image is missed; set `found` below 1")
         if self.weights in ("cosine", "exponential") and self.distance != "cosine":
             raise PydanticCustomError("weights", f"weights: '{self.weights}' needs the distance 'cosine'")
         return self
@@ -252,6 +259,22 @@ def weigh(search: Search, queries: Rows, near: Ids, keys: Matrix, settings: Neig
             return np.ones_like(cosines)
 
 
+def found_by_chance(queries: Rows, n: int, settings: NeighbourSettings) -> NDArray[np.bool_]:
+    """Return which of the n nearest rows of each query are its neighbours, (m, n), if each row is found by chance.
+
+    The random numbers depend on the query's features alone, so that a model ranks an image always in the same way.
+    """
+    found = np.empty((queries.shape[0], n), dtype=np.bool_)
+    for row in range(len(found)):
+        numbers = queries[[row]].data if sparse.issparse(queries) else queries[row]
+        found[row] = np.random.default_rng(crc32(numbers.tobytes())).random(n) < settings.found
+    if settings.only_first:
+        found[:, 1:] = True
+    if settings.neighbours is not None:
+        found &= np.cumsum(found, axis=1) <= settings.neighbours
+    return found
+
+
 def vote(near: Ids, weights: Numbers, labels: LabelMatrix, second_key: Matrix) -> Matrix:
     """Return the scores of labels, (m, n_labels) float32: the second key plus the weights of neighbours with the label.
 
@@ -308,13 +331,17 @@ class NeighbourModel(Model):
         `rows` are the queries, from `prepared`; `labels` are the labels of the search's rows.
         """
         skipped, neighbours = self.settings.skipped, self.settings.neighbours
-        k = labels.n_rows if neighbours is None else min(neighbours + skipped, labels.n_rows)
+        by_chance = self.settings.found < 1
+        k = labels.n_rows if neighbours is None or by_chance else min(neighbours + skipped, labels.n_rows)
         near, keys = search.nearest(rows, k)
-        if skipped:
+        if skipped or by_chance:
             # Rows ascend, so of rows with equal keys the first count as nearest.
             kept = np.argsort(-keys, axis=1, kind="stable")[:, skipped:]
             near, keys = np.take_along_axis(near, kept, axis=1), np.take_along_axis(keys, kept, axis=1)
-        return vote(near, weigh(search, rows, near, keys, self.settings), labels, self.second_key)
+        weights = weigh(search, rows, near, keys, self.settings)
+        if by_chance:
+            weights = weights * found_by_chance(rows, near.shape[1], self.settings)
+        return vote(near, weights, labels, self.second_key)
 
     def largest_score(self) -> float:
         numbers = self.features.data if sparse.issparse(self.features) else self.features

@@ -58,6 +58,9 @@ class LabelTable:
         self.labels, self.n_outputs = labels, labels.n_labels
         self.lists = labels.offsets, np.concatenate([labels.label_of_pair, np.zeros(LANES, dtype=np.int32)])
 
+    def start_epoch(self) -> None:
+        """Prepare for the next epoch."""
+
     def model(self, hidden: Sequence[Matrix], last: Matrix, normalisation: Normalisation) -> Model:
         """Return the model with these layers, (inputs + 1, units) each: weights and, as the last row, intercepts."""
         return Network(hidden, np.ascontiguousarray(last.T), normalisation)
@@ -121,6 +124,7 @@ class NetworkMethod(Method):
     def epoch(self) -> Progress:
         """Train once on every image, in a new random order."""
         n_images = self.seen.labels.n_rows
+        self.table.start_epoch()
         total = sum(map(self.step, batches(n_images, self.settings.batch, self.order)))
         return Progress(total / n_images, self.loss.trials())
 

@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from vsebench.data.problem import LabelMatrix, Matrix, Problem
-from vsebench.data.streams import Stream
+from vsebench.data.streams import Stream, generator
 from vsebench.kernels.alias import AliasTable
 from vsebench.kernels.losses.label_sample import BATCH, DRAWN, NEXT_IMAGE, NOTHING, POSITIVES, sample_labels
 from vsebench.kernels.losses.sampled_words import WordTable, move_touched
@@ -35,6 +35,9 @@ class SampleSettings(Settings):
     # Labels that cannot be negatives: none, the image's drawn positives, all its labels, or the drawn positives of the
     # whole batch. With `next_image` the negatives are labels of the next image of the batch.
     exclude: Literal["none", "drawn", "positives", "batch", "next_image"] = "positives"
+    # Number of labels drawn at the start of each epoch, from which the negatives of the epoch are drawn; none:
+    # negatives are drawn from all labels.
+    presampled: int | None = Field(default=None, ge=1)
     # Whether labels are ranked by s_l + a log(c_l), since frequent labels are often drawn as negatives.
     correct_for_frequency: bool = False
 
@@ -58,6 +61,16 @@ class SampleSettings(Settings):
             )
         return self
 
+    @model_validator(mode="after")
+    def _no_presample_of_the_next_image(self) -> "SampleSettings":
+        if self.exclude == "next_image" and self.presampled is not None:
+            raise PydanticCustomError(
+                "next_image",
+                "presampled: with `exclude: next_image` negatives are the next image's labels; set null, or another"
+                " `exclude`",
+            )
+        return self
+
 
 class SampledVectors(FixedVectors):
     """Label vectors for a loss of drawn labels; images without labels or with all labels have no loss."""
@@ -65,7 +78,9 @@ class SampledVectors(FixedVectors):
     def __init__(self, problem: Problem, settings: Any, labels: LabelMatrix) -> None:
         super().__init__(problem, settings, labels)
         self.n_steps = 0
-        self.negatives = AliasTable.of(self.n_images_of.astype(np.float64) ** settings.negative_power)
+        self.weights = self.n_images_of.astype(np.float64) ** settings.negative_power
+        self.negatives = AliasTable.of(self.weights)
+        self.presample = generator(problem.seed, Stream.PRESAMPLE)
         self.chosen = np.empty((settings.batch, settings.positives + settings.negatives), dtype=np.int32)
         self.in_batch = np.zeros(len(self.n_images_of) if settings.exclude == "batch" else 0, dtype=np.bool_)
         self.rng = new_state(problem.seed, Stream.NEGATIVES)
@@ -82,6 +97,12 @@ class SampledVectors(FixedVectors):
         settings = self.settings
         draws = (settings.batch, settings.positives + settings.negatives) if settings.joint else None
         return WordTable.of(self.start[self.is_learnt], draws, with_terms)
+
+    def start_epoch(self) -> None:
+        if self.settings.presampled is not None:
+            shares = self.weights / self.weights.sum()
+            draws = self.presample.multinomial(self.settings.presampled, shares)
+            self.negatives = AliasTable.of(draws.astype(np.float64))
 
     def draw(self, images: Images) -> NDArray[np.int32]:
         """Return a new sample of labels for each image, (m, P + N); see `sample_labels`."""

@@ -24,6 +24,7 @@ from vsebench.plan.settings import (
     epochs_of,
     grid_of,
     is_validated,
+    more_seeds,
     seed_of_settings,
     starting_settings,
     validation_metric,
@@ -43,7 +44,11 @@ def fit(plan: Plan, at: Wildcards) -> Job:
     seed = seed_of_settings(plan, at.variant, at.task, at.case.seed)
     chosen = [] if seed == at.case.seed else [model_file(at.task, at.variant, seed, "run.json")]
     grid = grid_of(plan, at.variant)
-    search = {"grid": grid, "beyond": beyond_edges(plan, at.variant) if grid else None}
+    search = {
+        "grid": grid,
+        "beyond": beyond_edges(plan, at.variant) if grid else None,
+        "more_seeds": more_seeds(plan, at.variant, at.task),
+    }
     given = fit_options(plan, at)
     return Job(
         fit_inputs(plan, at, "fit") | {"chosen": chosen},

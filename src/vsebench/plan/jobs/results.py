@@ -146,7 +146,9 @@ def gather(plan: Plan, at: Wildcards) -> Job:
         return Job(inputs | {"about": shown}, options(about=shown))
     if at.name == "settings.json":
         variants = {
-            variant: {"title": method.title, "source": method.source} for variant, method in plan.methods.items()
+            variant: {"title": method.title, "source": method.source}
+            | ({"from_paper": True} if method.from_paper else {})
+            for variant, method in plan.methods.items()
         }
         return Job(inputs, options(variants=variants, not_tuned=not_tuned(plan)))
     return Job(inputs)

@@ -10,6 +10,7 @@ from vsebench.rendering.table import format_value
 CHOICES = {
     "tuned": "chosen by this run on validation labels",
     "recorded": "chosen by an earlier search on validation labels of the same data",
+    "paper": "taken from a paper or its code",
     "untuned": "not chosen for this data (untuned)",
 }
 

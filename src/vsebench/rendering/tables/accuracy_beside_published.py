@@ -16,7 +16,7 @@ from vsebench.rendering.results import Results
 from vsebench.rendering.table import Cell, Column, Row, Table
 
 NOTES = (
-    "Here: mean over seeds with 95 % intervals over {units}; settings chosen on validation.",
+    "Here: mean over seeds with 95 % intervals over {units}.",
     "Bold: our interval contains the published value.",
 )
 PERCENT = "The paper prints percentages; they are shown as shares."

@@ -5,6 +5,7 @@ from itertools import groupby
 from typing import Any
 
 from vsebench.core.tasks import Task
+from vsebench.rendering.choices import how_chosen
 from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Column, Row, Table
@@ -18,19 +19,12 @@ COLUMNS = (
     Column("validation", "Validation", width=0.16),
 )
 
-CHOICES = {
-    "tuned": "tuned, {tried} tried",
-    "recorded": "chosen on this data set's validation labels, {tried} tried",
-    "untuned": "untuned",
-    "weights": "weights, {tried} tried",
-    "none": None,
-}
 NOTES = (
-    "Tuned: chosen on the validation labels from the configurations tried; test labels are not used. Where all seeds "
-    "share a split, the settings are chosen with the first seed. On the edge: the best value is the smallest or "
-    "largest value tried.",
-    "Chosen on this data set's validation labels: taken from an earlier run with tuning; seeds missing in that run use "
-    "the settings of its first seed. Untuned: the settings were not chosen on this data.",
+    "Searched: chosen on the validation labels from the configurations tried, by the seeds named; test labels are not "
+    "used. Where all seeds share a split, one search chooses the settings of all, by the mean over its seeds. On the "
+    "edge: the best value is the smallest or largest value tried.",
+    "Searched before: by an earlier run on the same data; seeds missing in that run use the settings of its first "
+    "seed. Untuned: the settings were not chosen on this data.",
 )
 
 
@@ -62,8 +56,7 @@ def row_of(results: Results, entries: list[dict[str, Any]]) -> Row:
     """Return one row for the seeds with the same settings."""
     first = entries[0]
     settings = ", ".join(f"{key} {value}" for key, value in first["settings"].items()) or None
-    tried = max(entry["n_configurations"] for entry in entries)
-    choice = CHOICES[first["choice"]]
+    choice = how_chosen(entries)
     edges = sorted({name for entry in entries for name in entry.get("on_edges", [])})
     edge = f"; {', '.join(edges)} on the edge" if edges else ""
     epochs = [str(entry["epochs"]) for entry in entries if entry["epochs"] is not None]
@@ -72,7 +65,7 @@ def row_of(results: Results, entries: list[dict[str, Any]]) -> Row:
         results.method_title(first["method"]),
         ", ".join(str(entry["seed"]) for entry in entries),
         settings,
-        choice and choice.format(tried=tried) + edge,
+        choice and choice + edge,
         ", ".join(epochs) or None,
         f"{first['validation_metric']}: {', '.join(values)}" if values else None,
         group=results.task_title(Task(first["dataset"], first["protocol"])),

@@ -1,0 +1,44 @@
+"""How the settings of a method were chosen, in words."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from vsebench.core.tasks import Task
+from vsebench.rendering.results import Results
+
+CHOICES = {
+    "tuned": "searched ({tried}, {seeds})",
+    "recorded": "searched before ({tried}, {seeds})",
+    "paper": "taken from a paper",
+    "untuned": "untuned",
+    "weights": "weights searched ({tried})",
+    "none": None,
+}
+NOTE = (
+    "Settings: searched on the validation labels of the same data (number of configurations and of seeds), by this run "
+    "or before; taken from a paper; or untuned, those of the method's file. A method without such an entry has nothing "
+    "to choose."
+)
+
+
+def how_chosen(entries: Sequence[dict[str, Any]]) -> str | None:
+    """Return how a method's settings on a task were chosen, from its entries in settings.json; None: not at all."""
+    text = CHOICES[entries[0]["choice"]]
+    tried = max(entry["n_configurations"] for entry in entries)
+    n_seeds = len({seed for entry in entries for seed in entry["seeds_of_search"]})
+    return text and text.format(tried=count(tried, "configuration"), seeds=count(n_seeds, "seed"))
+
+
+def chosen_at(results: Results, task: Task, variant: str) -> str | None:
+    """Return how the settings of a variant on a task were chosen; None if there is nothing to choose."""
+    entries = [
+        entry
+        for entry in results.settings
+        if (entry["dataset"], entry["protocol"], entry["method"]) == (task.dataset, task.protocol, variant)
+    ]
+    return how_chosen(entries) if entries else None
+
+
+def count(number: int, noun: str) -> str:
+    """Return a number with a noun in the right form."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
