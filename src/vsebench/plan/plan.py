@@ -15,6 +15,7 @@ from vsebench.evaluation.metrics.base import ListMetric, is_of_decision, load_me
 from vsebench.formats.adapters import knows
 from vsebench.methods.base import Fitter, load_method
 from vsebench.papers.base import Paper
+from vsebench.papers.comparison import compared_tables
 from vsebench.papers.verdicts import read_claims
 from vsebench.protocols.base import FROM, load_protocol, source_of
 from vsebench.rendering.kinds import (
@@ -148,6 +149,11 @@ class Plan:
             return []
         return [Entry(variant, name) for variant in self.variants(task) for name in self.decisions_of(variant, task)]
 
+    def is_validated(self, variant: str) -> bool:
+        """Return whether epochs, settings or the weights of an ensemble are chosen for a variant on validation labels."""
+        method = self.methods[variant]
+        return bool(method.epochs or method.grid or method.members)
+
     @property
     def timed_tasks(self) -> list[Task]:
         """The tasks where methods are timed."""
@@ -172,6 +178,8 @@ class Plan:
         makes |= {"word_vectors": bool(self.word_vectors), "cold": bool(self.cold_tasks)}
         makes |= {name: bool(self.variants_read(name)) for name in known_analyses()}
         protocols = {task.protocol: load_protocol(task.protocol).description for task in self.tasks}
+        entries = {str(task): [*self.variants(task), *map(str, self.decided(task))] for task in self.tasks}
+        simulated = [name for name, dataset in self.datasets.items() if knows(dataset.adapter)]
         return Outline(
             configuration=self.name,
             tasks=self.tasks,
@@ -200,6 +208,17 @@ class Plan:
             ],
             papers={paper.name: paper.title for paper in self.papers},
             files=[name for name in GATHERED if makes.get(name, True)],
+            entries=entries,
+            trained=[variant for variant, method in self.methods.items() if method.epochs],
+            searching=[variant for variant in self.methods if "trials" in self.method_class(variant).gives],
+            timed={
+                str(task): [variant for variant in self.variants(task) if self.is_validated(variant)]
+                for task in self.timed_tasks
+            },
+            simulated=simulated,
+            compared={
+                paper.name: compared_tables(paper, entries, self.config.metrics, simulated) for paper in self.papers
+            },
         )
 
     @cached_property
@@ -207,7 +226,7 @@ class Plan:
         """The tables of the run and of its papers, by their names."""
         tables = instances_of_run(TableKind, self.outline)
         for paper in self.papers:
-            tables |= instances_of_paper(TableKind, paper.path, paper.tables)
+            tables |= instances_of_paper(TableKind, paper.path, paper.tables, self.outline)
         return tables
 
     @cached_property
@@ -215,7 +234,7 @@ class Plan:
         """The figures of the run and of its papers, by their names."""
         figures = instances_of_run(FigureKind, self.outline)
         for paper in self.papers:
-            figures |= instances_of_paper(FigureKind, paper.path, paper.figures)
+            figures |= instances_of_paper(FigureKind, paper.path, paper.figures, self.outline)
         return figures
 
     def variants_read(self, name: str) -> list[str]:

@@ -5,6 +5,7 @@ of the JSON objects are not sorted).
 """
 
 import json
+from collections.abc import Collection
 from pathlib import Path
 
 from pydantic import Field, ValidationError
@@ -80,6 +81,29 @@ class Outline(Strict):
     metrics_left_out: list[MetricLeftOut]
     papers: dict[str, str]  # name -> title
     files: list[str]  # the keys of GATHERED that this run produces; for example, no `sweeps` without a sweep
+    # What decides which tables and figures have content (`Kind.applies`):
+    entries: dict[str, list[str]]  # dataset/protocol -> the methods run there, and each "method/decision"
+    trained: list[str]  # methods that are trained by epochs
+    searching: list[str]  # methods that examine negatives until one violates the margin
+    timed: dict[str, list[str]]  # dataset/protocol -> the methods that are timed there
+    simulated: list[str]  # data sets
+    compared: dict[str, list[str]]  # paper -> its printed tables with numbers that this run recomputes
+
+    def competitors(self, task: Task) -> list[str]:
+        """Return the methods of a task that are compared with each other, in display order."""
+        return [
+            name
+            for name, variant in self.variants.items()
+            if variant.role != "oracle" and name in self.entries[str(task)]
+        ]
+
+    def tasks_with(self, *names: str, protocols: Collection[str] | None = None) -> list[Task]:
+        """Return the tasks with results of one of these methods ("method" or "method/decision"), in display order."""
+        return [
+            task
+            for task in self.tasks
+            if (protocols is None or task.protocol in protocols) and not set(names).isdisjoint(self.entries[str(task)])
+        ]
 
     def variants_of_role(self, *roles: Role) -> list[str]:
         """Return the names of the methods that have one of these roles."""
