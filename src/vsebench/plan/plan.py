@@ -150,7 +150,7 @@ class Plan:
         return [Entry(variant, name) for variant in self.variants(task) for name in self.decisions_of(variant, task)]
 
     def is_validated(self, variant: str) -> bool:
-        """Return whether epochs, settings or the weights of an ensemble are chosen for a variant on validation labels."""
+        """Return whether a variant's epochs, settings or weights of members are chosen on validation labels."""
         method = self.methods[variant]
         return bool(method.epochs or method.grid or method.members)
 

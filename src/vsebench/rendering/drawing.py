@@ -67,7 +67,7 @@ def nothing(message: str) -> Figure:
 
 def panel_title(results: Results, task: Task) -> str:
     """Return a panel's title on lines that fit a quarter of a page."""
-    return fill(results.dataset_title(task.dataset), 26) + f"\nprotocol {task.protocol}"
+    return fill(results.short_title(task.dataset), 26) + f"\nprotocol {task.protocol}"
 
 
 def simulated_share(results: Results, datasets: Collection[str]) -> str:
@@ -202,7 +202,7 @@ def legend_of_lines(figure: Figure, results: Results, methods: Sequence[str], do
 
 
 def logarithmic(*scales: Axis) -> None:
-    """Make axes logarithmic, with powers of ten as labels over two decades or more, else with two plain numbers or more.
+    """Make axes logarithmic, with powers of ten as labels over two decades or more, else with plain numbers.
 
     Call it after drawing, since the labels depend on the range.
     """

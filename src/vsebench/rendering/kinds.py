@@ -70,7 +70,7 @@ class Kind(Strict, ABC):
 
     def applies(self, outline: Outline) -> bool:
         """Return whether a run has content for this table or figure; if not, it is left out of the run."""
-        return True
+        return bool(outline.papers) or not {"claims", "comparison", "audit"}.intersection(self.needs)
 
     def variants_read(self) -> list[str]:
         """Return the methods of the run for which the analyses in `needs` are made: the parameter `methods`, if any."""

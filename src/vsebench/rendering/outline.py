@@ -39,6 +39,9 @@ GATHERED = {
 }
 
 
+FEWEST_SEEDS = 3
+
+
 class OutlineVariant(Strict):
     """A configured method, or a decision, in the results."""
 
@@ -88,6 +91,15 @@ class Outline(Strict):
     timed: dict[str, list[str]]  # dataset/protocol -> the methods that are timed there
     simulated: list[str]  # data sets
     compared: dict[str, list[str]]  # paper -> its printed tables with numbers that this run recomputes
+
+    @property
+    def few_seeds(self) -> str:
+        """A warning if the run has too few seeds to estimate how its results vary between them; otherwise empty."""
+        number = len(self.seeds)
+        if number >= FEWEST_SEEDS:
+            return ""
+        seeds = "one seed" if number == 1 else f"{number} seeds"
+        return f"{seeds} cannot show how much results vary between seeds; use {FEWEST_SEEDS} or more, better 5"
 
     def competitors(self, task: Task) -> list[str]:
         """Return the methods of a task that are compared with each other, in display order."""

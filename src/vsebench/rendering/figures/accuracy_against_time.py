@@ -6,8 +6,7 @@ from vsebench.core.tasks import Task
 from vsebench.rendering.kinds import Figure, FigureKind
 from vsebench.rendering.metrics import few_metrics, metric_title
 from vsebench.rendering.outline import Outline
-from vsebench.rendering.page.headline import leading_metric
-from vsebench.rendering.results import Results, at, pick
+from vsebench.rendering.results import Results, at, leading_metric, pick
 from vsebench.rendering.timing import chosen_epochs, training_seconds
 
 Point = tuple[float, float]  # seconds and metric

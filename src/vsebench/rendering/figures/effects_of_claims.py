@@ -25,7 +25,7 @@ PANELS = (
 
 
 class EffectsOfClaims(FigureKind):
-    """The claims of one paper: a panel of differences and a panel of ratios, with each claim's tests below each other."""
+    """A panel of differences and a panel of ratios; the tests of each of the paper's claims are below each other."""
 
     needs = ("claims", "datasets")
     section = None
@@ -67,10 +67,10 @@ class EffectsOfClaims(FigureKind):
 
     def caption(self, results: Results) -> str:
         return (
-            f"Effects in the tests of the claims of the {paper_title(results, self.of)}, with 95 % intervals; one line per data set, protocol, rival "
-            "method and metric. Right of the vertical line, the effect has the claimed direction. A claim of equality "
-            "holds near the line, a claim of a minimum size only beyond that size. Intervals are cut at the edge of "
-            "the panel. Tests without a verdict are not shown."
+            f"Effects in the tests of the claims of the {paper_title(results, self.of)}, with 95 % intervals; one line "
+            "per data set, protocol, rival method and metric. Right of the vertical line, the effect has the claimed "
+            "direction. A claim of equality holds near the line, a claim of a minimum size only beyond that size. "
+            "Intervals are cut at the edge of the panel. Tests without a verdict are not shown."
         )
 
     def alternative(self, results: Results) -> str:

@@ -52,7 +52,7 @@ class LabelsByFrequency(FigureKind):
             means = rarest.group_by("method").agg(pl.col("value").mean())
             best, value = means.sort("value", "method", descending=[True, False]).row(0)
             title = results.method_title(best)
-            text += f" {results.task_title(task)}: best on the rarest labels is {title}, {value:.4f}."
+            text += f" {results.task_title(task)}: the largest on the rarest labels is {value:.4f}, of {title}."
         return text
 
 

@@ -3,8 +3,7 @@
 from vsebench.core.tasks import Task
 from vsebench.rendering.kinds import Figure, FigureKind
 from vsebench.rendering.metrics import few_metrics, metric_title
-from vsebench.rendering.page.headline import leading_metric
-from vsebench.rendering.results import Results, best_sentence
+from vsebench.rendering.results import Results, best_sentence, leading_metric
 
 
 class Overview(FigureKind):

@@ -7,8 +7,7 @@ import numpy as np
 from vsebench.rendering.kinds import Figure, FigureKind
 from vsebench.rendering.metrics import few_metrics, metric_title
 from vsebench.rendering.outline import Outline
-from vsebench.rendering.page.headline import leading_metric
-from vsebench.rendering.results import Results, at
+from vsebench.rendering.results import Results, at, leading_metric
 
 WRITTEN = 20  # maximum number of methods for numbers in the squares; with more methods, the squares are too small
 
