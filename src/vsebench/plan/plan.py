@@ -216,6 +216,7 @@ class Plan:
                 for task in self.timed_tasks
             },
             simulated=simulated,
+            claimed={paper.name: sorted({claim.test.method for claim in read_claims(paper)}) for paper in self.papers},
             compared={
                 paper.name: compared_tables(paper, entries, self.config.metrics, simulated) for paper in self.papers
             },

@@ -36,6 +36,9 @@ class EffectsOfClaims(FigureKind):
     def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
         return {f"effects-of-claims-{paper.replace('_', '-')}": {"of": paper} for paper in outline.papers}
 
+    def applies(self, outline: Outline) -> bool:
+        return bool(outline.tasks_with(*outline.claimed.get(self.of, ())))
+
     def is_empty(self, results: Results) -> bool:
         return not any(judged_tests_of_panel(results, self.of, prefix) for prefix, *_ in PANELS)
 
@@ -47,8 +50,6 @@ class EffectsOfClaims(FigureKind):
         claims_of_panels = [
             (panel, claims) for panel in PANELS if (claims := judged_tests_of_panel(results, self.of, panel[0]))
         ]
-        if not claims_of_panels:
-            return drawing.nothing("This run has no test of a claim with an effect and an interval")
         tests = [tests for _, claims in claims_of_panels for _, tests in claims]
         line, gap = fitting(len(tests), sum(map(len, tests)), PAGE - EDGE * (len(claims_of_panels) + 1))
         heights = [sum(gap + line * len(tests) for _, tests in claims) for _, claims in claims_of_panels]

@@ -25,7 +25,7 @@ class LabelsOfImages(TableKind):
     images: int = Field(default=3, ge=1, le=LIMIT)  # number of images of each task
 
     def applies(self, outline: Outline) -> bool:
-        return bool(outline.tasks_with(*self.methods))
+        return "examples" in outline.files and bool(outline.tasks_with(*self.methods))
 
     def table(self, results: Results) -> Table:
         rows = list(example_rows(results, self.methods, self.images))
