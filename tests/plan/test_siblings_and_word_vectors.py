@@ -74,14 +74,14 @@ def test_a_run_names_the_words_of_a_data_set():
     assert "word_vectors" in plan.provides(IAPR)
     assert "word_vectors" not in plan.provides(Task("corel5k", "distinct"))
     assert "word_vectors" in plan.outline.files
-    assert "word_vectors" in plan.tables
+    assert "word-vectors" in plan.tables
 
 
 def test_a_run_without_words_makes_no_table_of_them():
     plan = planned(methods=["popularity"], papers=[])
     assert plan.word_vectors == {}
     assert "word_vectors" not in plan.outline.files
-    assert "word_vectors" not in plan.tables
+    assert "word-vectors" not in plan.tables
 
 
 def test_a_variant_that_needs_words_is_left_out_where_there_are_none(monkeypatch):

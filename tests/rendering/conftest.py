@@ -24,7 +24,7 @@ from vsebench.evaluation.analyses.base import load_analysis
 from vsebench.papers.base import read_papers
 from vsebench.papers.comparison import compared_tables
 from vsebench.papers.evidence import Evidence, RunTask
-from vsebench.papers.verdicts import read_claims, verdicts
+from vsebench.papers.verdicts import verdicts
 from vsebench.rendering.kinds import FigureKind, Instance, TableKind, instances_of_run, make
 from vsebench.rendering.outline import GATHERED, LeftOut, Outline, OutlineVariant
 from vsebench.rendering.page.paper_section import figures_of, tables_of, with_content
@@ -110,7 +110,7 @@ class MadeUp:
             searching=["warp", "warp_published"],
             timed={str(task): self.trained(task) for task in self.tasks},
             simulated=simulated,
-            claimed={paper.name: [claim.test.method for claim in read_claims(paper)] for paper in PAPERS},
+            judged=["vse_ens", "vse_fs"],
             compared={paper.name: compared_tables(paper, entries, list(SHARES), simulated) for paper in PAPERS},
         )
 
@@ -287,7 +287,7 @@ def outline_of(task: Task, variants: Mapping[str, tuple[str, Any]], **entries: A
     """Return the outline of a run on one task with two seeds; `variants` contains the titles and roles by name."""
     fixed = {"protocols": {task.protocol: "one label"}, "seeds": [1, 2], "left_out": [], "metrics_left_out": []}
     fixed |= {"entries": {str(task): list(variants)}, "trained": list(variants), "searching": [], "timed": {}}
-    fixed |= {"simulated": [], "compared": {}, "claimed": {}}
+    fixed |= {"simulated": [], "compared": {}, "judged": []}
     return Outline(
         tasks=[task],
         variants={

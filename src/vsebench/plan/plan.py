@@ -1,5 +1,6 @@
 """The plan of a run: its data sets with their protocols, methods and papers, and its tables and figures."""
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +16,7 @@ from vsebench.evaluation.metrics.base import ListMetric, is_of_decision, load_me
 from vsebench.formats.adapters import knows
 from vsebench.methods.base import Fitter, load_method
 from vsebench.papers.base import Paper
+from vsebench.papers.claim import ClaimTest
 from vsebench.papers.comparison import compared_tables
 from vsebench.papers.verdicts import read_claims
 from vsebench.protocols.base import FROM, load_protocol, source_of
@@ -154,6 +156,16 @@ class Plan:
         method = self.methods[variant]
         return bool(method.epochs or method.grid or method.members)
 
+    def is_judged(self, test: ClaimTest, entries: Mapping[str, Collection[str]]) -> bool:
+        """Return whether a claim is about a method that runs on real data, or on simulated data that it is valid for."""
+        for task in self.tasks:
+            dataset = self.datasets[task.dataset]
+            on_simulated = test.on_simulated or test.judge_simulated
+            of_family = dataset.family in getattr(test, "families", [dataset.family])
+            if test.method in entries[str(task)] and (not knows(dataset.adapter) or (on_simulated and of_family)):
+                return True
+        return False
+
     @property
     def timed_tasks(self) -> list[Task]:
         """The tasks where methods are timed."""
@@ -216,7 +228,11 @@ class Plan:
                 for task in self.timed_tasks
             },
             simulated=simulated,
-            claimed={paper.name: sorted({claim.test.method for claim in read_claims(paper)}) for paper in self.papers},
+            judged=[
+                paper.name
+                for paper in self.papers
+                if any(self.is_judged(claim.test, entries) for claim in read_claims(paper))
+            ],
             compared={
                 paper.name: compared_tables(paper, entries, self.config.metrics, simulated) for paper in self.papers
             },

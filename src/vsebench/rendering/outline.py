@@ -90,7 +90,7 @@ class Outline(Strict):
     searching: list[str]  # methods that examine negatives until one violates the margin
     timed: dict[str, list[str]]  # dataset/protocol -> the methods that are timed there
     simulated: list[str]  # data sets
-    claimed: dict[str, list[str]]  # paper -> the methods that its claims are about
+    judged: list[str]  # papers with a claim about a method that ran on data on which the claim is judged
     compared: dict[str, list[str]]  # paper -> its printed tables with numbers that this run recomputes
 
     @property

@@ -123,7 +123,7 @@ def results(tmp_path):
     variant = OutlineVariant(title="Mine", role="baseline", source="test")
     keys = {"protocols": {"official": "words"}, "seeds": [1], "metrics": ["map"], "decision_metrics": [], "papers": {}}
     keys |= {"decisions": {}, "decided": [], "left_out": [], "metrics_left_out": [], "files": []}
-    keys |= {"trained": [], "searching": [], "timed": {}, "simulated": [], "claimed": {}, "compared": {}}
+    keys |= {"trained": [], "searching": [], "timed": {}, "simulated": [], "judged": [], "compared": {}}
     keys |= {"entries": {str(CASE.task): ["my_row"]}}
     found = Results(Path("none"))
     outline = Outline(tasks=[CASE.task], variants={"my_row": variant}, **keys)

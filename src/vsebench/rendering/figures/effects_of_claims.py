@@ -37,7 +37,7 @@ class EffectsOfClaims(FigureKind):
         return {f"effects-of-claims-{paper.replace('_', '-')}": {"of": paper} for paper in outline.papers}
 
     def applies(self, outline: Outline) -> bool:
-        return bool(outline.tasks_with(*outline.claimed.get(self.of, ())))
+        return self.of in outline.judged
 
     def is_empty(self, results: Results) -> bool:
         return not any(judged_tests_of_panel(results, self.of, prefix) for prefix, *_ in PANELS)

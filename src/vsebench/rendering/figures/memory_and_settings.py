@@ -26,7 +26,7 @@ class SettingAxis(Strict):
 
 
 class MemoryAndSettings(FigureKind):
-    """One row of panels per task: the memory of every method, and the metric against each setting that the run varies.
+    """One row of panels per task with the method: memory of all methods, and the metric against each varied setting.
 
     If there are too many tasks for a page, they share one row of panels.
     """
@@ -38,11 +38,12 @@ class MemoryAndSettings(FigureKind):
     settings: dict[str, SettingAxis] = Field(min_length=1)
 
     def applies(self, outline: Outline) -> bool:
-        return any(not set(timed).isdisjoint(outline.trained) for timed in outline.timed.values())
+        return self.method in outline.trained and any(self.method in timed for timed in outline.timed.values())
 
     def figure(self, results: Results) -> Figure:
         timing = results.timing.filter(phase="epoch")
-        tasks = results.tasks_of(timing)
+        tasks = results.tasks_of(timing.filter(method=self.method))
+        timing = pl.concat([at(timing, task) for task in tasks])
         draw = self._in_one_row if len(tasks) > MOST_ROWS else self._in_rows
         return draw(results, tasks, timing)
 

@@ -21,7 +21,7 @@ def headlines(results: Results) -> list[str]:
 
 
 def headline(results: Results, task: Task) -> Iterator[str]:
-    """Yield a sentence on the best method on a task, and one on the best of the papers' methods if that is another.
+    """Yield a sentence on the best method on a task, and one on the papers' methods if it is none of them.
 
     Yield nothing if no method is the best, for example if the run has only oracles. A method that is not
     significantly better than `random` is not called the best.
@@ -51,7 +51,7 @@ def headline(results: Results, task: Task) -> Iterator[str]:
         test = "not significantly " if near_best(numbers) else "significantly "
         test = test if numbers["p_adjusted"] is not None else ""
         title, reached = results.method_title(leader), format_value(numbers["value"], "score")
-        yield f"The best of the papers' methods is {title}: {reached}, {test}lower (by {behind})."
+        yield f"The papers' methods reach at most {reached} ({title}), {test}lower (by {behind})."
 
 
 def what_was_run(results: Results) -> list[tuple[str, str]]:
