@@ -157,7 +157,7 @@ class Plan:
         return bool(method.epochs or method.grid or method.members)
 
     def is_judged(self, test: ClaimTest, entries: Mapping[str, Collection[str]]) -> bool:
-        """Return whether a claim is about a method that runs on real data, or on simulated data that it is valid for."""
+        """Return whether a claim is about a method that runs on real data, or on simulated data it is valid for."""
         for task in self.tasks:
             dataset = self.datasets[task.dataset]
             on_simulated = test.on_simulated or test.judge_simulated
