@@ -119,6 +119,7 @@ def plans(copy: Copy) -> dict[str, Any]:
         "datasets": {"sim-features": {"protocols": ["images", "distinct"]}, "sim-iapr": {"protocols": ["regions"]}},
         "methods": ["popularity", "conditional", "nearest_centroid"],
     }
+    changes["trained"] = changes["tasks"] | {"methods": ["popularity", "wsabie", "warp"]}
     done = copy.python(PLANS, changes)
     assert done.returncode == 0, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)

@@ -168,3 +168,17 @@ def test_a_data_set_where_no_variant_can_run_is_refused_with_all_reasons():
     message = str(error.value)
     assert "datasets.corel5k-densehue: no method can run under official" in message
     assert f"opt_auc: {NEEDS['known_labels'].missing_reason}; oracle: {NEEDS['truth'].missing_reason}" in message
+
+
+def test_a_run_has_only_tables_and_figures_with_content():
+    labels = planned(methods=["popularity", "warp", "vse_fs"])
+    assert {"vse_ens_figure1", "vse_fs_figure2", "trials", "lsep_theorem1"} <= {*labels.tables, *labels.figures}
+    missing = {"lsep_table1", "wsabie_table3", "lsep_figure3", "sampled_tagging_figure_s1", "published-against-ours"}
+    assert missing.isdisjoint({*labels.tables, *labels.figures})
+    assert not any(name.startswith(("mean-ranks", "effects-of-claims-wsabie")) for name in labels.figures)
+    several = planned(datasets={"sim-iapr": ONE, "sim-nuswide": ONE}, methods=["popularity", "warp"])
+    assert "mean-ranks" in several.figures
+    real = planned(datasets={"saiapr": {"protocols": ["regions"]}}, methods=["warp", "vse_ens"])
+    assert {"published-against-ours", "effects-of-claims-vse-ens"} <= real.figures.keys()
+    assert "vse_ens_table2" in real.tables
+    assert not any("claims" in name or "audit" in name for name in planned(methods=["warp"], papers=[]).tables)

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.plan.runs import CONFIG, change_method, default, values
+from tests.plan.runs import CONFIG, ONE, change_method, default, planned, values
 from vsebench.config.dataset import SiblingsConfig, WordVectorsConfig
 from vsebench.config.method import read_method_config
 from vsebench.config.run import RunConfig
@@ -13,6 +13,7 @@ from vsebench.core.yaml_files import check, read_config
 from vsebench.formats.adapters import knows, load_adapter
 from vsebench.methods.base import Ensemble, load_method, read_settings, with_factors
 from vsebench.plan import read_plan
+from vsebench.plan.checks import few_seeds
 
 RUNS = sorted(CONFIG.glob("*.yaml"))
 PEERS = {"implicit_als": "implicit", "lightfm_warp": "lightfm", "lightfm_features": "lightfm"}
@@ -71,9 +72,31 @@ def test_files_of_words_are_valid(path):
 
 def test_missing_key_is_named():
     config = default()
-    del config["seeds"]
-    with pytest.raises(UserError, match="seeds: this key is missing"):
+    del config["methods"]
+    with pytest.raises(UserError, match="methods: this key is missing"):
         check(RunConfig, config, "some.yaml")
+
+
+def test_data_sets_and_methods_are_a_whole_configuration():
+    plan = read_plan(CONFIG, {"datasets": {"sim-iapr": ONE}, "methods": ["popularity", "warp"]}, [])
+    assert (plan.config.seeds, plan.config.tune, plan.config.timing.repeats) == ([1, 2, 3, 4, 5], False, 3)
+
+
+def test_a_run_that_tunes_needs_a_budget():
+    values = {"datasets": {"sim-iapr": ONE}, "methods": ["warp"], "tune": True}
+    with pytest.raises(UserError, match="the command line: tuning_budget: this key is missing"):
+        read_plan(CONFIG, values, [])
+
+
+@pytest.mark.parametrize(("seeds", "warned"), [([1], "one seed "), ([1, 2], "2 seeds "), ([1, 2, 3], None)])
+def test_a_run_with_fewer_than_three_seeds_warns(seeds, warned):
+    warnings = few_seeds(planned(methods=["popularity"], papers=[], seeds=seeds))
+    assert len(warnings) == (warned is not None)
+    assert all(f"seeds: {warned}cannot show how much results vary between seeds; use 3 or more" in w for w in warnings)
+
+
+def test_the_default_run_and_the_example_have_five_seeds():
+    assert [values(CONFIG / name)["seeds"] for name in ("config.yaml", "own.yaml")] == [[1, 2, 3, 4, 5]] * 2
 
 
 def test_yaml_that_is_no_yaml_is_named(tmp_path):

@@ -22,11 +22,12 @@ from vsebench.core.tasks import Case, Task
 from vsebench.evaluation.analyses import known_analyses
 from vsebench.evaluation.analyses.base import load_analysis
 from vsebench.papers.base import read_papers
+from vsebench.papers.comparison import compared_tables
 from vsebench.papers.evidence import Evidence, RunTask
 from vsebench.papers.verdicts import verdicts
 from vsebench.rendering.kinds import FigureKind, Instance, TableKind, instances_of_run, make
 from vsebench.rendering.outline import GATHERED, LeftOut, Outline, OutlineVariant
-from vsebench.rendering.page.paper_section import figures_of, tables_of
+from vsebench.rendering.page.paper_section import figures_of, tables_of, with_content
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Cell, Table
 
@@ -88,6 +89,8 @@ class MadeUp:
             name: {"title": title, "role": role, "source": f"a made-up source of {name}, equation 4 (simulated)"}
             for name, (title, role, _) in VARIANTS.items()
         }
+        entries = {str(task): self.variants(task) for task in self.tasks}
+        simulated = [name for name in DATASETS if name.startswith("sim")]
         return Outline(
             tasks=list(self.tasks),
             variants={name: OutlineVariant(**entry) for name, entry in variants.items()},
@@ -102,6 +105,13 @@ class MadeUp:
             metrics_left_out=[],
             papers={paper.name: paper.title for paper in PAPERS},
             files=[name for name in GATHERED if name not in known_analyses()],
+            entries=entries,
+            trained=[name for name in VARIANTS if name not in UNTRAINED],
+            searching=["warp", "warp_published"],
+            timed={str(task): self.trained(task) for task in self.tasks},
+            simulated=simulated,
+            judged=["vse_ens", "vse_fs"],
+            compared={paper.name: compared_tables(paper, entries, list(SHARES), simulated) for paper in PAPERS},
         )
 
     def summary(self) -> Iterator[dict[str, Any]]:
@@ -277,6 +287,8 @@ def analyses(**lines_of: list[dict[str, Any]]) -> Callable[[str], pl.DataFrame]:
 def outline_of(task: Task, variants: Mapping[str, tuple[str, Any]], **entries: Any) -> Outline:
     """Return the outline of a run on one task with two seeds; `variants` contains the titles and roles by name."""
     fixed = {"protocols": {task.protocol: "one label"}, "seeds": [1, 2], "left_out": [], "metrics_left_out": []}
+    fixed |= {"entries": {str(task): list(variants)}, "trained": list(variants), "searching": [], "timed": {}}
+    fixed |= {"simulated": [], "compared": {}, "judged": []}
     return Outline(
         tasks=[task],
         variants={
@@ -316,26 +328,28 @@ def make_results(folder: Path, tasks: Sequence[Task] = SMALL, seeds: int = 3, ep
 
 
 def tables(results: Results) -> dict[str, Instance]:
-    """Return all tables of a run and of the papers."""
-    of_papers = {name: table for paper in PAPERS for name, table in tables_of(paper).items()}
+    """Return the tables of a run and of the papers that apply to it."""
+    of_papers = {name: table for paper in PAPERS for name, table in tables_of(paper, results.outline).items()}
     return instances_of_run(TableKind, results.outline) | of_papers
 
 
 def figures(results: Results) -> dict[str, Instance]:
-    """Return all figures of a run and of the papers."""
-    of_papers = {name: figure for paper in PAPERS for name, figure in figures_of(paper).items()}
-    return instances_of_run(FigureKind, results.outline) | of_papers
+    """Return the figures of a run and of the papers that apply to it and have content."""
+    of_papers = {name: figure for paper in PAPERS for name, figure in figures_of(paper, results.outline).items()}
+    return with_content(instances_of_run(FigureKind, results.outline) | of_papers, results)
 
 
 def table_kind(results: Results, name: str) -> TableKind:
-    """Return the kind of a table with its parameters."""
-    instance = tables(results)[name]
+    """Return the kind of a table with its parameters; a paper's table need not apply to the run."""
+    of_papers = {name: table for paper in PAPERS for name, table in tables_of(paper).items()}
+    instance = (tables(results) | of_papers)[name]
     return make(TableKind, instance.kind, instance.parameters, name)
 
 
 def figure_kind(results: Results, name: str) -> FigureKind:
-    """Return the kind of a figure with its parameters."""
-    instance = figures(results)[name]
+    """Return the kind of a figure with its parameters; a paper's figure need not apply to the run."""
+    of_papers = {name: figure for paper in PAPERS for name, figure in figures_of(paper).items()}
+    instance = (instances_of_run(FigureKind, results.outline) | of_papers)[name]
     return make(FigureKind, instance.kind, instance.parameters, name)
 
 

@@ -14,9 +14,10 @@ from matplotlib.figure import Figure
 from tests.rendering.conftest import SMALL, changed, figure_kind, figures
 from vsebench.cli import main
 from vsebench.core.tasks import Task
-from vsebench.rendering.drawing import draw_lines
+from vsebench.rendering.drawing import draw_lines, logarithmic
 from vsebench.rendering.figures import effects_of_claims, memory_and_settings, wins_and_losses
 from vsebench.rendering.history import validated_epochs
+from vsebench.rendering.kinds import FigureKind, instances_of_run
 from vsebench.rendering.results import Results
 from vsebench.rendering.style import COLOURS, looks, save, style
 
@@ -98,12 +99,19 @@ def test_no_two_names_of_the_mean_ranks_overlap(results: Results) -> None:
         assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
 
 
-def test_mean_ranks_leave_the_oracle_out_and_say_why_they_cannot_be_drawn(results: Results) -> None:
+def test_mean_ranks_leave_the_oracle_out_and_name_their_data_sets(results: Results) -> None:
+    kind = figure_kind(results, "mean-ranks")
     with style():
-        assert "Oracle" not in texts(figure_kind(results, "mean-ranks").figure(results))
-        one = changed(results, metrics=results.metrics.filter(dataset="saiapr", seed=1))
-        message = texts(figure_kind(results, "mean-ranks").figure(one)).replace("\n", " ")
-        assert "this run has only one of each" in message
+        drawn = texts(kind.figure(results))
+    assert "Oracle" not in drawn
+    assert "2 data sets, part of the data simulated" in drawn
+    assert "over Simulated IAPR TC-12; SAIAPR TC-12 (region labels);" in kind.caption(results)
+
+
+def test_seeds_of_one_data_set_have_no_mean_ranks(results: Results) -> None:
+    one = results.outline.model_copy(update={"tasks": list(SMALL[1:])})
+    assert "mean-ranks" not in instances_of_run(FigureKind, one)
+    assert "wins-and-losses" in instances_of_run(FigureKind, one)
 
 
 def test_the_stage_writes_stable_files_with_truetype_fonts(results: Results, tmp_path: Path) -> None:
@@ -143,11 +151,53 @@ def test_a_mean_ends_where_the_first_seed_stops() -> None:
     assert shown["training_seconds"].to_list() == [2.0, 4.0, 2.0, 4.0]
 
 
-@pytest.mark.parametrize("name", ["trials", "convergence-saiapr-regions", "training-time", "vse_fs_figure2"])
-def test_a_run_without_trained_methods_says_so(name: str, results: Results) -> None:
-    other = changed(results, history=results.history.clear(), timing=results.timing.clear())
+def test_a_run_without_trained_methods_lacks_their_figures(results: Results) -> None:
+    names = {"trials", "convergence-saiapr-regions", "training-time", "accuracy-against-time", "vse_fs_figure2"}
+    assert names <= set(figures(results))
+    entries = {str(task): ["random", "ease"] for task in SMALL}
+    untrained = {"trained": [], "searching": [], "entries": entries, "timed": {str(task): [] for task in SMALL}}
+    other = changed(results, outline=results.outline.model_copy(update=untrained))
+    assert names.isdisjoint(figures(other))
+
+
+def test_a_metric_that_is_the_same_for_all_methods_is_not_in_the_overview(results: Results) -> None:
+    same = pl.when(pl.col("metric") == "recall@10", pl.col("dataset") == "saiapr").then(1.0).otherwise("value")
+    other = changed(results, summary=results.summary.with_columns(value=same))
+    kind = figure_kind(results, "overview")
     with style():
-        assert "o method of this run" in texts(figure_kind(results, name).figure(other))
+        labels = [axis.get_xlabel() for axis in kind.figure(other).axes]
+    assert labels == ["Recall@10", "MAP@10"]
+    assert "best MAP@10 on the test labels: " in kind.alternative(other)
+
+
+@pytest.mark.parametrize(("low", "high"), [(1.1, 1.3), (0.7, 9.0), (3.0, 40.0), (0.01, 80.0)])
+def test_a_logarithmic_axis_has_two_labels_or_more_without_factors(low: float, high: float) -> None:
+    with style():
+        figure = Figure()
+        axis = figure.subplots()
+        axis.plot([1, 2], [low, high])
+        logarithmic(axis.yaxis)
+        FigureCanvasAgg(figure).draw()
+        bottom, top = axis.get_ylim()
+        shown = [label.get_text() for label in axis.get_yticklabels() if bottom <= label.get_position()[1] <= top]
+    assert len([text for text in shown if text]) >= 2
+    assert not any("times" in text for text in shown)
+
+
+def test_the_effects_of_many_claims_fit_a_page(results: Results) -> None:
+    many = pl.concat([results.claims.filter(paper="vse_fs")] * 30)
+    kind = figure_kind(results, "effects-of-claims-vse-fs")
+    with style():
+        figure = kind.figure(changed(results, claims=many.sort("claim", maintain_order=True)))
+    assert figure.get_figheight() <= effects_of_claims.PAGE
+    assert figure_kind(results, "effects-of-claims-vse-fs").figure(results).get_figheight() <= effects_of_claims.PAGE
+
+
+def test_a_paper_without_judged_claims_has_no_effects(results: Results) -> None:
+    assert {name for name in figures(results) if name.startswith("effects")} == {
+        "effects-of-claims-vse-ens",
+        "effects-of-claims-vse-fs",
+    }
 
 
 def test_a_method_with_one_epoch_is_a_marker(results: Results) -> None:
@@ -193,18 +243,18 @@ def test_the_effects_are_those_of_the_judged_claims(results: Results) -> None:
     drawn = [
         test
         for start in ("difference", "ratio (")
-        for _, of in effects_of_claims.judged_tests_of_panel(results, start)
+        for _, of in effects_of_claims.judged_tests_of_panel(results, "vse_fs", start)
         for test in of
     ]
     wanted = [
         test
-        for test in results.claims.to_dicts()
+        for test in results.claims.filter(paper="vse_fs").to_dicts()
         if test["verdict"] in ("holds", "fails", "undecided")
         and str(test["effect_is"]).startswith(("difference of a metric", "ratio ("))
     ]
     assert len(drawn) == len(wanted) > 0
     with style():
-        lines = figure_kind(results, "effects-of-claims").figure(results)
+        lines = figure_kind(results, "effects-of-claims-vse-fs").figure(results)
     marks = [line for axis in lines.axes for line in axis.get_lines() if line.get_marker() == "o"]
     assert len(marks) == len(wanted)
 

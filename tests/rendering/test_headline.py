@@ -8,9 +8,10 @@ from vsebench.core import schemas
 from vsebench.core.tasks import Task
 from vsebench.rendering.figures.accuracy_against_time import front
 from vsebench.rendering.page.headline import headlines, what_was_run
+from vsebench.rendering.results import best_sentence
 from vsebench.rendering.timing import training_seconds
 
-ROLES = {"ours": "paper", "theirs": "paper", "ease": "baseline", "ceiling": "oracle"}
+ROLES = {"ours": "paper", "theirs": "paper", "ease": "baseline", "ceiling": "oracle", "random": "control"}
 
 
 def run(values, equal=(), simulated=False, choice="tuned", metrics=("recall@10",)):
@@ -44,7 +45,7 @@ def run(values, equal=(), simulated=False, choice="tuned", metrics=("recall@10",
 def test_the_best_method_and_the_best_of_the_papers_methods():
     assert headlines(run({"ours": 0.4, "theirs": 0.3, "ease": 0.5, "ceiling": 0.9})) == [
         "Photos, protocol distinct: Ease is best, Recall@10 0.5000 (95 % interval 0.4900 to 0.5100). "
-        "The best of the papers' methods is Ours: 0.4000, significantly lower (by 0.1000)."
+        "The papers' methods reach at most 0.4000 (Ours), significantly lower (by 0.1000)."
     ]
 
 
@@ -68,6 +69,23 @@ def test_a_best_method_of_a_paper_needs_one_sentence():
 def test_one_method_is_not_called_best_and_oracles_alone_are_no_result():
     assert "Ease is the only method" in headlines(run({"ease": 0.5}))[0]
     assert headlines(run({"ceiling": 0.5})) == []
+
+
+@pytest.mark.parametrize(
+    ("values", "equal"), [({"ours": 0.4, "random": 0.3}, ["random"]), ({"random": 0.5, "ease": 0.3}, [])]
+)
+def test_what_does_not_beat_random_is_not_called_best(values, equal):
+    results = run(values, equal)
+    assert headlines(results) == ["Photos, protocol distinct: no method is shown to beat Random in Recall@10."]
+    assert (
+        best_sentence(results, Task("d", "distinct")) == "Photos, protocol distinct: no method is shown to beat Random."
+    )
+
+
+def test_what_beats_random_is_called_best():
+    results = run({"ours": 0.4, "random": 0.3})
+    assert "Ours is best" in headlines(results)[0]
+    assert "best Recall@10 on the test labels: Ours" in best_sentence(results, Task("d", "distinct"))
 
 
 def test_simulated_data_is_called_so():

@@ -10,15 +10,18 @@ import shutil
 from html.parser import HTMLParser
 from pathlib import Path
 
+import polars as pl
 import pytest
 
-from tests.rendering.conftest import PAPERS, SMALL, figures, make_results, table_kind, tables
+from tests.rendering.conftest import PAPERS, SMALL, changed, figures, make_results, table_kind, tables
 from vsebench.cli import main
-from vsebench.rendering.page.page import not_in_papers
+from vsebench.rendering.page.page import not_in_papers, notices
+from vsebench.rendering.page.paper_section import how_many_claims
 from vsebench.rendering.results import Results
 from vsebench.rendering.writers.csv import to_csv
 from vsebench.stages.table import write_table
 
+ROOT = Path(__file__).parents[2]
 SVG = "<svg xmlns='http://www.w3.org/2000/svg'/>"
 VOID = {"meta", "img", "br", "link", "input", "hr"}
 SHOWN = tuple(paper.name for paper in PAPERS if paper.tables or paper.figures or paper.claims)
@@ -166,12 +169,17 @@ def test_the_page_has_the_numbers_of_the_csv(page: Page, folder: Path, results: 
         assert shown == expected, name
 
 
-def test_each_paper_has_a_section_with_its_tables_and_all_its_claims(page: Page, folder: Path) -> None:
+def test_each_paper_has_a_section_with_its_tables_and_all_its_claims(
+    page: Page, folder: Path, results: Results
+) -> None:
     sections = [attributes["id"] for tag, attributes in page.elements if tag == "section"]
     expected = ["result", "claims", "overview", *SHOWN, *(task.name for task in SMALL)]
     assert sections[: len(expected)] == expected
     of_papers = [name for name in shown_tables(page) if name.startswith(SHOWN)]
-    assert of_papers == [f"{paper.name}_{key}" for paper in PAPERS for key in paper.tables]
+    applying = tables(results)
+    names = [f"{paper.name}_{key}" for paper in PAPERS for key in paper.tables]
+    assert of_papers == [name for name in names if name in applying]
+    assert 0 < len(of_papers) < len(names)
     with (folder / "results" / "tables" / "claims.csv").open(encoding="utf-8") as file:
         tests = list(csv.DictReader(file))
     for paper in SHOWN:
@@ -195,13 +203,66 @@ def test_what_a_reader_must_know_is_said(page: Page) -> None:
     assert "ties count against the method" in text
     assert "SAIAPR TC-12 (region labels): 82,489 pairs, but 82,490 were expected." in text
     assert "(nothing to rank <for it>)" in text  # escaped in the source
-    assert "Oracle (ceiling) is left out: it needs simulated data." in text
+    assert (
+        "SAIAPR TC-12 (region labels), protocol regions: Left out: Oracle (ceiling) (it needs simulated data)." in text
+    )
     assert "Filters seed 0, top_labels 600" in text
     assert "VSE-fs: 12 runs of one configuration each diverged" in text
     assert "searched (12 configurations, 3 seeds)" in text
     assert "a made-up source of warp, equation 4 (simulated)" in text
     assert "0123456789ab" in text
     assert "8.0 GiB" in text
+
+
+def test_what_a_run_lacks_of_a_paper_is_named_in_one_line(page: Page, results: Results) -> None:
+    text = words(page)
+    assert "Left out, because this run has nothing to show in them: table 1, table 2, examples, figure 2," in text
+    assert "Nothing to draw" not in text
+    assert not {"lsep_table1", "sampled_tagging_figure4"}.intersection(tables(results))
+
+
+def test_the_number_of_testable_claims_is_said_with_the_commands_that_test_others(page: Page, results: Results) -> None:
+    verdicts = results.claims.group_by("paper", "claim").agg(pl.col("verdict").unique())["verdict"].to_list()
+    tested = sum(set(of_claim) != {"not testable here"} for of_claim in verdicts)
+    assert f"{tested} of {len(verdicts)} claims can be tested on the data of this run. For the others, run " in words(
+        page
+    )
+    assert "make CONFIG=config/iapr-short.yaml (VSE-ens, VSE-fs); make CONFIG=config/wsabie.yaml (WSABIE)." in words(
+        page
+    )
+    assert all((ROOT / "config" / str(paper.run)).is_file() for paper in PAPERS)
+    own = changed(results, outline=results.outline.model_copy(update={"configuration": "wsabie.yaml"}))
+    assert "wsabie.yaml" not in how_many_claims(own, PAPERS)
+
+
+def test_a_page_without_papers_is_about_the_run_alone(folder: Path, results: Results, tmp_path: Path) -> None:
+    for name in ("results", "figures"):
+        shutil.copytree(folder / name, tmp_path / name)
+    outline = json.loads((tmp_path / "results" / "outline.json").read_text(encoding="utf-8")) | {"papers": {}}
+    (tmp_path / "results" / "outline.json").write_text(json.dumps(outline), encoding="utf-8")
+    arguments = command(tmp_path)
+    start = arguments.index("--papers")
+    del arguments[start : start + 1 + len(PAPERS)]
+    assert main(arguments) == 0
+    page = Page((tmp_path / "results" / "report.html").read_text(encoding="utf-8"))
+    sections = [attributes["id"] for tag, attributes in page.elements if tag == "section"]
+    assert sections == [
+        "result",
+        "overview",
+        *(task.name for task in SMALL),
+        "training-time",
+        "settings",
+        "data",
+        "machine",
+        "files",
+    ]
+
+
+@pytest.mark.parametrize("seeds", [1, 2, 3])
+def test_too_few_seeds_are_a_warning(seeds: int, results: Results) -> None:
+    outline = results.outline.model_copy(update={"seeds": list(range(seeds))})
+    warnings = [line for line in notices(changed(results, outline=outline)) if "use 3 or more, better 5" in line]
+    assert len(warnings) == (seeds < 3)
 
 
 def test_the_same_results_give_the_same_page(folder: Path, text: str) -> None:

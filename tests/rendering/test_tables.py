@@ -19,7 +19,7 @@ from vsebench.core.storage import write_json
 from vsebench.evaluation.convergence import to_best_epoch
 from vsebench.rendering.kinds import TableKind, instances_of_run
 from vsebench.rendering.metrics import metric_title
-from vsebench.rendering.outline import MetricLeftOut
+from vsebench.rendering.outline import LeftOut, MetricLeftOut
 from vsebench.rendering.page.page import notices
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Table
@@ -89,7 +89,7 @@ def test_one_best_per_metric_and_the_oracle_apart(results: Results) -> None:
 def test_a_variant_that_is_left_out_is_named_with_the_reason(results: Results) -> None:
     table = table_kind(results, "accuracy-saiapr-regions").table(results)
     assert not any(row.apart for row in table.rows)
-    assert table.notes[-1] == "Oracle is left out: it needs simulated data."
+    assert table.notes[-1] == "Left out: Oracle (ceiling) (it needs simulated data)."
 
 
 def test_a_dagger_marks_what_is_not_significantly_worse(results: Results) -> None:
@@ -275,15 +275,64 @@ def test_a_metric_that_is_left_out_is_named_with_the_reason(results: Results) ->
     missing = MetricLeftOut(**keys, metric="sibling_precision@10", reason="no siblings")
     outline = results.outline.model_copy(update={"metrics_left_out": [missing]})
     other = changed(results, outline=outline)
-    assert notes(other, task, results.accuracy(task))[-1] == "Sibling precision@10 is left out: no siblings"
+    accuracy, metrics = results.accuracy(task), results.outline.metrics
+    assert notes(other, task, accuracy, metrics)[-1] == "Left out: Sibling precision@10 (no siblings)."
+
+
+def test_methods_that_are_left_out_for_the_same_reason_share_a_note(results: Results) -> None:
+    task = results.outline.tasks[0]
+    left_out = [
+        LeftOut(dataset=task.dataset, protocol=task.protocol, method=method, reason=reason)
+        for method, reason in (("ease", "no features"), ("warp", "no truth"), ("vse_fs", "no features"))
+    ]
+    other = changed(results, outline=results.outline.model_copy(update={"left_out": left_out}))
+    assert notes(other, task, results.accuracy(task), results.outline.metrics)[-2:] == [
+        "Left out: EASE, VSE-fs (no features).",
+        "Left out: WARP (no truth).",
+    ]
+    latex = to_latex(replace(table_kind(results, "datasets").table(results), notes=("One", "Two.", "Three")), "tab:x")
+    assert "One. Two. Three." in latex
+
+
+def test_what_does_not_beat_random_is_said(results: Results) -> None:
+    task = results.outline.tasks[0]
+    hopeless = pl.when(pl.col("method") == "random", pl.col("metric") == "mrr").then(0.3).otherwise("p_adjusted")
+    other = changed(results, summary=results.summary.with_columns(p_adjusted=hopeless))
+    said = notes(other, task, other.accuracy(task), results.outline.metrics)
+    assert "No method is shown to beat Random in MRR; there, bold is only the largest." in said
+    assert not any("beat Random" in line for line in notes(results, task, results.accuracy(task), ["mrr"]))
+
+
+def test_the_best_method_is_named_only_if_it_beats_random(results: Results) -> None:
+    hopeless = pl.when(pl.col("method") == "random").then(0.3).otherwise("p_adjusted")
+    other = changed(results, summary=results.summary.with_columns(p_adjusted=hopeless))
+    table = table_kind(results, "best").table(other)
+    assert values(table, "method") == ["none shown to beat Random"] * 2
+    assert values(table, "recall_10") == [None, None]
+
+
+def test_a_table_of_few_metrics_stays_whole(results: Results) -> None:
+    table = table_kind(results, "accuracy-few-saiapr-regions").table(results)
+    assert [column.title for column in table.columns if column.interval] == ["Recall@10", "MAP@10", "NDCG@10", "AUC"]
+    assert to_latex(table, "tab:x").count("\\begin{tabular}") == 1
+    few = results.outline.model_copy(update={"metrics": ["recall@10", "map@10"]})
+    assert "accuracy-few-saiapr-regions" not in instances_of_run(TableKind, few)
+
+
+def test_many_metrics_are_split_before_methods(results: Results) -> None:
+    table = replace(table_kind(results, "accuracy-saiapr-regions").table(results), fold=2)
+    floats = to_latex(table, "tab:x").split("\\begin{table*}")[1:]
+    assert len(floats) > 1
+    assert all("Random" in part and "(published settings)" in part for part in floats)
 
 
 def test_with_one_seed_the_intervals_are_said_to_be_over_images(results: Results) -> None:
     one = results.accuracy(REAL).with_columns(n_seeds=pl.lit(1))
-    said = notes(results, REAL, one)
+    metrics = results.outline.metrics
+    said = notes(results, REAL, one, metrics)
     assert said[0].startswith("One seed, with 95 % intervals over images;")
     assert not any("images and seeds" in line for line in said)
-    assert "3 seeds" in notes(results, REAL, results.accuracy(REAL))[0]
+    assert "3 seeds" in notes(results, REAL, results.accuracy(REAL), metrics)[0]
 
 
 @pytest.mark.parametrize(("occurrences", "mentioned"), [(82489, True), (99527, False)])
@@ -293,7 +342,8 @@ def test_regions_of_labels_without_repetition_are_said_to_be_distinct_labels(
     entry = results.datasets["saiapr"]
     counts = entry["counts"] | {"pairs": 82489, "occurrences": occurrences}
     other = changed(results, datasets=results.datasets | {"saiapr": entry | {"counts": counts}})
-    below = [line for line in notes(other, REAL, results.accuracy(REAL)) if "o image has a label twice" in line]
+    below = notes(other, REAL, results.accuracy(REAL), results.outline.metrics)
+    below = [line for line in below if "o image has a label twice" in line]
     above = [line for line in notices(other) if "o image has a label twice" in line]
     assert (len(below), len(above)) == (mentioned, mentioned)
     if mentioned:

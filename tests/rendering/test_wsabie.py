@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 
 from tests.builders import frame
@@ -199,9 +198,8 @@ def test_validation_is_drawn_against_seconds_of_training(results: Results) -> No
 
 
 @pytest.mark.parametrize("name", ["figure1", "figure2"])
-def test_a_run_without_the_rows_says_so(results: Results, name: str) -> None:
-    vars(results).update(analysis=analyses(precision_at=[]), history=pl.DataFrame(schema=schemas.HISTORY))
-    with style():
-        figure = figure_kind(results, f"wsabie_{name}").figure(results)
-    assert not figure.axes
-    assert figure.texts[0].get_text().startswith("This run")
+def test_a_run_without_its_methods_lacks_a_figure(results: Results, name: str) -> None:
+    kind = figure_kind(results, f"wsabie_{name}")
+    assert kind.applies(results.outline)
+    results.outline.entries["sim-tree/official"] = ["vote_by_cosine"]
+    assert not kind.applies(results.outline)

@@ -19,7 +19,7 @@ from vsebench.core.storage import numbered
 from vsebench.data.splits import FILES as SPLIT_NAMES
 from vsebench.data.splits import FIT_FILES
 from vsebench.plan import DATASET_NAME, VARIANT_NAME, jobs, read_plan
-from vsebench.plan.checks import left_out_lines
+from vsebench.plan.checks import few_seeds, left_out_lines
 from vsebench.plan.jobs.data import (
     MADE_FEATURES,
     joined_files,
@@ -54,7 +54,7 @@ if workflow.resource_settings.cores == 0:
     sys.exit("vsebench: --cores 0: no job can run; use 1 or more, or all")
 
 if workflow.is_main_process:
-    for line in left_out_lines(PLAN):
+    for line in [*few_seeds(PLAN), *left_out_lines(PLAN)]:
         print(line, file=sys.stderr)
     if workflow.local_exec and not workflow.dryrun:
         logging.getLogger("snakemake.logging").addHandler(

@@ -44,8 +44,8 @@ class Timing(Strict):
     """Numbers of repeats and epochs that are timed for each method."""
 
     # number of new processes per method; each uses the split and settings of one of the run's seeds, in turn
-    repeats: int = Field(ge=1)
-    epochs: int = Field(ge=1)  # number of epochs to time in each repeat
+    repeats: int = Field(default=3, ge=1)
+    epochs: int = Field(default=3, ge=1)  # number of epochs to time in each repeat
     # true: each repeat also times all epochs up to the chosen number, for claims on the time to converge
     to_best_epoch: bool = False
     protocols: list[str] | None = Field(default=None, min_length=1)  # protocols to time under; none: all of them
@@ -89,12 +89,14 @@ class RunConfig(Strict):
     # names of files in config/methods, in the order of display; a method is left out of tasks on which it cannot run,
     # for example if it needs image features
     methods: list[str] = Field(min_length=1)
-    seeds: list[int] = Field(min_length=1)  # one split and one fit per seed; results are means over them
-    factors: int = Field(ge=1)  # K of every method that has factors and whose file does not set them
+    # one split and one fit per seed; results are means over them, and a run with fewer than three warns
+    seeds: list[int] = Field(default=[1, 2, 3, 4, 5], min_length=1)
+    factors: int = Field(default=32, ge=1)  # K of every method that has factors and whose file does not set them
     # true: choose settings from each method's `grid` on the validation labels (under `official` once, with the first
     # seed, for all seeds); false: use its `settings`. The number of epochs is always chosen on the validation labels
-    tune: bool
-    tuning_budget: int = Field(ge=1)  # number of configurations that the grid of each method must have if the run tunes
+    tune: bool = False
+    # number of configurations that the grid of each method must have; required if the run tunes
+    tuning_budget: int | None = Field(default=None, ge=1)
     # number of configurations that a method may try beyond its grid while the best value is at the edge of the values
     # tried; each step uses the ratio of the last two values, or 2 next to a 0
     tuning_beyond_edges: int = Field(default=0, ge=0)
@@ -106,9 +108,9 @@ class RunConfig(Strict):
     validation_metric: str | None = None
     # full names of the metrics to measure, in the order of display; see [metrics.md](metrics.md)
     metrics: list[str] = Field(default=list(DEFAULT_METRICS), min_length=1)
-    validation_images: int = Field(ge=1)  # the largest number of images to validate on
-    bootstrap: int = Field(ge=100)  # number of resamples for intervals and tests
-    timing: Timing  # numbers of repeats and epochs that are timed for each method
+    validation_images: int = Field(default=20000, ge=1)  # the largest number of images to validate on
+    bootstrap: int = Field(default=1000, ge=100)  # number of resamples for intervals and tests
+    timing: Timing = Timing()  # numbers of repeats and epochs that are timed for each method
     scaling: Scaling | None = None  # if given, the growth of a time with the size of simulated data is measured
     # method -> when its training stops, in place of its file's `epochs`; `default`: for all methods that are not named
     epochs: dict[str, Epochs] = {}

@@ -63,7 +63,8 @@ class Fitter(ABC):
     settings_type : the pydantic class of its settings
     needs : the inputs that it needs besides the labels, a subset of the keys of `needs.NEEDS`
     ranks_unseen : whether it can rank labels that it was not trained on, for example by their word vectors
-    gives : outputs of its model besides scores: "thresholds" if the model is a `models.Thresholded`
+    gives : outputs besides scores: "thresholds" if its model is a `models.Thresholded`, "trials" if a step examines
+        negatives until one violates the margin
     solved : how its iterative solver ended, once `model` was called; None for a method without one
     """
 

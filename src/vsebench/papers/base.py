@@ -43,6 +43,7 @@ class Paper(Strict):
     title: str = Field(min_length=1)  # short, for headings
     citation: str
     link: str | None = None
+    run: str | None = None  # the file in config of the run that tests most of its claims
     rows: dict[str, PaperRow] = Field(default_factory=dict)
     tasks: dict[str, PaperTask] = Field(default_factory=dict)
     # name -> kind and its parameters, which the kind validates

@@ -5,7 +5,7 @@ is "inside" if our 95 % interval over images and seeds contains the published va
 verdict: they were measured on different machines, so only their ratios can be compared.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
@@ -76,6 +76,35 @@ TIMES = {  # column in the CSV files -> measurement
 }
 
 
+def compared_tables(
+    paper: Paper, entries: Mapping[str, Collection[str]], metrics: Collection[str], simulated: Collection[str]
+) -> list[str]:
+    """Return the printed tables with a number that a run recomputes, for the same data and protocol.
+
+    Parameters
+    ----------
+    entries : dataset/protocol -> the methods run there, and each "method/decision"
+    metrics : the run's metrics
+    simulated : the simulated data sets, which are not compared
+    """
+    names = dict.fromkeys(
+        cell.table
+        for cell in paper.cells.all
+        if (task := _task_of(paper, cell)) is not None
+        and task.dataset not in simulated
+        and (cell.column in TIMES or cell.column in metrics)
+        and not set(paper.rows[cell.method].ours).isdisjoint(entries.get(str(task), ()))
+    )
+    return list(names)
+
+
+def _task_of(paper: Paper, cell: PrintedCell) -> Task | None:
+    """Return our task with the data of a printed cell; None if the cell cannot be compared with results of ours."""
+    if cell.in_text or cell.is_words or cell.method not in paper.rows or cell.dataset not in paper.tasks:
+        return None
+    return paper.tasks[cell.dataset].ours
+
+
 def compare(paper: Paper, ours: Ours) -> pl.DataFrame:
     """Compare the numbers in a paper's tables with our results; return the table COMPARISON of `core.schemas`."""
     return pl.DataFrame([row for cell in paper.cells.all for row in _compare(paper, cell, ours)], schema=COMPARISON)
@@ -83,12 +112,11 @@ def compare(paper: Paper, ours: Ours) -> pl.DataFrame:
 
 def _compare(paper: Paper, cell: PrintedCell, ours: Ours) -> list[dict[str, Any]]:
     """Return one row for each of our variants with a value that a published cell can be compared with."""
-    dataset, _, method = cell.row.partition("/")
-    task = paper.tasks[dataset].ours if dataset in paper.tasks else None
-    if task is None or cell.in_text or cell.is_words or task.dataset not in ours.real or method not in paper.rows:
+    task = _task_of(paper, cell)
+    if task is None or task.dataset not in ours.real:
         return []
     lines = []
-    for row in paper.rows[method].ours:
+    for row in paper.rows[cell.method].ours:
         numbers = ours.find(cell.column, task, row)
         if numbers is not None:
             keys = {"paper": paper.name, "table": cell.table, "row": cell.row, "column": cell.column}

@@ -144,6 +144,8 @@ def check_grids(plan: Plan, where: str) -> None:
     for variant in plan.config.grids:
         if variant not in plan.methods:
             raise UserError(f"{where}: grids: {variant} is not among the run's methods; add it there")
+    if plan.config.tune and plan.config.tuning_budget is None:
+        raise UserError(f"{where}: tuning_budget: this key is missing; a run with tune: true needs it")
     for variant, method in plan.methods.items():
         if plan.config.tune and method.grid and method.grid_size != plan.config.tuning_budget:
             raise UserError(
@@ -353,6 +355,11 @@ def check_network(dataset: DatasetConfig, network: Network, key: str) -> None:
         raise UserError(f"{key}.images: there is no file or folder {network.images} (seen from {Path.cwd()})")
     if find_spec(ONNX) is None:
         raise UserError(f"{key}: {missing_package(ONNX)}")
+
+
+def few_seeds(plan: Plan) -> list[str]:
+    """Return a warning if a run has too few seeds."""
+    return [f"Warning: {plan.name}: seeds: {warning}"] if (warning := plan.outline.few_seeds) else []
 
 
 def left_out_lines(plan: Plan) -> list[str]:

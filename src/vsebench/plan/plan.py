@@ -1,5 +1,6 @@
 """The plan of a run: its data sets with their protocols, methods and papers, and its tables and figures."""
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +16,8 @@ from vsebench.evaluation.metrics.base import ListMetric, is_of_decision, load_me
 from vsebench.formats.adapters import knows
 from vsebench.methods.base import Fitter, load_method
 from vsebench.papers.base import Paper
+from vsebench.papers.claim import ClaimTest
+from vsebench.papers.comparison import compared_tables
 from vsebench.papers.verdicts import read_claims
 from vsebench.protocols.base import FROM, load_protocol, source_of
 from vsebench.rendering.kinds import (
@@ -148,6 +151,21 @@ class Plan:
             return []
         return [Entry(variant, name) for variant in self.variants(task) for name in self.decisions_of(variant, task)]
 
+    def is_validated(self, variant: str) -> bool:
+        """Return whether a variant's epochs, settings or weights of members are chosen on validation labels."""
+        method = self.methods[variant]
+        return bool(method.epochs or method.grid or method.members)
+
+    def is_judged(self, test: ClaimTest, entries: Mapping[str, Collection[str]]) -> bool:
+        """Return whether a claim is about a method that runs on real data, or on simulated data it is valid for."""
+        for task in self.tasks:
+            dataset = self.datasets[task.dataset]
+            on_simulated = test.on_simulated or test.judge_simulated
+            of_family = dataset.family in getattr(test, "families", [dataset.family])
+            if test.method in entries[str(task)] and (not knows(dataset.adapter) or (on_simulated and of_family)):
+                return True
+        return False
+
     @property
     def timed_tasks(self) -> list[Task]:
         """The tasks where methods are timed."""
@@ -172,6 +190,8 @@ class Plan:
         makes |= {"word_vectors": bool(self.word_vectors), "cold": bool(self.cold_tasks)}
         makes |= {name: bool(self.variants_read(name)) for name in known_analyses()}
         protocols = {task.protocol: load_protocol(task.protocol).description for task in self.tasks}
+        entries = {str(task): [*self.variants(task), *map(str, self.decided(task))] for task in self.tasks}
+        simulated = [name for name, dataset in self.datasets.items() if knows(dataset.adapter)]
         return Outline(
             configuration=self.name,
             tasks=self.tasks,
@@ -200,6 +220,22 @@ class Plan:
             ],
             papers={paper.name: paper.title for paper in self.papers},
             files=[name for name in GATHERED if makes.get(name, True)],
+            entries=entries,
+            trained=[variant for variant, method in self.methods.items() if method.epochs],
+            searching=[variant for variant in self.methods if "trials" in self.method_class(variant).gives],
+            timed={
+                str(task): [variant for variant in self.variants(task) if self.is_validated(variant)]
+                for task in self.timed_tasks
+            },
+            simulated=simulated,
+            judged=[
+                paper.name
+                for paper in self.papers
+                if any(self.is_judged(claim.test, entries) for claim in read_claims(paper))
+            ],
+            compared={
+                paper.name: compared_tables(paper, entries, self.config.metrics, simulated) for paper in self.papers
+            },
         )
 
     @cached_property
@@ -207,7 +243,7 @@ class Plan:
         """The tables of the run and of its papers, by their names."""
         tables = instances_of_run(TableKind, self.outline)
         for paper in self.papers:
-            tables |= instances_of_paper(TableKind, paper.path, paper.tables)
+            tables |= instances_of_paper(TableKind, paper.path, paper.tables, self.outline)
         return tables
 
     @cached_property
@@ -215,7 +251,7 @@ class Plan:
         """The figures of the run and of its papers, by their names."""
         figures = instances_of_run(FigureKind, self.outline)
         for paper in self.papers:
-            figures |= instances_of_paper(FigureKind, paper.path, paper.figures)
+            figures |= instances_of_paper(FigureKind, paper.path, paper.figures, self.outline)
         return figures
 
     def variants_read(self, name: str) -> list[str]:

@@ -16,15 +16,9 @@ from vsebench.plan.plan import Plan
 from vsebench.protocols.base import load_protocol
 
 
-def is_validated(plan: Plan, variant: str) -> bool:
-    """Return whether epochs, settings or the weights of an ensemble are chosen for a variant on validation labels."""
-    method = plan.methods[variant]
-    return bool(method.epochs or method.grid or method.members)
-
-
 def timed_variants(plan: Plan, task: Task) -> list[str]:
     """Return the variants of a task that are timed: those that are validated."""
-    return [variant for variant in plan.variants(task) if is_validated(plan, variant)]
+    return [variant for variant in plan.variants(task) if plan.is_validated(variant)]
 
 
 def validation_metric(plan: Plan, task: Task) -> str:

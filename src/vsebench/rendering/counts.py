@@ -1,14 +1,23 @@
 """Counts of data sets that papers print, computed from our data."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from vsebench.core.tasks import Task
 from vsebench.papers.base import Paper
+from vsebench.papers.published import PrintedCell
 from vsebench.rendering.metrics import few_metrics
+from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results, at
 
 # Protocol that holds out one label per image -> the count of the pairs that it is held out from.
 COUNTED = {"regions": "occurrences", "distinct": "pairs"}
+
+
+def has_dataset(outline: Outline, paper: Paper, cells: Iterable[PrintedCell]) -> bool:
+    """Return whether a run has one of the data sets of a printed table."""
+    ours = {paper.tasks[cell.dataset].dataset for cell in cells if cell.dataset in paper.tasks}
+    return not ours.isdisjoint(task.dataset for task in outline.tasks)
 
 
 def our_dataset(results: Results, paper: Paper, dataset: str) -> dict[str, Any] | None:

@@ -1,16 +1,16 @@
 """Elements of figures: panels, dots with intervals, lines over epochs, and their legends."""
 
-from collections.abc import Sequence
-from math import ceil, floor, isfinite, log10
+from collections.abc import Collection, Sequence
 from textwrap import fill
 from typing import Any
 
 import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from vsebench.core.tasks import Task
 from vsebench.rendering.results import Results, near_best, pick
@@ -58,21 +58,21 @@ def panels_of_groups(numbers: Sequence[int], width: float, heights: Sequence[flo
     return figure, groups
 
 
-def nothing(message: str) -> Figure:
-    """Return a figure with a message that explains why there is nothing to show."""
+def nothing() -> Figure:
+    """Return a figure for the case that only the results show that there is nothing to draw (`FigureKind.is_empty`)."""
     figure = Figure(figsize=(SINGLE, 1))
-    figure.text(0.5, 0.5, fill(message, 48), ha="center", va="center")
+    figure.text(0.5, 0.5, "Nothing to draw in this run", ha="center", va="center")
     return figure
 
 
 def panel_title(results: Results, task: Task) -> str:
     """Return a panel's title on lines that fit a quarter of a page."""
-    return fill(results.dataset_title(task.dataset), 26) + f"\nprotocol {task.protocol}"
+    return fill(results.short_title(task.dataset), 26) + f"\nprotocol {task.protocol}"
 
 
-def simulated_share(results: Results) -> str:
-    """Return a suffix for a title that states how much of the run's data is simulated."""
-    simulated = [results.is_simulated(dataset) for dataset in results.metrics["dataset"].unique()]
+def simulated_share(results: Results, datasets: Collection[str]) -> str:
+    """Return a suffix for a title that states how much of the data is simulated."""
+    simulated = [results.is_simulated(dataset) for dataset in datasets]
     if not any(simulated):
         return ""
     return ", all data simulated" if all(simulated) else ", part of the data simulated"
@@ -201,11 +201,19 @@ def legend_of_lines(figure: Figure, results: Results, methods: Sequence[str], do
     figure.legend(handles=handles, loc="outside lower center", ncols=columns, handlelength=1.2 if dots else 3.2)
 
 
-def whole_decades(axis: Axes) -> None:
-    """Widen a logarithmic horizontal axis to powers of ten, so that it has two labels or more, with minor ticks."""
-    axis.xaxis.set_major_locator(LogLocator(numticks=20))
-    axis.xaxis.set_minor_locator(LogLocator(subs="auto", numticks=20))
-    axis.xaxis.set_minor_formatter(NullFormatter())
-    low, high = axis.dataLim.intervalx
-    if isfinite(low) and isfinite(high) and low > 0:
-        axis.set_xlim(10 ** floor(log10(low * 0.95)), 10 ** ceil(log10(high * 1.05)))
+def logarithmic(*scales: Axis) -> None:
+    """Make axes logarithmic, with powers of ten as labels over two decades or more, else with plain numbers.
+
+    Call it after drawing, since the labels depend on the range.
+    """
+    for scale in scales:
+        scale.axes.set(**{f"{scale.axis_name}scale": "log"})  # type: ignore[attr-defined]
+        low, high = scale.get_view_interval()
+        scale.set_minor_locator(LogLocator(subs="auto", numticks=20))
+        scale.set_minor_formatter(NullFormatter())
+        if high >= 100 * low:
+            scale.set_major_locator(LogLocator(numticks=20))
+            continue
+        # The numbers 1, 2, 5, 10, ... are at most 2.5 times apart.
+        scale.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=20) if high > 2.5**2 * low else MaxNLocator(4))
+        scale.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))

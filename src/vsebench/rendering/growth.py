@@ -21,7 +21,6 @@ SCORING_NOTES = (
     "Measured on simulated data, against the number of training images and of terms per scored image, in batches on "
     "one core.",
 )
-NOT_MEASURED = "This run does not measure growth (its configuration has no key `scaling`)."
 
 
 def columns(sizes: tuple[str, ...]) -> tuple[Column, ...]:

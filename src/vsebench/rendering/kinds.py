@@ -47,7 +47,7 @@ class Kind(Strict, ABC):
 
     folder: ClassVar[str]  # the folder of the modules: tables or figures
     # The gathered files that the kind reads, by their names in `outline.GATHERED`. These files alone become inputs of
-    # its rule, except those that the run does not make; the kind then states what is missing.
+    # its rule, except those that the run does not make.
     needs: ClassVar[tuple[str, ...]]
     # Whether a run has one table or figure of this kind, or one for each task (the parameter `task`); None: the kind
     # is used by papers only, whose files define tables and figures under names such as `vse_ens_table2`.
@@ -67,6 +67,10 @@ class Kind(Strict, ABC):
         if cls.made_for == "task":
             return {f"{kind}-{task.name}": {"task": str(task)} for task in outline.tasks}
         return {kind: {}} if cls.made_for == "run" else {}
+
+    def applies(self, outline: Outline) -> bool:
+        """Return whether a run has content for this table or figure; if not, it is left out of the run."""
+        return bool(outline.papers) or not {"claims", "comparison", "audit"}.intersection(self.needs)
 
     def variants_read(self) -> list[str]:
         """Return the methods of the run for which the analyses in `needs` are made: the parameter `methods`, if any."""
@@ -91,6 +95,10 @@ class FigureKind(Kind):
     @abstractmethod
     def figure(self, results: Results) -> Figure:
         """Return the figure; the caller has set the style of the figures."""
+
+    def is_empty(self, results: Results) -> bool:
+        """Return whether the results, unlike the outline, leave nothing to draw; the page then lacks the figure."""
+        return False
 
     @abstractmethod
     def caption(self, results: Results) -> str:
@@ -152,13 +160,14 @@ def read_parameters(text: str) -> dict[str, Any]:
 
 
 def instances_of_run(base: type[Kind], outline: Outline) -> dict[str, Instance]:
-    """Return the tables or figures of a run, by their names, without those of its papers."""
+    """Return the tables or figures of a run that have content, by their names, without those of its papers."""
     instances: dict[str, Instance] = {}
     for kind in known(base):
         for name, parameters in find(base, kind).instances(outline).items():
             if name in instances:
                 raise UserError(f"{name!r} is a name of two {base.folder}, of kinds {instances[name].kind} and {kind}")
-            instances[name] = Instance(name, kind, parameters)
+            if make(base, kind, parameters, name).applies(outline):
+                instances[name] = Instance(name, kind, parameters)
     return instances
 
 
@@ -177,13 +186,16 @@ def by_section(base: type[Kind], instances: Mapping[str, Instance]) -> dict[str,
     return names
 
 
-def instances_of_paper(base: type[Kind], paper: Path, entries: Mapping[str, Mapping[str, Any]]) -> dict[str, Instance]:
+def instances_of_paper(
+    base: type[Kind], paper: Path, entries: Mapping[str, Mapping[str, Any]], outline: Outline | None = None
+) -> dict[str, Instance]:
     """Return the tables or figures in a paper's file, by their names (`<paper>_<key>`).
 
     Parameters
     ----------
     paper : config/papers/<paper>.yaml
     entries : the key `tables` or `figures` of the file: name, such as `table2` -> `kind` and the kind's parameters
+    outline : if given, those for which this run has no content are left out
 
     Raises
     ------
@@ -204,9 +216,10 @@ def instances_of_paper(base: type[Kind], paper: Path, entries: Mapping[str, Mapp
             parameters["paper"] = str(paper)
         if "printed" in fields:  # a table that a paper prints has its own name in the paper's CSV file
             parameters.setdefault("printed", key)
-        make(base, kind, parameters, where)
-        name = f"{paper.stem}_{key}"
-        instances[name] = Instance(name, kind, parameters, paper.stem)
+        made = make(base, kind, parameters, where)
+        if outline is None or made.applies(outline):
+            name = f"{paper.stem}_{key}"
+            instances[name] = Instance(name, kind, parameters, paper.stem)
     return instances
 
 

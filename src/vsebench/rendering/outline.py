@@ -5,6 +5,7 @@ of the JSON objects are not sorted).
 """
 
 import json
+from collections.abc import Collection
 from pathlib import Path
 
 from pydantic import Field, ValidationError
@@ -36,6 +37,9 @@ GATHERED = {
     "audit": "audit.csv",
     **{name: f"{name}.parquet" for name in known_analyses()},
 }
+
+
+FEWEST_SEEDS = 3
 
 
 class OutlineVariant(Strict):
@@ -80,6 +84,39 @@ class Outline(Strict):
     metrics_left_out: list[MetricLeftOut]
     papers: dict[str, str]  # name -> title
     files: list[str]  # the keys of GATHERED that this run produces; for example, no `sweeps` without a sweep
+    # What decides which tables and figures have content (`Kind.applies`):
+    entries: dict[str, list[str]]  # dataset/protocol -> the methods run there, and each "method/decision"
+    trained: list[str]  # methods that are trained by epochs
+    searching: list[str]  # methods that examine negatives until one violates the margin
+    timed: dict[str, list[str]]  # dataset/protocol -> the methods that are timed there
+    simulated: list[str]  # data sets
+    judged: list[str]  # papers with a claim about a method that ran on data on which the claim is judged
+    compared: dict[str, list[str]]  # paper -> its printed tables with numbers that this run recomputes
+
+    @property
+    def few_seeds(self) -> str:
+        """A warning if the run has too few seeds to estimate how its results vary between them; otherwise empty."""
+        number = len(self.seeds)
+        if number >= FEWEST_SEEDS:
+            return ""
+        seeds = "one seed" if number == 1 else f"{number} seeds"
+        return f"{seeds} cannot show how much results vary between seeds; use {FEWEST_SEEDS} or more, better 5"
+
+    def competitors(self, task: Task) -> list[str]:
+        """Return the methods of a task that are compared with each other, in display order."""
+        return [
+            name
+            for name, variant in self.variants.items()
+            if variant.role != "oracle" and name in self.entries[str(task)]
+        ]
+
+    def tasks_with(self, *names: str, protocols: Collection[str] | None = None) -> list[Task]:
+        """Return the tasks with results of one of these methods ("method" or "method/decision"), in display order."""
+        return [
+            task
+            for task in self.tasks
+            if (protocols is None or task.protocol in protocols) and not set(names).isdisjoint(self.entries[str(task)])
+        ]
 
     def variants_of_role(self, *roles: Role) -> list[str]:
         """Return the names of the methods that have one of these roles."""

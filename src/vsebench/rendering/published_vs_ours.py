@@ -1,6 +1,7 @@
 """Tables that compare a paper's printed numbers with ours."""
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 import polars as pl
@@ -8,11 +9,11 @@ import polars as pl
 from vsebench.papers.base import Paper
 from vsebench.papers.published import PrintedCell
 from vsebench.rendering.kinds import PaperFile, TableKind
+from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Row
 
 ON_OTHER_DATA = "published, and the same methods on this run's data"
-NOTHING_OF_OURS = "No data set of this run can be compared with the paper's."
 
 
 class PrintedTable(TableKind):
@@ -25,6 +26,19 @@ class PrintedTable(TableKind):
         """Return the paper and the cells of the printed table."""
         paper = Paper.read(self.paper)
         return paper, paper.printed(self.printed)
+
+    def applies(self, outline: Outline) -> bool:
+        """Return whether the run recomputes a printed number, or has results of the methods in a table on other data.
+
+        The tables on other data do not read the comparison; some are restricted to their parameter `protocols`.
+        """
+        if "comparison" in self.needs:
+            return self.printed in outline.compared.get(self.paper.stem, ())
+        paper, cells = self.read()
+        metrics = {*outline.metrics, *outline.decision_metrics}.intersection(cell.column for cell in cells)
+        methods = [paper.rows[cell.method].ours for cell in cells if cell.method in paper.rows]
+        tasks = outline.tasks_with(*chain.from_iterable(methods), protocols=getattr(self, "protocols", None))
+        return bool(metrics and tasks)
 
     def caption(self, paper: Paper, content: str = "published and recomputed") -> str:
         """Return the caption of the table; `content` describes the numbers in it."""

@@ -19,6 +19,8 @@ from vsebench.papers.verdict import SIGNIFICANT
 from vsebench.rendering.metrics import few_metrics, metric_title
 from vsebench.rendering.outline import GATHERED, Outline, read_outline
 
+RANDOM = "random"  # the name of the control that every other method should beat
+
 
 @dataclass(frozen=True)
 class Results:
@@ -165,6 +167,25 @@ class Results:
             title += " (simulated)"
         return title[:1].upper() + title[1:]
 
+    def short_title(self, dataset: str) -> str:
+        """Return a data set's title without counts and the like in parentheses, if these distinguish no data sets."""
+        title = self.dataset_title(dataset)
+        short = title.partition(" (")[0] + (" (simulated)" if title.endswith(" (simulated)") else "")
+        others = (self.dataset_title(name).partition(" (")[0] for name in self.datasets if name != dataset)
+        return title if short.partition(" (")[0] in others else short
+
+    def left_out_of(self, task: Task) -> list[str]:
+        """Return a sentence for each reason why methods or metrics are left out of a task."""
+        outline = self.outline
+        titles: dict[str, list[str]] = {}
+        for left in outline.left_out:
+            if Task(left.dataset, left.protocol) == task:
+                titles.setdefault(left.reason, []).append(self.method_title(left.method))
+        for missing in outline.metrics_left_out:
+            if Task(missing.dataset, missing.protocol) == task:
+                titles.setdefault(missing.reason, []).append(metric_title(missing.metric))
+        return [f"Left out: {', '.join(names)} ({reason.rstrip('.')})." for reason, names in titles.items()]
+
     def task_title(self, task: Task) -> str:
         return f"{self.dataset_title(task.dataset)}, protocol {task.protocol}"
 
@@ -222,14 +243,35 @@ def best_of(accuracy: pl.DataFrame, metric: str, methods: Sequence[str]) -> str 
     return next((method for method, numbers in numbers_of.items() if numbers["best"]), None)
 
 
+def leading_metric(results: Results, task: Task) -> str:
+    """Return the run's headline metric, or the next metric that differs between the methods on a task.
+
+    For example, recall@10 is 1 for every method if there are only ten labels.
+    """
+    accuracy, metrics = results.accuracy(task), few_metrics(results.outline.metrics)
+    for metric in metrics:
+        entries = (pick(accuracy, metric, method) for method in results.competitors_of(accuracy))
+        if len({numbers["value"] for numbers in entries if numbers}) > 1:
+            return metric
+    return metrics[0]
+
+
+def beats_random(accuracy: pl.DataFrame, metric: str) -> bool:
+    """Return whether the best method of a task is significantly better than `random`, or `random` was not run there."""
+    numbers = pick(accuracy, metric, RANDOM)
+    return numbers is None or (numbers["p_adjusted"] is not None and not near_best(numbers))
+
+
 def best_sentence(results: Results, task: Task) -> str:
-    """Return a sentence on the best method of a task in the headline metric; empty if no method is the best."""
-    accuracy = results.accuracy(task)
-    metric = few_metrics(results.outline.metrics)[0]
-    best = best_of(accuracy, metric, results.competitors_of(accuracy))
+    """Return a sentence on the best method of a task in its leading metric; empty if no method is the best."""
+    accuracy, metric = results.accuracy(task), leading_metric(results, task)
+    competitors = results.competitors_of(accuracy)
+    best = best_of(accuracy, metric, competitors)
     entry = pick(accuracy, metric, best) if best else None
     if best is None or entry is None:
         return ""
+    if len(competitors) > 1 and not beats_random(accuracy, metric):
+        return f"{results.task_title(task)}: no method is shown to beat {results.method_title(RANDOM)}."
     numbers = f"{results.method_title(best)}, {entry['value']:.4f}"
     return f"{results.task_title(task)}: best {metric_title(metric)} on the test labels: {numbers}."
 

@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+from vsebench.rendering.drawing import nothing
 from vsebench.rendering.kinds import FigureKind, make, read_parameters
 from vsebench.rendering.results import Results
 from vsebench.rendering.style import save, style
@@ -18,5 +19,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     kind = make(FigureKind, arguments.kind, read_parameters(arguments.parameters), arguments.name)
+    results = Results(arguments.results)
     with style():
-        save(kind.figure(Results(arguments.results)), arguments.out)
+        save(nothing() if kind.is_empty(results) else kind.figure(results), arguments.out)

@@ -123,6 +123,8 @@ def results(tmp_path):
     variant = OutlineVariant(title="Mine", role="baseline", source="test")
     keys = {"protocols": {"official": "words"}, "seeds": [1], "metrics": ["map"], "decision_metrics": [], "papers": {}}
     keys |= {"decisions": {}, "decided": [], "left_out": [], "metrics_left_out": [], "files": []}
+    keys |= {"trained": [], "searching": [], "timed": {}, "simulated": [], "judged": [], "compared": {}}
+    keys |= {"entries": {str(CASE.task): ["my_row"]}}
     found = Results(Path("none"))
     outline = Outline(tasks=[CASE.task], variants={"my_row": variant}, **keys)
     datasets = {"tiny": {"title": "tiny set", "simulated": False}}
@@ -139,9 +141,9 @@ def test_a_table_has_means_over_labels(results):
 def test_controls_are_shown_where_one_of_the_methods_is(results):
     controls = ImagesFromWords(methods=["other"], beside=["my_row"])
     assert controls.variants_read() == ["other", "my_row"]
-    table = controls.table(results)
-    assert not table.rows
-    assert table.notes == ("This run has none of the methods of this table on a task with new test images.",)
+    assert not controls.applies(results.outline)
+    assert not controls.table(results).rows
+    assert ImagesFromWords(methods=["my_row"]).applies(results.outline)
 
 
 def test_a_table_has_the_first_images_of_its_words(results):

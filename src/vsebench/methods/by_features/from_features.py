@@ -39,6 +39,7 @@ class FeatureMethod(Method):
     """
 
     needs = frozenset({"features"})
+    gives = frozenset({"trials"})
     settings: Any  # of the class `settings_type`
 
     def __init__(self, problem: Problem, settings: FeatureSettings) -> None:

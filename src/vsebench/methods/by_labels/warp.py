@@ -27,6 +27,7 @@ class Warp(SgdMethod):
     """WARP. A step without a violator among its trials changes nothing."""
 
     settings_type = WarpSettings
+    gives = frozenset({"trials"})
     settings: WarpSettings
 
     def __init__(self, problem: Problem, settings: WarpSettings) -> None:

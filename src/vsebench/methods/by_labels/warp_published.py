@@ -14,6 +14,8 @@ from vsebench.methods.by_labels.sgd import SgdMethod
 class WarpPublished(SgdMethod):
     """The published WARP code; `trials` counts the labels that were scanned."""
 
+    gives = frozenset({"trials"})
+
     def epoch(self) -> Progress:
         rounded = round_labels(self.labels) if ROUNDING_PAYS else NOT_ROUNDED
         report = warp_published_epoch(

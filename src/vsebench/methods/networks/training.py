@@ -147,6 +147,6 @@ def network_with(loss: type[Loss]) -> type[NetworkMethod]:
         "settings_type": loss.settings_type,
         "needs": table.needs,
         "ranks_unseen": table.ranks_unseen,
-        "gives": table.gives,
+        "gives": table.gives | ({"trials"} if loss.trials is not Loss.trials else set()),
     }
     return type(loss.__name__, (NetworkMethod,), attributes)

@@ -23,7 +23,6 @@ from vsebench.plan.settings import (
     compiled_settings,
     epochs_of,
     grid_of,
-    is_validated,
     more_seeds,
     seed_of_settings,
     starting_settings,
@@ -73,7 +72,7 @@ def fit_inputs(plan: Plan, at: Wildcards, stage: str) -> dict[str, list[str]]:
 
     The sources are those of the stage, of the method, and of the metric that settings are chosen by.
     """
-    chosen_by = [metric_module(validation_metric(plan, at.task))] if is_validated(plan, at.variant) else []
+    chosen_by = [metric_module(validation_metric(plan, at.task))] if plan.is_validated(at.variant) else []
     needs = needs_read(plan, [at.variant], at.task)
     return {
         "kernels": [f"results/kernels/{at.variant}.json"] if plan.methods[at.variant].epochs else [],
@@ -93,7 +92,7 @@ def fit_options(plan: Plan, at: Wildcards) -> str:
         module=plan.methods[at.variant].method,
         settings=starting_settings(plan, at.variant, at.task, at.case.seed),
     )
-    if not is_validated(plan, at.variant):
+    if not plan.is_validated(at.variant):
         return own
     return options(
         own,

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from vsebench.core.tasks import Task
 from vsebench.rendering.kinds import Figure, FigureKind
 from vsebench.rendering.metrics import few_metrics, metric_title
-from vsebench.rendering.page.headline import leading_metric
-from vsebench.rendering.results import Results, at, pick
+from vsebench.rendering.outline import Outline
+from vsebench.rendering.results import Results, at, leading_metric, pick
 from vsebench.rendering.timing import chosen_epochs, training_seconds
 
 Point = tuple[float, float]  # seconds and metric
@@ -19,13 +19,14 @@ class AccuracyAgainstTime(FigureKind):
     made_for = "run"
     section = "result"
 
+    def applies(self, outline: Outline) -> bool:
+        return any(outline.timed.values())
+
     def figure(self, results: Results) -> Figure:
         from vsebench.rendering import drawing, style
 
         tasks = results.tasks_of(results.timing)
         points_of_tasks = {task: of_methods for task in tasks if (of_methods := points(results, task))}
-        if not points_of_tasks:
-            return drawing.nothing("No method of this run was timed")
         width = style.SINGLE if len(points_of_tasks) == 1 else style.DOUBLE
         figure, axes = drawing.panels(len(points_of_tasks), width, 2.4, columns=min(len(points_of_tasks), 3))
         look = style.looks(results)
@@ -35,9 +36,9 @@ class AccuracyAgainstTime(FigureKind):
                 axis.plot(seconds, value, **dot, clip_on=False, zorder=3)
             ends = sorted(of_methods[method] for method in front(of_methods))
             axis.plot(*zip(*ends, strict=True), color=style.GREY, linewidth=0.8, zorder=1, drawstyle="steps-post")
-            axis.set(xscale="log", xlabel="training seconds (log)")
+            axis.set_xlabel("training seconds (log)")
             axis.set_ylabel(metric_title(leading_metric(results, task)))
-            drawing.whole_decades(axis)
+            drawing.logarithmic(axis.xaxis)
             axis.set_title(drawing.panel_title(results, task))
         timed = set().union(*points_of_tasks.values())
         methods = [method for method in results.outline.variants if method in timed]

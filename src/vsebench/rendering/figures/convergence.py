@@ -5,6 +5,7 @@ import polars as pl
 from vsebench.core.tasks import Task
 from vsebench.rendering.history import validated_epochs, validation_metric
 from vsebench.rendering.kinds import Figure, FigureKind
+from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results, at
 
 
@@ -16,14 +17,15 @@ class Convergence(FigureKind):
 
     task: str  # <dataset>/<protocol>
 
+    def applies(self, outline: Outline) -> bool:
+        return not set(outline.entries[self.task]).isdisjoint(outline.trained)
+
     def figure(self, results: Results) -> Figure:
         from vsebench.rendering import drawing, style
 
         task = Task.of(self.task)
         title = results.task_title(task)
         history = validated_epochs(at(results.history, task))
-        if history.is_empty():
-            return drawing.nothing(f"{title}: no method of this run was validated epoch by epoch")
         figure, (left, right) = drawing.panels(2, style.DOUBLE, 2.6, sharey=True)
         drawing.draw_lines(left, results, history, "epoch", "validation")
         drawing.draw_lines(right, results, history, "training_seconds", "validation")
@@ -31,7 +33,7 @@ class Convergence(FigureKind):
         right.set(xlabel="training seconds", ylabel="")
         ends = history.group_by("method").agg(pl.col("training_seconds").max())["training_seconds"].to_numpy()
         if ends.max() > 5 * ends.min():
-            right.set_xscale("log")
+            drawing.logarithmic(right.xaxis)
             right.set_xlabel("training seconds (log scale)")
         figure.suptitle(title, fontsize=8)
         drawing.legend_of_lines(figure, results, results.methods_of(history))
@@ -47,8 +49,6 @@ class Convergence(FigureKind):
     def alternative(self, results: Results) -> str:
         task = Task.of(self.task)
         history = validated_epochs(at(results.history, task))
-        if history.is_empty():
-            return f"{results.task_title(task)}: nothing to draw."
         means = history.group_by("method", "epoch").agg(pl.col("validation").mean())
         top = means.filter(pl.col("validation") == pl.col("validation").max().over("method"))
         best = []

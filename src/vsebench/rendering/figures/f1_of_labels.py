@@ -6,6 +6,7 @@ from pydantic_core import PydanticCustomError
 
 from vsebench.core.tasks import Entry
 from vsebench.rendering.kinds import Figure, FigureKind
+from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results, at
 
 
@@ -27,6 +28,9 @@ class F1OfLabels(FigureKind):
     def variants_read(self) -> list[str]:
         return self.entries
 
+    def applies(self, outline: Outline) -> bool:
+        return bool(outline.tasks_with(*self.entries))
+
     def figure(self, results: Results) -> Figure:
         from matplotlib.lines import Line2D
 
@@ -34,8 +38,6 @@ class F1OfLabels(FigureKind):
 
         shown = self.shown(results)
         tasks = results.tasks_of(shown)
-        if not tasks:
-            return drawing.nothing("This run has none of the methods of this figure")
         look = style.looks(results)
         figure, axes = drawing.panels(len(tasks), style.DOUBLE, 2.4, columns=3)
         for axis, task in zip(axes, tasks, strict=True):

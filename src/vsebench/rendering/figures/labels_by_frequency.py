@@ -2,7 +2,9 @@
 
 import polars as pl
 
+from vsebench.protocols.base import load_protocol
 from vsebench.rendering.kinds import Figure, FigureKind
+from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results, at
 
 
@@ -14,13 +16,14 @@ class LabelsByFrequency(FigureKind):
     section = "overview"
     position = 5
 
+    def applies(self, outline: Outline) -> bool:
+        return not all(load_protocol(task.protocol).only_unseen for task in outline.tasks)
+
     def figure(self, results: Results) -> Figure:
         from vsebench.rendering import drawing, style
 
         shown = without_oracles(results)
         tasks = results.tasks_of(shown)
-        if not tasks:
-            return drawing.nothing("No held-out label of this run has a training image")
         figure, axes = drawing.panels(len(tasks), style.SINGLE if len(tasks) == 1 else style.DOUBLE, 2.1)
         for axis, task in zip(axes, tasks, strict=True):
             of_task = at(shown, task)
@@ -49,7 +52,7 @@ class LabelsByFrequency(FigureKind):
             means = rarest.group_by("method").agg(pl.col("value").mean())
             best, value = means.sort("value", "method", descending=[True, False]).row(0)
             title = results.method_title(best)
-            text += f" {results.task_title(task)}: best on the rarest labels is {title}, {value:.4f}."
+            text += f" {results.task_title(task)}: the largest on the rarest labels is {value:.4f}, of {title}."
         return text
 
 

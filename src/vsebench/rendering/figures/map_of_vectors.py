@@ -4,10 +4,10 @@ import polars as pl
 from pydantic import Field
 
 from vsebench.rendering.kinds import Axes, Figure, FigureKind
+from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results, at
 
 SHOWN = 8  # labels per task, at most the number of colours
-NONE = "This run has none of the methods of this figure on a task with new test images"
 
 
 class MapOfVectors(FigureKind):
@@ -18,14 +18,16 @@ class MapOfVectors(FigureKind):
     methods: list[str] = Field(min_length=1)  # names of methods of the run
     protocol: str
 
+    def applies(self, outline: Outline) -> bool:
+        tasks = outline.tasks_with(*self.methods, protocols=[self.protocol])
+        return any(task.dataset not in outline.simulated for task in tasks)
+
     def figure(self, results: Results) -> Figure:
         from vsebench.rendering import drawing, style
 
         shown = results.analysis("map_of_vectors").filter(pl.col("method").is_in(self.methods), protocol=self.protocol)
         tasks = [task for task in results.tasks_of(shown) if not results.is_simulated(task.dataset)]
         panels = [(task, method) for task in tasks for method in results.methods_of(at(shown, task))]
-        if not panels:
-            return drawing.nothing(NONE)
         figure, axes = drawing.panels(len(panels), style.DOUBLE, 2.6, columns=2)
         for axis, (task, method) in zip(axes, panels, strict=True):
             draw(axis, at(shown, task).filter(method=method))

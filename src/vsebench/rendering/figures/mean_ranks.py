@@ -1,8 +1,9 @@
-"""Critical-difference diagram: the methods' mean ranks over data sets and seeds (Demsar, 2006)."""
+"""Critical-difference diagram: the methods' mean ranks over data sets (Demsar, 2006)."""
 
 from vsebench.rendering.kinds import Axes, Figure, FigureKind
-from vsebench.rendering.mean_ranks import MeanRanks, mean_ranks
+from vsebench.rendering.mean_ranks import MeanRanks, common_methods, mean_ranks
 from vsebench.rendering.metrics import few_metrics, metric_title
+from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results
 
 METRIC = "ndcg@10"  # used if the run has it, otherwise the headline metric
@@ -16,34 +17,39 @@ class MeanRanksFigure(FigureKind):
     section = "overview"
     position = 3
 
+    def applies(self, outline: Outline) -> bool:
+        return common_methods({task: outline.competitors(task) for task in outline.tasks}) is not None
+
     def figure(self, results: Results) -> Figure:
         from vsebench.rendering import drawing, style
 
-        metric = ranked_by(results)
-        ranking = mean_ranks(results.metrics, metric, results.competitors_of(results.metrics))
-        if isinstance(ranking, str):
-            return drawing.nothing(ranking)
+        metric, ranking = ranked_by(results), ranking_of(results)
         bars, half = len(ranking.groups), -(-len(ranking.methods) // 2)
         figure, (axis,) = drawing.panels(1, style.DOUBLE, 0.75 + 0.17 * half + 0.07 * bars)
-        axis.set_title(f"{metric_title(metric)}, {ranking.blocks} blocks{drawing.simulated_share(results)}")
+        share = drawing.simulated_share(results, ranking.datasets)
+        axis.set_title(f"{metric_title(metric)}, {len(ranking.datasets)} data sets{share}")
         draw_diagram(axis, ranking, [results.method_title(method) for method in ranking.methods])
         return figure
 
     def caption(self, results: Results) -> str:
+        datasets = "; ".join(map(results.dataset_title, ranking_of(results).datasets))
         return (
-            f"Mean rank of each method in {metric_title(ranked_by(results))} over data sets and seeds; 1 is best. A "
-            "bar joins methods whose mean ranks differ by less than Nemenyi's critical difference (alpha 0.05). The "
-            "seeds of a data set share its images, so the blocks (data set, protocol and seed) are not independent and "
-            "the critical difference is a lower bound."
+            f"Mean rank of each method in {metric_title(ranked_by(results))} (mean over seeds) over {datasets}; 1 is "
+            "best. A bar joins methods whose mean ranks differ by less than Nemenyi's critical difference (alpha "
+            "0.05). Protocols of one data set are averaged first. Data sets that lack one of these methods are left "
+            "out."
         )
 
     def alternative(self, results: Results) -> str:
-        ranking = mean_ranks(results.metrics, ranked_by(results), results.competitors_of(results.metrics))
-        if isinstance(ranking, str):
-            return f"{ranking}."
+        ranking = ranking_of(results)
         ranks = zip(ranking.methods, ranking.ranks, strict=True)
         names = ", ".join(f"{results.method_title(method)} {rank:.2f}" for method, rank in ranks)
         return f"An axis of mean ranks, with bars over methods that do not differ: {names}."
+
+
+def ranking_of(results: Results) -> MeanRanks:
+    """Return the mean ranks of the competitors."""
+    return mean_ranks(results.metrics, ranked_by(results), results.competitors_of(results.metrics))
 
 
 def ranked_by(results: Results) -> str:

@@ -11,6 +11,7 @@ from vsebench.core.tasks import Task
 from vsebench.core.yaml_files import Strict
 from vsebench.rendering.kinds import Axes, Figure, FigureKind
 from vsebench.rendering.metrics import metric_title
+from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results, at
 
 MOST_ROWS = 4  # maximum number of rows of panels on a page
@@ -25,7 +26,7 @@ class SettingAxis(Strict):
 
 
 class MemoryAndSettings(FigureKind):
-    """One row of panels per task: the memory of every method, and the metric against each setting that the run varies.
+    """One row of panels per task with the method: memory of all methods, and the metric against each varied setting.
 
     If there are too many tasks for a page, they share one row of panels.
     """
@@ -36,13 +37,13 @@ class MemoryAndSettings(FigureKind):
     metric: str  # computed on the test labels
     settings: dict[str, SettingAxis] = Field(min_length=1)
 
-    def figure(self, results: Results) -> Figure:
-        from vsebench.rendering import drawing
+    def applies(self, outline: Outline) -> bool:
+        return self.method in outline.trained and any(self.method in timed for timed in outline.timed.values())
 
+    def figure(self, results: Results) -> Figure:
         timing = results.timing.filter(phase="epoch")
-        tasks = results.tasks_of(timing)
-        if not tasks:
-            return drawing.nothing("No method of this run is trained by epochs")
+        tasks = results.tasks_of(timing.filter(method=self.method))
+        timing = pl.concat([at(timing, task) for task in tasks])
         draw = self._in_one_row if len(tasks) > MOST_ROWS else self._in_rows
         return draw(results, tasks, timing)
 
@@ -116,7 +117,7 @@ class MemoryAndSettings(FigureKind):
                     axis.plot(values["value"], values["mean"] / values["mean"].max(), **look)
             handles.append(Line2D([], [], **look, label=results.task_title(task)))
         drawing.name_methods(memory, results, methods)
-        memory.set_xscale("log")
+        drawing.logarithmic(memory.xaxis)
         memory.set_xlabel(MEMORY)
         for axis, setting in zip(panels, varied, strict=True):
             self._label(axis, setting)

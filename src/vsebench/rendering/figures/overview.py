@@ -1,9 +1,9 @@
-"""The headline metric of every method on every task."""
+"""The headline metric of every method on every task, or the next metric that differs between the methods."""
 
 from vsebench.core.tasks import Task
 from vsebench.rendering.kinds import Figure, FigureKind
 from vsebench.rendering.metrics import few_metrics, metric_title
-from vsebench.rendering.results import Results, best_sentence
+from vsebench.rendering.results import Results, best_sentence, leading_metric
 
 
 class Overview(FigureKind):
@@ -17,7 +17,6 @@ class Overview(FigureKind):
     def figure(self, results: Results) -> Figure:
         from vsebench.rendering import drawing, style
 
-        metric = few_metrics(results.outline.metrics)[0]
         # Tasks with different methods, such as those with image features, get separate rows of panels.
         groups: dict[tuple[str, ...], list[Task]] = {}
         for task in results.tasks_of(results.summary):
@@ -26,16 +25,17 @@ class Overview(FigureKind):
         figure, panels = drawing.panels_of_groups([len(tasks) for tasks in groups.values()], style.DOUBLE, heights)
         for axes, (methods, tasks) in zip(panels, groups.items(), strict=True):
             for axis, task in zip(axes, tasks, strict=True):
-                drawing.draw_dots(axis, results, results.accuracy(task), metric, methods)
+                drawing.draw_dots(axis, results, results.accuracy(task), leading_metric(results, task), methods)
                 axis.set_title(drawing.panel_title(results, task))
-            drawing.label_edges(axes, metric_title(metric))
+                axis.set_xlabel(metric_title(leading_metric(results, task)))
         drawing.legend_of_dots(figure, results, results.summary)
         return figure
 
     def caption(self, results: Results) -> str:
         metric = metric_title(few_metrics(results.outline.metrics)[0])
         return (
-            f"{metric} of every method on every data set, with 95 % intervals over {results.units}. "
+            f"{metric} of every method on every data set (where it is the same for all methods, the next metric that "
+            f"differs), with 95 % intervals over {results.units}. "
             "Filled: the best method, or not significantly different from it."
         )
 

@@ -4,6 +4,7 @@ import polars as pl
 from pydantic import Field
 
 from vsebench.rendering.kinds import Figure, FigureKind
+from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results, at
 
 FORMS = {False: "raw scores", True: "scores minus their log-sum-exp"}
@@ -16,13 +17,14 @@ class PooledPrecision(FigureKind):
 
     methods: list[str] = Field(min_length=1)  # names of methods of the run
 
+    def applies(self, outline: Outline) -> bool:
+        return bool(outline.tasks_with(*self.methods))
+
     def figure(self, results: Results) -> Figure:
         from vsebench.rendering import drawing, style
 
         shown = results.analysis("pooled_precision").filter(pl.col("method").is_in(self.methods))
         tasks = results.tasks_of(shown)
-        if not tasks:
-            return drawing.nothing("This run has none of the methods of this figure")
         drawn = [(task, normalised) for task in tasks for normalised in FORMS]
         figure, axes = drawing.panels(len(drawn), style.DOUBLE, 2.1, columns=2)
         for axis, (task, normalised) in zip(axes, drawn, strict=True):

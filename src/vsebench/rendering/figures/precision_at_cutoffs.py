@@ -4,6 +4,7 @@ import polars as pl
 from pydantic import Field
 
 from vsebench.rendering.kinds import Figure, FigureKind
+from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results, at
 
 QUANTITIES = {"precision": "precision@k", "sibling_precision": "sibling precision@k"}
@@ -16,6 +17,9 @@ class PrecisionAtCutoffs(FigureKind):
 
     methods: list[str] = Field(min_length=1)  # names of methods of the run
 
+    def applies(self, outline: Outline) -> bool:
+        return bool(outline.tasks_with(*self.methods))
+
     def figure(self, results: Results) -> Figure:
         from vsebench.rendering import drawing, style
 
@@ -26,8 +30,6 @@ class PrecisionAtCutoffs(FigureKind):
             for quantity in QUANTITIES
             if at(shown, task)[quantity].null_count() == 0
         ]
-        if not drawn:
-            return drawing.nothing("This run has none of the methods of this figure")
         figure, axes = drawing.panels(len(drawn), style.DOUBLE, 2.1, columns=2)
         for axis, (task, quantity) in zip(axes, drawn, strict=True):
             drawing.draw_lines(axis, results, at(shown, task), "cutoff", quantity)

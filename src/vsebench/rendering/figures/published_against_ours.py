@@ -1,7 +1,5 @@
 """Published numbers against ours: one panel per paper and unit, one dot per comparable cell of its tables."""
 
-from typing import Any
-
 import polars as pl
 
 from vsebench.rendering.kinds import Axes, Figure, FigureKind
@@ -15,19 +13,17 @@ class PublishedAgainstOurs(FigureKind):
     """Dots on the diagonal are numbers of ours that equal the published numbers."""
 
     needs = ("comparison", "datasets")
+    made_for = "run"
     section = "claims"
 
-    @classmethod
-    def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
-        return {"published-against-ours": {}} if outline.papers else {}
+    def applies(self, outline: Outline) -> bool:
+        return any(outline.compared.values())
 
     def figure(self, results: Results) -> Figure:
         from vsebench.rendering import drawing, style
 
         numbers_of = results.comparison.partition_by("paper", "unit", maintain_order=True, as_dict=True)
         panels = dict(sorted(numbers_of.items(), key=lambda entry: entry[0][1] == "seconds"))  # metrics first
-        if not panels:
-            return drawing.nothing("This run has no results on a paper's own data")
         width = style.SINGLE if len(panels) == 1 else style.DOUBLE
         figure, axes = drawing.panels(len(panels), width, 2.6, columns=2 if len(panels) == 4 else 3)
         for axis, ((paper, unit), numbers) in zip(axes, panels.items(), strict=True):
@@ -65,5 +61,6 @@ def draw(axis: Axes, results: Results, numbers: pl.DataFrame, in_seconds: bool) 
     both = [*numbers["published"], *numbers["ours"]]
     ends = [min(both) / 1.5, max(both) * 1.5] if in_seconds else [0.0, max(both) * 1.05]
     axis.plot(ends, ends, color=style.GREY, linewidth=0.8, zorder=1)
-    scale = "log" if in_seconds else "linear"
-    axis.set(xscale=scale, yscale=scale, xlim=ends, ylim=ends, aspect="equal")
+    axis.set(xlim=ends, ylim=ends, aspect="equal")
+    if in_seconds:
+        drawing.logarithmic(axis.xaxis, axis.yaxis)

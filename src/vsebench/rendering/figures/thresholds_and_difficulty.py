@@ -5,6 +5,7 @@ from pydantic import Field
 
 from vsebench.core.tasks import Entry
 from vsebench.rendering.kinds import Figure, FigureKind
+from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results, at
 
 
@@ -19,6 +20,9 @@ class ThresholdsAndDifficulty(FigureKind):
     def variants_read(self) -> list[str]:
         return [self.entry, *self.references]
 
+    def applies(self, outline: Outline) -> bool:
+        return bool(set(outline.tasks_with(self.entry)) & set(outline.tasks_with(*self.references)))
+
     def figure(self, results: Results) -> Figure:
         from vsebench.rendering import drawing, style
 
@@ -27,8 +31,6 @@ class ThresholdsAndDifficulty(FigureKind):
             method=entry.variant, decision=entry.decision, form="raw"
         )
         tasks = results.tasks_of(shown)
-        if not tasks:
-            return drawing.nothing("This run has none of the methods of this figure")
         look = style.looks(results)[entry.variant]
         figure, axes = drawing.panels(len(tasks), style.DOUBLE, 2.0, columns=3)
         for axis, task in zip(axes, tasks, strict=True):

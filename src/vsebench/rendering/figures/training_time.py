@@ -1,6 +1,7 @@
 """Seconds per epoch of every method on every task."""
 
 from vsebench.rendering.kinds import Figure, FigureKind
+from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results, at
 from vsebench.rendering.table import format_value
 from vsebench.rendering.timing import epoch_cell
@@ -14,12 +15,13 @@ class TrainingTime(FigureKind):
     section = "overview"
     position = 2
 
+    def applies(self, outline: Outline) -> bool:
+        return any(not set(timed).isdisjoint(outline.trained) for timed in outline.timed.values())
+
     def figure(self, results: Results) -> Figure:
         from vsebench.rendering import drawing, style
 
         timing = results.timing.filter(phase="epoch")
-        if timing.is_empty():
-            return drawing.nothing("No method of this run is trained by epochs")
         tasks, methods = results.tasks_of(timing), results.methods_of(timing)
         width = style.SINGLE if len(tasks) == 1 else style.DOUBLE
         figure, axes = drawing.panels(len(tasks), width, 0.8 + 0.17 * len(methods), sharey=True)
@@ -30,8 +32,7 @@ class TrainingTime(FigureKind):
                 if isinstance(cell.value, float) and cell.low is not None and cell.high is not None:
                     interval = (cell.value, cell.low, cell.high)
                     drawing.draw_interval(axis, height, *interval, look[method], filled=True)
-            axis.set_xscale("log")
-            drawing.whole_decades(axis)
+            drawing.logarithmic(axis.xaxis)
             axis.set_title(drawing.panel_title(results, task))
             drawing.name_methods(axis, results, methods)
         drawing.label_edges(axes, "seconds per epoch (log)")

@@ -2,6 +2,7 @@
 
 from vsebench.rendering.history import sampled_epochs
 from vsebench.rendering.kinds import Figure, FigureKind
+from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results, at
 
 
@@ -12,18 +13,19 @@ class Trials(FigureKind):
     made_for = "run"
     section = "training-time"
 
+    def applies(self, outline: Outline) -> bool:
+        return bool(outline.tasks_with(*outline.searching))
+
     def figure(self, results: Results) -> Figure:
         from vsebench.rendering import drawing, style
 
         history = sampled_epochs(results.history)
-        if history.is_empty():
-            return drawing.nothing("No method of this run samples negatives")
         tasks = results.tasks_of(history)
         width = style.SINGLE if len(tasks) == 1 else style.DOUBLE
         figure, axes = drawing.panels(len(tasks), width, 1.8)
         for axis, task in zip(axes, tasks, strict=True):
             drawing.draw_lines(axis, results, at(history, task), "epoch", "trials_per_step")
-            axis.set_yscale("log")  # a step examines between one label and all labels
+            drawing.logarithmic(axis.yaxis)  # a step examines between one label and all labels
             axis.set_title(drawing.panel_title(results, task))
         drawing.label_edges(axes, "epoch", "trials per step (log)")
         drawing.legend_of_lines(figure, results, results.methods_of(history))

@@ -5,6 +5,7 @@ from pydantic import Field
 
 from vsebench.rendering.history import validated_epochs, validation_metric
 from vsebench.rendering.kinds import Figure, FigureKind
+from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results, at
 
 
@@ -15,21 +16,22 @@ class ValidationAgainstTime(FigureKind):
 
     methods: list[str] = Field(min_length=1)  # names of methods of the run
 
+    def applies(self, outline: Outline) -> bool:
+        return bool(outline.tasks_with(*set(self.methods).intersection(outline.trained)))
+
     def figure(self, results: Results) -> Figure:
         from vsebench.rendering import drawing, style
 
         history = results.history.filter(pl.col("method").is_in(self.methods))
         panels = [(task, validated_epochs(at(history, task))) for task in results.tasks_of(history)]
         panels = [(task, epochs) for task, epochs in panels if len(epochs)]
-        if not panels:
-            return drawing.nothing("This run trained none of the methods of this figure epoch by epoch")
         width = style.SINGLE if len(panels) == 1 else style.DOUBLE
         figure, axes = drawing.panels(len(panels), width, 2.2, columns=2)
         for axis, (task, epochs) in zip(axes, panels, strict=True):
             drawing.draw_lines(axis, results, epochs, "training_seconds", "validation")
-            axis.set(xlabel="training seconds (log)", xscale="log")
+            axis.set_xlabel("training seconds (log)")
             axis.set_ylabel(f"{validation_metric(results, task)} (validation)")
-            drawing.whole_decades(axis)
+            drawing.logarithmic(axis.xaxis)
             axis.set_title(drawing.panel_title(results, task))
         drawing.legend_of_lines(figure, results, results.methods_of(pl.concat(epochs for _, epochs in panels)))
         return figure

@@ -6,8 +6,8 @@ import numpy as np
 
 from vsebench.rendering.kinds import Figure, FigureKind
 from vsebench.rendering.metrics import few_metrics, metric_title
-from vsebench.rendering.page.headline import leading_metric
-from vsebench.rendering.results import Results, at
+from vsebench.rendering.outline import Outline
+from vsebench.rendering.results import Results, at, leading_metric
 
 WRITTEN = 20  # maximum number of methods for numbers in the squares; with more methods, the squares are too small
 
@@ -20,12 +20,13 @@ class WinsAndLosses(FigureKind):
     section = "overview"
     position = 4
 
+    def applies(self, outline: Outline) -> bool:
+        return any(len(outline.competitors(task)) > 1 for task in outline.tasks)
+
     def figure(self, results: Results) -> Figure:
         from vsebench.rendering import drawing, style
 
         methods, wins, comparisons = count_wins(results)
-        if len(methods) < 2:
-            return drawing.nothing("Wins and losses need two methods on the same data set and protocol")
         size = min(style.DOUBLE, 1.9 + 0.21 * len(methods))
         figure, (axis,) = drawing.panels(1, size, size - 0.4)
         with np.errstate(invalid="ignore"):
@@ -41,7 +42,7 @@ class WinsAndLosses(FigureKind):
         axis.tick_params(length=0)
         axis.grid(visible=False)
         axis.spines[:].set_visible(False)
-        axis.set_title("Wins" + drawing.simulated_share(results))
+        axis.set_title("Wins" + drawing.simulated_share(results, set(results.metrics["dataset"])))
         axis.set_xlabel("over this method")
         axis.set_ylabel("wins of this method")
         for line, column in zip(*np.nonzero(comparisons if len(methods) <= WRITTEN else []), strict=True):
@@ -61,8 +62,6 @@ class WinsAndLosses(FigureKind):
 
     def alternative(self, results: Results) -> str:
         methods, wins, comparisons = count_wins(results)
-        if len(methods) < 2:
-            return "There are no two methods on the same data set and protocol to compare."
         won, compared = wins[0].sum(), comparisons[0].sum()
         best = results.method_title(methods[0])
         return f"Squares of wins for each pair of methods. {best} wins {won:g} of {compared:g}."

@@ -5,8 +5,7 @@ from typing import Any
 import polars as pl
 
 from vsebench.rendering.metrics import metric_title
-from vsebench.rendering.page.headline import leading_metric
-from vsebench.rendering.results import Results, at, near_best
+from vsebench.rendering.results import Results, at, leading_metric, near_best
 from vsebench.rendering.timing import chosen_epochs, training_seconds
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from vsebench.core.tasks import Task
-from vsebench.rendering.metrics import few_metrics, metric_title
-from vsebench.rendering.results import Results, best_of, near_best, pick
+from vsebench.rendering.metrics import metric_title
+from vsebench.rendering.results import RANDOM, Results, beats_random, best_of, leading_metric, near_best, pick
 from vsebench.rendering.table import format_value
 
 CHOICES = {
@@ -22,9 +22,10 @@ def headlines(results: Results) -> list[str]:
 
 
 def headline(results: Results, task: Task) -> Iterator[str]:
-    """Yield a sentence on the best method on a task, and one on the best of the papers' methods if that is another.
+    """Yield a sentence on the best method on a task, and one on the papers' methods if it is none of them.
 
-    Yield nothing if no method is the best, for example if the run has only oracles.
+    Yield nothing if no method is the best, for example if the run has only oracles. A method that is not
+    significantly better than `random` is not called the best.
     """
     accuracy, metric = results.accuracy(task), leading_metric(results, task)
     methods = results.competitors_of(accuracy)
@@ -33,6 +34,10 @@ def headline(results: Results, task: Task) -> Iterator[str]:
     if best is None:
         return
     value = format_value(numbers_of[best]["value"], "score")
+    if len(numbers_of) > 1 and not beats_random(accuracy, metric):
+        random = results.method_title(RANDOM)
+        yield f"{results.task_title(task)}: no method is shown to beat {random} in {metric_title(metric)}."
+        return
     interval = " to ".join(format_value(numbers_of[best][end], "score") for end in ("ci_low", "ci_high"))
     equal = [results.method_title(method) for method, numbers in numbers_of.items() if near_best(numbers)]
     equals = f"; not significantly different from it: {', '.join(equal)}" if equal else ""
@@ -47,20 +52,7 @@ def headline(results: Results, task: Task) -> Iterator[str]:
         test = "not significantly " if near_best(numbers) else "significantly "
         test = test if numbers["p_adjusted"] is not None else ""
         title, reached = results.method_title(leader), format_value(numbers["value"], "score")
-        yield f"The best of the papers' methods is {title}: {reached}, {test}lower (by {behind})."
-
-
-def leading_metric(results: Results, task: Task) -> str:
-    """Return the run's headline metric, or the next metric that differs between the methods on a task.
-
-    For example, recall@10 is 1 for every method if there are only ten labels.
-    """
-    accuracy, metrics = results.accuracy(task), few_metrics(results.outline.metrics)
-    for metric in metrics:
-        entries = (pick(accuracy, metric, method) for method in results.competitors_of(accuracy))
-        if len({numbers["value"] for numbers in entries if numbers}) > 1:
-            return metric
-    return metrics[0]
+        yield f"The papers' methods reach at most {reached} ({title}), {test}lower (by {behind})."
 
 
 def what_was_run(results: Results) -> list[tuple[str, str]]:

@@ -18,18 +18,17 @@ from vsebench.core.errors import UserError
 from vsebench.core.tasks import Task
 from vsebench.papers.base import Paper
 from vsebench.rendering.accuracy import remark_on_occurrences
-from vsebench.rendering.claims import NOT_TESTED, count_claims, count_testable
+from vsebench.rendering.claims import NOT_TESTED, count_claims
 from vsebench.rendering.kinds import FigureKind, Instance, TableKind, by_section, instances_of_run, make
-from vsebench.rendering.metrics import metric_title
 from vsebench.rendering.page import explore
 from vsebench.rendering.page.headline import headlines, what_was_run
 from vsebench.rendering.page.paper_section import (
     describe_audit,
     describe_paper,
-    figures_of,
+    how_many_claims,
     make_table,
     position_in_paper,
-    tables_of,
+    with_content,
 )
 from vsebench.rendering.page.pictures import find_pictures, ids_in
 from vsebench.rendering.results import Results
@@ -67,12 +66,14 @@ def render(
     folder : the folder of the page; links are relative to it
     pictures : data set -> where the pictures of its images are
     """
-    tables = instances_of_run(TableKind, results.outline)
-    drawn = instances_of_run(FigureKind, results.outline)
-    of_papers = {name: figure for paper in papers for name, figure in figures_of(paper).items()}
-    table_names = [*tables, *(name for paper in papers for name in tables_of(paper))]
+    drawn = with_content(instances_of_run(FigureKind, results.outline), results)
     described = [section for paper in papers if (section := describe_paper(paper, results)) is not None]
-    shown = {name: make_table(results, instance) for name, instance in tables.items()}
+    of_papers = {name: figure for section in described for name, figure in section.figures.items()}
+    instances = instances_of_run(TableKind, results.outline)
+    made = {name: make_table(results, instance) for name, instance in instances.items()}
+    shown = {name: table for name, table in made.items() if table.rows}
+    tables = {name: instances[name] for name in shown}
+    table_names = [*tables, *(name for section in described for name in section.tables)]
     of_described = (table for section in described for table in section.tables.values())
     seen = find_pictures([*shown.values(), *of_described], pictures or {})
     drawings = {name: drawing(results, figures, figure, folder) for name, figure in (drawn | of_papers).items()}
@@ -85,9 +86,9 @@ def render(
         notices=[*notices(results), *seen.notices],
         pictures=seen.pictures,
         claims=count_claims(results),
-        testable=count_testable(results),
+        testable=how_many_claims(results, papers),
         tested=split_by_testability(results),
-        audit=describe_audit(results),
+        audit=describe_audit(results) if papers else None,
         papers=described,
         tables=shown,
         figures=drawings,
@@ -127,6 +128,8 @@ def split_by_testability(results: Results) -> tuple[Table, Table]:
 
 def notices(results: Results) -> Iterator[str]:
     """Yield warnings that a reader needs to judge the numbers."""
+    if warning := results.outline.few_seeds:
+        yield f"{warning[0].upper()}{warning[1:]}."
     for name, entry in results.datasets.items():
         title = results.dataset_title(name)
         for key, numbers in entry["mismatches"].items():
@@ -137,12 +140,8 @@ def notices(results: Results) -> Iterator[str]:
     for task in results.outline.tasks:
         if remark := remark_on_occurrences(results, task):
             yield f"{results.task_title(task)}: {remark}."
-    for left in results.outline.left_out:
-        title = results.task_title(Task(left.dataset, left.protocol))
-        yield f"{title}: {results.method_title(left.method)} is left out: {left.reason}"
-    for missing in results.outline.metrics_left_out:
-        title = results.task_title(Task(missing.dataset, missing.protocol))
-        yield f"{title}: {metric_title(missing.metric)} is left out: {missing.reason}"
+    for task in results.outline.tasks:
+        yield from (f"{results.task_title(task)}: {sentence}" for sentence in results.left_out_of(task))
     diverged: Counter[str] = Counter()
     for entry in results.settings:
         diverged[entry["method"]] += entry["diverged"]
@@ -160,12 +159,15 @@ def describe_task(
     def names(instances: Mapping[str, Instance]) -> list[str]:
         return [name for name, instance in instances.items() if instance.parameters.get("task") == str(task)]
 
+    # The table of all metrics is folded, if there is one of a few metrics.
+    folded = f"accuracy-{task.name}" if f"accuracy-few-{task.name}" in tables else None
     return {
         "id": task.name,
         "title": results.task_title(task),
         "protocol": results.outline.protocols[task.protocol],
         "simulated": results.is_simulated(task.dataset),
-        "tables": names(tables),
+        "tables": [name for name in names(tables) if name != folded],
+        "folded": folded,
         "figures": names(figures),
     }
 

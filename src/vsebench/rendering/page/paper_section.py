@@ -1,5 +1,7 @@
 """The page's sections on the papers, and the audit of their printed numbers."""
 
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +12,7 @@ from vsebench.papers.base import Paper
 from vsebench.papers.verdict import UNTESTABLE
 from vsebench.rendering.claims import paper_title
 from vsebench.rendering.kinds import FigureKind, Instance, TableKind, instances_of_paper, make
-from vsebench.rendering.outline import GATHERED
+from vsebench.rendering.outline import GATHERED, Outline
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Table
 
@@ -24,19 +26,26 @@ class PaperSection:
     citation: str
     link: str | None
     tables: dict[str, Table]
-    figures: list[str]  # names
+    figures: dict[str, Instance]
+    left_out: list[str]  # tables and figures without content, such as "table 2"
     claims: Table | None  # the paper's claims with all cases
     has_results: bool  # whether the run has a number for a printed number, or a test of a claim on data
 
 
-def tables_of(paper: Paper) -> dict[str, Instance]:
-    """Return the tables that a paper's file defines, by their names."""
-    return instances_of_paper(TableKind, paper.path, paper.tables)
+def tables_of(paper: Paper, outline: Outline | None = None) -> dict[str, Instance]:
+    """Return the tables that a paper's file defines, by their names; with an outline, those that apply to the run."""
+    return instances_of_paper(TableKind, paper.path, paper.tables, outline)
 
 
-def figures_of(paper: Paper) -> dict[str, Instance]:
-    """Return the figures that a paper's file defines, by their names."""
-    return instances_of_paper(FigureKind, paper.path, paper.figures)
+def figures_of(paper: Paper, outline: Outline | None = None) -> dict[str, Instance]:
+    """Return the figures that a paper's file defines, by their names; with an outline, those that apply to the run."""
+    return instances_of_paper(FigureKind, paper.path, paper.figures, outline)
+
+
+def with_content(figures: Mapping[str, Instance], results: Results) -> dict[str, Instance]:
+    """Return the figures in which the results leave something to draw."""
+    kinds = {name: make(FigureKind, figure.kind, figure.parameters, name) for name, figure in figures.items()}
+    return {name: figure for name, figure in figures.items() if not kinds[name].is_empty(results)}
 
 
 def make_table(results: Results, instance: Instance) -> Table:
@@ -47,14 +56,25 @@ def position_in_paper(results: Results, figure: Instance) -> str:
     """Return the beginning of a caption: the paper and the number of the figure, or "" for a figure of the run."""
     if figure.paper is None:
         return ""
-    name = figure.name.removeprefix(f"{figure.paper}_").replace("figure", "figure ").replace("_", " ")
-    return f"{paper_title(results, figure.paper)}, {name}, on this run's data. "
+    return f"{paper_title(results, figure.paper)}, {name_in_paper(figure)}, on this run's data. "
+
+
+def name_in_paper(instance: Instance) -> str:
+    """Return the name of a paper's table or figure in words.
+
+    >>> name_in_paper(Instance("vse_fs_table4_improve", "accuracy", {}, "vse_fs"))
+    'table 4 improve'
+    """
+    name = instance.name.removeprefix(f"{instance.paper}_").replace("_", " ")
+    return re.sub(r"(table|figure) ?(?=\w*\d)", r"\1 ", name)
 
 
 def describe_paper(paper: Paper, results: Results) -> PaperSection | None:
     """Return the section on one paper, or None if it is empty."""
-    tables = {name: make_table(results, instance) for name, instance in tables_of(paper).items()}
-    figures = list(figures_of(paper))
+    made = {name: make_table(results, table) for name, table in tables_of(paper, results.outline).items()}
+    tables = {name: table for name, table in made.items() if table.rows}
+    figures = with_content(figures_of(paper, results.outline), results)
+    every = tables_of(paper) | figures_of(paper)
     tested = results.claims.filter(paper=paper.name)
     claims = make(TableKind, "claims", {"of": paper.name}, "claims").table(results) if len(tested) else None
     if not tables and not figures and claims is None:
@@ -67,9 +87,24 @@ def describe_paper(paper: Paper, results: Results) -> PaperSection | None:
         paper.link,
         tables,
         figures,
+        [name_in_paper(instance) for name, instance in every.items() if name not in {*tables, *figures}],
         claims,
         has_results=len(compared) + len(on_data.filter(pl.col("verdict") != UNTESTABLE)) > 0,
     )
+
+
+def how_many_claims(results: Results, papers: Sequence[Paper]) -> str:
+    """Return how many of the papers' claims this run tests, and the commands that test others; empty without claims."""
+    tested, number = count_testable(results)
+    if not number:
+        return ""
+    sentence = f"{tested} of {number} claims can be tested on the data of this run."
+    runs: dict[str, list[str]] = {}
+    for paper in papers:
+        if paper.run and paper.run not in results.outline.configuration.split(" + "):
+            runs.setdefault(paper.run, []).append(paper.title)
+    commands = [f"make CONFIG=config/{run} ({', '.join(titles)})" for run, titles in runs.items()]
+    return f"{sentence} For the others, run {'; '.join(commands)}." if commands and tested < number else sentence
 
 
 def describe_audit(results: Results) -> dict[str, Any]:

@@ -1,6 +1,8 @@
-"""Accuracy on one task: one row per method, one column per metric of the run."""
+"""Accuracy on one task: one row per method, and one column per metric of the run or for a few of them."""
 
+from collections.abc import Sequence
 from itertools import chain
+from typing import Any
 
 import polars as pl
 
@@ -8,23 +10,41 @@ from vsebench.core.tasks import Task
 from vsebench.evaluation.metrics.base import load_metric
 from vsebench.rendering.accuracy import accuracy_cells, remark_on_occurrences
 from vsebench.rendering.kinds import TableKind
-from vsebench.rendering.metrics import metric_title
-from vsebench.rendering.results import Results, pick
+from vsebench.rendering.metrics import few_metrics, metric_title
+from vsebench.rendering.outline import Outline
+from vsebench.rendering.results import RANDOM, Results, beats_random, pick
 from vsebench.rendering.table import Column, Row, Table
+
+FEW = 4  # metrics
 
 
 class Accuracy(TableKind):
-    """The methods on one task; oracles follow in rows set apart."""
+    """The methods on one task; oracles follow in rows set apart.
+
+    A run with many metrics has a second table with a few of them, whose columns fit next to each other.
+    """
 
     needs = ("summary", "datasets")
-    made_for = "task"
 
     task: str  # <dataset>/<protocol>
+    few: bool = False  # whether the table has a few metrics only
+
+    @classmethod
+    def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
+        tables: dict[str, dict[str, Any]] = {}
+        for task in outline.tasks:
+            if len(outline.metrics) > FEW:
+                tables[f"accuracy-few-{task.name}"] = {"task": str(task), "few": True}
+            tables[f"accuracy-{task.name}"] = {"task": str(task)}
+        return tables
 
     def table(self, results: Results) -> Table:
         task = Task.of(self.task)
         accuracy = results.accuracy(task)
         metrics = results.outline.metrics
+        if self.few:
+            chosen = {*few_metrics(metrics), *metrics[len(metrics) - 1 :]}
+            metrics = [metric for metric in metrics if metric in chosen][:FEW]
         columns = [Column("dataset", "Data set", shown=False), Column("protocol", "Protocol", shown=False)]
         columns += [Column("method", "Name", shown=False), Column("title", "Method")]
         for metric in metrics:
@@ -36,11 +56,11 @@ class Accuracy(TableKind):
             texts = (task.dataset, task.protocol, method, results.method_title(method))
             by_metric = (accuracy_cells(results, pick(accuracy, metric, method)) for metric in metrics)
             rows.append(Row.of(*texts, *chain.from_iterable(by_metric), apart=results.is_oracle(method)))
-        caption = f"Accuracy on {results.task_title(task)}"
-        return Table(columns, rows, caption, notes(results, task, accuracy), fold=5)
+        caption = f"Accuracy on {results.task_title(task)}" + (", a few metrics" if self.few else "")
+        return Table(columns, rows, caption, notes(results, task, accuracy, metrics), fold=5)
 
 
-def notes(results: Results, task: Task, accuracy: pl.DataFrame) -> list[str]:
+def notes(results: Results, task: Task, accuracy: pl.DataFrame, metrics: Sequence[str]) -> list[str]:
     """Return notes on how the values were measured and on what is left out."""
     seeds = max(accuracy["n_seeds"].to_list())
     over = "images and seeds" if seeds > 1 else "images"
@@ -61,6 +81,11 @@ def notes(results: Results, task: Task, accuracy: pl.DataFrame) -> list[str]:
         for metric in results.outline.metrics
         if load_metric(metric).unit == "label"
     ]
+    if unbeaten := [metric_title(metric) for metric in metrics if not beats_random(accuracy, metric)]:
+        random = results.method_title(RANDOM)
+        sentences.append(
+            f"No method is shown to beat {random} in {', '.join(unbeaten)}; there, bold is only the largest."
+        )
     if results.is_simulated(task.dataset):
         sentences.insert(0, "The data is simulated.")
     if remark := remark_on_occurrences(results, task):
@@ -69,14 +94,4 @@ def notes(results: Results, task: Task, accuracy: pl.DataFrame) -> list[str]:
         f"{results.method_title(oracle)} is an oracle (uses test information); it is shown for reference only."
         for oracle in results.oracles_of(accuracy)
     ]
-    sentences += [
-        f"{results.outline.variants[entry.method].title} is left out: {entry.reason}"
-        for entry in results.outline.left_out
-        if Task(entry.dataset, entry.protocol) == task
-    ]
-    sentences += [
-        f"{metric_title(entry.metric)} is left out: {entry.reason}"
-        for entry in results.outline.metrics_left_out
-        if Task(entry.dataset, entry.protocol) == task
-    ]
-    return sentences
+    return sentences + results.left_out_of(task)

@@ -4,7 +4,6 @@ from typing import Any
 
 from vsebench.rendering.metrics import metric_title
 from vsebench.rendering.published_vs_ours import (
-    NOTHING_OF_OURS,
     PrintedTable,
     lines_of,
     metrics_of_methods,
@@ -42,8 +41,7 @@ class AccuracyBesidePublished(PrintedTable):
             for variant, ours in ours_of(comparisons, line):
                 values = (our_cell(ours.get(metric)) for metric in metrics)
                 rows.append(Row.of(group, results.method_title(variant), "here", *values, group=group))
-        notes = [] if len(comparisons) else [NOTHING_OF_OURS]
-        notes += [note.format(units=results.units) for note in NOTES]
+        notes = [note.format(units=results.units) for note in NOTES]
         notes += [self.note] if self.note else []
         notes += [PERCENT] if any(cell.unit == "percent" for cell in cells) else []
         notes += notes_of_tasks(paper, cells)

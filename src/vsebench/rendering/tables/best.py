@@ -4,7 +4,7 @@ from vsebench.core.tasks import Task
 from vsebench.rendering.accuracy import accuracy_cells
 from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.metrics import few_metrics, metric_title
-from vsebench.rendering.results import Results, best_of, near_best, pick
+from vsebench.rendering.results import RANDOM, Results, beats_random, best_of, near_best, pick
 from vsebench.rendering.table import Column, Row, Table
 
 
@@ -42,13 +42,15 @@ def row_of(results: Results, task: Task, metrics: list[str], oracles: list[str])
     best = best_of(accuracy, metrics[0], competitors)
     in_headline = [(method, pick(accuracy, metrics[0], method)) for method in competitors]
     near = [results.method_title(method) for method, numbers in in_headline if numbers and near_best(numbers)]
+    beaten = len(in_headline) == 1 or beats_random(accuracy, metrics[0])
     equal = (", ".join(near) or "none") if best else "all are the same"
+    name = results.method_title(best) if best else None
     ceilings = [pick(accuracy, metrics[0], oracle) for oracle in oracles]
     return Row.of(
         results.dataset_title(task.dataset),
         task.protocol,
-        results.method_title(best) if best else None,
-        *(accuracy_cells(results, pick(accuracy, metric, best) if best else None)[0] for metric in metrics),
+        name if beaten or best is None else f"none shown to beat {results.method_title(RANDOM)}",
+        *(accuracy_cells(results, pick(accuracy, metric, best) if best and beaten else None)[0] for metric in metrics),
         equal,
         *(numbers["value"] if numbers else None for numbers in ceilings),
     )

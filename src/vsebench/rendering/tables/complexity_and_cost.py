@@ -6,6 +6,7 @@ from vsebench.papers.audit.checks.sizes import UNITS
 from vsebench.papers.audit.formulas import SPACE, TIME, sizes
 from vsebench.papers.base import Paper
 from vsebench.papers.published import SECONDS, PrintedCell
+from vsebench.rendering.outline import Outline
 from vsebench.rendering.published_vs_ours import ON_OTHER_DATA, PrintedTable
 from vsebench.rendering.results import Results, at
 from vsebench.rendering.table import Column, Row, Table
@@ -37,14 +38,22 @@ class ComplexityAndCost(PrintedTable):
 
     needs = ("timing", "datasets")
 
+    def applies(self, outline: Outline) -> bool:
+        return any(not set(self._ours()).isdisjoint(timed) for timed in outline.timed.values())
+
     def table(self, results: Results) -> Table:
         paper, cells = self.read()
         methods = [cell.row for cell in cells if cell.column == "time_complexity"]
         tasks = dict.fromkeys(cell.dataset for cell in cells if "/" in cell.row)
         rows = [printed_row(paper, cells, dataset, method) for dataset in tasks for method in methods]
-        ours = [variant for method in methods if method in paper.rows for variant in paper.rows[method].ours]
-        rows += our_rows(results, list(dict.fromkeys(ours)))
+        rows += our_rows(results, self._ours())
         return Table(COLUMNS, rows, self.caption(paper, ON_OTHER_DATA), NOTES, fold=2, small=True)
+
+    def _ours(self) -> list[str]:
+        """Return our variants of the printed methods."""
+        paper, cells = self.read()
+        methods = [cell.row for cell in cells if cell.column == "time_complexity" and cell.row in paper.rows]
+        return list(dict.fromkeys(variant for method in methods for variant in paper.rows[method].ours))
 
 
 def printed_row(paper: Paper, cells: list[PrintedCell], dataset: str, method: str) -> Row:

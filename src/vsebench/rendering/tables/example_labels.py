@@ -3,6 +3,7 @@
 from pydantic import Field
 
 from vsebench.rendering.examples import COLUMNS, LIMIT, example_rows
+from vsebench.rendering.outline import Outline
 from vsebench.rendering.published_vs_ours import ON_OTHER_DATA, PrintedTable, note_of_missing
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Row, Table
@@ -15,6 +16,9 @@ class ExampleLabels(PrintedTable):
 
     methods: list[str] = Field(min_length=1)  # names of methods of the run
     images: int = Field(default=3, ge=1, le=LIMIT)  # number of images of each task
+
+    def applies(self, outline: Outline) -> bool:
+        return bool(outline.tasks_with(*self.methods))
 
     def table(self, results: Results) -> Table:
         paper, cells = self.read()

@@ -3,7 +3,6 @@
 from typing import Any
 
 from vsebench.rendering.growth import (
-    NOT_MEASURED,
     NOTES,
     SCORING_NOTES,
     SCORING_SIZES,
@@ -37,4 +36,4 @@ class Growth(TableKind):
         rows = [Row.of(results.method_title(method), *growth_cells(growth, method, sizes)) for method in methods]
         title = "Growth of the time to score an image" if scored else "Growth of the time per epoch"
         shown = (Column("method", "Method"), *columns(sizes))
-        return Table(shown, rows, title, (NOT_MEASURED,) if growth is None else notes)
+        return Table(shown, rows, title, notes)

@@ -3,7 +3,9 @@
 import polars as pl
 from pydantic import Field
 
+from vsebench.protocols.base import load_protocol
 from vsebench.rendering.kinds import TableKind
+from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results, at
 from vsebench.rendering.table import Column, Row, Table
 
@@ -24,7 +26,6 @@ NOTES = (
     "method.",
     "By cosine: images are ranked by the cosine of image and label vectors; empty for methods without such vectors.",
 )
-NONE = "This run has none of the methods of this table on a task with new test images."
 
 
 class ImagesFromWords(TableKind):
@@ -38,6 +39,9 @@ class ImagesFromWords(TableKind):
     def variants_read(self) -> list[str]:
         return [*self.methods, *self.beside]
 
+    def applies(self, outline: Outline) -> bool:
+        return any(load_protocol(task.protocol).new_images for task in outline.tasks_with(*self.methods))
+
     def table(self, results: Results) -> Table:
         shown = results.analysis("images_from_words").filter(pl.col("method").is_in(self.variants_read()))
         rows = []
@@ -48,7 +52,7 @@ class ImagesFromWords(TableKind):
                 means = [mean_over_labels(of_method, measure, by) for measure in MEASURES for by in ("score", "cosine")]
                 n_words = of_method["label"].n_unique()
                 rows.append(Row.of(title, results.method_title(method), n_words, *means, group=title))
-        return Table(COLUMNS, rows, "Images retrieved by a label", NOTES if rows else (NONE,))
+        return Table(COLUMNS, rows, "Images retrieved by a label", NOTES)
 
 
 def mean_over_labels(of_method: pl.DataFrame, measure: str, by: str) -> float | None:

@@ -1,7 +1,7 @@
 """A paper's printed improvements in percent, and ours by the same formula."""
 
 from vsebench.rendering.metrics import metric_title
-from vsebench.rendering.published_vs_ours import NOTHING_OF_OURS, PrintedTable, ours_of
+from vsebench.rendering.published_vs_ours import PrintedTable, ours_of
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Column, Row, Table
 
@@ -38,8 +38,7 @@ class ImprovementBesidePublished(PrintedTable):
                     values = [improvement(a["ours"], b["ours"]) if a and b else None for a, b in both]
                     rows.append(Row.of(group, title, "here", *values, group=group))
         rivals = dict.fromkeys(cell.row.split("/")[1] for cell in cells)
-        notes = [] if len(comparisons) else [NOTHING_OF_OURS]
-        notes += [
+        notes = [
             f"Percent, by the paper's formula: the value of {ours_title} divided by the baseline's, minus 1; printed "
             f"for {', '.join(map(paper.row_title, rivals))}. Negative: it is worse than the baseline.",
             "For the significance of the differences, see the tests of the claims.",

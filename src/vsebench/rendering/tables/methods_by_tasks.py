@@ -49,7 +49,7 @@ def _differs(results: Results, task: Task, metric: str) -> bool:
 def _heading(results: Results, task: Task) -> str:
     """Return a task's title in short lines, so that six columns fit."""
     lines = [""]
-    for word in [*results.dataset_title(task.dataset).split(), f"({task.protocol})"]:
+    for word in [*results.short_title(task.dataset).split(), f"({task.protocol})"]:
         joined = f"{lines[-1]} {word}".strip()
         lines = [*lines[:-1], joined] if len(joined) <= HEADING or not lines[-1] else [*lines, word]
     return "\n".join(lines)

@@ -3,6 +3,7 @@
 import polars as pl
 from pydantic import Field
 
+from vsebench.rendering.outline import Outline
 from vsebench.rendering.published_vs_ours import ON_OTHER_DATA, PrintedTable
 from vsebench.rendering.results import Results, at
 from vsebench.rendering.table import Column, Row, Table
@@ -22,6 +23,9 @@ class NearestLabels(PrintedTable):
     method: str  # name of a method of the run
     labels: list[str] = Field(default_factory=list)  # names of labels; none: the most frequent labels
     most_frequent: int = Field(default=10, ge=1)
+
+    def applies(self, outline: Outline) -> bool:
+        return bool(outline.tasks_with(self.method))
 
     def variants_read(self) -> list[str]:
         return [self.method]

@@ -3,7 +3,9 @@
 import polars as pl
 from pydantic import Field
 
+from vsebench.protocols.base import load_protocol
 from vsebench.rendering.kinds import TableKind
+from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results, at
 from vsebench.rendering.table import Column, Row, Table
 
@@ -18,7 +20,6 @@ NOTES = (
     "Bold: an image with the label. In brackets: the number of test images with the label. First seed, ranked by "
     "cosine.",
 )
-NONE = "This run has none of the methods of this table on a task with new test images and one of the words as a label."
 
 
 class RetrievedImages(TableKind):
@@ -28,6 +29,11 @@ class RetrievedImages(TableKind):
 
     methods: list[str] = Field(min_length=1)  # names of methods of the run
     words: list[str] = Field(min_length=1)  # labels
+
+    def applies(self, outline: Outline) -> bool:
+        tasks = outline.tasks_with(*self.methods)
+        # The labels of simulated data are no words.
+        return any(load_protocol(task.protocol).new_images and task.dataset not in outline.simulated for task in tasks)
 
     def table(self, results: Results) -> Table:
         shown = results.analysis("images_from_words").filter(
@@ -46,7 +52,7 @@ class RetrievedImages(TableKind):
                     images = ids_as_text(ranking["first"], ranking["hits"])
                     name, method_title = f"{word} ({ranking['images']})", results.method_title(method)
                     rows.append(Row.of(title, task.dataset, name, method_title, images, group=title))
-        return Table(COLUMNS, rows, "The first images retrieved for a word", NOTES if rows else (NONE,))
+        return Table(COLUMNS, rows, "The first images retrieved for a word", NOTES)
 
 
 def ids_as_text(images: list[str], hits: list[bool]) -> str:

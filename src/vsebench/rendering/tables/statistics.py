@@ -1,6 +1,7 @@
 """A paper's table of data sets: the printed counts and those of our corresponding data sets."""
 
-from vsebench.rendering.counts import our_count, our_dataset
+from vsebench.rendering.counts import has_dataset, our_count, our_dataset
+from vsebench.rendering.outline import Outline
 from vsebench.rendering.published_vs_ours import PrintedTable
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Column, Row, Table
@@ -18,6 +19,9 @@ class Statistics(PrintedTable):
     """One row per printed count; our count is empty where the run lacks the data set or the count."""
 
     needs = ("datasets", "metrics")
+
+    def applies(self, outline: Outline) -> bool:
+        return has_dataset(outline, *self.read())
 
     def table(self, results: Results) -> Table:
         paper, printed = self.read()

@@ -3,7 +3,8 @@
 from typing import Literal
 
 from vsebench.papers.base import Paper
-from vsebench.rendering.counts import our_count, our_dataset
+from vsebench.rendering.counts import has_dataset, our_count, our_dataset
+from vsebench.rendering.outline import Outline
 from vsebench.rendering.published_vs_ours import PrintedTable
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Column, Row, Table
@@ -18,6 +19,9 @@ class StatisticsAsPrinted(PrintedTable):
     needs = ("datasets", "metrics")
 
     lines: Literal["datasets", "counts"] = "datasets"  # the rows of the printed table
+
+    def applies(self, outline: Outline) -> bool:
+        return has_dataset(outline, *self.read())
 
     def table(self, results: Results) -> Table:
         paper, printed = self.read()
@@ -65,5 +69,4 @@ def _notes(results: Results, paper: Paper, datasets: list[str]) -> tuple[str, ..
                 f"A label that an image has several times counts once: {once:.2f} labels per image; counting "
                 f"repetitions, {repeated:.2f}."
             )
-    notes = notes or ["This run has none of the paper's data sets."]
     return (*notes, "For contradictions in the published rows, see the audit of the papers.")

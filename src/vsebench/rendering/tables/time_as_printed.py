@@ -5,7 +5,7 @@ from itertools import product
 
 from vsebench.papers.comparison import TIMES
 from vsebench.papers.published import SECONDS
-from vsebench.rendering.published_vs_ours import NOTHING_OF_OURS, PrintedTable, lines_of
+from vsebench.rendering.published_vs_ours import PrintedTable, lines_of
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import MISSING, Column, Row, Table, format_value
 
@@ -44,8 +44,7 @@ class TimeAsPrinted(PrintedTable):
                 rows.append(Row.of("Accelerate", "published", *faster))
                 rows += _accelerations(results, base, ours, datasets)
         columns_of_times = dict.fromkeys(cell.column for cell in printed if cell.column in TIMES)
-        notes = [] if len(self.compared(results)) else [NOTHING_OF_OURS]
-        notes += [f"Here: time {TIMES[column].words}." for column in columns_of_times]
+        notes = [f"Here: time {TIMES[column].words}." for column in columns_of_times]
         if self.accelerate:
             notes.append(
                 "Accelerate, as in the paper: the time of the model above divided by that of "

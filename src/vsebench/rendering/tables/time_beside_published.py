@@ -3,7 +3,7 @@
 from vsebench.papers.base import Paper
 from vsebench.papers.comparison import TIMES
 from vsebench.papers.published import SECONDS
-from vsebench.rendering.published_vs_ours import NOTHING_OF_OURS, PrintedTable, lines_of, ours_of
+from vsebench.rendering.published_vs_ours import PrintedTable, lines_of, ours_of
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Cell, Column, Row, Table
 
@@ -37,7 +37,6 @@ class TimeBesidePublished(PrintedTable):
         measured = [TIMES[column].words for column in dict.fromkeys(cell.column for cell in cells) if column in TIMES]
         notes = [f"Here: seconds {words}." for words in measured]
         notes += ["The papers' machine and ours differ, so only ratios can be compared."]
-        notes = notes if len(comparisons) else [NOTHING_OF_OURS, *notes]
         return Table(columns, rows, self.caption(paper, "seconds and ratios, published and recomputed"), notes, fold=5)
 
     def _our_base(self, paper: Paper) -> str | None:

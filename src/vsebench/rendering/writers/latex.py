@@ -28,14 +28,26 @@ def to_latex(table: Table, label: str) -> str:
 
     `\newcommand{\vseintervals}[2]{#2}` before the table leaves the intervals out.
     """
-    floats = [_float(table, groups, "" if number else label) for number, groups in enumerate(_pages(table))]
+    floats: list[str] = []
+    for blocks in _floats_of_blocks(table):
+        floats += (_float(table, groups, blocks, "" if floats else label) for groups in _pages(table, len(blocks)))
     intervals = [INTERVALS] if any(map(has_interval, table.rows)) else []
     return "\n".join([*intervals, *floats])
 
 
-def _pages(table: Table) -> list[list[tuple[str, list[Row]]]]:
-    """Split the groups of rows into floats that fit a page; a group that fits a page is not split."""
-    blocks = len(_blocks(table))
+def _floats_of_blocks(table: Table) -> list[list[list[int]]]:
+    """Return the blocks of columns in each float: as many as fit a page with all rows, so that no method is apart.
+
+    If the rows do not fit a page with a single block, each block has its own floats.
+    """
+    blocks = _blocks(table)
+    fitting = [number for number in range(1, len(blocks) + 1) if len(_pages(table, number)) == 1]
+    size = max(fitting, default=1)
+    return [blocks[start : start + size] for start in range(0, len(blocks), size)]
+
+
+def _pages(table: Table, blocks: int) -> list[list[tuple[str, list[Row]]]]:
+    """Split the groups of rows into floats that fit a page with a number of blocks; a group that fits is not split."""
     notes = max(0, ceil(len(" ".join(table.notes)) / HEADING_CHARACTERS) - NOTE_LINES)
     available = (PAGE_LINES - notes - BLOCK_LINES * (blocks - 1)) / blocks
     pages: list[list[tuple[str, list[Row]]]] = [[]]
@@ -96,7 +108,7 @@ def has_interval(row: Row) -> bool:
     return any(cell.low is not None for cell in row.cells)
 
 
-def _float(table: Table, groups: list[tuple[str, list[Row]]], label: str) -> str:
+def _float(table: Table, groups: list[tuple[str, list[Row]]], blocks: list[list[int]], label: str) -> str:
     """Return one float; without a label it continues the previous float."""
     continued = not label
     caption = escape_latex(table.caption) + (" (continued)" if continued else "")
@@ -108,10 +120,10 @@ def _float(table: Table, groups: list[tuple[str, list[Row]]], label: str) -> str
         "\\scriptsize" if table.small else "\\footnotesize",
         f"\\setlength{{\\tabcolsep}}{{{2 if table.small else 3}pt}}",
         SIUNITX,
-        "\\smallskip\\par\\medskip\n".join(_tabular(table, groups, block) for block in _blocks(table)) + "\\par",
+        "\\smallskip\\par\\medskip\n".join(_tabular(table, groups, block) for block in blocks) + "\\par",
     ]
     if table.notes:
-        notes = " ".join(escape_latex(note) for note in table.notes)
+        notes = " ".join(escape_latex(note if note.endswith(".") else f"{note}.") for note in table.notes)
         lines += ["\\smallskip", f"\\begin{{minipage}}{{\\linewidth}}\\footnotesize {notes}\\end{{minipage}}"]
     return "\n".join([*lines, "\\end{table*}", ""])
 
