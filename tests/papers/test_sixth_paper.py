@@ -44,15 +44,18 @@ def config(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def plan(config):
+    """The default run's methods on the data sets of the made-up results."""
     file = config / "config.yaml"
-    return read_plan(config, yaml.safe_load(file.read_text()), [file])
+    datasets = {task.dataset: {"protocols": [task.protocol]} for task in SMALL}
+    return read_plan(config, yaml.safe_load(file.read_text()) | {"datasets": datasets}, [file])
 
 
 @pytest.fixture(scope="module")
 def results(config, plan):
     """Made-up results, and what the stages make of the papers in the copy."""
     folder, run = config.parent / "results", MadeUp(SMALL, seeds=3, epochs=20)
-    outline = run.outline().model_copy(update={"papers": plan.outline.papers})
+    shown = {"papers": plan.outline.papers, "compared": plan.outline.compared}
+    outline = run.outline().model_copy(update=shown)
     write_json(outline.model_dump(mode="json"), folder / "outline.json")
     for name in ("summary", "metrics", "timing", "history", "sweeps", "scaling", "cold", "by_frequency"):
         schema = getattr(schemas, name.upper())

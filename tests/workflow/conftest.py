@@ -12,6 +12,8 @@ from tests.workflow.project import ROOT, TINY, TRAINED, Outcome, Project
 from vsebench.plan import read_plan
 from vsebench.plan.settings import compiled_settings
 
+EQUATIONS = "  equations: {kind: equations, equations: [{equation: '1', printed: minus, right: plus}]}\n"
+
 
 @dataclass(frozen=True)
 class Finished:
@@ -42,6 +44,8 @@ def finished(compiled: None, tmp_path_factory: pytest.TempPathFactory) -> Finish
     # The space in the folder's name is there on purpose.
     project = Project.copy(ROOT, tmp_path_factory.mktemp("workflow") / "my papers" / "vsebench")
     project.configure()
+    # A table that every run has, since none of the paper's own tables applies to simulated data.
+    project.edit("config/papers/vse_ens.yaml", "tables:\n", f"tables:\n{EQUATIONS}")
     temporary = tmp_path_factory.mktemp("t")  # a short name, as a socket needs
     status = project.start("--verbose", TMPDIR=temporary).wait()
     outcome = Outcome(status, project.started)

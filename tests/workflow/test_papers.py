@@ -6,6 +6,7 @@ from vsebench.rendering.kinds import FigureKind, TableKind, find, instances_of_r
 from vsebench.rendering.outline import read_outline
 
 PAPER = "config/papers/vse_ens.yaml"
+EQUATION = "{equation: '1', printed: minus, right: plus}"
 PAGE = {"report_page", "all"}
 
 
@@ -34,23 +35,21 @@ def test_an_edited_claim_repeats_the_tests_and_what_shows_them(changed, reading)
 
 
 def test_an_edited_table_makes_that_table_again(changed):
-    outcome = changed(change=lambda clone: clone.edit(PAPER, "are cut off at 10", "are cut off at ten"))
+    outcome = changed(change=lambda clone: clone.edit(PAPER, "right: plus", "right: a plus"))
     assert outcome.rules == {"table"} | PAGE
-    assert outcome.of("table", "name") == {"vse_ens_table2"}
+    assert outcome.of("table", "name") == {"vse_ens_equations"}
 
 
 def test_an_edited_variant_repeats_the_comparison_and_the_tables_of_the_paper(changed):
     outcome = changed(change=lambda clone: clone.edit(PAPER, "ours: [warp, warp_published]", "ours: [warp]"))
     assert outcome.rules <= {"compare", "table", "figure"} | PAGE
-    others = {"vse_ens_table2_improve", "vse_ens_table4_ratios"}
-    assert outcome.of("table", "name") == {f"vse_ens_table{n}" for n in (1, 2, 3, 4)} | others
+    assert outcome.of("table", "name") == {"vse_ens_equations"}
 
 
 def test_an_edited_number_repeats_the_audit_too(changed, reading):
     outcome = changed(change=lambda clone: clone.edit("config/papers/vse_ens.csv", "images,112247", "images,112248"))
-    assert outcome.rules == {"audit_papers", "compare", "table", "figure"} | PAGE
-    assert outcome.of("figure", "name") == reading(FigureKind, "comparison")
-    assert {"vse_ens_table1"} | reading(TableKind, "audit") <= outcome.of("table", "name")
+    assert outcome.rules == {"audit_papers", "compare", "table"} | PAGE
+    assert {"vse_ens_equations"} | reading(TableKind, "audit") <= outcome.of("table", "name")
 
 
 @pytest.mark.parametrize(
@@ -72,7 +71,7 @@ def test_an_edited_check_or_statement_repeats_the_audit_only(changed, reading, f
 
 def test_an_edited_test_of_claims_repeats_the_tests_of_claims_only(changed, reading):
     file = "src/vsebench/papers/claims/trials_grow.py"
-    outcome = changed(change=lambda clone: clone.edit(file, '"""Growth of ', '"""Growth (edited) of '))
+    outcome = changed(change=lambda clone: clone.edit(file, '"""Growth of ', '"""Edited: growth of '))
     assert outcome.rules == {"test_claims", "table", "figure"} | PAGE
     assert outcome.of("table", "name") == reading(TableKind, "claims")
     assert outcome.of("figure", "name") == reading(FigureKind, "claims")
@@ -81,7 +80,11 @@ def test_an_edited_test_of_claims_repeats_the_tests_of_claims_only(changed, read
 def test_a_new_paper_is_two_files(changed):
     def add(clone):
         folder = clone.folder / "config" / "papers"
-        (folder / "sixth.yaml").write_text("{title: Sixth, citation: none, tables: {table1: {kind: statistics}}}\n")
+        (folder / "sixth.yaml").write_text(
+            "{title: Sixth, citation: none, tables: {table1: {kind: equations, equations: [*]}}}\n".replace(
+                "*", EQUATION
+            )
+        )
         header = "paper,table,row,column,value,unit,protocol,note\n"
         (folder / "sixth.csv").write_text(header + "sixth,table1,d,images,10,count,data_statistics,\n")
 

@@ -10,7 +10,7 @@ import polars as pl
 from vsebench.papers.audit.findings import VERDICTS, read_findings, summarise
 from vsebench.papers.base import Paper
 from vsebench.papers.verdict import UNTESTABLE
-from vsebench.rendering.claims import paper_title
+from vsebench.rendering.claims import count_testable, paper_title
 from vsebench.rendering.kinds import FigureKind, Instance, TableKind, instances_of_paper, make
 from vsebench.rendering.outline import GATHERED, Outline
 from vsebench.rendering.results import Results
