@@ -157,12 +157,13 @@ class Plan:
         return bool(method.epochs or method.grid or method.members)
 
     def is_judged(self, test: ClaimTest, entries: Mapping[str, Collection[str]]) -> bool:
-        """Return whether a claim is about a method that runs on real data, or on simulated data it is valid for."""
+        """Return whether a claim is about a method that runs on data of its families, and for which it can be judged."""
+        on_simulated = test.on_simulated or test.judge_simulated or getattr(test, "only_simulated", False)
         for task in self.tasks:
             dataset = self.datasets[task.dataset]
-            on_simulated = test.on_simulated or test.judge_simulated
-            of_family = dataset.family in getattr(test, "families", [dataset.family])
-            if test.method in entries[str(task)] and (not knows(dataset.adapter) or (on_simulated and of_family)):
+            families = getattr(test, "families", None) or [dataset.family]
+            of_kind = on_simulated if knows(dataset.adapter) else not getattr(test, "only_simulated", False)
+            if test.method in entries[str(task)] and dataset.family in families and of_kind:
                 return True
         return False
 
