@@ -222,7 +222,8 @@ def test_what_a_run_lacks_of_a_paper_is_named_in_one_line(page: Page, results: R
 
 
 def test_the_number_of_testable_claims_is_said_with_the_commands_that_test_others(page: Page, results: Results) -> None:
-    verdicts = results.claims.group_by("paper", "claim").agg(pl.col("verdict").unique())["verdict"].to_list()
+    judged = results.claims.filter(level="claim").group_by("paper", "claim").agg(pl.col("verdict").unique())
+    verdicts = judged["verdict"].to_list()
     tested = sum(set(of_claim) != {"not testable here"} for of_claim in verdicts)
     assert f"{tested} of {len(verdicts)} claims can be tested on the data of this run. For the others, run " in words(
         page

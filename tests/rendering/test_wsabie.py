@@ -118,10 +118,10 @@ def test_our_rows_stand_below_the_printed_ones_under_their_own_heading(results: 
     assert [heading for heading, _ in found.groups] == ["ImageNet", "Web-data", own_heading]
     own = [row for row in found.rows if row.group == own_heading]
     assert [row.cells[1].value for row in own] == ["ONE_VS_REST", "PAMIR_IA", "WSABIE"]
-    assert own[-1].cells[3].value == 0.4
-    assert own[-1].cells[3].bold
-    assert own[0].cells[3].dagger
-    assert own[0].cells[4].value is None  # the run has no precision@10
+    assert own[-1].cells[4].value == 0.4
+    assert own[-1].cells[4].bold
+    assert own[0].cells[4].dagger
+    assert own[0].cells[5].value is None  # the run has no precision@10
     assert found.notes[0].startswith("Percent. The data sets of this run are not the paper's")
     assert "random_projection_tree" in found.notes[-1]
     assert "**40.00** [39.00, 41.00]" in to_markdown(found)

@@ -20,7 +20,7 @@ rule figure:
     log:
         "results/logs/figure/{name}.log",
     wildcard_constraints:
-        name="[a-z0-9_-]+",
+        name="|".join(PLAN.figures) or "none",
     params:
         options=job_options("figure"),
         paper=job_content("figure"),

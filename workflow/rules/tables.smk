@@ -33,7 +33,7 @@ rule table:
     log:
         "results/logs/table/{name}.log",
     wildcard_constraints:
-        name="[a-z0-9_-]+",
+        name="|".join(PLAN.tables) or "none",
     params:
         options=job_options("table"),
         paper=job_content("table"),

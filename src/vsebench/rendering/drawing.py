@@ -58,10 +58,10 @@ def panels_of_groups(numbers: Sequence[int], width: float, heights: Sequence[flo
     return figure, groups
 
 
-def nothing() -> Figure:
+def nothing(reason: str = "Nothing to draw in this run") -> Figure:
     """Return a figure for the case that only the results show that there is nothing to draw (`FigureKind.is_empty`)."""
     figure = Figure(figsize=(SINGLE, 1))
-    figure.text(0.5, 0.5, "Nothing to draw in this run", ha="center", va="center")
+    figure.text(0.5, 0.5, reason, ha="center", va="center")
     return figure
 
 
