@@ -38,7 +38,7 @@ def test_accuracy_makes_one_table_per_task(project):
 
 def test_a_figure_waits_for_what_its_kind_reads(project):
     outcome = project.dry_run("figures/convergence-claims-distinct.png")
-    assert outcome.of("gather", "name") == {"history.parquet", "datasets.json"}
+    assert outcome.of("gather", "name") == {"history.parquet", "settings.json", "datasets.json"}
     assert "test_claims" not in outcome.rules
 
 
