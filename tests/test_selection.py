@@ -61,6 +61,7 @@ def test_settings_are_chosen_by_the_mean_of_the_seeds(problem, more_seeds, best,
     selection = select(SeededScript, ScriptSettings(right=[0.0]), first, split, search, CASE)
     assert selection.chosen.settings.right == [best]
     assert selection.chosen.value == pytest.approx(value)
+    assert {len(tried.epochs_by_seed) for tried in selection.tries} == {3 if more_seeds else 0}
     assert n_right(selection) == 10 * best  # the model is that of the problem's seed
 
 

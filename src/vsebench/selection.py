@@ -149,14 +149,16 @@ def attempt_of_seeds(
 ) -> Trained:
     """Return an attempt whose value is the mean over the problem's seed and `more_seeds`; None if one diverged."""
     tried, epochs, model = attempt(method, settings, validation, limits, case)
-    values, at_limit = [tried.value], tried.at_limit
+    seeds = [tried]
     for seed in more_seeds:
         of_seed = replace(validation, problem=replace(validation.problem, seed=seed))
         again, _, _ = attempt(method, settings, of_seed, limits, case)
-        values, at_limit = [*values, again.value], at_limit or again.at_limit
-    finite = [value for value in values if value is not None]
-    value = sum(finite) / len(finite) if len(finite) == len(values) else None
-    return replace(tried, value=value, at_limit=at_limit), epochs, model
+        seeds.append(again)
+    finite = [each.value for each in seeds if each.value is not None]
+    value = sum(finite) / len(finite) if len(finite) == len(seeds) else None
+    by_seed = tuple(each.epochs for each in seeds) if len(seeds) > 1 else ()
+    at_limit = any(each.at_limit for each in seeds)
+    return replace(tried, value=value, at_limit=at_limit, epochs_by_seed=by_seed), epochs, model
 
 
 def settings_to_try(settings: Settings, search: Search, tries: list[Attempt], case: Case) -> Iterator[Settings]:

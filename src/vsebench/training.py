@@ -55,6 +55,7 @@ class Attempt:
     at_limit : whether training might have gone on: the limit of epochs ended it before patience did, or the limit of
         iterations before the solver converged
     solved : how the method's iterative solver ended; None for a method without one
+    epochs_by_seed : the best epoch of each seed whose mean value was taken; empty for a single seed
     """
 
     settings: Settings
@@ -62,6 +63,7 @@ class Attempt:
     value: float | None
     at_limit: bool = False
     solved: Solved | None = None
+    epochs_by_seed: tuple[int | None, ...] = ()
 
 
 Trained = tuple[Attempt, pl.DataFrame, Model | None]  # an attempt, its history, and its model unless it diverged

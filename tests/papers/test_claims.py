@@ -217,7 +217,8 @@ def test_a_claim_that_the_paper_does_not_make_is_shown_without_a_verdict(judge):
 def test_a_claim_can_need_labels_for_each_factor(labels, expected):
     evidence = planted(("real",))
     tasks = [replace(task, labels=labels) for task in evidence.tasks]
-    evidence = replace(evidence, tasks=tasks, settings=lambda case: {"factors": 100 if case.variant == "good" else 500})
+    factors = {"good": 100, "bad": 500}
+    evidence = replace(evidence, tasks=tasks, selection=lambda case: {"settings": {"factors": factors[case.variant]}})
     keys = {"families": ["iapr"], "rivals": ["bad"], "labels_per_factor": 2, "method": "good"}
     claim = Claim(
         ClaimText(claim="c", where="w", test="time_of_epoch"), check(load_test("time_of_epoch", ""), keys, "")

@@ -26,6 +26,53 @@ def test_label_sets_of_decisions_are_compared_on_the_same_images():
     assert found["map"][0].value == 0  # both decisions are of the same ranking
 
 
+def test_methods_are_compared_with_the_same_decision():
+    claim = {"method": "one", "rivals": ["other", "nobody"], "decisions": ["sharp", "blunt", "none"]}
+    test = check(
+        load_test("accuracy_with_decisions", ""), {"families": ["other"], "metrics": ["exact_match"]} | claim, ""
+    )
+    cases = list(test.cases(decided()))
+    assert [case.rival for case in cases] == ["other/sharp", "other/blunt"]
+    # The label sets of both methods are the same.
+    assert [test.test(decided(), case).value for case in cases] == [0, 0]
+    with pytest.raises(UserError, match="map does not tell which label sets are better"):
+        check(load_test("accuracy_with_decisions", ""), {"families": ["other"], "metrics": ["map"]} | claim, "")
+    with pytest.raises(UntestableError, match="no decision of both one and nobody"):
+        list(test.model_copy(update={"rivals": ["nobody"]}).cases(decided()))
+
+
+def tried(rate, epochs, at_limit=False):
+    """Return the record of a configuration with the best epochs of the seeds of a search."""
+    return {"settings": {"learning_rate": rate}, "epochs": epochs[0], "epochs_by_seed": epochs, "at_limit": at_limit}
+
+
+def searched(**tries):
+    """Return the evidence of `decided`, with a search of the first seed, which chooses the settings of all seeds."""
+
+    def selection(case):
+        if case.seed != SEEDS[0]:
+            return {"settings_of_seed": SEEDS[0], "tries": [{"settings": {}, "epochs": 1, "at_limit": False}]}
+        return {"settings_of_seed": None, "tries": tries[case.variant]}
+
+    return decided(selection=selection)
+
+
+def test_epochs_are_compared_at_equal_settings():
+    judge = partial(only_effect, "epochs_at_equal_settings", method="one", rivals=["other"])
+    ours = [tried(0.1, [10, 12, 15]), tried(0.2, [5, 5, 5]), tried(0.3, [4, None, 4]), tried(0.4, [1, 1, 1])]
+    theirs = [tried(0.1, [20, 24, 30]), tried(0.2, [40, 40, 40]), tried(0.3, [1, 1, 1])]
+    effect, verdict = judge(searched(one=ours, other=theirs))
+    assert (effect.value, verdict) == (pytest.approx(4), "holds")  # the mean of 2 and 8; the others are not shared
+    with pytest.raises(UntestableError, match="the limit of epochs ended training"):
+        judge(searched(one=ours, other=[tried(0.1, [20, 24, 30]), tried(0.2, [40, 40, 40], at_limit=True)]))
+    # What only one method tried may end at the limit.
+    assert judge(searched(one=[*ours, tried(0.5, [9, 9, 9], at_limit=True)], other=theirs))[0].value == pytest.approx(4)
+    with pytest.raises(UntestableError, match="no settings in common"):
+        judge(searched(one=ours[3:], other=theirs))
+    with pytest.raises(UntestableError, match="two seeds of the search"):
+        judge(searched(one=[tried(0.1, [10])], other=[tried(0.1, [20])]))
+
+
 @pytest.mark.parametrize(("by", "verdict"), [(0.1, "holds"), (0.2, "undecided"), (0.3, "fails")])
 def test_an_advantage_is_tested_against_the_claims_margin(by, verdict):
     margin = {"metrics": ["exact_match"], "by": by}

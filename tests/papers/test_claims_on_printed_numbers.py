@@ -8,7 +8,7 @@ import pytest
 
 from tests.builders import frame
 from vsebench.core import schemas
-from vsebench.core.tasks import Task
+from vsebench.core.tasks import Entry, Task
 from vsebench.papers.base import Paper
 from vsebench.papers.claim import AtTasks
 from vsebench.papers.evidence import Estimates, Evidence, RunTask, UntestableError
@@ -76,7 +76,8 @@ def dataset_of(paper, key):
 
 def evidence_of(paper, test):
     """Return the printed numbers as evidence on a claim, whose families contain all of the paper's data sets."""
-    variants = sorted({name for row in paper.rows.values() for name in row.ours})
+    printed = {name for row in paper.rows.values() for name in row.ours}
+    variants = sorted(printed | {Entry.of(name).variant for name in printed})
     tasks = [
         RunTask(Task(dataset_of(paper, key), protocol), test.families[0], "paper", variants)
         for key in paper.tasks
@@ -84,7 +85,7 @@ def evidence_of(paper, test):
     ]
     empty = {"timing": frame([], schemas.TIMING), "history": frame([], schemas.HISTORY)}
     nothing = dict.fromkeys(("sweeps", "scaling", "read_ranks", "read_sweep_ranks"))
-    evidence = Printed(tasks, SEEDS, 2, **empty, **nothing, paper=paper)
+    evidence = Printed(tasks, SEEDS, 2, **empty, **nothing, selection=lambda case: {"settings": {}}, paper=paper)
     timing, history = [], []
     for task in (each.task for each in tasks):
         keys = {"dataset": task.dataset, "protocol": task.protocol}

@@ -150,11 +150,11 @@ class AtTasks(ClaimTest):
 
     def _labels_needed(self, evidence: Evidence, case: ClaimCase) -> int:
         """Return the number of labels that the claim needs with the factors of its methods; 0 if any number will do."""
-        if self.labels_per_factor is None or evidence.settings is None:
+        if self.labels_per_factor is None or evidence.selection is None:
             return 0
         names = [name for name in self.sized() if name]
         models = [evidence.cases(case.task, Entry.of(name).variant)[0] for name in names]
-        factors = [evidence.settings(model).get("factors") or 0 for model in models]
+        factors = [evidence.selection(model)["settings"].get("factors") or 0 for model in models]
         return round(self.labels_per_factor * max(factors))
 
     def sized(self) -> list[str]:

@@ -28,9 +28,9 @@ from vsebench.evaluation.significance import adjust, bootstrap_all
 from vsebench.papers.verdict import Data
 
 __all__ = [
-    "AnyMetricName", "Effect", "Estimates", "Evidence", "Fixed", "LogRatios", "Measurement", "MetricName", "OfMeans",
-    "RunTask", "UntestableError", "adjust", "difference", "exact", "interval", "metric_difference", "metric_of_both",
-    "of_units", "pool", "ratio",
+    "AnyMetricName", "DecisionMetricName", "Effect", "Estimates", "Evidence", "Fixed", "LogRatios", "Measurement",
+    "MetricName", "OfMeans", "RunTask", "UntestableError", "adjust", "difference", "exact", "interval",
+    "metric_difference", "metric_of_both", "of_units", "pool", "ratio",
 ]  # fmt: skip
 
 Values = NDArray[np.float64]
@@ -50,6 +50,13 @@ def check_any_metric(name: str) -> str:
     return name
 
 
+def check_decision_metric(name: str) -> str:
+    """Return the name of a metric of label sets that has a better direction; any other name raises a pydantic error."""
+    if not (_metric(name).is_quality and is_of_decision(name)):
+        raise PydanticCustomError("metric", "{name} does not tell which label sets are better", {"name": name})
+    return name
+
+
 def _metric(name: str) -> Metric:
     try:
         return load_metric(name)
@@ -58,6 +65,7 @@ def _metric(name: str) -> Metric:
 
 
 MetricName = Annotated[str, AfterValidator(check_metric)]
+DecisionMetricName = Annotated[str, AfterValidator(check_decision_metric)]
 AnyMetricName = Annotated[str, AfterValidator(check_any_metric)]
 
 
@@ -230,7 +238,7 @@ class Evidence:
     metrics: pl.DataFrame | None = None  # the table METRICS, for the variance between seeds
     at_limit: Collection[Case] = ()  # cases whose training the limit of epochs ended
     tuned_sweeps: Collection[str] = ()  # methods whose other settings are tuned at each value of a sweep
-    settings: Callable[[Case], Mapping[str, Any]] | None = None  # the settings that a model was fitted with
+    selection: Callable[[Case], Mapping[str, Any]] | None = None  # a model's settings and what its search tried
     _kept: dict[tuple[object, ...], list[Measured]] = field(default_factory=dict, repr=False)
 
     def seen_by(self, datasets: Collection[str]) -> "Evidence":

@@ -65,7 +65,7 @@ def read_evidence(arguments: argparse.Namespace) -> Evidence:
         n_labels=lambda case: n_candidates_of(case, results),
         siblings={name: read_parquet(Path(path)) for name, path in arguments.siblings.items()},
         tuned_sweeps=arguments.tuned_sweeps,
-        settings=lambda case: settings_of(case, results),
+        selection=lambda case: selection_of(case, results),
         on_request={path.stem: read_parquet(path) for path in arguments.analyses},
         metrics=read_parquet(results / "metrics.parquet"),
         at_limit=at_limit(read_json(results / "settings.json")),
@@ -92,7 +92,7 @@ def tasks(names: list[str], results: Path) -> list[RunTask]:
     ]
 
 
-def settings_of(case: Case, results: Path) -> dict[str, Any]:
-    """Return the settings that a model was fitted with."""
-    settings: dict[str, Any] = read_json(case.folder(results) / "run.json")["selection"]["settings"]
-    return settings
+def selection_of(case: Case, results: Path) -> dict[str, Any]:
+    """Return the record of how a model's settings and epochs were chosen, with all attempts."""
+    selection: dict[str, Any] = read_json(case.folder(results) / "run.json")["selection"]
+    return selection

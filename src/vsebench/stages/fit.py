@@ -93,5 +93,7 @@ def attempt_record(attempt: Attempt) -> dict[str, Any]:
     settings = attempt.settings.given()
     if isinstance(attempt.settings, EnsembleSettings):
         settings = {member.variant: member.weight for member in attempt.settings.members}
-    record = {"settings": settings, "epochs": attempt.epochs, "value": attempt.value, "at_limit": attempt.at_limit}
+    record: dict[str, Any] = {"settings": settings, "epochs": attempt.epochs}
+    record |= {"value": attempt.value, "at_limit": attempt.at_limit}
+    record |= {"epochs_by_seed": attempt.epochs_by_seed} if attempt.epochs_by_seed else {}
     return record if attempt.solved is None else record | {"solver": asdict(attempt.solved)}

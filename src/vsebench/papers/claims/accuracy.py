@@ -1,14 +1,27 @@
 """Difference between two methods in the mean of a metric over images and seeds."""
 
-from collections.abc import Sequence
-from typing import ClassVar
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from vsebench.core.tasks import Entry
 from vsebench.evaluation.metrics.base import is_of_decision, load_metric
-from vsebench.papers.claim import AgainstRivals, Bounds, ClaimCase
-from vsebench.papers.evidence import AnyMetricName, Estimates, Evidence, Measurement, MetricName, difference, interval
+from vsebench.papers.claim import AgainstRivals, Bounds, ClaimCase, in_words
+from vsebench.papers.evidence import (
+    AnyMetricName,
+    DecisionMetricName,
+    Estimates,
+    Evidence,
+    Measurement,
+    MetricName,
+    UntestableError,
+    difference,
+    interval,
+)
 
 
 class Accuracy(AgainstRivals):
@@ -57,6 +70,34 @@ class AccuracyByMargin(Accuracy):
         return self.by
 
 
+class AccuracyWithDecisions(AgainstRivals):
+    """With each of some decisions, the method is better than each rival with the same decision, in each metric."""
+
+    effect: ClassVar[str] = "difference of a metric (claimed: above 0)"
+
+    decisions: list[str] = Field(min_length=1)
+    metrics: list[DecisionMetricName] = Field(min_length=1)
+
+    def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
+        combinations = itertools.product(self.tasks(evidence), self.rivals, self.decisions, self.metrics)
+        cases = [
+            ClaimCase.at(task, metric, f"{rival}/{decision}")
+            for task, rival, decision, metric in combinations
+            if {f"{self.method}/{decision}", f"{rival}/{decision}"} <= set(task.variants)
+        ]
+        if not cases:
+            raise UntestableError(f"The run has no decision of both {self.method} and {in_words(self.rivals)}.")
+        yield from cases
+
+    def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
+        ours = str(replace(Entry.of(case.rival), variant=self.method))
+        both = evidence.both(case.task, ours, case.rival, case.measured)
+        return advantage(both, load_metric(case.measured).lower_is_better, 0.0)
+
+    def domain(self) -> dict[str, Any]:
+        return super().domain() | {"decisions": set(self.decisions)}
+
+
 class SameAccuracy(AgainstRivals):
     """In each metric, the method's value minus the rival's is within bounds."""
 
@@ -82,5 +123,6 @@ def advantage(both: Estimates, lower_is_better: bool, bound: float) -> Measureme
 TESTS = {
     "accuracy": Accuracy,
     "accuracy_by_margin": AccuracyByMargin,
+    "accuracy_with_decisions": AccuracyWithDecisions,
     "same_accuracy": SameAccuracy,
 }

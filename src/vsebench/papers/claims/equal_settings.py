@@ -1,0 +1,58 @@
+"""Ratio between two methods of the epochs to the best one, both fitted with the same settings."""
+
+import json
+from typing import ClassVar
+
+import numpy as np
+
+from vsebench.core.tasks import Task
+from vsebench.papers.claim import AgainstRivals, ClaimCase
+from vsebench.papers.evidence import Evidence, Measurement, UntestableError, ratio
+
+
+class EpochsAtEqualSettings(AgainstRivals):
+    """The method reaches its best epoch in fewer epochs than each rival, with the same settings.
+
+    The fits are those of the run's search. Every configuration that both methods tried counts, except those with which
+    one of them diverged. If the limit of epochs ended one of these fits, its best epoch and the ratio are unknown.
+    """
+
+    effect: ClassVar[str] = "ratio (claimed: above 1)"
+
+    def measured(self) -> list[str]:
+        return ["epochs to best epoch at equal settings, ratio"]
+
+    def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
+        ours, theirs = (epochs_tried(evidence, case.task, variant) for variant in (self.method, case.rival))
+        n_seeds = max(map(len, ours.values()), default=0)
+        shared = [[ours[key], theirs[key]] for key in ours if len(ours[key]) == len(theirs.get(key, [])) == n_seeds]
+        both = np.array([epochs for epochs in shared if None not in (*epochs[0], *epochs[1])], dtype=np.float64)
+        if not both.size:
+            raise UntestableError(f"The run trained {self.method} and {case.rival} with no settings in common.")
+        if np.isinf(both).any():
+            raise UntestableError(
+                f"With settings that {self.method} and {case.rival} share, the limit of epochs ended training."
+            )
+        means = np.exp(np.log(both).mean(axis=0))  # (method and rival, seeds)
+        return ratio(means[1], means[0], "seeds of the search")
+
+
+def epochs_tried(evidence: Evidence, task: Task, variant: str) -> dict[str, list[float | None]]:
+    """Return settings that a search tried -> the best epoch of each of its seeds.
+
+    It is None where training diverged, and infinite where the limit of epochs ended training with one of the seeds.
+    """
+    assert evidence.selection is not None
+    epochs: dict[str, list[float | None]] = {}
+    for model in evidence.cases(task, variant):
+        selection = evidence.selection(model)
+        if selection.get("settings_of_seed") is not None:
+            continue  # its settings are those of another seed's search
+        for tried in selection.get("tries", []):
+            by_seed = tried.get("epochs_by_seed", [tried["epochs"]])
+            of_settings = epochs.setdefault(json.dumps(tried["settings"], sort_keys=True), [])
+            of_settings += [float("inf")] * len(by_seed) if tried["at_limit"] else by_seed
+    return epochs
+
+
+TESTS = {"epochs_at_equal_settings": EpochsAtEqualSettings}
