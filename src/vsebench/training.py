@@ -49,7 +49,7 @@ class Attempt:
 
     Attributes
     ----------
-    settings : as given
+    settings : the settings tried
     epochs : the best epoch; None for a method without epochs
     value : the validation metric of the best epoch; None where training diverged, and where nothing was validated
     at_limit : whether training might have gone on: the limit of epochs ended it before patience did, or the limit of

@@ -121,7 +121,7 @@ def test_the_stage_split_reads_what_was_joined(joined, tmp_path):
     ("changes", "message"),
     [
         ({"dimensions": 4}, "features are dense with 3 numbers and dense with 4 numbers; both data sets need the same"),
-        ({"word_vectors": 3}, "word vectors of 2 and 3 dimensions; use the same source of word vectors for both"),
+        ({"word_vectors": 3}, "the word vectors have 2 and 3 dimensions; use the same source for both data sets"),
         ({"names": ["cat", "sea", "sea"]}, "two labels have the name 'sea'"),
     ],
 )

@@ -19,7 +19,7 @@ from vsebench.core.machine import processor
 
 OLDEST_PYTHON = (3, 11)
 GIGABYTE = 10**9
-LEAST_DISK = 2 * GIGABYTE  # of free space
+LEAST_DISK = 2 * GIGABYTE  # bytes of free space
 OPTIONAL = {
     "onnxruntime": "make setup-images",
     "pillow": "make setup-images",

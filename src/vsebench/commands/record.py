@@ -21,7 +21,7 @@ HEAD = """\
 # `vsebench record` writes this file; config/README.md says when a run takes them.
 """
 
-Entry = dict[str, Any]  # of settings.json
+Entry = dict[str, Any]  # an entry of settings.json
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -171,8 +171,8 @@ CLAIMS: Schema = {
     "method": pl.String,
     "rival": pl.String,
     "metric": pl.String,  # the metric, or the name of another measured quantity
-    "n_tasks": pl.Int32,  # of a claim: number of tasks that its verdict counts
-    "n_comparisons": pl.Int32,  # of a claim: number of rivals and metrics; the line shows the weakest comparison
+    "n_tasks": pl.Int32,  # for a claim: the number of tasks that its verdict counts
+    "n_comparisons": pl.Int32,  # for a claim: the number of pairs of a rival and a metric; the line shows the weakest
     "effect_is": pl.String,  # whether the effect is a difference, a ratio or an exponent, and when the claim holds
     "effect": pl.Float64,
     "ci_low": pl.Float64,

@@ -27,7 +27,7 @@ Values = NDArray[np.float64]
 
 LEVEL = 0.05
 SMALLEST_P = 1e-15
-HALVINGS = 50  # of the logarithm of a p-value, from its smallest to 1
+HALVINGS = 50  # number of halvings of the range of a p-value's logarithm, which ends at 0
 
 
 @dataclass(frozen=True)

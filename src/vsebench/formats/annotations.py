@@ -67,7 +67,7 @@ def count_pairs(images: NDArray[np.integer], labels: NDArray[np.integer], n_labe
 
 
 def sort_names(numbers: Mapping[str, int]) -> tuple[list[str], NDArray[np.int32]]:
-    """Return sorted names, and the rank of each name at its number; `numbers` is name -> 0, 1, ... ."""
+    """Return the sorted names, and (n,) int32: element i is the rank of the name whose value in `numbers` is i."""
     names = sorted(numbers)
     ranks = np.empty(len(names), dtype=np.int32)
     ranks[[numbers[name] for name in names]] = np.arange(len(names), dtype=np.int32)

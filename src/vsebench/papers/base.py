@@ -52,7 +52,7 @@ class Paper(Strict):
     claims: list[dict[str, Any]] = Field(default_factory=list)  # validated by `papers.verdicts.read_claims`
     claim_defaults: dict[str, Any] = Field(default_factory=dict)  # parameters of the claims whose test has them
     checks: list[str] | None = None  # names of checks or of families of checks; none: all
-    statements: dict[str, Statement] = Field(default_factory=dict)  # by their names in the audit
+    statements: dict[str, Statement] = Field(default_factory=dict)  # name of a statement in the audit -> the statement
     conditions: dict[str, str] = Field(default_factory=dict)  # cell -> further condition of a contradiction
     lower_bounds: list[str] = Field(default_factory=list)  # cells that the text prints with "more than"
     same_fact: list[list[str]] = Field(default_factory=list)  # judged cells or statements that state one fact each

@@ -101,7 +101,7 @@ class ClaimTest(Strict, ABC):
 class AtTasks(ClaimTest):
     """A test on every task of the families that has results of the method."""
 
-    families: list[Family] = Field(min_length=1)  # of the data that the claim is about
+    families: list[Family] = Field(min_length=1)  # families of the data that the claim is about
     only_simulated: bool = False  # only on simulated data, which then gets a verdict
     protocols: list[str] | None = Field(default=None, min_length=1)  # none: every protocol of the run
     named: list[str] | None = Field(default=None, min_length=1)  # the data sets that the sentence names, if any

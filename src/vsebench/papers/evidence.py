@@ -205,7 +205,7 @@ class RunTask:
     """A task of the run."""
 
     task: Task
-    family: str  # of its data set
+    family: str  # the family of its data set
     data: Data  # "simulated" or "other"; `Evidence.seen_by` marks the data sets of a paper
     variants: list[str]  # methods with results, and "method/decision"
     labels: int = 0  # number of labels of its data set; 0: unknown

@@ -28,7 +28,7 @@ class Decided:
 
     test: ClaimTest
     weakest: Comparison
-    effect: Effect  # of the weakest comparison; its p-value is the claim's
+    effect: Effect  # the effect of the weakest comparison; its p-value is the claim's
     by_bounds: Verdict | None  # the verdict of a claim with bounds
 
     def verdict(self, p: float | None) -> Verdict:

@@ -20,7 +20,7 @@ from scipy.special import expit, logsumexp
 Values = NDArray[np.float64]
 Loss = Literal["log_sum_exp", "exponential", "bp_mll"]
 Sets = Literal["any", "independent", "one_label"]
-CONCENTRATION = 0.3  # of the Dirichlet distribution for `any`; with this value, few sets dominate
+CONCENTRATION = 0.3  # parameter of the Dirichlet distribution for `any`; it is small, so that a few sets are frequent
 STEPS = 500
 TINY = 1e-10  # steps smaller than this end the search
 TIE = 1e-6  # smaller differences of probabilities or scores count as ties

@@ -39,8 +39,8 @@ NO_SIBLINGS = "the data set has no source of siblings"
 class Plan:
     """A run's configuration, and those of its data sets and methods."""
 
-    folder: Path  # of the configuration files
-    name: str  # of the run's own file
+    folder: Path  # folder of the configuration files
+    name: str  # name of the run's own file
     config: RunConfig
     datasets: dict[str, DatasetConfig]
     methods: dict[str, MethodConfig]

@@ -16,7 +16,7 @@ from vsebench.data.problem import Dataset, HeldOut, Ids, LabelMatrix, Split, Tra
 class Protocol(ABC):
     """A way to hold out labels or images; the module of a protocol defines its subclass as `PROTOCOL`."""
 
-    description: str  # of what is held out, for tables and the report
+    description: str  # what is held out, for tables and the report
     new_images: ClassVar[bool]  # whether test images are not used in training; then a method needs features
     validation_metric: ClassVar[str]  # chooses settings and epochs, unless a run names another metric
     leaves_cold: ClassVar[bool] = False  # whether an image can lose its only label, so that it has no training label

@@ -22,7 +22,7 @@ KEPT = 32  # number of cached models; a claim compares the same two methods by s
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--papers", type=Path, nargs="*", default=[], help="YAML files of papers, next to their CSVs")
     parser.add_argument("--results", type=Path, required=True, help="folder with the results")
-    parser.add_argument("--variants", nargs="+", required=True, help="models, as in `analyse`")
+    parser.add_argument("--variants", nargs="+", required=True, help="fitted models, as dataset/protocol/variant")
     parser.add_argument("--seeds", nargs="+", type=int, required=True)
     parser.add_argument("--bootstrap", type=int, required=True, help="number of resamples")
     parser.add_argument("--sweeps", type=Path, help="sweeps.parquet, if the run varies settings")
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--scaling", type=Path, help="scaling.parquet, if the run measures growth")
     parser.add_argument("--analyses", type=Path, nargs="*", default=[], help="files of the analyses that claims read")
     parser.add_argument("--siblings", type=json.loads, default={}, help='JSON: {"dataset": "siblings.parquet", ...}')
-    parser.add_argument("--out", type=Path, required=True, help="claims.csv")
+    parser.add_argument("--out", type=Path, required=True, help="claims.csv to write")
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -14,7 +14,7 @@ from vsebench.papers.comparison import Ours, compare
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--papers", type=Path, nargs="*", default=[], help="YAML files of papers, next to their CSVs")
     parser.add_argument("--results", type=Path, required=True, help="folder with the gathered results")
-    parser.add_argument("--out", type=Path, required=True, help="comparison.csv")
+    parser.add_argument("--out", type=Path, required=True, help="comparison.csv to write")
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -47,9 +47,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         required=True,
         help='JSON: {"name": {"decision": module, "settings": {...}, "tuned_for": metric}, ...}',
     )
-    parser.add_argument("--out", type=Path, required=True, help="decisions.parquet")
-    parser.add_argument("--thresholds", type=Path, required=True, help="thresholds.parquet")
-    parser.add_argument("--record", type=Path, required=True, help="decisions.json")
+    parser.add_argument("--out", type=Path, required=True, help="decisions.parquet to write")
+    parser.add_argument("--thresholds", type=Path, required=True, help="thresholds.parquet to write")
+    parser.add_argument("--record", type=Path, required=True, help="decisions.json to write")
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -9,7 +9,7 @@ from vsebench.core.storage import read_json, write_json
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kernels", type=Path, nargs="+", required=True, help="JSON files of the stage compile")
-    parser.add_argument("--out", type=Path, required=True, help="machine.json")
+    parser.add_argument("--out", type=Path, required=True, help="machine.json to write")
 
 
 def run(arguments: argparse.Namespace) -> None:

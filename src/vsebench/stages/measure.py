@@ -33,10 +33,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--metrics", nargs="+", required=True, help="such as recall@10")
     parser.add_argument("--bootstrap", type=int, required=True, help="number of resamples")
     parser.add_argument("--siblings", type=Path, help="siblings.parquet, for list metrics")
-    parser.add_argument("--out", type=Path, required=True, help="metrics.parquet")
-    parser.add_argument("--summary", type=Path, required=True, help="summary.parquet")
-    parser.add_argument("--cold", type=Path, required=True, help="cold.parquet")
-    parser.add_argument("--by-frequency", type=Path, required=True, help="by_frequency.parquet")
+    parser.add_argument("--out", type=Path, required=True, help="metrics.parquet to write")
+    parser.add_argument("--summary", type=Path, required=True, help="summary.parquet to write")
+    parser.add_argument("--cold", type=Path, required=True, help="cold.parquet to write")
+    parser.add_argument("--by-frequency", type=Path, required=True, help="by_frequency.parquet to write")
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -16,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--ranks", type=Path, nargs="+", required=True, help="the ranks of these sweeps, in the same order"
     )
     parser.add_argument("--metrics", nargs="+", required=True, help="metrics of an image's ranks, such as recall@10")
-    parser.add_argument("--out", type=Path, required=True, help="sweeps.parquet")
+    parser.add_argument("--out", type=Path, required=True, help="sweeps.parquet to write")
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -27,8 +27,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--no-refit", action="store_true", help="the model has not learnt the validation labels")
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--ranks", type=Path, required=True, help="ranks.parquet")
-    parser.add_argument("--lists", type=Path, required=True, help="lists.parquet")
+    parser.add_argument("--ranks", type=Path, required=True, help="ranks.parquet to write")
+    parser.add_argument("--lists", type=Path, required=True, help="lists.parquet to write")
     parser.add_argument("--label-ranks", type=Path, help="label_ranks.parquet, for a protocol of new test images")
 
 

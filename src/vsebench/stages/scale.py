@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--sizes", type=json.loads, required=True, help='JSON: {"pairs": [...], "labels": [...], ...}')
     parser.add_argument("--repeats", type=int, required=True)
-    parser.add_argument("--out", type=Path, required=True, help="scaling.parquet")
+    parser.add_argument("--out", type=Path, required=True, help="scaling.parquet to write")
 
 
 def run(arguments: argparse.Namespace) -> None:

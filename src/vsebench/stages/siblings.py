@@ -26,8 +26,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--definition", required=True, help="JSON object with adapter and options")
     parser.add_argument("--raw", type=Path, required=True, help="folder with the downloaded files")
     parser.add_argument("--labels", type=Path, required=True, help="labels.parquet of the data set")
-    parser.add_argument("--out", type=Path, required=True, help="siblings.parquet")
-    parser.add_argument("--summary", type=Path, required=True, help="siblings.json")
+    parser.add_argument("--out", type=Path, required=True, help="siblings.parquet to write")
+    parser.add_argument("--summary", type=Path, required=True, help="siblings.json to write")
 
 
 def run(arguments: argparse.Namespace) -> None:

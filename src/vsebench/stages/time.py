@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-refit", action="store_true", help="train without the validation labels")
     parser.add_argument("--epochs", type=int, required=True, help="timed epochs per repeat")
     parser.add_argument("--to-best-epoch", action="store_true", help="also time as many epochs as were chosen")
-    parser.add_argument("--out", type=Path, required=True, help="timing.parquet")
+    parser.add_argument("--out", type=Path, required=True, help="timing.parquet to write")
 
 
 def run(arguments: argparse.Namespace) -> None:

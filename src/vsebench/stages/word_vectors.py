@@ -38,9 +38,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--definition", required=True, help="JSON object with adapter, options, aliases and so on")
     parser.add_argument("--raw", type=Path, required=True, help="folder with the downloaded files")
     parser.add_argument("--labels", type=Path, required=True, help="labels.parquet of the data set")
-    parser.add_argument("--out", type=Path, required=True, help="word_vectors.npz")
-    parser.add_argument("--rules", type=Path, required=True, help="word_vectors.parquet")
-    parser.add_argument("--summary", type=Path, required=True, help="word_vectors.json")
+    parser.add_argument("--out", type=Path, required=True, help="word_vectors.npz to write")
+    parser.add_argument("--rules", type=Path, required=True, help="word_vectors.parquet to write")
+    parser.add_argument("--summary", type=Path, required=True, help="word_vectors.json to write")
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -7,7 +7,7 @@ from vsebench.evaluation.analyses.base import AnalysedCase, Reads
 
 SCHEMA: Schema = CASE | {
     "image": pl.String,
-    "number": pl.Int32,  # of the image, from 1
+    "number": pl.Int32,  # the image's number, from 1
     "truth": pl.String,  # the held-out labels of the image
     "rank": pl.Int32,
     "label": pl.String,

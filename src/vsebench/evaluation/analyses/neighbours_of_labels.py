@@ -17,7 +17,7 @@ SCHEMA: Schema = CASE | {
     "n_labels": pl.Int32,
     "rank": pl.Int32,
     "neighbour": pl.String,
-    "cosine": pl.Float64,  # of the two labels' vectors
+    "cosine": pl.Float64,  # the cosine of the two labels' vectors
     "sibling": pl.Boolean,  # null if the data set has no siblings
 }
 READS = Reads(model=("model.npz",), dataset=("labels.parquet",), siblings=True)

@@ -19,10 +19,10 @@ SCHEMA: Schema = CASE | {
     "normalised": pl.Boolean,  # whether the scores are normalised
     "recall": pl.Float64,
     "precision": pl.Float64,
-    "average_precision": pl.Float64,  # of the whole curve
+    "average_precision": pl.Float64,  # average precision of the whole curve
 }
 READS = Reads(model=("model.npz",), features=True)
-LEVELS = np.linspace(0.02, 1.0, 50)  # of recall
+LEVELS = np.linspace(0.02, 1.0, 50)  # values of recall
 
 
 def analyse(case: AnalysedCase) -> pl.DataFrame:

@@ -18,7 +18,7 @@ from scipy.special import expit
 from vsebench.data.problem import Mask
 from vsebench.evaluation.decisions.base import Decision, DecisionSettings, Labelled, Scored
 
-HALVINGS = 60  # of the interval that contains a threshold
+HALVINGS = 60  # number of halvings of the interval that contains a threshold
 
 
 class ClassConstantsSettings(DecisionSettings):

@@ -48,7 +48,7 @@ class Network:
         options.log_severity_level = 3  # errors only; they are raised as exceptions too
         try:
             self._session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
-        except Exception as error:  # onnxruntime has a dozen kinds of errors without a common one
+        except Exception as error:  # onnxruntime's errors have no common base class
             raise UserError(f"{path}: onnxruntime cannot load it ({one_line(error)})") from None
         self.path, self.output = path, output
         self.sha256 = hashlib.sha256(content).hexdigest()

@@ -225,7 +225,7 @@ def _whole(value: Any, where: str) -> int:
     """Return the value of a field that has to be a single whole number."""
     number = value[0] if isinstance(value, np.ndarray) and len(value) == 1 else -1
     if not 0 <= number < 2**31 or number % 1:
-        raise UserError(f"{where}: is not one whole number")
+        raise UserError(f"{where}: a single whole number is needed here")
     return int(number)
 
 

@@ -41,7 +41,7 @@ class Options(Strict):
 
 
 class _Part(NamedTuple):
-    """The content of a file.
+    """The annotations of one part of the data set, as its file has them.
 
     Attributes
     ----------

@@ -78,7 +78,7 @@ class Options(SimulatedOptions):
     parents: int = Field(ge=1)  # parents per top; the last top may have fewer
     terms: int = Field(ge=1)  # number of distinct terms, which are the features
     terms_per_node: int = Field(ge=1)  # number of terms drawn for each top, parent, label and view
-    views: int = Field(ge=1)  # views per label
+    views: int = Field(ge=1)  # views per label: kinds of images of a label, each with terms of its own
     shares: Shares  # shares of an image's terms by their origin; they add up to 1
     length: float = Field(gt=0)  # mean number of terms per image
     confusion: float = Field(ge=0, le=0.5)  # probability that the given label is a sibling of the true label

@@ -20,7 +20,8 @@ from vsebench.kernels.losses.logistic import sigmoid, softplus
 from vsebench.kernels.rank_loss import loss_of_rank
 from vsebench.kernels.vectors import FASTMATH
 
-LARGEST_EXPONENT = 40.0  # of BP-MLL: float32 ends at exp(88), and AdamW squares derivatives; a larger loss is infinite
+# In BP-MLL, a larger exponent gives an infinite loss: float32 ends at exp(88), and AdamW squares derivatives.
+LARGEST_EXPONENT = 40.0
 
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True)

@@ -9,7 +9,7 @@ from vsebench.kernels.sgd.sampling import contains
 # Labels that cannot be negatives: none, the sample's positives, all labels of the image, or the positives of the whole
 # batch's samples. With NEXT_IMAGE, negatives are not drawn from the table, but from the labels of the next image.
 NOTHING, DRAWN, POSITIVES, BATCH, NEXT_IMAGE = range(5)
-ATTEMPTS = 50  # to draw a negative
+ATTEMPTS = 50  # number of attempts to draw a negative
 
 
 @njit(cache=True, nogil=True)

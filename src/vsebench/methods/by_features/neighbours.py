@@ -48,15 +48,15 @@ class NeighbourSettings(FeatureSettings):
     neighbours: int | None = Field(ge=1)  # number of nearest images, or all images if there are fewer; none: all images
     skipped: int = Field(default=0, ge=0)  # number of the nearest images to skip
     distance: Distance = "cosine"  # the distance between images
-    # The chance that a nearest image is found; if it is missed, the next one takes its place. All images are then
-    # sorted, and an image always misses the same neighbours.
+    # The chance that a nearest image is found; if it is missed, the next one takes its place. An image misses the same
+    # neighbours in every ranking. Below 1, a search is slower, since it sorts all images.
     found: float = Field(default=1.0, gt=0, le=1)
     only_first: bool = False  # whether only the very nearest image can be missed
     # The weight of a neighbour with the cosine c and the distance e. `equal`: 1. `cosine`: c^power, or 0 if c < 0.
     # `exponential`: exp(sharpness (c - c of the nearest image)). `inverse_distance`: 1 / e.
     weights: Literal["equal", "cosine", "exponential", "inverse_distance"] = "equal"
-    power: float = Field(default=1.0, gt=0)  # of the weights `cosine`
-    sharpness: float = Field(default=20.0, gt=0)  # of the weights `exponential`
+    power: float = Field(default=1.0, gt=0)  # the exponent in the weights `cosine`
+    sharpness: float = Field(default=20.0, gt=0)  # the factor in the weights `exponential`
 
     @model_validator(mode="after")
     def _fitting(self) -> "NeighbourSettings":
@@ -170,8 +170,8 @@ class Search:
         """Return a bound on the rounding error of the difference of two float32 keys, (m,) float32, for each query.
 
         The error of a sum of t products, in any order, is at most t roundings of the sum of their absolute values,
-        which is bounded by the two lengths (Cauchy and Schwarz). The factor is 2 for two keys, plus a hundredth for
-        errors of higher order.
+        which is bounded by the two lengths (Cauchy and Schwarz). The factor is 2.02: two keys, and a
+        hundredth more for products of roundings.
         """
         terms = int(np.diff(queries.indptr).max(initial=0)) if self.is_sparse else queries.shape[1]
         longest = np.sqrt(self.squares.max(initial=0))

@@ -51,7 +51,7 @@ class VseFsFeaturesSettings(FactorSettings, FeatureSettings):
     alpha: float = Field(ge=0)  # exponent of a label's popularity in its weight beta_c
     regularisation: float = Field(ge=0)  # lambda, the penalty on squared vectors and on the map
     deviation: float = Field(gt=0)  # standard deviation of the normal distribution that labels start from
-    steps: int = Field(ge=1)  # of conjugate gradients per epoch
+    steps: int = Field(ge=1)  # number of steps of conjugate gradients per epoch
 
 
 class VseFsFeatures(Method):

@@ -12,7 +12,7 @@ from vsebench.methods.base import FactorSettings
 class LightfmSettings(FactorSettings):
     """Settings of LightFM's WARP."""
 
-    learning_rate: float = Field(gt=0)  # of Adagrad
+    learning_rate: float = Field(gt=0)  # the learning rate of Adagrad
     regularisation: float = Field(ge=0)  # the L2 penalty on images and labels
     trials: int = Field(ge=1)  # maximum number of negatives examined per step
 

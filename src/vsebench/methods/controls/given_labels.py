@@ -24,8 +24,8 @@ class GivenLabels(Control):
         self.given = GIVEN_LABELS.of(problem)
         if not self.given.n_pairs:
             raise UserError(
-                "given_labels: by their ids, the training data set contains none of the test images with one of its "
-                "labels; leave this method out under `protocol_methods`"
+                "given_labels: no id of a test image is that of an image with labels in the training data set; leave "
+                "this method out under `protocol_methods`"
             )
 
     def model(self) -> Embeddings:

@@ -70,7 +70,7 @@ def check_labels(label: NDArray[Any], n_labels: int) -> None:
     if label.dtype != np.int32 or label.ndim != 1:
         raise ValueError(f"label is {label.dtype} of shape {label.shape}, not int32 with one dimension")
     if len(label) and not 0 <= label.min() <= label.max() < n_labels:
-        raise ValueError(f"label: a label is outside the {n_labels} of the simulation")
+        raise ValueError(f"label: the numbers of the labels should be from 0 to {n_labels - 1}")
 
 
 MODEL = IndependentLabels

@@ -9,7 +9,7 @@ from vsebench.models import Embeddings, Model
 
 
 class Oracle(Control):
-    """The simulator's model: topic vectors of images and labels, or label probabilities given features."""
+    """The model that the simulator drew the labels from, such as the topic vectors of images and labels."""
 
     needs = frozenset({"truth"})
     ranks_unseen = True

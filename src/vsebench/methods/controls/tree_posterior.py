@@ -50,7 +50,7 @@ class TreePosterior(Model):
             raise ValueError("parent, log_prior and ratios do not fit together")
         self.ratios.check_format(full_check=True)  # SciPy's products do not check bounds
         if len(self.label) and not 0 <= self.label.min() <= self.label.max() < n_leaves:
-            raise ValueError(f"label: a label is outside the {n_leaves} of the tree")
+            raise ValueError(f"label: the numbers of the labels should be from 0 to {n_leaves - 1}")
 
     @property
     def n_labels(self) -> int:

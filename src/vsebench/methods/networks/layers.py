@@ -36,8 +36,8 @@ class LayerSettings(Strict):
     hidden: tuple[Annotated[int, Field(ge=1)], ...] = Field(default=(), strict=False)
     # `adamw`; or `sgd`, stochastic gradient descent with a momentum of 0.9, whose decay is the gradient of an l2 term
     optimiser: Optimiser = "adamw"
-    learning_rate: float = Field(gt=0)  # of the optimiser, constant
-    decay: float = Field(default=1e-4, ge=0)  # of weights and of trained label vectors, not of intercepts
+    learning_rate: float = Field(gt=0)  # the optimiser's learning rate, constant
+    decay: float = Field(default=1e-4, ge=0)  # decay of weights and of trained label vectors; intercepts have none
     dropout: float = Field(default=0.0, ge=0, lt=1)  # share of the hidden units that are set to 0 in a step
     batch: int = Field(default=100, ge=1)  # number of images per step
 

@@ -20,7 +20,7 @@ Vectors = NDArray[np.float64]
 Update = Literal["none", "published", "linear_dots", "linear_map", "procrustes", "nonlinear"]
 PUBLISHED_SCALE = 0.2
 PENALTY = 0.1  # lambda of the linear updates
-ITERATIONS = 100  # of L-BFGS
+ITERATIONS = 100  # maximum number of iterations of L-BFGS
 
 
 def none(before: Vectors, after: Vectors, unseen: Vectors) -> Vectors:

@@ -16,7 +16,7 @@ from vsebench.methods.base import Settings
 class WordSettings(Settings):
     """Settings of the labels' initial vectors."""
 
-    vectors: WordScale = "unit"  # as in their file, scaled to length 1, or centred and scaled to length 1
+    vectors: WordScale = "unit"  # word vectors as in their file, scaled to length 1, or centred and scaled to length 1
     scale: float = Field(default=1.0, gt=0)  # a factor that multiplies all vectors
     # The labels' word vectors, the same vectors shuffled among the labels, or random directions of length 1.
     start: Literal["words", "dealt", "random"] = "words"

@@ -9,7 +9,7 @@ from pydantic import Field
 from vsebench.papers.claim import ClaimCase, ClaimTest
 from vsebench.papers.evidence import Evidence, Measurement, Values, exact
 
-ROUNDING = 1e-12  # of sums of thousands of terms
+ROUNDING = 1e-12  # largest rounding error of sums of thousands of terms
 
 
 class ByNumberOfLabels(ClaimTest):
@@ -73,7 +73,7 @@ def sampled_loss(labels: int) -> Values:
     negatives = labels - 1
     draws = np.arange(1, negatives + 1)
     weights = np.cumsum(1.0 / draws)[negatives // draws - 1]  # L(floor((Y - 1) / N)) for N = 1 .. Y - 1
-    p = draws / negatives  # of k = 1 .. Y - 1
+    p = draws / negatives  # for k = 1 .. Y - 1
     return np.array([share * ((1 - share) ** (draws - 1) @ weights) for share in p])
 
 

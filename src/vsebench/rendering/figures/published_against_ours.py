@@ -36,8 +36,8 @@ class PublishedAgainstOurs(FigureKind):
     def caption(self, results: Results) -> str:
         return (
             "The papers' printed numbers and ours, on the same data and protocol: one dot per metric and method, with "
-            "95 % intervals (seconds: the range). On the diagonal, both agree; above it, our number is larger. Seconds "
-            "were measured on different machines."
+            "95 % intervals (for seconds, the range over seeds or repeats). On the diagonal, both agree; above it, our "
+            "number is larger. Seconds were measured on different machines."
         )
 
     def alternative(self, results: Results) -> str:

@@ -19,7 +19,7 @@ from vsebench.papers.audit.printed import SLACK, Interval, decimals, rounded
 from vsebench.papers.published import PrintedCell, PrintedCells
 
 OF_MEANS, OVER_LABELS, OVER_IMAGES = "that of the mean P and R", "a mean over labels", "a mean over images"
-Gain = Callable[[int], Fraction]  # of a rank
+Gain = Callable[[int], Fraction]  # the gain at a rank
 MOST_LABELS = 200  # maximum number of labels per image in the linear program, more than any image has here
 SOLVER_SLACK = Fraction(1, 10**8)
 
