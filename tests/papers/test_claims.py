@@ -166,6 +166,25 @@ def test_the_correction_is_for_each_kind_of_data_apart(tmp_path):
     assert by_data["simulated"] == [None, None]
 
 
+def test_other_verdicts_do_not_depend_on_measured_seconds_and_memory(tmp_path):
+    """Two claims on a small difference, corrected together; a timed claim changes nothing."""
+    common = {"where": "w", "families": ["iapr"], "rivals": ["bad"], "method": "good"}
+    accuracy = [{"test": "accuracy", "metrics": [metric]} for metric in ("recall@10", "map@10")]
+    costs = [{"test": "time_of_epoch"}, {"test": "memory"}, {"test": "scoring_time", "times": 2}]
+    evidence = replace(planted(("real",)), read_ranks=lambda case: ranks(case.seed, 0 if case.variant == "good" else 1))
+
+    def adjusted(*tests):
+        claims = [common | {"claim": str(n)} | test for n, test in enumerate(tests)]
+        (tmp_path / "p.yaml").write_text(yaml.safe_dump({"title": "P", "citation": "c", "claims": claims}))
+        lines = verdicts(Paper.read(tmp_path / "p.yaml"), evidence).filter(level="claim")
+        return lines["p_adjusted"].to_list()
+
+    alone, together = adjusted(*accuracy), adjusted(*accuracy, *costs)
+    assert together[:2] == alone
+    assert alone != [p for test in accuracy for p in adjusted(test)]
+    assert together[2:] == adjusted(*costs)
+
+
 def test_a_ratio_needs_two_pairs():
     with pytest.raises(UntestableError, match="at least two seeds"):
         ratio(np.array([2.0]), np.array([1.0]), "seeds")

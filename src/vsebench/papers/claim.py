@@ -76,6 +76,10 @@ class ClaimTest(Strict, ABC):
         ours, theirs = self.domain(), other.domain()
         return type(self) is type(other) and all(_overlap(ours[name], theirs[name]) for name in ours)
 
+    def is_measured_cost(self) -> bool:
+        """Return whether the effect is one of measured seconds or memory, which differ from run to run."""
+        return False
+
     def variants_read(self) -> list[str]:
         """Return the methods that the analyses in `reads` must cover."""
         return [self.method]

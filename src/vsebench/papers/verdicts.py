@@ -3,7 +3,8 @@
 A claim is measured in cases: on each task, against each rival and in each metric. It has one verdict on each kind of
 data (`verdict.Data`), from the mean effect over its tasks. If it compares with several rivals or in several metrics, it
 must hold in all of these comparisons, so the weakest one decides. p-values are corrected for multiple tests over the
-claims of one paper, separately for each kind of data.
+claims of one paper, separately for each kind of data, and separately for measured seconds and memory, which differ from
+run to run, so that all other verdicts are the same with the same models.
 
 A case does not count for the verdict if it provides no evidence on the claim (`ClaimTest.obstacle`), but is shown.
 """
@@ -66,6 +67,11 @@ class Judged:
     decided: Decided | None
     reason: str | None  # why it has no effect
 
+    @property
+    def family(self) -> tuple[Data | None, bool]:
+        """The tests whose p-values are corrected together: those of a kind of data, of measured costs or of others."""
+        return self.data, self.claim.test.is_measured_cost()
+
 
 def read_claims(paper: Paper) -> list[Claim]:
     """Validate the claims of a paper; a wrong key raises a `UserError` with file, number of the claim and key."""
@@ -116,10 +122,10 @@ def verdicts(paper: Paper, evidence: Evidence) -> pl.DataFrame:
     seen = evidence.seen_by(paper.datasets)
     judged = [each for claim in read_claims(paper) for each in judge(claim, seen)]
     adjusted: dict[str, float] = {}
-    for data in {each.data for each in judged}:
-        of_data = {str(n): each.decided for n, each in enumerate(judged) if each.data == data}
+    for family in {each.family for each in judged}:
+        of_family = {str(n): each.decided for n, each in enumerate(judged) if each.family == family}
         adjusted |= adjust(
-            {n: decided.effect.p for n, decided in of_data.items() if decided and decided.effect.p is not None}
+            {n: decided.effect.p for n, decided in of_family.items() if decided and decided.effect.p is not None}
         )
     lines = [line for n, each in enumerate(judged) for line in lines_of(each, adjusted.get(str(n)))]
     return pl.DataFrame([{"paper": paper.name} | line for line in lines], schema=CLAIMS)

@@ -61,6 +61,9 @@ class Memory(RatioToRival):
     def values(self, evidence: Evidence, task: Task, variant: str) -> Values:
         return evidence.median_by_repeat(task, variant, "peak_rss_bytes")
 
+    def is_measured_cost(self) -> bool:
+        return True
+
     def compared(self, evidence: Evidence, case: ClaimCase) -> tuple[Values, Values]:
         theirs, ours = super().compared(evidence, case)
         return ours, theirs
@@ -97,6 +100,9 @@ class TimeOfEpoch(MultipleOfRival):
     def values(self, evidence: Evidence, task: Task, variant: str) -> Values:
         return evidence.median_by_repeat(task, variant, "seconds")
 
+    def is_measured_cost(self) -> bool:
+        return True
+
 
 class ScoringTime(MultipleOfRival):
     """The method scores all labels for new images faster than each rival, by a factor."""
@@ -111,6 +117,9 @@ class ScoringTime(MultipleOfRival):
     def values(self, evidence: Evidence, task: Task, variant: str) -> Values:
         return evidence.median_by_repeat(task, variant, "seconds", phase="score")
 
+    def is_measured_cost(self) -> bool:
+        return True
+
 
 class TimeToConverge(MultipleOfRival):
     """The method reaches its best epoch in less training time, or fewer epochs, than each rival."""
@@ -121,6 +130,9 @@ class TimeToConverge(MultipleOfRival):
 
     def measured(self) -> list[str]:
         return [f"{self.counted_in} to best epoch, ratio"]
+
+    def is_measured_cost(self) -> bool:
+        return self.counted_in == "seconds"
 
     def values(self, evidence: Evidence, task: Task, variant: str) -> Values:
         if self.counted_in == "epochs":
@@ -148,6 +160,9 @@ class TimeToShare(AgainstRivals):
 
     def measured(self) -> list[str]:
         return [f"seconds to {100 * self.share:g} % of the best validation metric, ratio"]
+
+    def is_measured_cost(self) -> bool:
+        return True
 
     def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
         task = case.task
