@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from vsebench.evaluation.error_rates import NOISES, detection_rate, simulate
+from vsebench.evaluation.error_rates import NOISES, Pooling, detection_rate, pooled, share_found, simulate
 
 
 @pytest.mark.parametrize("noise", NOISES)
@@ -25,3 +25,27 @@ def test_the_simulated_methods_are_as_far_apart_as_they_say():
     values = np.array([estimate.value[0] for estimate in simulate(10, 2.0, 3.0, 2000, "half")])
     assert values.mean() == pytest.approx(3.0, abs=0.1)
     assert values.var() == pytest.approx(0.95, rel=0.1)
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("n_seeds", [2, 3, 10])
+@pytest.mark.parametrize("pooling", [Pooling(2), Pooling(4), Pooling(3, same_images=True)])
+def test_equal_methods_are_called_different_on_at_most_one_of_twenty_groups_of_tasks(pooling, n_seeds, noise):
+    groups = 200
+    chance = 3 * (0.05 * 0.95 / groups) ** 0.5
+    assert share_found(pooled(n_seeds, 1.0, 0.0, groups, noise, pooling)) < 0.05 + chance
+
+
+def test_other_methods_help_to_find_a_mean_difference_over_tasks_with_two_seeds():
+    alone, helped = (
+        share_found(pooled(2, 2.4, 4.0, 200, "half", Pooling(2, helped=helped))) for helped in (False, True)
+    )
+    assert helped > 1.5 * alone
+
+
+def test_a_mean_over_tasks_has_its_own_variance_of_seeds():
+    """Half of the variance among images is common, and a spread of 2: (0.5 + 0.5 / 10 + 4 / 10) / 2 for two tasks."""
+    for same_images, variance in ((False, 0.95 / 2), (True, 0.5 + 0.05 / 2 + 0.4)):
+        values = [each.value for each in pooled(10, 2.0, 3.0, 400, "half", Pooling(2, same_images))]
+        assert np.mean(values) == pytest.approx(3.0, abs=0.15)
+        assert np.var(values) == pytest.approx(variance, rel=0.25)

@@ -94,7 +94,7 @@ def test_two_seeds_decide_a_large_difference_with_the_help_of_other_methods():
     shares = np.array([[0.664, 0.800, 0.810], [0.628, 0.814, 0.834]])
     tables = [(rng.random((500, 1)) < of_seed).astype(float) for of_seed in shares]
     alone = of_tables(tables)
-    helped = Estimates(alone.by_seed, alone.samples, alone.n_units, alone.by_seed)
+    helped = Estimates(alone.by_seed, alone.samples, alone.n_units, dict(enumerate(alone.by_seed.T)))
     p_values = [float(found.minus(2, [0]).p_value()[0]) for found in (alone, helped)]
     assert p_values[0] > 0.1
     assert p_values[1] < 0.04
@@ -105,9 +105,10 @@ def test_a_statistic_of_two_methods_is_helped_by_all_pairs():
     means = np.arange(1.0, 5.0)
     tables = [rng.normal(means + rng.normal(0, 0.05, 4), 0.01, (50, 4)) for _ in range(3)]
     everything = of_tables(tables)
-    pair = Estimates(everything.by_seed[:, :2], everything.samples[:, :, :2], 50, everything.by_seed)
+    peers = dict(enumerate(everything.by_seed.T))
+    pair = Estimates(everything.by_seed[:, :2], everything.samples[:, :, :2], 50, peers)
     difference = pair.of(lambda values: values[:, 1] - values[:, 0])
-    expected = Estimates(everything.by_seed, everything.samples, 50, everything.by_seed).minus(0, [1])
+    expected = Estimates(everything.by_seed, everything.samples, 50, peers).minus(0, [1])
     assert difference.freedom == expected.freedom > 2
     assert difference.seeds == pytest.approx(expected.seeds[0])
 

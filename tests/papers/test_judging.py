@@ -1,13 +1,15 @@
 """How the comparisons of a claim are combined, and how tasks are pooled."""
 
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
 
 from tests.papers.planted import planted
 from vsebench.core.yaml_files import check
-from vsebench.evaluation.estimates import stack
+from vsebench.evaluation.estimates import Estimates, stack
+from vsebench.evaluation.seed_variance import moderated, typical
 from vsebench.evaluation.significance import bootstrap_all
 from vsebench.papers.evidence import Effect, Fixed, LogRatios, OfMeans, pool
 from vsebench.papers.judging import decide, decide_by_p
@@ -97,6 +99,26 @@ def test_seeds_are_paired_over_tasks():
     up, down = of_images([0.0, 0.1, 0.2], 400, 0.0), of_images([0.2, 0.1, 0.0], 400, 0.0)
     assert half(pool([("a", up), ("b", down)])) == pytest.approx(0, abs=1e-9)
     assert half(pool([("a", up), ("b", up)])) == pytest.approx(half(up))
+
+
+def test_methods_run_on_all_tasks_help_to_estimate_the_spread_of_a_pooled_effect():
+    """By hand: the means over the tasks of every pair of the methods that both tasks have."""
+    rng = np.random.default_rng(5)
+    by_task = [dict(zip(names, rng.normal(0, 0.1, (6, 3)), strict=True)) for names in ("abcdef", "abcdex")]
+
+    def of_pair(values):
+        return OfMeans(
+            Estimates(np.stack([values["a"], values["b"]], axis=1), np.zeros((3, 50, 2)), 400, values),
+            lambda pair: pair[:, 0] - pair[:, 1],
+        )
+
+    found = pool([("one", of_pair(by_task[0])), ("other", of_pair(by_task[1]))])
+    means = {name: (by_task[0][name] + by_task[1][name]) / 2 for name in "abcde"}
+    gaps = np.stack([means[one] - means[other] for one, other in combinations("abcde", 2)], axis=1)
+    expected, freedom = moderated(gaps[:, :1].var(axis=0, ddof=1), 2, typical(gaps.var(axis=0, ddof=1), 2, 5))
+    estimate = found.estimates.of(found.statistic)
+    assert estimate.freedom == freedom > 2
+    assert estimate.seeds == pytest.approx(expected.item() / 3)
 
 
 def test_ratios_are_averaged_pair_by_pair():

@@ -68,6 +68,7 @@ rule error_rates:
     output:
         csv="results/error-rates.csv",
         markdown="results/error-rates.md",
+        pooled=multiext("results/error-rates-pooled", ".csv", ".md"),
     log:
         "results/logs/error-rates.log",
     shell:

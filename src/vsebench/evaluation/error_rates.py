@@ -1,6 +1,7 @@
 """Detection rate of the test over images and seeds on simulated tasks with known differences."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -32,11 +33,12 @@ def detection_rate(n_seeds: int, ratio: float, difference: float, tasks: int, no
     tasks : number of simulated tasks, with `N_METHODS` methods each
     noise : the distribution of the noise
     """
-    found = [
-        abs(float(estimate.value[0])) > float(estimate.half_width(LEVEL)[0])
-        for estimate in simulate(n_seeds, ratio, difference, tasks, noise)
-    ]
-    return float(np.mean(found))
+    return share_found(simulate(n_seeds, ratio, difference, tasks, noise))
+
+
+def share_found(estimates: Iterable[Estimate]) -> float:
+    """Return the share of estimates whose interval excludes 0."""
+    return float(np.mean([abs(float(each.value.item())) > float(each.half_width(LEVEL).item()) for each in estimates]))
 
 
 def simulate(n_seeds: int, ratio: float, difference: float, tasks: int, noise: Noise) -> Iterator[Estimate]:
@@ -45,23 +47,79 @@ def simulate(n_seeds: int, ratio: float, difference: float, tasks: int, noise: N
     The other methods are as good as the second one.
     """
     rng = np.random.default_rng([n_seeds, round(100 * ratio), round(100 * difference), NOISES.index(noise)])
-
-    def draw(deviation: float, *shape: int) -> Values:
-        if noise == "heavy tails":
-            return np.asarray(rng.standard_t(TAILS, shape) * deviation / np.sqrt(TAILS / (TAILS - 2)))
-        return rng.normal(0, deviation, shape)
-
-    # A difference of two methods has twice the variance of each.
-    common, specific = (np.sqrt(N_IMAGES / 2 * share) for share in (COMMON[noise], 1 - COMMON[noise]))
     for start in range(0, tasks, TASKS_AT_ONCE):
-        columns = N_METHODS * min(TASKS_AT_ONCE, tasks - start)
-        of_all_seeds = draw(common, N_IMAGES, columns)
-        of_all_seeds[:, ::N_METHODS] += difference
-        tables = [
-            of_all_seeds + draw(specific, N_IMAGES, columns) + draw(ratio / np.sqrt(2), columns) for _ in range(n_seeds)
-        ]
+        draws = Draws(rng, noise, min(TASKS_AT_ONCE, tasks - start), difference)
+        for of_task in draws.tasks(draws.images(), draws.seeds(n_seeds, ratio)):
+            yield of_task.minus(1, [0])
+
+
+@dataclass(frozen=True)
+class Pooling:
+    """How the tasks of a pooled effect are related, and whether all methods help to estimate the spread of seeds."""
+
+    n_tasks: int
+    same_images: bool = False  # whether the tasks share images: their noise common to all seeds, and that of seeds
+    helped: bool = True
+
+
+def pooled(
+    n_seeds: int, ratio: float, difference: float, groups: int, noise: Noise, pooling: Pooling
+) -> Iterator[Estimate]:
+    """Yield the mean difference of the first two methods over each of `groups` groups of tasks, as `simulate` does."""
+    settings = [n_seeds, round(100 * ratio), round(100 * difference), NOISES.index(noise)]
+    rng = np.random.default_rng([*settings, pooling.n_tasks, pooling.same_images])
+    for start in range(0, groups, TASKS_AT_ONCE):
+        draws = Draws(rng, noise, min(TASKS_AT_ONCE, groups - start), difference)
+        images, seeds = draws.images(), draws.seeds(n_seeds, ratio)
+        of_groups = []
+        for _ in range(pooling.n_tasks):
+            of_groups.append(draws.tasks(images, seeds))
+            if not pooling.same_images:
+                images, seeds = draws.images(), draws.seeds(n_seeds, ratio)
+        for group in zip(*of_groups, strict=True):
+            pairs = [replace(part, by_seed=part.by_seed[:, :2], samples=part.samples[:, :, :2]) for part in group]
+            pairs = pairs if pooling.helped else [replace(pair, peers={}) for pair in pairs]
+            yield Estimates.side_by_side(pairs).of(lambda values: (values[:, ::2] - values[:, 1::2]).mean(axis=1))
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Random values of the images of `tasks` tasks at once, (N_IMAGES, tasks * N_METHODS), method by method."""
+
+    rng: np.random.Generator
+    noise: Noise
+    n_tasks: int
+    difference: float  # of the first method of each task from the others
+
+    def images(self) -> Values:
+        """Return the part of the values that is common to all seeds."""
+        values = self._draw(self._deviation(COMMON[self.noise]), N_IMAGES, self._columns)
+        values[:, ::N_METHODS] += self.difference
+        return values
+
+    def seeds(self, n_seeds: int, ratio: float) -> list[Values]:
+        """Return the deviation of the methods' means for each seed, (tasks * N_METHODS,) each."""
+        return [self._draw(ratio / np.sqrt(2), self._columns) for _ in range(n_seeds)]
+
+    def tasks(self, images: Values, seeds: Sequence[Values]) -> Iterator[Estimates]:
+        """Yield the estimated means of the methods of each task; noise specific to a seed is added."""
+        specific = self._deviation(1 - COMMON[self.noise])
+        tables = [images + self._draw(specific, *images.shape) + seed for seed in seeds]
         together = stack(tables, bootstrap_all(tables, RESAMPLES))
-        for first in range(0, columns, N_METHODS):
+        for first in range(0, self._columns, N_METHODS):
             methods = slice(first, first + N_METHODS)
             by_seed = together.by_seed[:, methods]
-            yield Estimates(by_seed, together.samples[:, :, methods], N_IMAGES, by_seed).minus(1, [0])
+            yield Estimates(by_seed, together.samples[:, :, methods], N_IMAGES, dict(enumerate(by_seed.T)))
+
+    @property
+    def _columns(self) -> int:
+        return self.n_tasks * N_METHODS
+
+    def _deviation(self, share: float) -> float:
+        """Return the deviation of a share of the variance; a difference of two methods has twice that of each."""
+        return float(np.sqrt(N_IMAGES / 2 * share))
+
+    def _draw(self, deviation: float, *shape: int) -> Values:
+        if self.noise == "heavy tails":
+            return np.asarray(self.rng.standard_t(TAILS, shape) * deviation / np.sqrt(TAILS / (TAILS - 2)))
+        return self.rng.normal(0, deviation, shape)

@@ -12,8 +12,8 @@ V_images that is common to all seeds, so no variance counts twice. Such an inter
 all variances (Banerjee, Sankhya 22, 1960). The p-value is the smallest a whose interval excludes the tested value.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 
@@ -40,7 +40,8 @@ class Estimates:
     by_seed: Values  # (n_seeds, n_quantities)
     samples: Values  # (n_seeds, resamples, n_quantities)
     n_units: int  # the number of images (or of labels, for means over labels) per seed
-    peers: Values | None = None  # (n_seeds, n_methods), the quantity of all methods on the task, where it is known
+    # The quantity of all methods on the task, where it is known: (n_seeds,), or (n_seeds, n_tasks) side by side.
+    peers: Mapping[Hashable, Values] = field(default_factory=dict)
 
     @property
     def means(self) -> Values:
@@ -49,14 +50,17 @@ class Estimates:
 
     @classmethod
     def side_by_side(cls, parts: Sequence["Estimates"]) -> "Estimates":
-        """Return the quantities of all parts, which must have the same seeds."""
+        """Return the quantities of all parts, which must have the same seeds, with the peers that all of them have."""
         by_seed = np.concatenate([part.by_seed for part in parts], axis=1)
         samples = np.concatenate([part.samples for part in parts], axis=2)
-        return cls(by_seed, samples, min(part.n_units for part in parts))
+        shared = [name for name in parts[0].peers if all(name in part.peers for part in parts)]
+        peers = {name: np.column_stack([part.peers[name] for part in parts]) for name in shared}
+        return cls(by_seed, samples, min(part.n_units for part in parts), peers)
 
     def each(self) -> "Estimate":
         """Return all quantities, (n_quantities,)."""
-        of_task = ALONE if self.peers is None else typical_of(self.peers, len(self.peers.T) + 1)
+        peers = list(self.peers.values())
+        of_task = typical_of(np.column_stack(peers), len(peers) + 1) if peers else ALONE
         return estimate(self.means, self.by_seed, self.samples, self.samples.mean(axis=0), self.n_units, of_task)
 
     def minus(self, n: int, others: Sequence[int]) -> "Estimate":
@@ -73,16 +77,15 @@ class Estimates:
 
     def _typical(self, statistic: Callable[[Values], Values]) -> Typical:
         """Return the typical variance between seeds of a statistic of two methods on the task."""
-        if self.peers is None or len(self.peers) == 1:
-            return ALONE
-        pairs = combinations(range(len(self.peers.T)), 2)
-        of_pairs = [statistic(self.peers[:, pair]) for pair in pairs]
-        return typical_of(np.stack(of_pairs, axis=1), len(self.peers.T)) if of_pairs else ALONE
+        # The quantities of two methods alternate, task by task.
+        pairs = (np.stack(pair, axis=-1) for pair in combinations(self.peers.values(), 2))
+        of_pairs = [statistic(pair.reshape(len(pair), -1)) for pair in pairs]
+        return typical_of(np.stack(of_pairs, axis=1), len(self.peers)) if of_pairs else ALONE
 
     def of(self, statistic: Callable[[Values], Values]) -> "Estimate":
         """Return a function of the means over seeds; it maps (m, n_quantities) to (m,).
 
-        With `peers`, the quantities are those of two methods.
+        With `peers`, the quantities are those of two methods, on one task or side by side on several.
         """
         of_samples = [statistic(samples) for samples in self.samples]
         return estimate(

@@ -9,6 +9,9 @@ the comparisons are alike:
 s_0^2 and d_0 are estimated from the mean and the spread of log s^2 (Smyth, Stat. Appl. Genet. Mol. Biol. 3, 2004, Eq. 5
 and section 6.2). Unlike there, v is never below the comparison's own variance, and d_0 + d is at most (M - 1) d for M
 methods, since their M (M - 1) / 2 comparisons have no more independent ones. With two methods nothing changes.
+
+The effect of a comparison over several tasks is treated in the same way: its s^2 is that of the seeds' means over the
+tasks, and the other comparisons are those of all pairs of the M methods that were run on every one of these tasks.
 """
 
 from dataclasses import dataclass

@@ -71,7 +71,7 @@ def _of_metric(measured: Mapping[Entry, BySeed], column: int) -> Estimates:
     by_seed = np.array([[model.values[column] for model in models] for models in seeds])
     samples = np.stack([np.stack([model.samples[:, column] for model in models], axis=1) for models in seeds])
     n_units = min(int(model.n[column]) for models in seeds for model in models)
-    return Estimates(by_seed, samples, n_units, by_seed[:, ~np.isnan(by_seed).any(axis=0)])
+    return Estimates(by_seed, samples, n_units, dict(enumerate(by_seed[:, ~np.isnan(by_seed).any(axis=0)].T)))
 
 
 def _best(metric: str, means: Values, contenders: Sequence[int]) -> int | None:

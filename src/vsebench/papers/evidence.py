@@ -5,7 +5,7 @@ Among the modules on claims, only this one resamples metrics.
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, TypeVar
 
@@ -150,8 +150,9 @@ class Fixed(Measurement):
 def pool(parts: Sequence[tuple[str, Measurement]]) -> Measurement:
     """Return the mean effect of several cases, given the corpus and the measurement of each.
 
-    Seeds are paired: the spread over seeds is that of the seeds' mean over the cases. Cases with the same test images
-    have the same resamples. Images of different corpora are independent.
+    Seeds are paired: the spread over seeds is that of the seeds' mean over the cases, estimated with the help of the
+    methods that were run on all of their tasks. Cases with the same test images have the same resamples. Images of
+    different corpora are independent.
     """
     measurements = [measurement for _, measurement in parts]
     first = measurements[0]
@@ -289,15 +290,15 @@ class Evidence:
         n_units = min(int(first.n[0]) for first, _ in seeds)
         return Estimates(by_seed, samples, n_units, self._of_all(task, metric, "/" in ours))
 
-    def _of_all(self, task: Task, metric: str, decided: bool) -> Values | None:
-        """Return a metric of all methods, or decisions, on a task, (n_seeds, n_methods); None if it is not measured."""
+    def _of_all(self, task: Task, metric: str, decided: bool) -> dict[Hashable, Values]:
+        """Return a metric, (n_seeds,), of all methods, or of all pairs of method and decision, on a task."""
         if self.metrics is None:
-            return None
+            return {}
         of_task = self.metrics.filter(dataset=task.dataset, protocol=task.protocol, metric=metric)
         of_task = of_task.filter((pl.col("decision") != "") == decided).sort("method", "decision", "seed")
-        values = [table["value"].to_numpy() for table in of_task.partition_by("method", "decision")]
-        complete = [of_seeds for of_seeds in values if len(of_seeds) == len(self.seeds)]
-        return np.stack(complete, axis=1) if complete else None
+        entries = of_task.partition_by("method", "decision", as_dict=True)
+        values = {entry: table["value"].to_numpy() for entry, table in entries.items()}
+        return {entry: of_seeds for entry, of_seeds in values.items() if len(of_seeds) == len(self.seeds)}
 
     def _measured(self, task: Task, name: str, metric: str) -> list[Measured]:
         """Return a metric of an entry for each seed; cached, because an entry is compared with many other entries.

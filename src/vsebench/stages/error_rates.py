@@ -1,4 +1,4 @@
-"""Simulate how often the test over images and seeds detects a difference, by number and spread of seeds."""
+"""Simulate how often the test over images and seeds finds a difference, on one task and as a mean over several."""
 
 import argparse
 from itertools import product
@@ -7,7 +7,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from vsebench.core.storage import replacing
-from vsebench.evaluation.error_rates import NOISES, Noise, detection_rate
+from vsebench.evaluation.error_rates import NOISES, Noise, Pooling, detection_rate, pooled, share_found
 from vsebench.rendering.table import Cell, Column, Row, Table
 from vsebench.rendering.writers.csv import to_csv
 from vsebench.rendering.writers.markdown import to_markdown
@@ -15,28 +15,71 @@ from vsebench.rendering.writers.markdown import to_markdown
 SEEDS = (2, 3, 5, 10)
 RATIOS = (0.0, 0.5, 1.0, 2.4, 4.0, 10.0)
 CASES: tuple[tuple[float, Noise], ...] = (*((0.0, noise) for noise in NOISES), (4.0, "half"))
+COLUMNS = (Column("difference", "Difference", "count"), Column("noise", "Noise"), Column("seeds", "Seeds", "count"))
+
+POOLED_SHARE = 2  # the number of simulated tasks per group of tasks, which takes several times as long
+POOLED_TASKS = (2, 3, 4)
+# Difference, noise, ratios, and whether all methods help to estimate the variance of seeds.
+POOLED_CASES: tuple[tuple[float, Noise, tuple[float, ...], bool], ...] = (
+    *((0.0, noise, (0.0, 1.0, 4.0), True) for noise in NOISES),
+    *((4.0, "half", (2.4,), helped) for helped in (False, True)),
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--tasks", type=int, required=True, help="number of simulated tasks per cell")
     parser.add_argument(
-        "--out", type=Path, required=True, help="CSV file to write; a Markdown file is written next to it"
+        "--tasks",
+        type=int,
+        required=True,
+        help="simulated tasks per cell; groups of tasks: half of it",
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        required=True,
+        help="CSV file to write, next to <out>-pooled.csv and Markdown files",
     )
 
 
 def run(arguments: argparse.Namespace) -> None:
+    write(single(arguments.tasks), arguments.out)
+    write(pooled_effects(arguments.tasks // POOLED_SHARE), arguments.out.with_stem(f"{arguments.out.stem}-pooled"))
+
+
+def single(tasks: int) -> Table:
+    """Return the rates for effects on one task: one row per difference, noise and number of seeds."""
     rows = []
     for (difference, noise), seeds in tqdm(list(product(CASES, SEEDS)), unit="row"):
-        rates = [detection_rate(seeds, ratio, difference, arguments.tasks, noise) for ratio in RATIOS]
+        rates = [detection_rate(seeds, ratio, difference, tasks, noise) for ratio in RATIOS]
         rows.append(Row(tuple(map(Cell, (difference, noise, seeds, *rates)))))
+    columns = (*COLUMNS, *(Column(f"ratio_{ratio:g}", f"Ratio {ratio:g}", "score") for ratio in RATIOS))
+    return Table(columns, tuple(rows), "Share of simulated tasks where the test finds a difference of two methods")
+
+
+def pooled_effects(groups: int) -> Table:
+    """Return the rates for mean effects over several tasks: the largest over some ratios, or that at one ratio."""
+    rows = []
+    for (difference, noise, ratios, helped), seeds in tqdm(list(product(POOLED_CASES, SEEDS)), unit="row"):
+        rates = []
+        for same_images, n_tasks in product((False, True), POOLED_TASKS):
+            pooling = Pooling(n_tasks, same_images, helped)
+            found = (share_found(pooled(seeds, ratio, difference, groups, noise, pooling)) for ratio in ratios)
+            rates.append(max(found))
+        texts = ", ".join(f"{ratio:g}" for ratio in ratios), "all methods" if helped else "two methods"
+        rows.append(Row(tuple(map(Cell, (difference, noise, seeds, *texts, *rates)))))
     columns = (
-        Column("difference", "Difference", "count"),
-        Column("noise", "Noise"),
-        Column("seeds", "Seeds", "count"),
-        *(Column(f"ratio_{ratio:g}", f"Ratio {ratio:g}", "score") for ratio in RATIOS),
+        *COLUMNS,
+        Column("ratios", "Ratios"),
+        Column("variance", "Variance of seeds from"),
+        *(Column(f"tasks_{n}", f"{n} tasks", "score") for n in POOLED_TASKS),
+        *(Column(f"tasks_{n}_same_images", f"{n} tasks, same images", "score") for n in POOLED_TASKS),
     )
-    table = Table(columns, tuple(rows), "Share of simulated tasks where the test finds a difference of two methods")
-    texts = {arguments.out: to_csv(table), arguments.out.with_suffix(".md"): to_markdown(table)}
+    return Table(columns, tuple(rows), "The same for the mean over tasks, the largest share over the ratios")
+
+
+def write(table: Table, out: Path) -> None:
+    """Write a table as CSV and Markdown."""
+    texts = {out: to_csv(table), out.with_suffix(".md"): to_markdown(table)}
     for path, text in texts.items():
         with replacing(path) as temporary:
             temporary.write_text(text, encoding="utf-8")
