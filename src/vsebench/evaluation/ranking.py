@@ -1,10 +1,10 @@
 """Ranks of held-out labels, from which most metrics are computed, and the first labels of the ranked lists.
 
-The candidates of an image are the protocol's labels except those that the model may know. A held-out label is compared
-with the image's negatives, the candidates that are not held out: `above` negatives score higher, and `tied` score the
-same; `right` counts the held-out labels that score at least as high, including the label itself. A held-out label that
-is not a candidate (in the protocol `regions`, if it is also a training label) is a miss: `above`, `tied` and `right`
-are null.
+The candidates of an image are the protocol's labels except its training labels. A held-out label is compared with the
+image's negatives, the candidates that are not held out: `above` negatives score higher, and `tied` score the same;
+`right` counts the held-out labels that score at least as high, including the label itself. A held-out label that is
+not a candidate (in the protocol `regions`, if it is also a training label) is a miss: `above`, `tied` and `right` are
+null.
 
 A cold image has no training label, although other images have some. A method that learns images from labels alone knows
 nothing about it and would rank its labels by initial values or ties. So `for_cold`, a model of the training

@@ -191,7 +191,7 @@ def same_decision(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def part_of_margin(statement: PrintedStatement, compared: Comparison, same: Score) -> Finding:
-    """Return a finding on the part of a margin that remains with the rival's decision."""
+    """Return a finding on how much of a margin remains if the paper's method uses the rival's decision."""
     own, rival, with_same = (Fraction(score.shown) for score in (compared.own, compared.rival, same))
     remaining = Comparison(same, compared.rival)
     return report(
