@@ -235,7 +235,7 @@ def evaluate(
     ----------
     methods : some of `methods()`
     matrix, features, word_vectors, factors, threads : as in `fit`
-    protocol : name of a module of vsebench.protocols, such as distinct, regions or images
+    protocol : name of a protocol, such as distinct, regions or images
     seeds : the seeds, or their number: 3 stands for the seeds 1, 2 and 3
     metrics : names of metrics, such as recall@10, ndcg@10, map or mrr
     bootstrap : number of resamples for the intervals

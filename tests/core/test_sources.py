@@ -117,7 +117,7 @@ def test_measuring_depends_on_no_kernel():
 
 def test_a_split_depends_on_its_protocol_alone():
     assert inside("protocols", names("stages.split")) == {"base"}
-    assert inside("protocols", names("stages.split", "protocols.official")) == {"base", "official", "whole_images"}
+    assert inside("protocols", names("stages.split", "protocols.images")) == {"base", "images"}
     assert not inside("kernels", names("stages.split")) | inside("methods", names("stages.split"))
 
 

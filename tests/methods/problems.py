@@ -19,7 +19,7 @@ from vsebench.formats.simulators import simulated_tree
 from vsebench.formats.simulators.simulated_images import Parts
 from vsebench.methods.base import Ensemble, Method, load_method, read_settings
 from vsebench.methods.networks.layers import Parameter
-from vsebench.protocols.whole_images import pairs_of
+from vsebench.protocols.images import pairs_of
 
 CONFIG = Path(__file__).parents[2] / "config" / "methods"
 PACKAGES = {"implicit_als": "implicit", "lightfm_warp": "lightfm", "lightfm_features": "lightfm"}

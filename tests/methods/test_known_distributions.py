@@ -20,7 +20,7 @@ from vsebench.formats.adapters import load_adapter
 from vsebench.methods.base import load_method, read_settings
 from vsebench.methods.controls.independent_labels import IndependentLabels
 from vsebench.methods.controls.label_catalogue import LabelCatalogue
-from vsebench.protocols.official import PROTOCOL
+from vsebench.protocols.images import Official
 
 KINDS = {"independent": IndependentLabels, "catalogue": LabelCatalogue}
 both = pytest.mark.parametrize("label_distribution", KINDS)
@@ -35,7 +35,7 @@ def draw(label_distribution, **changes):
 def split_of(drawn):
     labels = LabelMatrix.from_pairs(drawn.pairs, len(drawn.images), 20)
     dataset = Dataset(labels, drawn.parts.to_numpy().astype(np.str_), drawn.features.known)
-    return PROTOCOL().split(dataset, np.random.default_rng(0))
+    return Official().split(dataset, np.random.default_rng(0))
 
 
 def oracle(drawn, split, pool):

@@ -1,20 +1,20 @@
 """The base class of protocols, and functions that find a protocol by its name."""
 
-import importlib
 import zlib
 from abc import ABC, abstractmethod
 from functools import cache
-from pathlib import Path
+from types import ModuleType
 from typing import ClassVar
 
 import numpy as np
 
 from vsebench.core.errors import UserError
+from vsebench.core.modules import modules_that_define
 from vsebench.data.problem import Dataset, HeldOut, Ids, LabelMatrix, Split, Training
 
 
 class Protocol(ABC):
-    """A way to hold out labels or images; the module of a protocol defines its subclass as `PROTOCOL`."""
+    """A way to hold out labels or images; a module's dictionary `PROTOCOLS` names its subclasses."""
 
     description: str  # what is held out, for tables and the report
     new_images: ClassVar[bool]  # whether test images are not used in training; then a method needs features
@@ -25,9 +25,8 @@ class Protocol(ABC):
     unseen: ClassVar[bool] = False  # whether some candidates are never trained; then a data set needs word vectors
     only_unseen: ClassVar[bool] = False  # whether no candidate is trained; then a method needs other data on labels
 
-    def generator(self, seed: int) -> np.random.Generator:
-        """Return the random generator of a split; its numbers for a seed are the same on every machine."""
-        name = type(self).__module__.rpartition(".")[2]
+    def generator(self, name: str, seed: int) -> np.random.Generator:
+        """Return the generator of a split, with the same numbers on every machine; `name` is the protocol's."""
         return np.random.Generator(np.random.PCG64([seed, zlib.crc32(name.encode())]))
 
     @abstractmethod
@@ -35,27 +34,29 @@ class Protocol(ABC):
         """Split a data set; if this is impossible, raise a `UserError`."""
 
 
-@cache
+FROM = "from-"  # followed by the name of a data set: the protocol `Transfer` in `unseen.py`
+
+
 def known_protocols() -> list[str]:
-    """Return the names of the protocols' modules."""
-    return sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem not in NO_PROTOCOLS)
-
-
-NO_PROTOCOLS = ("__init__", "base", "labels", "transfer", "unseen", "whole_images")
-FROM = "from-"  # followed by the name of a data set: the protocol in `transfer.py`
+    """Return the names of the protocols, without `from-<data set>`."""
+    return list(modules_that_define("PROTOCOLS", "protocols"))
 
 
 @cache
 def load_protocol(name: str) -> Protocol:
     """Return the protocol with this name; an unknown name raises a `UserError` that lists the known names."""
-    if source_of(name):
-        transfer: Protocol = importlib.import_module("vsebench.protocols.transfer").Transfer(source_of(name))
-        return transfer
-    if name not in known_protocols():
+    source = source_of(name)
+    if not source and name not in known_protocols():
         known = ", ".join(known_protocols())
         raise UserError(f"unknown protocol {name!r}; known protocols are {known}, {FROM}<data set>")
-    protocol: type[Protocol] = importlib.import_module(f"vsebench.protocols.{name}").PROTOCOL
-    return protocol()
+    module = module_of_protocol(name)
+    protocol: Protocol = module.Transfer(source) if source else module.PROTOCOLS[name]()
+    return protocol
+
+
+def module_of_protocol(name: str) -> ModuleType:
+    """Return the module that defines a known protocol."""
+    return modules_that_define("PROTOCOLS", "protocols")["unseen_labels" if source_of(name) else name]
 
 
 def source_of(protocol: str) -> str | None:
@@ -64,7 +65,7 @@ def source_of(protocol: str) -> str | None:
 
 
 def split_generator(protocol: str, seed: int) -> np.random.Generator:
-    return load_protocol(protocol).generator(seed)
+    return load_protocol(protocol).generator(protocol, seed)
 
 
 def split_dataset(protocol: str, dataset: Dataset, seed: int) -> Split:

@@ -1,14 +1,23 @@
-"""Protocol `images`: hold out a tenth of the images for the test, and a tenth for validation."""
+"""Protocols that hold out whole images: `images`, `labelled_images` and `official`."""
 
 import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
-from vsebench.data.problem import Dataset, Split
-from vsebench.protocols.base import Protocol
-from vsebench.protocols.whole_images import drawn_parts, hold_out_images
+from vsebench.core.errors import UserError
+from vsebench.data.problem import Dataset, Ids, LabelMatrix, Mask, Split
+from vsebench.protocols.base import Protocol, assemble
+
+Masks = tuple[Mask, Mask, Mask]  # (n_images,) each: training, validation and test images
+
+SHARE = 0.1  # share of validation images, and of test images
+EVERY = 9  # one in this number of training images is used for validation
+TRAINED = 150_000 / 209_347  # under `labelled_images`, share of the images with a label
+VALIDATED = 0.05  # under `labelled_images`, share of the training images
 
 
 class Images(Protocol):
-    """The images are drawn uniformly."""
+    """A tenth of the images, drawn uniformly, is held out for the test, and a tenth for validation."""
 
     description = "whole images held out, drawn at random"
     new_images = True
@@ -18,4 +27,97 @@ class Images(Protocol):
         return hold_out_images(dataset, *drawn_parts(dataset.labels.n_rows, rng))
 
 
-PROTOCOL = Images
+class LabelledImages(Protocol):
+    """The images with a label are split at random, as is common for NUS-WIDE's 81 concepts; the others are left out.
+
+    Of the 209,347 images of NUS-WIDE with a concept, 150,000 are training images and the others test images. No list of
+    such a split was published, so it is drawn for each seed.
+    """
+
+    description = "images with a label held out, drawn at random"
+    new_images = True
+    validation_metric = "map"
+
+    def split(self, dataset: Dataset, rng: np.random.Generator) -> Split:
+        labelled = np.flatnonzero(dataset.labels.n_labels_of_row > 0)
+        drawn = labelled[np.argsort(rng.random(len(labelled)), kind="stable")]
+        n_train = round(len(drawn) * TRAINED)
+        train, valid, test = (np.zeros(dataset.labels.n_rows, dtype=np.bool_) for _ in range(3))
+        train[drawn[:n_train]] = True
+        valid[drawn[: round(n_train * VALIDATED)]] = True
+        test[drawn[n_train:]] = True
+        return hold_out_images(dataset, train, valid, test)
+
+
+class Official(Protocol):
+    """The test images of the data set's official partition are held out; seeds make no difference.
+
+    Validation images are those of the partition, or else every ninth training image.
+    """
+
+    description = "the data set's own test images held out"
+    new_images = True
+    validation_metric = "map"
+    fixed = True
+
+    def split(self, dataset: Dataset, rng: np.random.Generator) -> Split:
+        if dataset.parts is None:
+            raise UserError("this data set has no official partition; use the protocol 'images'")
+        return hold_out_images(dataset, *own_parts(dataset.parts))
+
+
+PROTOCOLS = {"images": Images, "labelled_images": LabelledImages, "official": Official}
+
+
+def own_parts(parts: NDArray[np.str_]) -> Masks:
+    """Return the official partition; without validation images, every ninth training image is used for validation."""
+    valid = parts == "valid"
+    if not valid.any():
+        training = np.flatnonzero(parts == "train")
+        valid[training[EVERY - 1 :: EVERY]] = True
+    return parts == "train", valid, parts == "test"
+
+
+def drawn_parts(n_images: int, rng: np.random.Generator) -> Masks:
+    """Draw a tenth of the images for the test and a tenth for validation; train on the others."""
+    size = round(n_images * SHARE)
+    rank = np.empty(n_images, dtype=np.int64)
+    rank[np.argsort(rng.random(n_images), kind="stable")] = np.arange(n_images)
+    return rank >= 2 * size, (rank >= size) & (rank < 2 * size), rank < size
+
+
+def hold_out_images(dataset: Dataset, train: Mask, valid: Mask, test: Mask) -> Split:
+    """Split by images: train on `train`, and after the choice of settings also on `valid`.
+
+    The masks are (n_images,). An image in both `train` and `valid` is a validation image; an image in no mask is left
+    out.
+
+    Images without a label are kept: they count in the normalisation of features, but have no ranks. If the data set has
+    features, images without features are left out of validation and test for all methods, because no model can score
+    them by their features.
+    """
+    train, valid, test = apart(dataset, train, valid, test)
+    parts = tuple(pairs_of(dataset.labels, mask) for mask in (train, valid, test))
+    images = tuple(ids(mask) for mask in (train, valid, train | valid, test))
+    return assemble(parts, images)  # type: ignore[arg-type]
+
+
+def apart(dataset: Dataset, train: Mask, valid: Mask, test: Mask) -> Masks:
+    """Remove validation images from training, and images without features from validation and test."""
+    train = train & ~valid
+    if dataset.with_features is not None:
+        valid, test = valid & dataset.with_features, test & dataset.with_features
+    return train, valid, test
+
+
+def pairs_of(labels: LabelMatrix, images: Mask, among: Mask | None = None) -> LabelMatrix:
+    """Return the pairs of the images, (n_images,), and of the labels `among`, (n_labels,), if given."""
+    kept = images[labels.image_of_pair]
+    if among is not None:
+        kept = kept & among[labels.label_of_pair]
+    return LabelMatrix.from_pairs(labels.to_pairs().filter(pl.Series(kept)), labels.n_rows, labels.n_labels)
+
+
+def ids(mask: Mask) -> Ids:
+    """Return the indices at which a mask is true."""
+    return np.flatnonzero(mask).astype(np.int32)

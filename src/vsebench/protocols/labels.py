@@ -1,11 +1,44 @@
-"""Leave one label out: shared by the protocols `distinct` and `regions`."""
+"""Protocols that hold out one label of each image: `distinct`, and `regions`, which holds out a single occurrence."""
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from vsebench.data.problem import Dataset, Ids, LabelMatrix, Split
-from vsebench.protocols.base import assemble
+from vsebench.protocols.base import Protocol, assemble
+
+
+class Distinct(Protocol):
+    """One distinct label of each image, drawn uniformly, is held out with all its occurrences.
+
+    An image with a single label is used for training only.
+    """
+
+    description = "one distinct label of each image held out"
+    new_images = False
+    validation_metric = "ndcg@10"
+
+    def split(self, dataset: Dataset, rng: np.random.Generator) -> Split:
+        return leave_one_out(dataset, by_occurrence=False, rng=rng)
+
+
+class Regions(Protocol):
+    """One occurrence of a label (a region label) of each image, drawn uniformly, is held out.
+
+    If the image has other occurrences of the label, the label is a miss.
+    """
+
+    description = "one region label of each image held out, repeated labels stay"
+    new_images = False
+    leaves_cold = True
+    by_occurrence = True
+    validation_metric = "ndcg@10"
+
+    def split(self, dataset: Dataset, rng: np.random.Generator) -> Split:
+        return leave_one_out(dataset, by_occurrence=True, rng=rng)
+
+
+PROTOCOLS = {"distinct": Distinct, "regions": Regions}
 
 
 def leave_one_out(dataset: Dataset, by_occurrence: bool, rng: np.random.Generator) -> Split:

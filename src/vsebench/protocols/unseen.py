@@ -1,4 +1,4 @@
-"""Labels that are never trained: shared by the protocols of unseen labels.
+"""Protocols with labels that are never trained: `unseen_labels` and its variants, and `from-<data set>`.
 
 The labels with a word vector are divided into labels to learn, validation labels and unseen labels. Settings are chosen
 with models that learn the first set and rank the second; the tested model learns both and ranks the third. Labels
@@ -15,7 +15,7 @@ import numpy as np
 from vsebench.core.errors import UserError
 from vsebench.data.problem import Dataset, HeldOut, Ids, LabelMatrix, Mask, Split, Training
 from vsebench.protocols.base import Protocol
-from vsebench.protocols.whole_images import apart, drawn_parts, ids, own_parts, pairs_of
+from vsebench.protocols.images import apart, drawn_parts, ids, own_parts, pairs_of
 
 EVERY = 5  # one in this number of labels is held out
 FEWEST = EVERY + 1  # labels with a word vector that are needed for an unseen label and a validation label
@@ -32,7 +32,7 @@ class UnseenLabels(Protocol):
     validation_metric = "map"
     unseen = True
 
-    def generator(self, seed: int) -> np.random.Generator:
+    def generator(self, name: str, seed: int) -> np.random.Generator:
         """Return the generator of this project's prototypes, so that seeds 1 to 3 give the splits of their draws."""
         return np.random.default_rng(99 + seed)
 
@@ -53,6 +53,72 @@ class UnseenLabels(Protocol):
         n_labels = dataset.labels.n_labels
         masks = _mask(np.setdiff1d(seen, validated), n_labels), _mask(validated, n_labels), _mask(unseen, n_labels)
         return hold_out_labels(dataset, masks, self.only_unseen, rng)
+
+
+class DrawnLabels(UnseenLabels):
+    """The unseen labels are drawn uniformly, and only they are ranked."""
+
+    description = "labels that were never trained, alone"
+    only_unseen = True
+
+    def draw(self, labels: Ids, frequency: Ids, rng: np.random.Generator) -> Ids:
+        return labels[rng.permutation(len(labels))[: len(labels) // EVERY]]
+
+
+class AmongAllLabels(DrawnLabels):
+    """All labels with a word vector are ranked, so the trained labels of a test image are also held out."""
+
+    description = "labels that were never trained, among all labels"
+    only_unseen = False
+
+
+class DrawnByFrequency(UnseenLabels):
+    """One label is drawn from every five in the order of their frequency."""
+
+    description = "labels that were never trained, alone, drawn by frequency"
+    only_unseen = True
+
+    def draw(self, labels: Ids, frequency: Ids, rng: np.random.Generator) -> Ids:
+        order = labels[np.argsort(-frequency, kind="stable")]
+        firsts = np.arange(len(labels) // EVERY) * EVERY
+        return np.asarray(order[firsts + rng.integers(0, EVERY, len(firsts))])
+
+
+class Transfer(Protocol):
+    """The protocol `from-<data set>`: train on the data set `source`, test on the images and labels of another.
+
+    Both have the same kind of features, and labels are identified by their names. The stage `join` joins the data
+    sets: images and labels of the tested data set come first and so keep their numbers.
+
+    Labels without a word vector are left out, as under `unseen_labels`. Of the tested labels, only those
+    that `source` also has are trained.
+    """
+
+    new_images = True
+    validation_metric = "map"
+    fixed = True
+    unseen = True
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.description = f"labels and images of this data set, after training on {source}"
+
+    def split(self, dataset: Dataset, rng: np.random.Generator) -> Split:
+        known, trained, tested = dataset.with_word_vectors, dataset.trained, dataset.tested
+        if dataset.parts is None or trained is None or tested is None or known is None:
+            raise UserError("this data set is not a join of two; run the workflow, whose stage `join` makes it")
+        learnt, candidates = trained & known, tested & known
+        train, valid, test = apart(dataset, *own_parts(dataset.parts))
+        first = Training(pairs_of(dataset.labels, train, learnt), ids(train), learnt)
+        final = Training(pairs_of(dataset.labels, train | valid, learnt), ids(train | valid), learnt)
+        return Split(first, held_out(dataset.labels, valid, learnt), final, held_out(dataset.labels, test, candidates))
+
+
+PROTOCOLS = {
+    "unseen_labels": DrawnLabels,
+    "unseen_labels_all": AmongAllLabels,
+    "unseen_labels_by_frequency": DrawnByFrequency,
+}
 
 
 def hold_out_labels(

@@ -17,7 +17,7 @@ from vsebench.formats.parents import label_paths
 from vsebench.formats.simulators.simulated_tree import BLOCK, Options, Tree, read
 from vsebench.methods.base import load_method, read_settings
 from vsebench.methods.controls.tree_posterior import TreePosterior
-from vsebench.protocols.official import PROTOCOL
+from vsebench.protocols.images import Official
 from vsebench.stages.siblings import pair_up
 
 SMALL = {
@@ -162,7 +162,7 @@ def measured(drawn):
     """Return the test metrics of the oracles and of ridge regression, and the test images' true probabilities."""
     labels = LabelMatrix.from_pairs(drawn.pairs, 2800, 23)
     data = Dataset(labels, drawn.parts.to_numpy().astype(np.str_), drawn.features.known)
-    split = PROTOCOL().split(data, np.random.default_rng(0))
+    split = Official().split(data, np.random.default_rng(0))
     siblings = pair_up(label_paths.read_parents(Path(), label_paths.Options(), drawn.labels))
     rows = {"oracle": {}, "group_oracle": {}, "ridge": {"regularisation": 3.0, "normalise": ["root", "idf", "l2"]}}
     found = []

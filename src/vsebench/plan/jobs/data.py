@@ -10,7 +10,7 @@ from vsebench.formats.adapters import knows, load_adapter
 from vsebench.formats.images.image_files import folders_of
 from vsebench.plan.jobs.base import Job, Wildcards, as_json, features_provided, module_of, options, sources
 from vsebench.plan.plan import Plan, source_datasets
-from vsebench.protocols.base import load_protocol, source_of
+from vsebench.protocols.base import load_protocol, module_of_protocol, source_of
 
 MADE_FEATURES = "data/features"  # results of the stage `features`, in a folder per data set
 
@@ -138,7 +138,7 @@ def joined_features(plan: Plan, task: Task) -> list[str]:
 def split(plan: Plan, at: Wildcards) -> Job:
     """Split a data set under a protocol, which reads word vectors if it draws unseen labels."""
     folder = plan.processed(at.task)
-    protocol = f"protocols.{'transfer' if source_of(at.protocol) else at.protocol}"
+    protocol = module_of_protocol(at.protocol).__name__.removeprefix("vsebench.")
     word_vectors_read = [f"{folder}/word_vectors.npz"] if load_protocol(at.protocol).unseen else []
     inputs = {
         "processed": [f"{folder}/{name}.parquet" for name in ("pairs", "images", "labels")],
