@@ -54,7 +54,7 @@ class Shares(Strict):
     """Shares of an image's terms by their origin; the shares add up to 1."""
 
     background: float = Field(gt=0)  # w0, terms of the background, common to all images
-    top: float = Field(ge=0)  # w1, terms of the top
+    top: float = Field(ge=0)  # w1, terms of the top node
     parent: float = Field(ge=0)  # w2, terms of the parent
     label: float = Field(ge=0)  # w3, terms of the label
     view: float = Field(ge=0)  # w4, terms of the view
@@ -75,9 +75,9 @@ class Options(SimulatedOptions):
 
     labels: int = Field(ge=2)  # number of labels, the leaves of the tree
     children: int = Field(ge=1)  # labels per parent; the last parent may have fewer
-    parents: int = Field(ge=1)  # parents per top; the last top may have fewer
+    parents: int = Field(ge=1)  # number of parents below each top node of the tree; the last may have fewer
     terms: int = Field(ge=1)  # number of distinct terms, which are the features
-    terms_per_node: int = Field(ge=1)  # number of terms drawn for each top, parent, label and view
+    terms_per_node: int = Field(ge=1)  # number of terms drawn for each node of the tree: top, parent, label and view
     views: int = Field(ge=1)  # views per label: kinds of images of a label, each with terms of its own
     shares: Shares  # shares of an image's terms by their origin; they add up to 1
     length: float = Field(gt=0)  # mean number of terms per image

@@ -90,7 +90,7 @@ class Loss(ABC):
         self.prepare()
 
     def prepare(self) -> None:  # noqa: B027
-        """Set the further attributes of the loss."""
+        """Compute what the loss needs besides its settings; does nothing unless a loss overrides it."""
 
     @cached_property
     def rank_loss(self) -> NDArray[np.float64]:

@@ -153,8 +153,8 @@ def points_of(cells: PrintedCells, statement: PrintedStatement) -> list[Point]:
 def near(cells: PrintedCells) -> Iterator[Finding]:
     """Check that times are within a factor of 2 of the rivals' times, and metrics within a factor of 1.1.
 
-    These factors are ours, so a larger one contradicts only if the paper means them. Numbers that are too low and too
-    high are listed apart, because a gain in accuracy is no loss.
+    These factors are ours, so a larger one contradicts only if the paper means them. Numbers that are too low and
+    numbers that are too high are listed separately: only the former speak against a method.
     """
     for statement in cells.stated("near"):
         compared = compare(statement, scores_of(cells, statement))
