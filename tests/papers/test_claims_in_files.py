@@ -101,5 +101,5 @@ def test_equal_tests_of_two_claims_are_refused(tmp_path, first, second, equal):
     if not equal:
         assert len(read_claims(Paper.read(tmp_path / "p.yaml"))) == 2
         return
-    with pytest.raises(UserError, match=r"p\.yaml: claim 2: makes a test that claim 1 makes already"):
+    with pytest.raises(UserError, match=r"p\.yaml: claim 2: makes the same test as claim 1; remove one of the two"):
         read_claims(Paper.read(tmp_path / "p.yaml"))

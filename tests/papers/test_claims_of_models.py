@@ -35,7 +35,7 @@ def test_methods_are_compared_with_the_same_decision():
     assert [case.rival for case in cases] == ["other/sharp", "other/blunt"]
     # The label sets of both methods are the same.
     assert [test.test(decided(), case).value for case in cases] == [0, 0]
-    with pytest.raises(UserError, match="map does not tell which label sets are better"):
+    with pytest.raises(UserError, match="map does not measure the quality of label sets"):
         check(load_test("accuracy_with_decisions", ""), {"families": ["other"], "metrics": ["map"]} | claim, "")
     with pytest.raises(UntestableError, match="no decision of both one and nobody"):
         list(test.model_copy(update={"rivals": ["nobody"]}).cases(decided()))

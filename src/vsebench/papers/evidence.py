@@ -53,7 +53,7 @@ def check_any_metric(name: str) -> str:
 def check_decision_metric(name: str) -> str:
     """Return the name of a metric of label sets that has a better direction; any other name raises a pydantic error."""
     if not (_metric(name).is_quality and is_of_decision(name)):
-        raise PydanticCustomError("metric", "{name} does not tell which label sets are better", {"name": name})
+        raise PydanticCustomError("metric", "{name} does not measure the quality of label sets", {"name": name})
     return name
 
 

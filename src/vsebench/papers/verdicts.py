@@ -86,7 +86,7 @@ def read_claims(paper: Paper) -> list[Claim]:
         claims.append(Claim(text, check(test, defaults | parameters, where)))
         for number, earlier in enumerate(claims[:-1], start=1):
             if earlier.test.repeats(claims[-1].test):
-                raise UserError(f"{where}: makes a test that claim {number} makes already; leave it out of one of them")
+                raise UserError(f"{where}: makes the same test as claim {number}; remove one of the two")
     return claims
 
 

@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--tasks",
         type=int,
         required=True,
-        help="simulated tasks per cell; groups of tasks: half of it",
+        help="number of simulated tasks per cell of the table; half as many groups of tasks are simulated",
     )
     parser.add_argument(
         "--out",

@@ -81,7 +81,7 @@ def read(raw: Path, options: Options) -> RawAnnotations:
     for name in members:
         first = by_number.setdefault(_number(name) or 0, name)
         if first != name:
-            raise UserError(f"{archive}: {first} and {name} are for the same image")
+            raise UserError(f"{archive}: {first} and {name} are lists of the same image's tags")
     if not members:
         raise UserError(f"{archive}: contains no tags<number>.txt or <number>.txt; is it the official archive?")
     numbers = sorted(by_number)

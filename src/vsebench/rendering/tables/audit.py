@@ -15,8 +15,8 @@ CAPTIONS = {
 }
 FACT = "Fact: lines of a paper with the same number state one fact, which counts once."
 NOTES = (
-    "Recomputed from other printed numbers, taking into account that these are rounded: a number contradicts only if "
-    "no values that round to the other numbers result in it.",
+    "Recomputed from other printed numbers. All of them are rounded, so a number contradicts the others only if it "
+    "does not follow from any values that round to them.",
     "S: a table of the supplement; F: a figure.",
 )
 

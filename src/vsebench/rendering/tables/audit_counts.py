@@ -15,7 +15,7 @@ COLUMNS = (
     Column(DEPENDS, "Depend", "count"),
     Column(CONTRADICTS, "Contradict", "count"),
 )
-NOTES = ("Agree: checks. Depend, contradict: facts; several cells can state one fact.",)
+NOTES = ("Agree: number of checks. Depend, contradict: number of facts, each of which several cells can state.",)
 
 
 class AuditCounts(TableKind):

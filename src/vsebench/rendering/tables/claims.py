@@ -41,7 +41,7 @@ class Claims(TableKind):
             "metrics, the claim must hold for all of them, and the line shows the weakest. The lines below it are the "
             "single cases.",
             "p: for the null hypothesis of no effect, or of the claim's bound. It is corrected for the number of "
-            "paper's judged claims, separately on its own, other real and simulated data sets, and separately "
+            "the paper's judged claims, separately on its own, other real and simulated data sets, and separately "
             "for measured seconds and memory.",
             "A verdict on simulated data holds for such data only.",
         )
