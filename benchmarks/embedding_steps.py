@@ -15,9 +15,8 @@ from vsebench.core.workers import workers
 from vsebench.data.features import Features
 from vsebench.data.problem import LabelMatrix, Problem, Training
 from vsebench.data.streams import Stream, generator
-from vsebench.methods.by_features.embedding_sgd import EmbeddingSettings
 from vsebench.methods.by_features.neighbours import prepare
-from vsebench.methods.by_features.wsabie import Wsabie
+from vsebench.methods.by_features.wsabie import EmbeddingSettings, Wsabie
 
 SCHEMA = {
     "non_zeros": pl.Int32,  # of a row, mean

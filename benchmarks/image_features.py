@@ -16,7 +16,7 @@ from vsebench.data.problem import LabelMatrix, Problem
 from vsebench.data.problem import Training as Labels
 from vsebench.kernels.sgd.warp import new_trials
 from vsebench.methods.by_features import wsabie
-from vsebench.methods.by_features.embedding_sgd import EmbeddingSettings
+from vsebench.methods.by_features.wsabie import EmbeddingSettings
 
 Tables = tuple[list[Row], list[Row]]  # comparisons, and the settings that were chosen for them
 FEW_TRIALS = 10
@@ -50,7 +50,7 @@ class LightfmFeatures(Training):
     def __init__(
         self, features: Features | None, trials: int, train: LabelMatrix, settings: Settings, pool: Workers
     ) -> None:
-        peer = importlib.import_module("vsebench.methods.by_features.lightfm_features")
+        peer = importlib.import_module("vsebench.methods.lightfm_warp")
         own = peer.LightfmFeaturesSettings.model_validate(settings | {"trials": trials})
         self.method = peer.LightfmFeatures(Problem(Labels.all_of(train), SEED, pool, features), own)
         self.threads = pool.threads

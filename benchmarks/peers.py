@@ -15,7 +15,8 @@ from benchmarks.plan import SEED
 from vsebench.core.workers import Workers
 from vsebench.data.problem import LabelMatrix, Problem
 from vsebench.data.problem import Training as Labels
-from vsebench.methods.by_labels import implicit_als, lightfm_model, lightfm_warp
+from vsebench.methods import lightfm_warp
+from vsebench.methods.by_labels import implicit_als
 from vsebench.models import Embeddings
 
 
@@ -113,7 +114,7 @@ class LightfmWarp(Training):
     """WARP of LightFM, on any number of threads."""
 
     def __init__(self, train: LabelMatrix, settings: Settings, pool: Workers) -> None:
-        own = lightfm_model.LightfmSettings(
+        own = lightfm_warp.LightfmSettings(
             factors=int(settings["factors"]), learning_rate=float(settings["learning_rate"]),
             regularisation=float(settings["regularisation"]), trials=10,
         )  # fmt: skip

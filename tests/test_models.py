@@ -11,9 +11,8 @@ from vsebench.core.workers import workers
 from vsebench.data.features import Normalisation
 from vsebench.data.problem import HeldOut, Queries
 from vsebench.evaluation import ranking
-from vsebench.methods.by_features.embedded_features import EmbeddedFeatures
 from vsebench.methods.by_features.kernel_ridge import KernelMap
-from vsebench.methods.by_features.linear_map import LinearMap
+from vsebench.methods.by_features.linear_map import EmbeddedFeatures, LinearMap
 from vsebench.methods.by_features.nearest_images import NearestImages
 from vsebench.methods.by_features.neighbours import NeighbourSettings
 from vsebench.models import Embeddings, LabelWeights, checked_scores, checked_vectors

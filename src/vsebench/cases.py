@@ -19,7 +19,7 @@ def add_case_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--protocol", required=True)
     parser.add_argument("--variant", required=True, help="name of the method with its settings, in the results")
-    parser.add_argument("--module", required=True, help="module in vsebench.methods")
+    parser.add_argument("--module", required=True, help="name of a method in vsebench.methods")
     parser.add_argument("--settings", type=json.loads, required=True, help="JSON: the method's settings")
     parser.add_argument("--chosen", type=Path, help="run.json with the settings to use in place of --settings")
     parser.add_argument("--members", type=Path, nargs="+", help="run.json of each member of an ensemble")

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vsebench.core.errors import UserError
-from vsebench.core.modules import modules_in
+from vsebench.core.modules import modules_by_key
 from vsebench.core.storage import read_arrays, write_arrays
 from vsebench.data.problem import LabelMatrix, Matrix, Queries
 
@@ -226,13 +226,13 @@ def load(path: Path) -> Model:
 
 
 def model_class(kind: str) -> type[Model]:
-    """Return the class of a kind: a class of this module, or `MODEL` of the kind's module in `vsebench.methods`."""
+    """Return the class of a kind: a class of this module, or of the `MODELS` of a module in `vsebench.methods`."""
     for shared in SHARED:
         if shared.kind == kind:
             return shared
     try:
-        model: type[Model] = importlib.import_module(modules_in("methods")[kind]).MODEL
-    except (KeyError, ImportError, AttributeError):
+        model: type[Model] = importlib.import_module(modules_by_key("MODELS", "methods")[kind]).MODELS[kind]
+    except (KeyError, ImportError):
         raise ValueError(f"unknown kind of model {kind!r}") from None
     return model
 

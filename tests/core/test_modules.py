@@ -14,12 +14,12 @@ def define(tmp_path, monkeypatch):
     monkeypatch.setattr(modules, "PACKAGE", tmp_path)
     monkeypatch.syspath_prepend(tmp_path.parent)
 
-    def write(**texts):
+    def write(find=modules.modules_that_define, **texts):
         for name, text in texts.items():
             (folder / f"{name}.py").write_text(text, encoding="utf-8")
         importlib.invalidate_caches()
         modules.modules_in.cache_clear()
-        return modules.modules_that_define.__wrapped__("THINGS", "things")
+        return find.__wrapped__("THINGS", "things")
 
     yield write
     modules.modules_in.cache_clear()
@@ -42,3 +42,18 @@ def test_a_name_in_two_modules_is_one_line(define):
 def test_a_module_without_names_is_one_line(define):
     with pytest.raises(UserError, match=r"first\.py: there is no THINGS; set it to a dictionary"):
         define(first="class First: pass")
+
+
+def test_a_key_is_found_without_an_import(define):
+    texts = {"first": "import missing\nTHINGS: dict = {'b': 1}", "second": 'THINGS = {\n    "a": 2,\n    "c": 3,\n}'}
+    found = define(modules.modules_by_key, **texts)
+    assert {key: module.rpartition(".")[2] for key, module in found.items()} == {
+        "a": "second",
+        "b": "first",
+        "c": "second",
+    }
+
+
+def test_a_key_in_two_modules_is_one_line(define):
+    with pytest.raises(UserError, match=r"second: THINGS: 'a' is in .*first as well"):
+        define(modules.modules_by_key, first="THINGS = {'a': 1}", second="THINGS = {'a': 2}")

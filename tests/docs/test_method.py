@@ -105,12 +105,13 @@ def test_a_centroid_by_hand(copy: Copy) -> None:
 import json, numpy as np
 from vsebench.core.workers import workers
 from vsebench.data.features import Features
-from vsebench.methods.nearest_centroid import METHOD, CentroidSettings
+from vsebench.methods.nearest_centroid import CentroidSettings, NearestCentroid
 from vsebench.data.problem import LabelMatrix, Problem, Queries, Training
 labels = LabelMatrix(2, np.array([0, 1, 2, 2]), np.zeros(2, dtype=np.int32), np.ones(2, dtype=np.int32))
 features = Features(np.array([[0, 0], [2, 0], [4, 3]], dtype=np.float32), np.ones(3, dtype=bool))
 with workers(1) as pool:
-    model = METHOD(Problem(Training.all_of(labels), 1, pool, features), CentroidSettings(shrinkage=2.0)).model()
+    problem = Problem(Training.all_of(labels), 1, pool, features)
+    model = NearestCentroid(problem, CentroidSettings(shrinkage=2.0)).model()
 queries = Queries(np.array([-1], dtype=np.int32), LabelMatrix.empty(1, 2), np.array([[1, 1]], dtype=np.float32))
 print(json.dumps([model.label.tolist(), model.scores(queries).tolist()]))
 """

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from tests.docs.conftest import ROOT, files_of, page, section
-from vsebench.core.modules import modules_in
+from vsebench.core.modules import modules_by_key
 
 PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "config/README.md"]
 PAGES += sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").glob("*.md"))
@@ -42,7 +42,7 @@ def test_the_readme_names_methods_and_data_sets_that_exist() -> None:
     """Names are in the second column; the tables are a selection."""
     methods, _, data = section(page("README.md"), "## Methods and data sets").partition("| data |")
     datasets = {path.stem for path in (ROOT / "config/datasets").glob("*.yaml")}
-    for table, names in ((methods, set(modules_in("methods"))), (data, datasets)):
+    for table, names in ((methods, set(modules_by_key("METHODS", "methods"))), (data, datasets)):
         cells = re.findall(r"^\|[^|]+\|([^|]+)\|[^|]+\|$", table, re.MULTILINE)
         listed = re.findall(r"`([\w-]+)`", "".join(cells[1:]))
         assert listed

@@ -8,14 +8,16 @@ import pytest
 from numba import njit
 
 from tests.reference import losses as reference
-from vsebench.kernels.losses.adamw import adamw_step
-from vsebench.kernels.losses.asymmetric import asymmetric_loss
-from vsebench.kernels.losses.cross_entropy import binary_loss, softmax_loss
 from vsebench.kernels.losses.exponentials import bp_mll_loss, lsep_loss, zlpr_loss
-from vsebench.kernels.losses.lsep_sampled import draw_pairs, lsep_sampled_loss
-from vsebench.kernels.losses.momentum import momentum_step
-from vsebench.kernels.losses.pairs import hinge_loss, pair_logistic_loss
-from vsebench.kernels.losses.trial_hinge import trial_hinge_loss
+from vsebench.kernels.losses.label_losses import asymmetric_loss, binary_loss, softmax_loss
+from vsebench.kernels.losses.optimisers import adamw_step, momentum_step
+from vsebench.kernels.losses.pair_losses import (
+    draw_pairs,
+    hinge_loss,
+    lsep_sampled_loss,
+    pair_logistic_loss,
+    trial_hinge_loss,
+)
 from vsebench.kernels.random_numbers import new_state
 from vsebench.kernels.rank_loss import rank_losses
 from vsebench.kernels.vectors import LANES, aligned

@@ -12,11 +12,9 @@ from tests.reference import wsabie as reference
 from tests.reference.arrays import padded, pairs_of, streams, streams_and_twins
 from tests.reference.warp import rank_loss
 from vsebench.kernels.sgd.image_rows import new_image_rows
-from vsebench.kernels.sgd.linear_ranking import linear_epoch, passive_aggressive_epoch
-from vsebench.kernels.sgd.one_vs_rest import one_vs_rest_epoch
-from vsebench.kernels.sgd.owpc import owpc_epoch
+from vsebench.kernels.sgd.linear_models import linear_epoch, one_vs_rest_epoch, passive_aggressive_epoch
 from vsebench.kernels.sgd.warp import new_trials, one_trial
-from vsebench.kernels.sgd.wsabie import new_maps, wsabie_epoch, wsabie_step
+from vsebench.kernels.sgd.wsabie import new_maps, owpc_epoch, wsabie_epoch, wsabie_step
 from vsebench.kernels.vectors import padded_size
 from vsebench.methods.by_labels.sgd import positives_of
 

@@ -10,8 +10,7 @@ from scipy import sparse
 
 from tests.builders import dense, matrix_of, rows_of
 from vsebench.config.method import read_method_config
-from vsebench.core.modules import modules_in
-from vsebench.core.sources import file_of
+from vsebench.core.modules import modules_by_key
 from vsebench.core.workers import workers
 from vsebench.data.features import Features
 from vsebench.data.problem import HeldOut, LabelMatrix, Problem, Queries, Training, WordVectors
@@ -72,10 +71,9 @@ MEMBERS = {"wsabie_ensemble": "wsabie"}
 
 
 def names_of_methods():
-    """Return the modules of vsebench.methods that define METHOD, found by their text, since some cannot be imported."""
-    modules = modules_in("methods").items()
-    names = [name for name, module in modules if "\nMETHOD = " in file_of(module).read_text(encoding="utf-8")]
-    assert names, "no module defines METHOD, so the methods would not be tested"
+    """Return the names of all methods."""
+    names = list(modules_by_key("METHODS", "methods"))
+    assert names, "no module defines METHODS, so the methods would not be tested"
     return names
 
 

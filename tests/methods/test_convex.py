@@ -11,9 +11,7 @@ from vsebench.core.errors import UserError
 from vsebench.core.workers import workers
 from vsebench.data.problem import Queries
 from vsebench.methods.by_features import kernel_ridge
-from vsebench.methods.by_features.convex import ConvexSettings, Objective
-from vsebench.methods.by_features.logistic import Logistic, log_losses
-from vsebench.methods.by_features.softmax import cross_entropy
+from vsebench.methods.by_features.convex import ConvexSettings, Logistic, Objective, cross_entropy, log_losses
 
 LOSSES = {"softmax": cross_entropy, "logistic": log_losses}
 WITH_FEATURES = ["dense features", "sparse features", "new images"]

@@ -18,8 +18,7 @@ from vsebench.evaluation.measuring import Ranked, measure
 from vsebench.evaluation.ranking import list_tops, rank
 from vsebench.formats.adapters import load_adapter
 from vsebench.methods.base import load_method, read_settings
-from vsebench.methods.controls.independent_labels import IndependentLabels
-from vsebench.methods.controls.label_catalogue import LabelCatalogue
+from vsebench.methods.controls.label_probabilities import IndependentLabels, LabelCatalogue
 from vsebench.protocols.images import Official
 
 KINDS = {"independent": IndependentLabels, "catalogue": LabelCatalogue}

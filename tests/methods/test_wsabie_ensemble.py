@@ -8,8 +8,8 @@ from vsebench.core.errors import UserError
 from vsebench.core.workers import workers
 from vsebench.data.features import Normalisation
 from vsebench.methods.base import read_settings
-from vsebench.methods.by_features.embedded_features import EmbeddedFeatures
-from vsebench.methods.by_features.wsabie_ensemble import WsabieEnsemble
+from vsebench.methods.by_features.linear_map import EmbeddedFeatures
+from vsebench.methods.by_features.wsabie import WsabieEnsemble
 from vsebench.models import Embeddings
 
 

@@ -144,8 +144,8 @@ class ByWords(Method):
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """A split of a small data set whose labels have word vectors, and the method as a module."""
-    monkeypatch.setitem(sys.modules, "by_words", SimpleNamespace(METHOD=ByWords))
-    monkeypatch.setattr("vsebench.methods.base.modules_in", lambda folder: {"by_words": "by_words"})
+    monkeypatch.setitem(sys.modules, "by_words", SimpleNamespace(METHODS={"by_words": ByWords}))
+    monkeypatch.setattr("vsebench.methods.base.modules_by_key", lambda *_: {"by_words": "by_words"})
     write_processed(tmp_path)
     vectors = np.repeat(np.eye(4, dtype=np.float32), 6, axis=0)  # the labels of a group have the same vector
     write_arrays(tmp_path / "word_vectors.npz", vectors=vectors, known=np.ones(24, dtype=bool))

@@ -72,8 +72,8 @@ def test_methods_that_break_leave_the_others_their_results(unfitted):
 
 def add_method(project, row, code):
     """Add a control as a user does: a module and a configuration file."""
-    text = "from vsebench.methods.controls.popularity import Popularity\n\n\nclass Broken(Popularity):\n" + code
-    text += "\n\nMETHOD = Broken\n"
+    text = "from vsebench.methods.controls.without_images import Popularity\n\n\nclass Broken(Popularity):\n" + code
+    text += f"\n\nMETHODS = {{'{row}': Broken}}\n"
     (project.folder / "src" / "vsebench" / "methods" / f"{row}.py").write_text(text)
     settings = f"title: {row}\nmethod: {row}\nrole: control\nsource: a test\n"
     (project.folder / "config" / "methods" / f"{row}.yaml").write_text(settings)

@@ -81,7 +81,7 @@ def test_the_results_are_those_of_a_fresh_run(finished, fresh, tmp_path):
     for project in (older, fresh):
         project.configure(methods=rows, bootstrap=150, datasets=tiny_set("regions"))
         project.change("opt_auc", "settings", learning_rate=0.07)
-        file, labels = "src/vsebench/methods/controls/popularity.py", "self.problem.training.labels"
+        file, labels = "src/vsebench/methods/controls/without_images.py", "self.problem.training.labels"
         project.edit(file, f"by_frequency({labels})", f"by_frequency({labels} + {labels})")
     for project in (older, fresh):
         outcome = project.snakemake("results/sim-iapr/regions/metrics.parquet")

@@ -27,7 +27,7 @@ class MethodConfig(Strict):
     # another file of the folder that this file is a variant of: a single setting in `settings` replaces that setting of
     # the other file, and any other key replaces the whole key
     extends: str | None = None
-    # a module of `src/vsebench/methods`; several files can use the same one
+    # a method, by its name in a module of `src/vsebench/methods`; several files can use the same one
     method: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
     # a method of the papers, a baseline, a control, or an oracle, which uses information that no method may use, and is
     # shown but not compared

@@ -1,6 +1,7 @@
 """Find a module by its name in a folder of the package and its sub-folders, so that no list of modules is needed."""
 
 import importlib
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -27,6 +28,32 @@ def modules_in(folder: str) -> Mapping[str, str]:
         if path.stem != "__init__":
             modules[path.stem] = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
     return modules
+
+
+@cache
+def modules_by_key(table: str, folder: str) -> Mapping[str, str]:
+    """Return the modules of a folder whose text has a dictionary, by its keys; no module is imported.
+
+    Some modules need packages that may be missing, and a source file of a job has to be found without its imports.
+
+    Parameters
+    ----------
+    table : the name of the dictionary, such as `METHODS`, which has to be written out, with text as keys
+    folder : a folder of the package, such as `methods`
+
+    Returns
+    -------
+    key -> module with its packages, sorted by key. A key in two modules raises a `UserError`.
+    """
+    found: dict[str, str] = {}
+    for module in modules_in(folder).values():
+        text = (PACKAGE.parent / module.replace(".", "/")).with_suffix(".py").read_text(encoding="utf-8")
+        for entries in re.findall(rf"^{table}\b[^=\n]*= {{(.*?)}}", text, re.MULTILINE | re.DOTALL):
+            for key in re.findall(r"""["'](\w+)["']:""", entries):
+                if key in found:
+                    raise UserError(f"{module}: {table}: {key!r} is in {found[key]} as well")
+                found[key] = module
+    return dict(sorted(found.items()))
 
 
 @cache

@@ -26,8 +26,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from vsebench.methods.controls.independent_labels import IndependentLabels
-from vsebench.methods.controls.label_catalogue import LabelCatalogue
+from vsebench.methods.controls.label_probabilities import IndependentLabels, LabelCatalogue
 
 Floats = NDArray[np.float64]
 

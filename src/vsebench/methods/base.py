@@ -1,7 +1,7 @@
 """The contract of a method, `Method` or `Control`, and the functions that load a method by its name.
 
-A module <name>.py in src/vsebench/methods, or in a sub-folder, sets `METHOD` to its class. Files in config/methods name
-the module and its settings; several files can use the same module.
+A module in src/vsebench/methods, or in a sub-folder, names its classes in the dictionary `METHODS`. Files in
+config/methods name a method and its settings; several files can use the same method.
 """
 
 import importlib
@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 from pydantic import Field
 
 from vsebench.core.errors import UserError, missing_package
-from vsebench.core.modules import modules_in
+from vsebench.core.modules import modules_by_key
 from vsebench.core.yaml_files import Strict, check
 from vsebench.data.needs import NEEDS
 from vsebench.data.problem import Problem
@@ -164,17 +164,14 @@ class Ensemble(Control):
 
 
 def load_method(name: str) -> type[Method] | type[Control]:
-    """Return the class `METHOD` of the module with this name in src/vsebench/methods or a sub-folder."""
-    modules = modules_in("methods")
+    """Return the class that a module in src/vsebench/methods, or in a sub-folder, has under this name in `METHODS`."""
+    modules = modules_by_key("METHODS", "methods")
     if name not in modules:
-        raise UserError(f"method {name!r}: there is no module {name}.py in src/vsebench/methods")
+        raise UserError(f"method {name!r}: no module in src/vsebench/methods has this name in its METHODS")
     try:
-        module = importlib.import_module(modules[name])
+        method: type[Method] | type[Control] = importlib.import_module(modules[name]).METHODS[name]
     except ModuleNotFoundError as error:
         raise UserError(f"method {name!r}: {missing_package(str(error.name))}") from None
-    method: type[Method] | type[Control] | None = getattr(module, "METHOD", None)
-    if method is None:
-        raise UserError(f"method {name!r}: {name}.py has no METHOD; set it to the method's class")
     return method
 
 

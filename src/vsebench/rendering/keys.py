@@ -19,7 +19,7 @@ from pydantic.fields import FieldInfo
 
 from vsebench.config import dataset, method, run
 from vsebench.core.errors import UserError
-from vsebench.core.modules import modules_in
+from vsebench.core.modules import modules_by_key, modules_in
 from vsebench.core.sources import file_of
 from vsebench.evaluation.decisions.base import load_decision
 from vsebench.formats.adapters import KINDS, load_adapter
@@ -55,13 +55,12 @@ def keys(name: str, where: str) -> str:
 
 
 def _types(where: str) -> dict[str, dict[Any, type[BaseModel]]]:
-    """Return the type of the settings of each module, for methods, decisions and adapters."""
-    fitters = [load_method(name) for name in _modules("methods", "METHOD = ")]
+    """Return the type of the settings of each method, by its name, and of each module of decisions and adapters."""
     decisions = [load_decision(name) for name in _modules("evaluation/decisions", "DECISION = ")]
     reads = {name: read for read in ("read", *KINDS) for name in _modules("formats", f"def {read}(")}
     adapters = [load_adapter(name, where, reads[name]) for name in sorted(reads)]
     return {
-        "methods": {sys.modules[fitter.__module__]: fitter.settings_type for fitter in fitters},
+        "methods": {name: load_method(name).settings_type for name in modules_by_key("METHODS", "methods")},
         "decisions": {sys.modules[decision.__module__]: decision.settings_type for decision in decisions},
         "adapters": {adapter: adapter.Options for adapter in adapters},
     }
@@ -88,7 +87,7 @@ def settings(types: dict[Any, type[BaseModel]], shared: Collection[type[BaseMode
     without: list[str] = []
     for model in dict.fromkeys(types.values()):
         described = [module for module, type_of_module in types.items() if type_of_module is model]
-        names = [f"`{module.__name__.rpartition('.')[2]}`" for module in described]
+        names = [f"`{getattr(module, '__name__', module).rpartition('.')[2]}`" for module in described]
         if not model.model_fields or model is EnsembleSettings:  # `fit` fills the latter
             without += names
             continue

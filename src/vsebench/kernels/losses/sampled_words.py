@@ -12,8 +12,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from vsebench.kernels.losses.adamw import adamw_move, adamw_rates
 from vsebench.kernels.losses.logistic import sigmoid, softplus
+from vsebench.kernels.losses.optimisers import adamw_move, adamw_rates
 from vsebench.kernels.vectors import (
     FASTMATH,
     LANES,

@@ -1,4 +1,4 @@
-"""Linear maps of image features that minimise a convex loss by L-BFGS, for `softmax` and `logistic`.
+"""Softmax and logistic regression: linear maps of image features that minimise a convex loss by L-BFGS.
 
     minimise   mean over the training images of loss(x V + b) + a / 2 |V|^2
 
@@ -22,7 +22,7 @@ from vsebench.data.features import Normalisation, Rows
 from vsebench.data.problem import LabelMatrix, Matrix
 from vsebench.methods.base import Solved
 from vsebench.methods.by_features.linear_map import LinearMap
-from vsebench.methods.by_features.seen import FeatureControl, FeatureSettings, Seen
+from vsebench.methods.by_features.seen import FeatureControl, FeatureSettings, Seen, see
 
 # Takes scores of images, (m, n_labels) float32, and the images' labels. Returns the sum of the losses and its
 # derivative with respect to each score, which may overwrite the scores.
@@ -116,6 +116,60 @@ class ConvexControl(FeatureControl):
         return LinearMap(np.ascontiguousarray(weight.T, dtype=np.float32), normalisation)
 
 
+class Softmax(ConvexControl):
+    """Softmax regression: the cross-entropy with the uniform distribution over an image's labels P.
+
+        loss of an image = -sum over its labels c of 1/|P| log(exp(s_c) / sum_k exp(s_k)),   s = x V + b
+
+    It is multinomial logistic regression, with the labels of an image as its target distribution: a baseline that is
+    not in Weston, Bengio and Usunier, "Large scale image annotation", 2010. Images without features or without a label
+    are left out of the fit.
+    """
+
+    def model(self) -> LinearMap:
+        return self.minimise(see(self.problem, self.settings, only_labelled=True), cross_entropy)
+
+
+class Logistic(ConvexControl):
+    """Logistic regression of each label: the sum of the binary log-losses of all labels.
+
+        loss of an image = sum over all labels c of log(1 + exp(-t_c s_c)),   s = x V + b
+
+    t_c is 1 if the image carries label c and -1 otherwise. Images without features are left out of the fit.
+
+    Source: Cox, "The regression analysis of binary sequences", J. R. Stat. Soc. B 20, 1958, once for each label.
+    """
+
+    def model(self) -> LinearMap:
+        return self.minimise(see(self.problem, self.settings), log_losses)
+
+
+def cross_entropy(scores: Matrix, labels: LabelMatrix) -> tuple[float, Matrix]:
+    """The `Loss` of softmax regression; every image has a label."""
+    pairs = (labels.image_of_pair, labels.label_of_pair)
+    shares = np.repeat(1 / labels.n_labels_of_row, labels.n_labels_of_row)
+    scores -= scores.max(axis=1, keepdims=True)
+    value = -float(shares @ scores[pairs])
+    np.exp(scores, out=scores)
+    sums = scores.sum(axis=1, keepdims=True)
+    value += float(np.log(sums).sum(dtype=np.float64))
+    scores /= sums
+    scores[pairs] -= shares.astype(np.float32)
+    return value, scores
+
+
+def log_losses(scores: Matrix, labels: LabelMatrix) -> tuple[float, Matrix]:
+    """The `Loss` of logistic regression."""
+    pairs = (labels.image_of_pair, labels.label_of_pair)
+    smaller = np.exp(-np.abs(scores))  # several times as fast as NumPy's logaddexp and SciPy's expit
+    value = np.maximum(scores, 0).sum(dtype=np.float64) + np.log1p(smaller).sum(dtype=np.float64)
+    value -= scores[pairs].sum(dtype=np.float64)
+    slope = np.where(scores >= 0, np.float32(1), smaller)
+    slope /= 1 + smaller
+    slope[pairs] -= 1
+    return float(value), slope
+
+
 def of_unit_deviation(seen: Seen) -> tuple[Rows, Normalisation, Values]:
     """Return features with columns of deviation 1, the normalisation that gives them, and the deviations, (d,).
 
@@ -138,3 +192,6 @@ def mean_squares(rows: Rows) -> Values:
         sums = np.einsum("ij,ij->j", rows, rows, dtype=np.float64)
     squares: Values = sums / rows.shape[0]
     return squares
+
+
+METHODS = {"softmax": Softmax, "logistic": Logistic}

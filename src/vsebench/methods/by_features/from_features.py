@@ -2,8 +2,6 @@
 
 from typing import Any, TypeVar
 
-from pydantic import Field
-
 from vsebench.data.problem import Problem
 from vsebench.data.streams import Stream
 from vsebench.kernels.sgd.image_rows import ImageRows, new_image_rows
@@ -21,12 +19,6 @@ def ending_in_l2(settings: AnySettings) -> AnySettings:
     """Return the settings with `l2` as the last normalisation step, since step sizes assume features of length 1."""
     steps = settings.normalise or ()
     return settings if steps[-1:] == ("l2",) else settings.model_copy(update={"normalise": (*steps, "l2")})
-
-
-class PassiveAggressiveSettings(FeatureSettings):
-    """Settings of passive-aggressive steps."""
-
-    aggressiveness: float = Field(gt=0)  # largest step size
 
 
 class FeatureMethod(Method):

@@ -114,5 +114,5 @@ class KernelRidge(FeatureControl):
         return KernelMap(label, rows, self.settings.gamma, seen.normalisation)
 
 
-MODEL = KernelMap
-METHOD = KernelRidge
+MODELS = {"kernel_ridge": KernelMap}
+METHODS = {"kernel_ridge": KernelRidge}

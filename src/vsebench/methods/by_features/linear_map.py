@@ -1,4 +1,7 @@
-"""A model of several methods: scores are linear in the normalised features of an image."""
+"""Models whose image vectors are linear in the normalised features of an image.
+
+Features are checked when they are read, so only a model's own matrices can make its largest score infinite or NaN.
+"""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -35,8 +38,66 @@ class LinearMap(ModelOfFields, Embedded):
         return np.hstack([rows, np.ones((len(rows), 1), dtype=np.float32)])
 
     def largest_score(self) -> float:
-        # Features are checked when they are read, so only the weights can be infinite or NaN.
         return norm(self.label)
+
+
+@dataclass(frozen=True)
+class EmbeddedFeatures(ModelOfFields, Embedded):
+    """Scores are inner products of a label's vector with the image's vector, its normalised features times a matrix.
+
+    Attributes
+    ----------
+    feature : (d, K) float32, a row per feature
+    label : (n_labels, K) float32
+    normalisation : as fitted to the training images
+    """
+
+    kind: ClassVar[str] = "embedded_features"
+    feature: Matrix
+    label: Matrix
+    normalisation: Normalisation
+
+    def __post_init__(self) -> None:
+        check_matrix(self.label, "label", (None, None))
+        check_matrix(self.feature, "feature", (None, self.label.shape[1]))
+
+    def vectors(self, queries: Queries) -> Matrix:
+        rows = self.normalisation.apply(features_of(queries, len(self.feature)))
+        return np.ascontiguousarray(rows @ self.feature, dtype=np.float32)
+
+    def largest_score(self) -> float:
+        return norm(self.feature) * norm(self.label)
+
+
+@dataclass(frozen=True)
+class BiasedFeatures(ModelOfFields, Embedded):
+    """Scores are inner products of a label's vector with the image's vector, plus the label's bias.
+
+    Attributes
+    ----------
+    feature : (d, K) float32, a row per feature
+    label : (n_labels, K + 1) float32, each label's vector and its bias
+    normalisation : as fitted to the training images
+    """
+
+    kind: ClassVar[str] = "biased_features"
+    biased: ClassVar[bool] = True
+    feature: Matrix
+    label: Matrix
+    normalisation: Normalisation
+
+    def __post_init__(self) -> None:
+        check_matrix(self.label, "label", (None, None))
+        check_matrix(self.feature, "feature", (None, self.label.shape[1] - 1))
+
+    def vectors(self, queries: Queries) -> Matrix:
+        rows = self.normalisation.apply(features_of(queries, len(self.feature)))
+        vectors = np.ones((rows.shape[0], self.label.shape[1]), dtype=np.float32)
+        vectors[:, :-1] = rows @ self.feature
+        return vectors
+
+    def largest_score(self) -> float:
+        return (norm(self.feature) + 1) * norm(self.label)
 
 
 def dense(rows: Rows) -> NDArray[Any]:
@@ -44,4 +105,4 @@ def dense(rows: Rows) -> NDArray[Any]:
     return np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows)
 
 
-MODEL = LinearMap
+MODELS = {"linear_map": LinearMap, "embedded_features": EmbeddedFeatures, "biased_features": BiasedFeatures}

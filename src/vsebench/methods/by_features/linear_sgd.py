@@ -1,4 +1,8 @@
-"""The base of methods that learn a weight vector per label from pairs of a positive and a negative label."""
+"""Linear models, f_c(x) = <w_c, x>, that are trained step by step.
+
+They are the linear models of Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint
+word-image embeddings", Machine Learning 81(1), 2010, tables 2 and 5. w_c starts at 0.
+"""
 
 from typing import ClassVar
 
@@ -6,12 +10,15 @@ import numpy as np
 from pydantic import Field
 
 from vsebench.data.problem import Problem
-from vsebench.kernels.sgd.linear_ranking import linear_epoch
+from vsebench.data.streams import Stream, generator
+from vsebench.kernels.sgd.image_rows import new_image_rows
+from vsebench.kernels.sgd.linear_models import linear_epoch, one_vs_rest_epoch, passive_aggressive_epoch
+from vsebench.kernels.sgd.warp import one_trial
 from vsebench.kernels.vectors import aligned, padded_size
-from vsebench.methods.base import Progress, Settings
-from vsebench.methods.by_features.from_features import FeatureMethod
+from vsebench.methods.base import Method, Progress, Settings
+from vsebench.methods.by_features.from_features import FeatureMethod, ending_in_l2
 from vsebench.methods.by_features.linear_map import LinearMap
-from vsebench.methods.by_features.seen import FeatureSettings
+from vsebench.methods.by_features.seen import FeatureSettings, see
 
 
 class LinearSettings(FeatureSettings):
@@ -20,10 +27,17 @@ class LinearSettings(FeatureSettings):
     learning_rate: float = Field(gt=0)  # gamma, constant
 
 
-class LinearMethod(FeatureMethod):
-    """A weight vector per label, f_c(x) = <w_c, x>; w_c starts at 0, and norms are not limited.
+class PassiveAggressiveSettings(FeatureSettings):
+    """Settings of passive-aggressive steps."""
 
-    A step without a violator among its trials changes nothing.
+    aggressiveness: float = Field(gt=0)  # largest step size
+
+
+class LinearWarp(FeatureMethod):
+    """WARP for a linear model: Algorithm 1 with alpha_j = 1/j, and the rows "Linear, WARP" of table 5.
+
+    A step without a violator among its trials changes nothing. The paper does not state whether it limits norms here;
+    they are not limited. Negatives are the labels that the image does not carry; Y - 1 is their number.
     """
 
     settings_type: ClassVar[type[Settings]] = LinearSettings
@@ -42,3 +56,65 @@ class LinearMethod(FeatureMethod):
     def model(self) -> LinearMap:
         no_intercepts = np.zeros((len(self.weights), 1), dtype=np.float32)
         return LinearMap(np.hstack([self.weights[:, : self.dimensions], no_intercepts]), self.seen.normalisation)
+
+
+class LinearAuc(LinearWarp):
+    """The margin loss for AUC with a linear model, the rows "Linear, AUC": one uniform negative a step, of weight 1."""
+
+    trials_of = staticmethod(one_trial)
+
+
+class PamirIa(LinearWarp):
+    """PAMIR for image annotation: passive-aggressive steps on pairs of a positive and a negative label.
+
+        h = max(0, 1 - f_p(x) + f_n(x)),   tau = min(c, h / (2 |x|^2)),   w_p += tau x,   w_n -= tau x
+
+    The step is from Grangier and Bengio, "A discriminative kernel-based approach to rank images from text queries",
+    IEEE PAMI 30(8), 2008.
+    """
+
+    settings_type = PassiveAggressiveSettings
+
+    def epoch(self) -> Progress:
+        report = passive_aggressive_epoch(
+            self.weights, self.rows, self.positives, self.steps, self.settings.aggressiveness, self.rng
+        )
+        return Progress(*report)
+
+
+class OneVsRest(Method):
+    """A classifier for each label, trained by passive-aggressive steps; its score ranks the label.
+
+        f_c(x) = <w_c, x> + b_c,   t = 1 if the image carries c, else -1,   h = max(0, 1 - t f_c(x)),
+        tau = min(a, h / (|x|^2 + 1)),   w_c += tau t x,   b_c += tau t
+
+    The step is PA-I of Crammer and others, "Online passive-aggressive algorithms", JMLR 7, 2006. The paper leaves open
+    two choices: here the intercept b_c is the weight of a constant feature, and an epoch visits all images in a new
+    random order. Features have unit length; images without features are left out of the fit.
+    """
+
+    settings_type = PassiveAggressiveSettings
+    needs = frozenset({"features"})
+
+    def __init__(self, problem: Problem, settings: PassiveAggressiveSettings) -> None:
+        self.seen, self.aggressiveness = see(problem, ending_in_l2(settings)), settings.aggressiveness
+        self.rows = new_image_rows(self.seen.rows, constant=True)
+        columns = padded_size(self.seen.labels.n_labels)
+        self.weights = aligned(padded_size(self.seen.rows.shape[1] + 1), columns)
+        self.steps_of_labels = aligned(1, columns)
+        self.order = generator(problem.seed, Stream.ORDER)
+
+    def epoch(self) -> Progress:
+        labels = self.seen.labels
+        loss = one_vs_rest_epoch(
+            self.weights, self.rows, labels.n_labels, labels.offsets, labels.label_of_pair,
+            self.order.permutation(labels.n_rows), self.aggressiveness, self.steps_of_labels,
+        )  # fmt: skip
+        return Progress(loss)
+
+    def model(self) -> LinearMap:
+        used = self.weights[: self.seen.rows.shape[1] + 1, : self.seen.labels.n_labels]
+        return LinearMap(np.ascontiguousarray(used.T), self.seen.normalisation)
+
+
+METHODS = {"linear_warp": LinearWarp, "linear_auc": LinearAuc, "pamir_ia": PamirIa, "one_vs_rest": OneVsRest}

@@ -42,5 +42,5 @@ class NearestImagesMethod(FeatureControl):
         return NearestImages(rows, seen.labels, key, self.settings, seen.normalisation)
 
 
-MODEL = NearestImages
-METHOD = NearestImagesMethod
+MODELS = {"nearest_images": NearestImages}
+METHODS = {"nearest_images": NearestImagesMethod}

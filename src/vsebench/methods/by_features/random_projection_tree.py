@@ -178,5 +178,5 @@ class RandomProjectionTree(FeatureControl):
         return ProjectionTree(rows[order], labels, key, self.settings, seen.normalisation, bounds, thresholds, seed)
 
 
-MODEL = ProjectionTree
-METHOD = RandomProjectionTree
+MODELS = {"random_projection_tree": ProjectionTree}
+METHODS = {"random_projection_tree": RandomProjectionTree}

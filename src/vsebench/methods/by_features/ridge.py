@@ -21,4 +21,4 @@ class Ridge(FeatureControl):
         return LinearMap(least_squares(seen.rows, truth, self.settings.regularisation), seen.normalisation)
 
 
-METHOD = Ridge
+METHODS = {"ridge": Ridge}

@@ -36,7 +36,7 @@ from vsebench.data.streams import Stream, generator
 from vsebench.kernels.full_sample import positive_loss, sweep_labels
 from vsebench.kernels.vectors import LANES, aligned, padded_size
 from vsebench.methods.base import FactorSettings, Method, Progress
-from vsebench.methods.by_features.embedded_features import EmbeddedFeatures
+from vsebench.methods.by_features.linear_map import EmbeddedFeatures
 from vsebench.methods.by_features.seen import FeatureSettings, see
 from vsebench.methods.by_labels.full_sample import chunks_of_equal_work, label_penalties, rows_and_columns
 from vsebench.methods.by_labels.start import padded_start
@@ -162,4 +162,4 @@ def mean_squared_length(rows: Rows) -> float:
     return float(np.square(values, dtype=np.float64).sum() / rows.shape[0])
 
 
-METHOD = VseFsFeatures
+METHODS = {"vse_fs_features": VseFsFeatures}

@@ -1,20 +1,162 @@
-"""WSABIE: image features and labels are mapped into one space by two matrices, trained by WARP.
+"""WSABIE and the methods with its model: image features and labels are mapped into one space by two matrices.
 
     f_c(x) = <w_c, V' x>,   |row of V| <= C,   |w_c| <= C
 
 V and W start from a normal distribution with the standard deviation 1 / sqrt(d); longer rows are shortened to C.
 
 Source: Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint word-image embeddings",
-Machine Learning 81(1), 2010, Eq. 1 to 3 and Algorithm 1, with alpha_j = 1/j. Images have several labels here, so a step
-draws one of all pairs of an image and its label; negatives are the labels that the image does not carry, and their
-number replaces Y - 1.
+Machine Learning 81(1), 2010. Equations, sections, tables and figures are those of this paper.
 """
 
-from vsebench.methods.by_features.embedding_sgd import EmbeddingMethod
+import math
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from vsebench.core.errors import UserError
+from vsebench.data.problem import Problem
+from vsebench.data.streams import Stream, generator
+from vsebench.kernels.sgd.warp import one_trial
+from vsebench.kernels.sgd.wsabie import new_maps, owpc_epoch, wsabie_epoch
+from vsebench.kernels.vectors import aligned, padded_size
+from vsebench.methods.base import Ensemble, FactorSettings, Progress
+from vsebench.methods.by_features.from_features import FeatureMethod
+from vsebench.methods.by_features.linear_map import EmbeddedFeatures
+from vsebench.methods.by_features.seen import FeatureSettings
+from vsebench.methods.by_labels.start import padded_start, project_rows
+from vsebench.models import Model
 
 
-class Wsabie(EmbeddingMethod):
-    """WSABIE."""
+class EmbeddingSettings(FactorSettings, FeatureSettings):
+    """Settings of gradient steps on two maps."""
+
+    learning_rate: float = Field(gt=0)  # gamma, constant
+    maximum_norm: float = Field(ge=0)  # C in Eq. 2 and 3, the largest norm of a row; 0: no limit
 
 
-METHOD = Wsabie
+class Wsabie(FeatureMethod):
+    """WSABIE: WARP, Eq. 1 to 3 and Algorithm 1 with alpha_j = 1/j.
+
+    Images have several labels here, so a step draws one of all pairs of an image and its label; negatives are the
+    labels that the image does not carry, and their number replaces Y - 1. A step without a violator among its trials
+    changes nothing.
+    """
+
+    settings_type: ClassVar[type[EmbeddingSettings]] = EmbeddingSettings
+
+    def __init__(self, problem: Problem, settings: EmbeddingSettings) -> None:
+        super().__init__(problem, settings)
+        start, deviation = generator(problem.seed, Stream.START), 1 / math.sqrt(self.dimensions)
+        features = aligned(padded_size(self.dimensions), padded_size(settings.factors))
+        features[: self.dimensions] = padded_start(self.dimensions, settings.factors, deviation, start)
+        labels = padded_start(self.seen.labels.n_labels, settings.factors, deviation, start)
+        for rows in (features, labels):
+            project_rows(rows, settings.maximum_norm)
+        self.maps = new_maps(features, labels)
+
+    def epoch(self) -> Progress:
+        """Take gradient steps on the weighted hinge, each with the first violator among its trials."""
+        report = wsabie_epoch(
+            self.maps, self.rows, self.positives, self.trials, self.steps, self.settings.learning_rate,
+            self.settings.maximum_norm, self.rng,
+        )  # fmt: skip
+        return Progress(*report)
+
+    def model(self) -> EmbeddedFeatures:
+        k = self.settings.factors
+        feature = np.ascontiguousarray(self.maps.features[: self.dimensions, :k])
+        return EmbeddedFeatures(feature, np.ascontiguousarray(self.maps.labels[:, :k]), self.seen.normalisation)
+
+
+class WsabieAuc(Wsabie):
+    """WSABIE's model with the margin loss for AUC, the rows "Embedding, AUC" of table 5.
+
+    The loss is the sum of max(0, 1 - f_p(x) + f_n(x)) over an image's labels p and the labels n that it does not carry.
+    A step draws one uniform negative, of weight 1.
+    """
+
+    trials_of = staticmethod(one_trial)
+
+
+class DecaySettings(EmbeddingSettings):
+    """Settings of WSABIE with a falling learning rate; `learning_rate` is the rate of the first epoch."""
+
+    decay: float = Field(gt=0)  # number of epochs after which the rate has fallen by a factor of sqrt(2)
+
+
+class WsabieDecay(Wsabie):
+    """WSABIE whose learning rate falls: gamma / sqrt(1 + t / decay) in epoch t, counted from 0.
+
+    It is compared with the constant learning rate of section 3.
+    """
+
+    settings_type = DecaySettings
+
+    def __init__(self, problem: Problem, settings: DecaySettings) -> None:
+        super().__init__(problem, settings)
+        self.first, self.decay, self.n_epochs = settings.learning_rate, settings.decay, 0
+
+    def epoch(self) -> Progress:
+        rate = self.first / math.sqrt(1 + self.n_epochs / self.decay)
+        self.settings = self.settings.model_copy(update={"learning_rate": rate})
+        self.n_epochs += 1
+        return super().epoch()
+
+
+class OwpcSgd(Wsabie):
+    """WSABIE's model and loss with the exact rank: a step scores all labels and moves all violators of the margin.
+
+        k = number of negatives n with f_n(x) > f_p(x) - 1,   weight of each of these violators: L(k) / k
+
+    It is the baseline OWPC-SGD of figure 2: SGD on the paper's own loss. In the original OWPC the weight of a negative
+    depends on the rank of that negative.
+    """
+
+    def epoch(self) -> Progress:
+        violators = np.empty(self.seen.labels.n_labels, dtype=np.int32)
+        report = owpc_epoch(
+            self.maps, self.rows, self.positives, self.trials.rank_loss, violators, self.steps,
+            self.settings.learning_rate, self.settings.maximum_norm, self.rng,
+        )  # fmt: skip
+        return Progress(*report)
+
+
+class WsabieEnsemble(Ensemble):
+    """A weighted sum of the scores of models of different sizes, as one model (table 7).
+
+    The paper finds the weights by a grid search on the validation set, and does not state which cost it minimises. Here
+    the scores of each member are divided by their standard deviation on the validation images. Of all weights that add
+    up to 1, in steps of 0.1, those with the best validation metric are chosen.
+    """
+
+    needs = frozenset({"features"})
+    member_type = Wsabie
+
+    @classmethod
+    def combined(cls, models: Sequence[Model], scales: Sequence[float]) -> EmbeddedFeatures:
+        """Return one model with the concatenated maps: V = [V_1 V_2 ...], W = [scale_1 W_1, scale_2 W_2 ...].
+
+        Raises
+        ------
+        UserError
+            The models are not all `EmbeddedFeatures`, or they normalise features in different ways.
+        """
+        maps = [model for model in models if isinstance(model, EmbeddedFeatures)]
+        if len(maps) < len(models):
+            raise UserError("an ensemble adds up models with two maps; the model of a member is of another kind")
+        if len({model.normalisation.steps for model in maps}) > 1:
+            raise UserError("the members of an ensemble normalise features differently; give them the same `normalise`")
+        feature = np.hstack([model.feature for model in maps])
+        label = np.hstack([np.float32(scale) * model.label for model, scale in zip(maps, scales, strict=True)])
+        return EmbeddedFeatures(feature, label, maps[0].normalisation)
+
+
+METHODS = {
+    "wsabie": Wsabie,
+    "wsabie_auc": WsabieAuc,
+    "wsabie_decay": WsabieDecay,
+    "owpc_sgd": OwpcSgd,
+    "wsabie_ensemble": WsabieEnsemble,
+}

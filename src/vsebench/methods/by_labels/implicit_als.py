@@ -47,4 +47,4 @@ class ImplicitAls(Method):
         return Embeddings(self.als.user_factors, self.als.item_factors)
 
 
-METHOD = ImplicitAls
+METHODS = {"implicit_als": ImplicitAls}

@@ -17,4 +17,4 @@ class OptAuc(SgdMethod):
         return Progress(loss, trials=1.0)  # a step takes the first negative
 
 
-METHOD = OptAuc
+METHODS = {"opt_auc": OptAuc}

@@ -72,4 +72,4 @@ class VseEns(SgdMethod):
             self.workers.run(work, even_chunks(n_factors, LANES))
 
 
-METHOD = VseEns
+METHODS = {"vse_ens": VseEns}

@@ -162,4 +162,4 @@ class VseFs(Method):
         return float(positives + everything + self.settings.regularisation * (image_norms + float(norms.sum())))
 
 
-METHOD = VseFs
+METHODS = {"vse_fs": VseFs}

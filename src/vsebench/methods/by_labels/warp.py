@@ -45,4 +45,4 @@ class Warp(SgdMethod):
         return Progress(*report)
 
 
-METHOD = Warp
+METHODS = {"warp": Warp}

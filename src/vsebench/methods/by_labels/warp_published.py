@@ -25,4 +25,4 @@ class WarpPublished(SgdMethod):
         return Progress(*report)
 
 
-METHOD = WarpPublished
+METHODS = {"warp_published": WarpPublished}

@@ -33,4 +33,4 @@ class ConstantDirection(Control):
         return Embeddings(ones, (vectors @ mean)[:, np.newaxis])
 
 
-METHOD = ConstantDirection
+METHODS = {"constant_direction": ConstantDirection}

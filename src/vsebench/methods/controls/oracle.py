@@ -1,9 +1,10 @@
-"""Oracle of simulated data: rank labels by the probabilities that they were drawn with."""
+"""Oracles of simulated data, which rank labels by the probabilities that they were drawn with."""
+
+import numpy as np
 
 from vsebench.data.needs import TRUTH
 from vsebench.methods.base import Control
-from vsebench.methods.controls.independent_labels import IndependentLabels
-from vsebench.methods.controls.label_catalogue import LabelCatalogue
+from vsebench.methods.controls.label_probabilities import IndependentLabels, LabelCatalogue
 from vsebench.methods.controls.tree_posterior import TreePosterior
 from vsebench.models import Embeddings, Model
 
@@ -25,4 +26,17 @@ class Oracle(Control):
         return TreePosterior.from_arrays(truth)
 
 
-METHOD = Oracle
+class GroupOracle(Control):
+    """Labels of a simulated tree rank by the probability of their parent, then by their own probability.
+
+    No ranking has a larger expected sibling precision at k, if every parent has at least k labels.
+    """
+
+    needs = frozenset({"truth", "tree"})
+    ranks_unseen = True
+
+    def model(self) -> TreePosterior:
+        return TreePosterior.from_arrays({**TRUTH.of(self.problem), "groups_first": np.array(True)})
+
+
+METHODS = {"oracle": Oracle, "group_oracle": GroupOracle}

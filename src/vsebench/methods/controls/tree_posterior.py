@@ -109,4 +109,4 @@ class TreePosterior(Model):
         return cls(label, parent, log_prior, confusion, ratios, groups_first)
 
 
-MODEL = TreePosterior
+MODELS = {"tree_posterior": TreePosterior}

@@ -20,8 +20,7 @@ from vsebench.core.yaml_files import Strict
 from vsebench.data.chunks import even_chunks
 from vsebench.data.features import Rows
 from vsebench.data.problem import Matrix
-from vsebench.kernels.losses.adamw import adamw_step
-from vsebench.kernels.losses.momentum import momentum_step
+from vsebench.kernels.losses.optimisers import adamw_step, momentum_step
 from vsebench.kernels.vectors import aligned, padded_size
 
 Optimiser = Literal["adamw", "sgd"]

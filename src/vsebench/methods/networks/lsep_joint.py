@@ -16,9 +16,9 @@ from pydantic import Field
 
 from vsebench.data.features import Normalisation
 from vsebench.data.problem import LabelMatrix, Matrix, Problem, Queries
-from vsebench.kernels.losses.cross_entropy import binary_loss
-from vsebench.methods.networks.lsep import Lsep
+from vsebench.kernels.losses.label_losses import binary_loss
 from vsebench.methods.networks.network import Network
+from vsebench.methods.networks.pair_losses import Lsep
 from vsebench.methods.networks.training import Images, LabelTable, Loss, NetworkSettings, network_with
 from vsebench.models import Thresholded, check_matrix, norm
 
@@ -89,5 +89,5 @@ class LsepJoint(Loss):
         return total
 
 
-METHOD = network_with(LsepJoint)
-MODEL = NetworkWithThresholds
+METHODS = {"lsep_joint": network_with(LsepJoint)}
+MODELS = {"lsep_joint": NetworkWithThresholds}

@@ -69,4 +69,4 @@ class Network(HiddenLayers):
         return float(np.prod([norm(layer) for layer in (*self.hidden, self.label)]))
 
 
-MODEL = Network
+MODELS = {"network": Network}

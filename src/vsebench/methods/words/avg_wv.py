@@ -1,6 +1,6 @@
-"""Average WordVec: a network that predicts the mean, or the sum, of the word vectors of an image's labels.
+"""Average WordVec: an image's vector predicts the mean, or the sum, of the word vectors of the image's labels.
 
-    L_i = |f(x_i) - t_i|^2,   t_i = the mean, or the sum, of v_l over the image's labels l; 0 if it has none
+    t_i = the mean, or the sum, of v_l over the image's labels l; 0 if it has none
 
 Source: Ni and others, "Sampled image tagging and retrieval methods on user generated content", section 4.2, which uses
 the mean; the authors' code uses the sum.
@@ -12,11 +12,12 @@ import numpy as np
 from scipy import sparse
 
 from vsebench.data.problem import LabelMatrix, Matrix
-from vsebench.methods.by_features.least_squares import weighted
+from vsebench.methods.by_features.least_squares import RidgeSettings, least_squares, weighted
+from vsebench.methods.by_features.seen import FeatureControl, see
 from vsebench.methods.networks.training import Images, Loss, NetworkSettings, network_with
 from vsebench.methods.words.label_tables import FixedVectors
-from vsebench.methods.words.word_network import Score
-from vsebench.methods.words.word_vectors import WordSettings
+from vsebench.methods.words.word_network import Score, WordNetwork
+from vsebench.methods.words.word_vectors import WordSettings, label_vectors
 
 Target = Literal["mean", "sum"]
 
@@ -28,8 +29,15 @@ class AvgWvSettings(NetworkSettings, WordSettings):
     target: Target = "mean"  # the mean or the sum of the word vectors of an image's labels
 
 
+class AvgWvRidgeSettings(RidgeSettings, WordSettings):
+    """Settings of the ridge regression of word vectors."""
+
+    target: Target = "mean"  # the mean or the sum of the word vectors of an image's labels
+    score: Score = "dot"  # the inner product or the cosine of an image's vector and a label's vector
+
+
 class AvgWv(Loss):
-    """The squared distance to the mean, or the sum, of the word vectors of an image's labels."""
+    """A network with the loss |f(x_i) - t_i|^2."""
 
     settings_type = AvgWvSettings
     table_type = FixedVectors
@@ -45,10 +53,33 @@ class AvgWv(Loss):
         return total
 
 
+class AvgWvRidge(FeatureControl):
+    """Ridge regression of the targets, in closed form; images without features are left out of the fit.
+
+        f(x) = (x - mean of X) W + mean of T,   W = (Xc' Xc + a I)^-1 Xc' (T - mean of T)
+
+    T, with the rows t_i, is a matrix of label shares times the label vectors. Ridge regression is linear in its
+    targets, so the solution for T is the solution for the shares, times the label vectors. The closed form is ours; it
+    does not overfit as the network does.
+    """
+
+    needs = frozenset({"features", "word_vectors"})
+    ranks_unseen = True
+    settings_type = AvgWvRidgeSettings
+
+    def model(self) -> WordNetwork:
+        settings, learnt = self.settings, self.problem.training.learnt
+        seen, vectors = see(self.problem, settings), label_vectors(self.problem, settings)
+        shares = target_shares(seen.labels.columns(learnt), settings.target)
+        of_labels = least_squares(seen.rows, shares, settings.regularisation)
+        output = (of_labels.T.astype(np.float64) @ vectors[learnt]).astype(np.float32)
+        return WordNetwork.of([], output, vectors, np.zeros(len(vectors)), settings.score, seen.normalisation)
+
+
 def target_shares(labels: LabelMatrix, target: Target) -> sparse.csr_array:
     """Return the weights of the labels' vectors in each image's target, (n, n_labels) float64."""
     n_right = labels.n_labels_of_row
     return weighted(labels, np.ones(labels.n_rows) if target == "sum" else 1 / np.maximum(n_right, 1))
 
 
-METHOD = network_with(AvgWv)
+METHODS = {"avg_wv": network_with(AvgWv), "avg_wv_ridge": AvgWvRidge}

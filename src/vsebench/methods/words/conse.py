@@ -95,5 +95,5 @@ class Conse(FeatureControl):
         return MeanOfProbable(weight, vectors[classes], label, most_probable, cosine, seen.normalisation)
 
 
-MODEL = MeanOfProbable
-METHOD = Conse
+MODELS = {"conse": MeanOfProbable}
+METHODS = {"conse": Conse}

@@ -122,5 +122,5 @@ def largest(rows: Matrix) -> NDArray[np.bool_]:
     return mask
 
 
-MODEL = CorrelatedWords
-METHOD = network_with(CorrelatedWv)
+MODELS = {"correlated_wv": CorrelatedWords}
+METHODS = {"correlated_wv": network_with(CorrelatedWv)}

@@ -81,4 +81,4 @@ def normalise_rows(rows: Matrix) -> Matrix:
     return divided
 
 
-MODEL = WordNetwork
+MODELS = {"word_network": WordNetwork}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from vsebench.core.modules import modules_in
+from vsebench.core.modules import modules_by_key, modules_in
 from vsebench.core.sources import sources_of
 from vsebench.core.tasks import Case, Task
 from vsebench.data.needs import FEATURES, FILE_NEEDS, NEEDS, TRUTH
@@ -101,7 +101,8 @@ def metric_module(name: str) -> str:
 
 
 def method_modules(plan: Plan, variants: Iterable[str]) -> list[str]:
-    return [module_of("methods", plan.methods[variant].method) for variant in variants]
+    modules = modules_by_key("METHODS", "methods")
+    return [modules[plan.methods[variant].method].removeprefix("vsebench.") for variant in variants]
 
 
 def model_file(task: Task, variant: str, seed: int, name: str) -> str:

@@ -37,4 +37,4 @@ class Own(Control):
         return LabelWeights(weight.astype(np.float32))
 
 
-METHOD = Own
+METHODS = {"my_method": Own}

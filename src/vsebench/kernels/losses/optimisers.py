@@ -1,0 +1,66 @@
+"""Optimisers of a network's parameters, which take a step in one pass over their arrays.
+
+Arrays are (size,) float32, where size is a multiple of 16; all but the gradient are updated, and means, squares and
+velocities start at 0. Rates and decays are floats.
+
+Sources: AdamW is Algorithm 2 of Loshchilov and Hutter, "Decoupled weight decay regularization", ICLR 2019; momentum is
+Eq. 1 and 2 of Sutskever, Martens, Dahl and Hinton, "On the importance of initialization and momentum in deep learning",
+ICML 2013, with the learning rate outside of the velocity.
+"""
+
+import numpy as np
+from numba import njit
+
+from vsebench.kernels.vectors import FASTMATH, LANES, broadcast, divide, load, sqrt, store
+
+MEAN_RATE, SQUARE_RATE, SMALLEST = 0.9, 0.999, 1e-8  # AdamW's beta 1, beta 2 and epsilon
+MOMENTUM = 0.9
+
+
+@njit(cache=True, fastmath=FASTMATH, nogil=True)
+def adamw_step(parameters, gradient, means, squares, number, learning_rate, decay):
+    """Take AdamW's step `number`, from 1; step sizes adapt to each parameter's recent gradients.
+
+    Weights decay independently of the gradients; the decay is multiplied by the learning rate.
+    """
+    adamw_move(parameters, gradient, means, squares, adamw_rates(number, learning_rate, decay))
+
+
+@njit(cache=True, nogil=True)
+def adamw_rates(number, learning_rate, decay):
+    """Return a step's factors of means, squares and decay, three float32; arguments are those of `adamw_step`."""
+    of_mean = np.float32(learning_rate / (1 - MEAN_RATE**number))
+    of_square = np.float32(1 / (1 - SQUARE_RATE**number))
+    return of_mean, of_square, np.float32(learning_rate * decay)
+
+
+@njit(cache=True, fastmath=FASTMATH, nogil=True)
+def adamw_move(parameters, gradient, means, squares, rates):
+    """Take AdamW's step with the factors of `adamw_rates`."""
+    of_mean, of_square, shrinking = rates
+    old_mean, new_mean = np.float32(MEAN_RATE), np.float32(1 - MEAN_RATE)
+    old_square, new_square = np.float32(SQUARE_RATE), np.float32(1 - SQUARE_RATE)
+    smallest = broadcast(np.float32(SMALLEST))
+    for slot in range(0, len(parameters), LANES):
+        slope = load(gradient, slot)
+        mean = old_mean * load(means, slot) + new_mean * slope
+        square = old_square * load(squares, slot) + new_square * (slope * slope)
+        store(means, slot, mean)
+        store(squares, slot, square)
+        size = divide(of_mean * mean, sqrt(of_square * square) + smallest)
+        value = load(parameters, slot)
+        store(parameters, slot, value - (size + shrinking * value))
+
+
+@njit(cache=True, fastmath=FASTMATH, nogil=True)
+def momentum_step(parameters, gradient, velocities, learning_rate, decay):
+    """Take a step of gradient descent with momentum: v <- 0.9 v + g + decay w, w <- w - learning_rate v.
+
+    The l2 term of the loss is decay / 2 times the sum of squares.
+    """
+    kept, rate, shrinking = np.float32(MOMENTUM), np.float32(learning_rate), np.float32(decay)
+    for slot in range(0, len(parameters), LANES):
+        value = load(parameters, slot)
+        velocity = kept * load(velocities, slot) + (load(gradient, slot) + shrinking * value)
+        store(velocities, slot, velocity)
+        store(parameters, slot, value - rate * velocity)

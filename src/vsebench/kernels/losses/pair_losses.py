@@ -1,0 +1,174 @@
+"""Losses of an image's pairs of a positive u and a negative v: all pairs, or pairs that are drawn at each visit.
+
+Arguments are those of `kernels.losses`, with rng (1,) uint64, advanced. LSEP and BP-MLL of all pairs are in
+`exponentials.py`.
+"""
+
+import numpy as np
+from numba import njit
+
+from vsebench.kernels.losses.logistic import sigmoid, softplus
+from vsebench.kernels.random_numbers import below
+from vsebench.kernels.rank_loss import loss_of_rank
+from vsebench.kernels.sgd.sampling import draw_negative
+from vsebench.kernels.vectors import FASTMATH
+
+
+@njit(cache=True, nogil=True)
+def hinge_loss(scores, images, offsets, labels, rank_loss, weighted, slopes):
+    """Return the sum over images and their pairs of max(0, 1 + f_v - f_u), float64.
+
+    Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, Eq. 6; with
+    `weighted`, pairs have weights, as in the authors' code for WARP.
+    """
+    total = 0.0
+    for row in range(len(scores)):
+        start, stop = offsets[images[row]], offsets[images[row] + 1]
+        slopes[:] = 0
+        for slot in range(start, stop):
+            score = scores[row, labels[slot]]
+            weight = loss_of_rank(scores, row, labels[slot], rank_loss) if weighted else 1.0
+            n_violators, other = 0, start
+            for v in range(scores.shape[1]):
+                if other < stop and labels[other] == v:
+                    other += 1
+                    continue
+                violation = np.float32(1) - score + scores[row, v]
+                if violation > 0:
+                    total += weight * violation
+                    slopes[v] += weight
+                    n_violators += 1
+            slopes[labels[slot]] -= weight * n_violators
+        for v in range(scores.shape[1]):
+            scores[row, v] = slopes[v]
+    return total
+
+
+@njit(cache=True, fastmath=FASTMATH, nogil=True)
+def pair_logistic_loss(scores, images, offsets, labels, slopes):
+    """Return the sum over images of the mean of log(1 + exp(f_v - f_u)) over pairs, float64; 0 without a pair.
+
+    Source: Zhang, Gong and Shah, "Fast zero-shot image tagging", CVPR 2016, Eq. 6, with its weight
+    1 / (|Y| (L - |Y|)).
+    """
+    total = 0.0
+    for row in range(len(scores)):
+        start, stop = offsets[images[row]], offsets[images[row] + 1]
+        of_pair = 1.0 / max(1, (stop - start) * (scores.shape[1] - (stop - start)))
+        slopes[:] = 0
+        other = start
+        for v in range(scores.shape[1]):
+            if other < stop and labels[other] == v:
+                other += 1
+                continue
+            for slot in range(start, stop):
+                difference = np.float64(scores[row, v]) - scores[row, labels[slot]]
+                smaller = np.exp(-abs(difference))
+                total += of_pair * (max(difference, 0.0) + np.log1p(smaller))
+                slope = of_pair * (1.0 if difference >= 0 else smaller) / (1 + smaller)
+                slopes[v] += slope
+                slopes[labels[slot]] -= slope
+        for v in range(scores.shape[1]):
+            scores[row, v] = slopes[v]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def trial_hinge_loss(scores, images, offsets, labels, rank_loss, slopes, rng):
+    """Return the sum over images and positives u of L(floor((K - n) / trials)) (1 + f_v - f_u), and the sum of trials.
+
+    v is the first of the drawn negatives with 1 + f_v > f_u. The image has n of the K labels. At most K - n negatives
+    are drawn; a positive for which none violates the margin adds nothing. LANES unused numbers end `labels`.
+
+    Source: Weston, Bengio and Usunier, "WSABIE: scaling up to large vocabulary image annotation", IJCAI 2011, as a loss
+    of a network: Gong and others, "Deep convolutional ranking for multilabel image annotation", 2013.
+    """
+    total, sum_of_trials = 0.0, 0
+    for row in range(len(scores)):
+        start, stop = offsets[images[row]], offsets[images[row] + 1]
+        n_negatives = scores.shape[1] - (stop - start)
+        slopes[:] = 0
+        for slot in range(start, stop):
+            u, v, n_trials = labels[slot], 0, 0
+            violation = np.float32(0)
+            while violation <= 0 and n_trials < n_negatives:
+                v = draw_negative(labels, start, stop, scores.shape[1], rng)
+                violation = np.float32(1) - scores[row, u] + scores[row, v]
+                n_trials += 1
+            sum_of_trials += n_trials
+            if violation > 0:
+                weight = rank_loss[n_negatives // n_trials]
+                total += weight * violation
+                slopes[u] -= weight
+                slopes[v] += weight
+        for k in range(scores.shape[1]):
+            scores[row, k] = slopes[k]
+    return total, sum_of_trials
+
+
+@njit(cache=True, inline="always")
+def draw_pairs(ids, n_pairs, n_drawn, rng):
+    """Write `n_drawn` of the numbers 0 to n_pairs - 1 to the front of `ids`, drawn uniformly without replacement.
+
+    ids : (at least n_pairs,) int32, overwritten
+    rng : (1,) uint64, advanced by `n_drawn` draws
+    """
+    for number in range(n_pairs):
+        ids[number] = number
+    for slot in range(n_drawn):
+        other = slot + below(rng, n_pairs - slot)
+        ids[slot], ids[other] = ids[other], ids[slot]
+
+
+@njit(cache=True, inline="always")
+def list_negatives(labels, start, stop, n_labels, negatives):
+    """Write the labels that are not in labels[start:stop], which is ascending, to `negatives`, (n_labels,) int32."""
+    slot, count = start, 0
+    for k in range(n_labels):
+        if slot < stop and labels[slot] == k:
+            slot += 1
+        else:
+            negatives[count] = k
+            count += 1
+
+
+@njit(cache=True, nogil=True)
+def lsep_sampled_loss(scores, images, offsets, labels, most_pairs, scaled, ids, negatives, slopes, rng):
+    """Return the sum over images of log(1 + sum of exp(f_v - f_u) over a sample of the image's pairs), float64.
+
+    The loss over all pairs takes no more time (`exponentials.lsep_loss`).
+
+    most_pairs : integer; if an image has more pairs, this many are drawn, anew at each visit
+    scaled : whether the sum is multiplied by the number of all pairs over the number of drawn pairs
+    ids, negatives : (largest number of pairs of an image,) and (n_labels,) int32, scratch memory for one image
+
+    Source: Li, Song and Luo, Eq. 9, who propose it for many labels.
+    """
+    total = 0.0
+    for row in range(len(scores)):
+        start, stop = offsets[images[row]], offsets[images[row] + 1]
+        n_negatives = scores.shape[1] - (stop - start)
+        n_pairs = (stop - start) * n_negatives
+        drawn = min(n_pairs, most_pairs)
+        list_negatives(labels, start, stop, scores.shape[1], negatives)
+        draw_pairs(ids, n_pairs, drawn if drawn < n_pairs else 0, rng)
+        largest = -np.inf
+        for slot in range(drawn):
+            u, v = labels[start + ids[slot] // n_negatives], negatives[ids[slot] % n_negatives]
+            largest = max(largest, np.float64(scores[row, v]) - scores[row, u])
+        slopes[:] = 0
+        sum_of_pairs = 0.0
+        for slot in range(drawn):
+            u, v = labels[start + ids[slot] // n_negatives], negatives[ids[slot] % n_negatives]
+            term = np.exp(np.float64(scores[row, v]) - scores[row, u] - largest)
+            sum_of_pairs += term
+            slopes[u] -= term
+            slopes[v] += term
+        z = largest + np.log(sum_of_pairs) if drawn > 0 else -np.inf
+        if scaled and drawn > 0:
+            z += np.log(n_pairs / drawn)
+        total += softplus(z)
+        scale = sigmoid(z) / sum_of_pairs if drawn > 0 else 0.0
+        for k in range(scores.shape[1]):
+            scores[row, k] = scale * slopes[k]
+    return total

@@ -1,0 +1,133 @@
+"""The exact label probabilities of simulated images, whose labels depend on the image's features.
+
+The score of a label is log(p_k(x) / (1 - p_k(x))), above 0 where its probability p_k(x) is above 1/2.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, softmax
+
+from vsebench.data.problem import Matrix, Queries
+from vsebench.methods.model_of_fields import ModelOfFields
+from vsebench.models import features_of
+
+TINY = np.finfo(np.float64).tiny
+
+
+@dataclass(frozen=True)
+class IndependentLabels(ModelOfFields):
+    """Ranks labels by their probability, for images whose labels are independent given the image's features.
+
+        log(p_k(x) / (1 - p_k(x))) = w_k'x + b_k
+
+    See `formats/simulators/simulated_independent.py`.
+
+    Attributes
+    ----------
+    label : (n_labels,) int32, the index among the L labels of the simulation of each label that is scored
+    weight : (d, L) float64, w
+    bias : (L,) float64, b
+    """
+
+    kind: ClassVar[str] = "independent_labels"
+    label: NDArray[np.int32]
+    weight: NDArray[np.float64]
+    bias: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        check_logits(self.weight, self.bias)
+        check_labels(self.label, len(self.bias))
+
+    @property
+    def n_labels(self) -> int:
+        return len(self.label)
+
+    def scores(self, queries: Queries) -> Matrix:
+        return self.log_odds(features_of(queries, len(self.weight))).astype(np.float32)
+
+    def log_odds(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Return log(p / (1 - p)) of each label, (n, n_labels), for features, (n, d)."""
+        return np.asarray((features @ self.weight + self.bias)[:, self.label], order="C")
+
+    def marginals(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Return the probability p of each label, (n, n_labels), for features, (n, d)."""
+        return np.asarray(expit(self.log_odds(features)))
+
+    def largest_score(self) -> float:
+        # Features are checked when they are read, so only the parameters can be infinite or NaN.
+        return float(np.linalg.norm(self.weight) + np.linalg.norm(self.bias))
+
+
+@dataclass(frozen=True)
+class LabelCatalogue(ModelOfFields):
+    """Ranks labels by their probability, for images each of which has one of a catalogue's label sets.
+
+        P(c | x) = softmax_c(v_c'x + a_c),   p_k(x) = sum of P(c | x) over the sets c with label k
+
+    See `formats/simulators/simulated_catalogue.py`.
+
+    Attributes
+    ----------
+    label : (n_labels,) int32, the index among the L labels of the simulation of each label that is scored
+    members : (C, L) bool, whether a set contains a label
+    weight : (d, C) float64, v
+    bias : (C,) float64, a
+    """
+
+    kind: ClassVar[str] = "label_catalogue"
+    label: NDArray[np.int32]
+    members: NDArray[np.bool_]
+    weight: NDArray[np.float64]
+    bias: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        check_logits(self.weight, self.bias)
+        if self.members.dtype != np.bool_ or self.members.ndim != 2 or len(self.members) != len(self.bias):
+            shape = self.members.shape
+            raise ValueError(f"members is {self.members.dtype} of shape {shape}, not bool of {len(self.bias)} rows")
+        check_labels(self.label, self.members.shape[1])
+
+    @property
+    def n_labels(self) -> int:
+        return len(self.label)
+
+    @property
+    def sets(self) -> NDArray[np.bool_]:
+        """(C, n_labels) bool, whether a set contains a scored label."""
+        return self.members[:, self.label]
+
+    def scores(self, queries: Queries) -> Matrix:
+        posterior = self.posterior(features_of(queries, len(self.weight)))
+        # 1 - p is a sum of its own, which is exact for p near 1. For a label in all sets or in none, one sum is 0.
+        present, absent = (np.maximum(posterior @ sets, TINY) for sets in (self.sets, ~self.sets))
+        return (np.log(present) - np.log(absent)).astype(np.float32)
+
+    def posterior(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Return P(c | x) of each set, (n, C), for features, (n, d)."""
+        return np.asarray(softmax(features @ self.weight + self.bias, axis=1))
+
+    def largest_score(self) -> float:
+        finite = np.isfinite(self.weight).all() and np.isfinite(self.bias).all()
+        return float(-np.log(TINY)) if finite else np.nan
+
+
+def check_logits(weight: NDArray[Any], bias: NDArray[Any]) -> None:
+    """Raise a `ValueError` unless `weight` is (d, m) and `bias` (m,), both float64."""
+    if weight.dtype != np.float64 or weight.ndim != 2:
+        raise ValueError(f"weight is {weight.dtype} of shape {weight.shape}, not float64 with two dimensions")
+    if bias.dtype != np.float64 or bias.shape != weight.shape[1:]:
+        raise ValueError(f"bias is {bias.dtype} of shape {bias.shape}, not float64 of shape {weight.shape[1:]}")
+
+
+def check_labels(label: NDArray[Any], n_labels: int) -> None:
+    """Raise a `ValueError` unless `label` contains indices below `n_labels`, (any,) int32."""
+    if label.dtype != np.int32 or label.ndim != 1:
+        raise ValueError(f"label is {label.dtype} of shape {label.shape}, not int32 with one dimension")
+    if len(label) and not 0 <= label.min() <= label.max() < n_labels:
+        raise ValueError(f"label: the numbers of the labels should be from 0 to {n_labels - 1}")
+
+
+MODELS = {"independent_labels": IndependentLabels, "label_catalogue": LabelCatalogue}

@@ -1,0 +1,96 @@
+"""Losses of networks on image features that compare each label with its own target: cross-entropies and their variants.
+
+f_k is the score of label k, and y_k is 1 if the image carries it, else 0.
+"""
+
+import numpy as np
+from pydantic import Field
+
+from vsebench.data.problem import Matrix
+from vsebench.kernels.losses.exponentials import zlpr_loss
+from vsebench.kernels.losses.label_losses import asymmetric_loss, binary_loss, softmax_loss
+from vsebench.methods.networks.training import Images, Loss, NetworkSettings, network_with
+
+
+class AsymmetricSettings(NetworkSettings):
+    """Settings of a network with the asymmetric loss."""
+
+    focus_positives: float = Field(default=0.0, ge=0)  # g; a larger value lowers the weight of positives with a large p
+    focus_negatives: float = Field(default=4.0, ge=0)  # h; a larger value lowers the weight of negatives with a small p
+    margin: float = Field(default=0.05, ge=0, lt=1)  # negatives with a smaller p have no loss
+
+
+class SoftmaxSettings(NetworkSettings):
+    """Settings of a network with the softmax loss."""
+
+    averaged: bool = True  # whether an image's sum is divided by its number of labels
+
+
+class Bce(Loss):
+    """Binary cross-entropy: log(1 + exp(f_k)) - y_k f_k for every label k, the loss of logistic regression.
+
+    The last layer's intercepts start at the log odds of the labels' frequencies. It is in none of the papers.
+    """
+
+    def prepare(self) -> None:
+        labels = self.table.labels
+        frequency = np.bincount(labels.label_of_pair, minlength=self.n_labels) + 0.5
+        self.intercepts = np.log(frequency / (labels.n_rows + 1 - frequency))
+
+    def __call__(self, scores: Matrix, images: Images) -> float:
+        return float(binary_loss(scores, images, *self.lists))
+
+
+class Asymmetric(Bce):
+    """The asymmetric loss: binary cross-entropy with less weight for labels that are predicted well.
+
+        positives   -(1 - p)^g log p
+        negatives   -q^h log(1 - q),   q = max(0, p - margin)
+
+    p is the label's probability, a sigmoid of its score. With g = h and without a margin it is the focal loss. These
+    baselines are in none of the papers.
+
+    Sources: Ridnik and others, "Asymmetric loss for multi-label classification", ICCV 2021; Lin, Goyal, Girshick, He
+    and Dollar, "Focal loss for dense object detection", ICCV 2017.
+    """
+
+    settings_type = AsymmetricSettings
+
+    def __call__(self, scores: Matrix, images: Images) -> float:
+        settings = self.settings
+        exponents = settings.focus_positives, settings.focus_negatives
+        return float(asymmetric_loss(scores, images, *self.lists, *exponents, settings.margin))
+
+
+class NetworkSoftmax(Loss):
+    """Softmax regression: -log softmax(f)_u for every label u of an image.
+
+    Sources: Gong and others, "Deep convolutional ranking for multilabel image annotation", 2013, Eq. 2, with the mean
+    over an image's labels (`averaged`); Li, Song and Luo, "Improving pairwise ranking for multi-label image
+    classification", CVPR 2017, Eq. 29, print the sum.
+    """
+
+    settings_type = SoftmaxSettings
+
+    def __call__(self, scores: Matrix, images: Images) -> float:
+        return float(softmax_loss(scores, images, *self.lists, self.settings.averaged))
+
+
+class Zlpr(Loss):
+    """ZLPR: log(1 + sum of exp(f_v)) + log(1 + sum of exp(-f_u)) for positives u and negatives v.
+
+    Training moves positives above 0 and negatives below it, so the labels with scores above 0 are predicted.
+
+    Source: Su and others, "ZLPR: a novel loss for multi-label classification", 2022. It is in none of the papers.
+    """
+
+    def __call__(self, scores: Matrix, images: Images) -> float:
+        return float(zlpr_loss(scores, images, *self.lists, self.scratch))
+
+
+METHODS = {
+    "bce": network_with(Bce),
+    "asymmetric": network_with(Asymmetric),
+    "network_softmax": network_with(NetworkSoftmax),
+    "zlpr": network_with(Zlpr),
+}

@@ -1,0 +1,77 @@
+"""Losses of all labels, whose scores are inner products with fixed or trained word vectors, s_il = <f(x_i), v_l>.
+
+Source: Ni and others, "Sampled image tagging and retrieval methods on user generated content".
+"""
+
+from typing import Literal
+
+import numpy as np
+
+from vsebench.data.problem import Matrix
+from vsebench.kernels.losses.label_losses import binary_loss
+from vsebench.kernels.losses.pair_losses import pair_logistic_loss
+from vsebench.methods.networks.training import Images, Loss, NetworkSettings, network_with
+from vsebench.methods.words.label_tables import JointSettings, JointVectors, no_cosines_with
+from vsebench.methods.words.word_vectors import WordSettings
+
+
+class Fast0TagSettings(JointSettings, NetworkSettings, WordSettings):
+    """Settings of the logistic loss of all pairs."""
+
+
+class XEntSettings(JointSettings, NetworkSettings, WordSettings):
+    """Settings of the cross-entropy of all labels."""
+
+    offset: Literal["none", "frequency"] = "none"  # added to a label's score: nothing, or log(c_l / n)
+
+    _no_offset_of_cosines = no_cosines_with("offset")
+
+
+class XEnt(Loss):
+    """X-Ent, and Opt+X-Ent with `joint`: the binary cross-entropy of all labels, Eq. S1 and S2.
+
+        L_i = - sum over the image's labels l of log sig(s_il) - sum over all other labels of log sig(-s_il),
+        s_il = <f(x_i), v_l> + o_l,   o_l = 0, or log(c_l / n) with `offset: frequency`
+
+    n is the number of images, and c_l is the number of images that carry the label. For scores without constraints, the
+    minimum is s_il = log(p / (1 - p)) with p = P(l in Y | x): labels are ranked by probability. The offset is our
+    addition: without it, the network needs several epochs only to learn that most labels are rare.
+    """
+
+    settings_type = XEntSettings
+    table_type = JointVectors
+
+    def prepare(self) -> None:
+        if self.settings.offset == "frequency":
+            self.table.added = np.log(self.table.frequency() / self.table.labels.n_rows)
+
+    def __call__(self, outputs: Matrix, images: Images) -> float:
+        scores = self.table.scores(outputs)
+        total = binary_loss(scores, images, *self.lists)
+        self.table.step(scores, outputs)
+        return float(total)
+
+
+class Fast0Tag(Loss):
+    """Fast0Tag: the logistic loss of all pairs of a positive and a negative label.
+
+        L_i = 1 / (n_i (L - n_i)) sum over the image's labels p and all other labels n of log(1 + exp(s_in - s_ip))
+
+    n_i is the number of the image's labels. An image takes n_i (L - n_i) exponentials, one per pair. In the papers the
+    vectors are fixed; training them too (`joint`) is our addition.
+
+    Source: Zhang, Gong and Shah, "Fast zero-shot image tagging", CVPR 2016, Eq. 6. Ni and others print the loss as
+    Eq. 3, without the weight.
+    """
+
+    settings_type = Fast0TagSettings
+    table_type = JointVectors
+
+    def __call__(self, outputs: Matrix, images: Images) -> float:
+        scores = self.table.scores(outputs)
+        total = pair_logistic_loss(scores, images, *self.lists, self.scratch)
+        self.table.step(scores, outputs)
+        return float(total)
+
+
+METHODS = {"x_ent": network_with(XEnt), "fast0tag": network_with(Fast0Tag)}
