@@ -12,8 +12,8 @@ from benchmarks.results import Tables
 from vsebench.core.storage import replacing
 from vsebench.evaluation.growth import exponents
 from vsebench.papers.published import read_published
-from vsebench.rendering.growth import NOTES, SIZES, columns, growth_cells
 from vsebench.rendering.table import Cell, Column, Row, Table
+from vsebench.rendering.tables.growth import NOTES, SIZES, columns, growth_cells
 from vsebench.rendering.writers.markdown import to_markdown
 
 SECONDS = ("seconds_ours", "seconds_peer")

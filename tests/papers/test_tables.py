@@ -11,11 +11,11 @@ from vsebench.core import schemas
 from vsebench.core.errors import UserError
 from vsebench.papers.audit.findings import VERDICTS, read_findings, summarise
 from vsebench.rendering.claims import by_kind, claim_lines, claims_of, count_claims, count_testable
-from vsebench.rendering.counts import our_count
 from vsebench.rendering.kinds import TableKind, make
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import MISSING, format_value
-from vsebench.rendering.tables.improvement_beside_published import improvement
+from vsebench.rendering.tables.beside_published import improvement
+from vsebench.rendering.tables.statistics import our_count
 from vsebench.rendering.writers.csv import to_csv
 from vsebench.rendering.writers.latex import to_latex
 from vsebench.rendering.writers.markdown import to_markdown

@@ -16,7 +16,7 @@ from vsebench.cli import main
 from vsebench.core.tasks import Task
 from vsebench.rendering.drawing import draw_lines, logarithmic
 from vsebench.rendering.figures import effects_of_claims, memory_and_settings, wins_and_losses
-from vsebench.rendering.history import validated_epochs
+from vsebench.rendering.figures.training import validated_epochs
 from vsebench.rendering.kinds import FigureKind, instances_of_run
 from vsebench.rendering.results import Results
 from vsebench.rendering.style import COLOURS, looks, save, style

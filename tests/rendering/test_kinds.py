@@ -10,7 +10,8 @@ import pytest
 
 from tests.rendering.conftest import figures, tables
 from vsebench.core.errors import UserError
-from vsebench.core.sources import sources_of
+from vsebench.core.modules import modules_in
+from vsebench.core.sources import file_of, sources_of
 from vsebench.core.storage import read_json
 from vsebench.rendering.kinds import (
     FigureKind,
@@ -35,9 +36,10 @@ BASES = [TableKind, FigureKind]
 
 
 @pytest.mark.parametrize("base", BASES)
-def test_every_module_has_one_kind_that_reads_known_files(base: type) -> None:
-    for kind in known(base):
-        assert set(find(base, kind).needs) <= set(GATHERED), kind
+def test_every_module_has_a_kind_and_every_kind_reads_known_files(base: type) -> None:
+    assert {kind.__module__ for kind in known(base).values()} == set(modules_in(f"rendering/{base.folder}").values())
+    for name, kind in known(base).items():
+        assert set(kind.needs) <= set(GATHERED), name
 
 
 @pytest.mark.parametrize("base", BASES)
@@ -70,7 +72,7 @@ def test_a_section_shows_its_kinds_by_position_and_then_by_name(monkeypatch: pyt
 def test_a_section_that_is_not_on_the_page_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(find(TableKind, "word_vectors"), "section", "elsewhere")
     with pytest.raises(
-        UserError, match=r"tables/word_vectors\.py: section: there is no section 'elsewhere'; use result, "
+        UserError, match=r"tables\.data_sets: WordVectors\.section: there is no section 'elsewhere'; use result, "
     ):
         by_section(TableKind, {"word_vectors": Instance("word_vectors", "word_vectors", {})})
 
@@ -98,12 +100,12 @@ def only_inputs(base: type, instance: Instance, results: Results, folder: Path) 
     return Results(folder)
 
 
-def test_a_figure_depends_on_its_own_module_and_on_no_other_figure(results: Results) -> None:
+def test_a_figure_depends_on_its_own_module_and_on_no_other_module_of_figures(results: Results) -> None:
     for base in BASES:
-        folder = f"rendering/{base.folder}/"
         for instance in (tables if base is TableKind else figures)(results).values():
-            kinds = [path for path in map(str, sources_of(*modules(base, instance))) if folder in path]
-            assert [Path(path).stem for path in kinds if "__init__" not in path] == [instance.kind]
+            stage, module = modules(base, instance)
+            others = set(modules_in(f"rendering/{base.folder}").values()) - {module}
+            assert not {file_of(other) for other in others}.intersection(sources_of(stage, module)), instance.name
 
 
 def test_the_names_are_known_without_what_draws(results_folder: Path) -> None:

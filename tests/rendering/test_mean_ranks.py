@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from vsebench.core.tasks import Task
-from vsebench.rendering.mean_ranks import MeanRanks, common_methods, mean_ranks
+from vsebench.rendering.figures.mean_ranks import Ranking, common_methods, mean_ranks
 
 # Demsar (2006), Table 5: alpha = 0.05, 2 to 10 classifiers.
 DEMSAR = (1.960, 2.343, 2.569, 2.728, 2.850, 2.949, 3.031, 3.102, 3.164)
@@ -30,7 +30,7 @@ def ranks_of(values, methods=None, **options):
 @pytest.mark.parametrize("k", range(2, 11))
 def test_critical_differences_are_those_of_the_published_table(k):
     names = [str(n) for n in range(k)]
-    difference = MeanRanks(names, [float(n) for n in range(k)], ["d"]).critical_difference
+    difference = Ranking(names, [float(n) for n in range(k)], ["d"]).critical_difference
     assert difference / (k * (k + 1) / 6) ** 0.5 == pytest.approx(DEMSAR[k - 2], abs=0.0015)
 
 
@@ -68,8 +68,8 @@ def test_one_data_set_or_method_is_too_few():
 
 
 def test_bars_join_what_does_not_differ():
-    found = MeanRanks(["a", "b", "c", "d"], [1.0, 1.5, 3.0, 3.2], ["d"] * 40)
+    found = Ranking(["a", "b", "c", "d"], [1.0, 1.5, 3.0, 3.2], ["d"] * 40)
     assert 0.5 < found.critical_difference < 1.5
     assert found.groups == [(0, 1), (2, 3)]
-    assert MeanRanks(["a", "b"], [1.0, 2.0], ["d"] * 10**6).groups == []
-    assert MeanRanks(["a", "b", "c"], [1.0, 2.0, 3.0], ["d"] * 2).groups == [(0, 2)]
+    assert Ranking(["a", "b"], [1.0, 2.0], ["d"] * 10**6).groups == []
+    assert Ranking(["a", "b", "c"], [1.0, 2.0, 3.0], ["d"] * 2).groups == [(0, 2)]

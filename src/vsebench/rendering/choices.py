@@ -14,7 +14,7 @@ CHOICES = {
     "weights": "weights searched ({tried})",
     "none": None,
 }
-NOTE = (
+NOTE_OF_CHOICES = (
     "Settings: searched on the validation labels of the same data (number of configurations and of seeds), by this run "
     "or before; taken from a paper; or untuned, those of the method's file. A method without such an entry has nothing "
     "to choose."

@@ -1,11 +1,13 @@
-"""Kinds of tables and figures: each is one class in a module of its own, found by the module's name.
+"""Kinds of tables and figures, found by the names of their classes.
 
-A kind of table is `rendering/tables/<kind>.py`, a kind of figure `rendering/figures/<kind>.py`. The module defines one
-subclass of `TableKind` or `FigureKind`. No list names it: a new table or figure needs only this file.
+A kind of table is a subclass of `TableKind` in a module of `rendering/tables`, a kind of figure a subclass of
+`FigureKind` in `rendering/figures`. The class `TrainingTime` is the kind `training_time`. Related kinds share a module.
+No list names them: a new table or figure needs only one file.
 """
 
 import inspect
 import json
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -58,12 +60,17 @@ class Kind(Strict, ABC):
     position: ClassVar[int] = 100  # kinds in a section are ordered by this number and then by name
 
     @classmethod
+    def kind_name(cls) -> str:
+        """Return the name of the kind: that of the class in lower case, its words joined by underscores."""
+        return re.sub(r"(?<=.)(?=[A-Z])", "_", cls.__name__).lower()
+
+    @classmethod
     def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
         """Return the names and parameters of the tables or figures of this kind in a run.
 
         A name consists of lower-case letters, digits and hyphens and begins with the name of the kind.
         """
-        kind = cls.__module__.rpartition(".")[2].replace("_", "-")
+        kind = cls.kind_name().replace("_", "-")
         if cls.made_for == "task":
             return {f"{kind}-{task.name}": {"task": str(task)} for task in outline.tasks}
         return {kind: {}} if cls.made_for == "run" else {}
@@ -123,24 +130,26 @@ class Instance:
 
 
 @cache
-def known(base: type[Kind]) -> tuple[str, ...]:
-    """Return the names of all kinds of tables (`base` TableKind) or figures (FigureKind), sorted."""
-    return tuple(modules_in(f"rendering/{base.folder}"))
+def known(base: type[Kind]) -> Mapping[str, type[Kind]]:
+    """Return all kinds of tables (`base` TableKind) or figures (FigureKind) by name, sorted."""
+    kinds: dict[str, type[Kind]] = {}
+    for module in modules_in(f"rendering/{base.folder}").values():
+        for value in vars(import_module(module)).values():
+            if not (inspect.isclass(value) and issubclass(value, base) and value.__module__ == module):
+                continue
+            if value.kind_name() in kinds:
+                raise UserError(f"{module}: {kinds[value.kind_name()].__module__} has a class {value.__name__} as well")
+            kinds[value.kind_name()] = value
+    return dict(sorted(kinds.items()))
 
 
 def find(base: type[AnyKind], kind: str) -> type[AnyKind]:
     """Return the class of a kind; an unknown name raises a `UserError` that lists the known ones."""
     if kind not in known(base):
         raise UserError(f"there is no kind of {base.folder} {kind!r}; there are {', '.join(known(base))}")
-    module = import_module(modules_in(f"rendering/{base.folder}")[kind])
-    kinds = [
-        value
-        for value in vars(module).values()
-        if inspect.isclass(value) and issubclass(value, base) and value.__module__ == module.__name__
-    ]
-    if len(kinds) != 1:
-        raise UserError(f"{module.__file__}: must define one subclass of {base.__name__}, and defines {len(kinds)}")
-    return kinds[0]
+    found = known(base)[kind]
+    assert issubclass(found, base)
+    return found
 
 
 def make(base: type[AnyKind], kind: str, parameters: Mapping[str, Any], where: str) -> AnyKind:
@@ -162,8 +171,8 @@ def read_parameters(text: str) -> dict[str, Any]:
 def instances_of_run(base: type[Kind], outline: Outline) -> dict[str, Instance]:
     """Return the tables or figures of a run that have content, by their names, without those of its papers."""
     instances: dict[str, Instance] = {}
-    for kind in known(base):
-        for name, parameters in find(base, kind).instances(outline).items():
+    for kind, found in known(base).items():
+        for name, parameters in found.instances(outline).items():
             if name in instances:
                 raise UserError(f"{name!r} is a name of two {base.folder}, of kinds {instances[name].kind} and {kind}")
             if make(base, kind, parameters, name).applies(outline):
@@ -175,14 +184,13 @@ def by_section(base: type[Kind], instances: Mapping[str, Instance]) -> dict[str,
     """Return the names of a run's tables or figures for each section of the page, in the order of display."""
     names: dict[str, list[str]] = {section: [] for section in get_args(Section)}
     for name, instance in sorted(instances.items(), key=lambda item: find(base, item[1].kind).position):
-        section = find(base, instance.kind).section
-        if "task" in instance.parameters or section is None:
+        kind = find(base, instance.kind)
+        if "task" in instance.parameters or kind.section is None:
             continue
-        if section not in names:
-            raise UserError(
-                f"{base.folder}/{instance.kind}.py: section: there is no section {section!r}; use {', '.join(names)}"
-            )
-        names[section].append(name)
+        if kind.section not in names:
+            places = f"there is no section {kind.section!r}; use {', '.join(names)}"
+            raise UserError(f"{kind.__module__}: {kind.__name__}.section: {places}")
+        names[kind.section].append(name)
     return names
 
 
@@ -249,4 +257,4 @@ def printed_numbers(instance: Instance) -> list[str]:
 def modules(base: type[Kind], instance: Instance) -> tuple[str, str]:
     """Return the modules whose sources a table or figure depends on: the stage and the kind."""
     stage = base.folder.removesuffix("s")
-    return f"vsebench.stages.{stage}", f"vsebench.rendering.{base.folder}.{instance.kind}"
+    return f"vsebench.stages.{stage}", find(base, instance.kind).__module__

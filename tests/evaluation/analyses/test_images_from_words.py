@@ -18,8 +18,7 @@ from vsebench.methods.by_features.linear_map import LinearMap
 from vsebench.models import Embeddings
 from vsebench.rendering.outline import Outline, OutlineVariant
 from vsebench.rendering.results import Results
-from vsebench.rendering.tables.images_from_words import ImagesFromWords
-from vsebench.rendering.tables.retrieved_images import RetrievedImages
+from vsebench.rendering.tables.retrieval import ImagesFromWords, RetrievedImages
 
 ALL = np.ones(8, dtype=bool)
 

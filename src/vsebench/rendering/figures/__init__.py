@@ -1,1 +1,1 @@
-"""One kind of figure per module (see `rendering.kinds`); this package's folder is the list of them."""
+"""Kinds of figures (see `rendering.kinds`); related kinds share a module."""

@@ -1,9 +1,9 @@
-"""Accuracy on one task: up to three metrics of every method."""
+"""Accuracy with intervals: up to three metrics on one task, or one metric on every task."""
 
 from vsebench.core.tasks import Task
 from vsebench.rendering.kinds import Figure, FigureKind
 from vsebench.rendering.metrics import few_metrics, metric_title
-from vsebench.rendering.results import Results, best_sentence
+from vsebench.rendering.results import Results, best_sentence, leading_metric
 
 
 class Accuracy(FigureKind):
@@ -39,3 +39,42 @@ class Accuracy(FigureKind):
         metrics = ", ".join(map(metric_title, few_metrics(results.outline.metrics)))
         best = best_sentence(results, Task.of(self.task))
         return f"Dots with intervals, one per method, for {metrics}. {best}".strip()
+
+
+class Overview(FigureKind):
+    """One panel per task, one dot with an interval per method, each oracle as a line."""
+
+    needs = ("summary", "datasets")
+    made_for = "run"
+    section = "overview"
+    position = 1
+
+    def figure(self, results: Results) -> Figure:
+        from vsebench.rendering import drawing, style
+
+        # Tasks with different methods, such as those with image features, get separate rows of panels.
+        groups: dict[tuple[str, ...], list[Task]] = {}
+        for task in results.tasks_of(results.summary):
+            groups.setdefault(tuple(results.competitors_of(results.accuracy(task))), []).append(task)
+        heights = [0.85 + 0.17 * len(methods) for methods in groups]
+        figure, panels = drawing.panels_of_groups([len(tasks) for tasks in groups.values()], style.DOUBLE, heights)
+        for axes, (methods, tasks) in zip(panels, groups.items(), strict=True):
+            for axis, task in zip(axes, tasks, strict=True):
+                drawing.draw_dots(axis, results, results.accuracy(task), leading_metric(results, task), methods)
+                axis.set_title(drawing.panel_title(results, task))
+                axis.set_xlabel(metric_title(leading_metric(results, task)))
+        drawing.legend_of_dots(figure, results, results.summary)
+        return figure
+
+    def caption(self, results: Results) -> str:
+        metric = metric_title(few_metrics(results.outline.metrics)[0])
+        return (
+            f"{metric} of every method on every data set (where it is the same for all methods, the next metric that "
+            f"differs), with 95 % intervals over {results.units}. "
+            "Filled: the best method, or not significantly different from it."
+        )
+
+    def alternative(self, results: Results) -> str:
+        tasks = results.tasks_of(results.summary)
+        sentences = (best_sentence(results, task) for task in tasks)
+        return " ".join(["Dots with intervals, one panel per data set and protocol.", *sentences])

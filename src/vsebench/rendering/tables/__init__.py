@@ -1,1 +1,1 @@
-"""One kind of table per module (see `rendering.kinds`); this package's folder is the list of them."""
+"""Kinds of tables (see `rendering.kinds`); related kinds share a module."""

@@ -1,8 +1,9 @@
-"""Printed numbers that were recomputed from other printed numbers, with the same verdict."""
+"""Printed numbers that were recomputed from other printed numbers: each number, or counts by paper and check."""
 
+from collections import Counter
 from typing import Any, Literal
 
-from vsebench.papers.audit.findings import AGREES, CONTRADICTS, DEPENDS, Finding, read_findings
+from vsebench.papers.audit.findings import AGREES, CONTRADICTS, DEPENDS, VERDICTS, Finding, counted, read_findings
 from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.outline import GATHERED, Outline
 from vsebench.rendering.results import Results
@@ -18,6 +19,16 @@ NOTES = (
     "Recomputed from other printed numbers. All of them are rounded, so a number contradicts the others only if it "
     "does not follow from any values that round to them.",
     "S: a table of the supplement; F: a figure.",
+)
+COLUMNS_OF_COUNTS = (
+    Column("paper", "Paper", shown=False),
+    Column("check", "Check"),
+    Column(AGREES, "Agree", "count"),
+    Column(DEPENDS, "Depend", "count"),
+    Column(CONTRADICTS, "Contradict", "count"),
+)
+NOTES_OF_COUNTS = (
+    "Agree: number of checks. Depend, contradict: number of facts, each of which several cells can state.",
 )
 
 
@@ -86,3 +97,25 @@ def cell_in_words(name: str) -> str:
 def explanation(finding: Finding) -> str:
     """Return how a number was recomputed, with the condition that its verdict depends on, if any."""
     return finding.explanation + (f". Contradicts only if {finding.condition}." if finding.condition else "")
+
+
+class AuditCounts(TableKind):
+    """One row per paper and check; a fact that several checks state counts at the first of them that contradicts."""
+
+    needs = ("audit",)
+    made_for = "run"
+    section = "audit"
+
+    def table(self, results: Results) -> Table:
+        findings = counted(read_findings(results.folder / GATHERED["audit"]))
+        counts = Counter((finding.paper, finding.check, finding.verdict) for finding in findings)
+        rows = [
+            Row.of(
+                paper,
+                check,
+                *(counts[paper, check, verdict] for verdict in VERDICTS),
+                group=results.outline.papers.get(paper, paper),
+            )
+            for paper, check in dict.fromkeys((finding.paper, finding.check) for finding in findings)
+        ]
+        return Table(COLUMNS_OF_COUNTS, rows, "Printed numbers that were recomputed", NOTES_OF_COUNTS)

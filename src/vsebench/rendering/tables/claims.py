@@ -1,7 +1,7 @@
-"""The papers' claims: under each claim's heading, the verdict on each kind of data and the cases that it counts."""
+"""The papers' claims: one row per claim with its verdict, or all cases that a verdict counts."""
 
 from vsebench.core.tasks import Task
-from vsebench.rendering.claims import Line, claim_lines, paper_title
+from vsebench.rendering.claims import KINDS, Line, by_kind, claim_lines, paper_title
 from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.metrics import metric_title
 from vsebench.rendering.results import Results
@@ -11,7 +11,7 @@ TEXTS = (
     "paper", "claim", "where", "quotation", "level", "dataset", "protocol", "data", "method", "rival", "effect_is",
     "reason",
 )  # fmt: skip
-COLUMNS = (
+COLUMNS_OF_CASES = (
     *(Column(name, name, shown=False) for name in TEXTS),
     Column("task", "Data", width=0.2),
     Column("against", "Against", width=0.15),
@@ -19,6 +19,18 @@ COLUMNS = (
     Column("effect", "Effect", "effect", interval=True),
     Column("p_adjusted", "p", "p"),
     Column("verdict", "Verdict"),
+)
+COLUMNS_OF_SUMMARY = (
+    Column("paper", "Paper", shown=False),
+    Column("data", "Data", shown=False),
+    Column("claim", "Claim", width=0.34),
+    Column("verdict", "Verdict", width=0.13),
+    Column("where", "In the paper", width=0.14),
+    Column("metric", "Effect on", width=0.13),
+    Column("against", "Against", width=0.13),
+    Column("effect", "Effect", "effect", interval=True),
+    Column("n_tasks", "Tasks", "count"),
+    Column("n_comparisons", "Comparisons", "count"),
 )
 
 
@@ -45,7 +57,7 @@ class Claims(TableKind):
             "for measured seconds and memory.",
             "A verdict on simulated data holds for such data only.",
         )
-        return Table(COLUMNS, [self._row(results, line) for line in lines], caption, notes, small=True)
+        return Table(COLUMNS_OF_CASES, [self._row(results, line) for line in lines], caption, notes, small=True)
 
     def _row(self, results: Results, line: Line) -> Row:
         title = f"{line['claim']} ({line['where']})"
@@ -74,3 +86,37 @@ def where_tested(results: Results, line: Line) -> str:
         return ("Simulated, sizes varied" if line["data"] == "simulated" else "Computed") + uncounted
     task = results.task_title(Task(line["dataset"], line["protocol"]))
     return (f"{task} (the paper's data)" if line["data"] == "paper" else task) + uncounted
+
+
+class ClaimsSummary(TableKind):
+    """The verdict on each claim on one kind of data; claims that are not testable come last."""
+
+    needs = ("claims",)
+    made_for = "run"
+    section = None
+
+    def table(self, results: Results) -> Table:
+        rows = []
+        for kind, line in by_kind(claim_lines(results)):
+            paper = line["paper"]
+            row = Row.of(
+                paper,
+                kind,
+                line["claim"],
+                line["verdict"],
+                line["where"],
+                metric_title(line["metric"]) if line["metric"] else None,
+                results.entry_title(line["rival"]) if line["rival"] else None,
+                Cell(line["effect"], line["ci_low"], line["ci_high"]),
+                line["n_tasks"],
+                line["n_comparisons"],
+                group=f"{paper_title(results, paper)}, {KINDS[kind]}",
+            )
+            rows.append(row)
+        notes = (
+            "Effect: the mean over the tasks (data sets under a protocol), with its 95 % interval. A claim must hold "
+            "in all comparisons (rivals and metrics); the effect is that of the weakest one.",
+            "A verdict on other real data shows whether the claim generalises. A verdict on simulated data concerns "
+            "cost, or such data only.",
+        )
+        return Table(COLUMNS_OF_SUMMARY, rows, "Verdicts on the papers' claims", notes, small=True)

@@ -1,11 +1,19 @@
-"""A paper's table of data sets: the printed counts and those of our corresponding data sets."""
+"""Counts of data sets that papers print, and those of our corresponding data sets."""
 
-from vsebench.rendering.counts import has_dataset, our_count, our_dataset
+from collections.abc import Iterable
+from typing import Any, Literal
+
+from vsebench.core.tasks import Task
+from vsebench.papers.base import Paper
+from vsebench.papers.published import PrintedCell
+from vsebench.rendering.metrics import few_metrics
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.published_vs_ours import PrintedTable
-from vsebench.rendering.results import Results
+from vsebench.rendering.results import Results, at
 from vsebench.rendering.table import Column, Row, Table
 
+# Protocol that holds out one label per image -> the count of the pairs that it is held out from.
+COUNTED = {"regions": "occurrences", "distinct": "pairs"}
 COLUMNS = (
     Column("dataset", "Data set", shown=False),
     Column("quantity", "Quantity"),
@@ -13,6 +21,61 @@ COLUMNS = (
     Column("here", "Here", "count"),
     Column("ours", "Data here"),
 )
+
+
+def has_dataset(outline: Outline, paper: Paper, cells: Iterable[PrintedCell]) -> bool:
+    """Return whether a run has one of the data sets of a printed table."""
+    ours = {paper.tasks[cell.dataset].dataset for cell in cells if cell.dataset in paper.tasks}
+    return not ours.isdisjoint(task.dataset for task in outline.tasks)
+
+
+def our_dataset(results: Results, paper: Paper, dataset: str) -> dict[str, Any] | None:
+    """Return the `summary.json` of our data set that corresponds to one of the paper's; None if the run lacks it."""
+    task = paper.tasks.get(dataset)
+    return results.datasets.get(task.dataset) if task and task.dataset else None
+
+
+def our_count(results: Results, paper: Paper, dataset: str, column: str) -> float | None:
+    """Return our value of a printed count; None if the run lacks the data set or the count.
+
+    A label that an image has several times counts as one positive label and one pair.
+
+    Parameters
+    ----------
+    dataset : the paper's name of the data set
+    column : the column's name in the paper's CSV file
+    """
+    entry = our_dataset(results, paper, dataset)
+    if entry is None:
+        return None
+    counts = entry["counts"]
+    positive = float(counts["labels_per_image"]["mean"])
+    match column:
+        case "images" | "labels":
+            return float(counts[column])
+        case "positive_labels_per_image":
+            return positive
+        case "non_positive_labels_per_image":
+            return float(counts["vocabulary"] - positive)
+        case "non_positives_per_positive":
+            return (counts["vocabulary"] - positive) / positive if positive else None
+    ours = paper.tasks[dataset].ours
+    test = held_out(results, ours) if ours and ours.protocol in COUNTED else None
+    if ours is None or test is None:
+        return None
+    match column:
+        case "test_pairs":
+            return float(test)
+        case "train_pairs":
+            return float(counts[COUNTED[ours.protocol]] - test)
+    return None
+
+
+def held_out(results: Results, task: Task) -> int | None:
+    """Return the number of images with a held-out label, the `n` of the headline metric; None without results."""
+    headline = few_metrics(results.outline.metrics)[0]
+    counts = at(results.metrics, task).filter(metric=headline, decision="")["n"].to_list()
+    return max(counts) if counts else None
 
 
 class Statistics(PrintedTable):
@@ -38,3 +101,65 @@ class Statistics(PrintedTable):
             "For contradictions in the published column, see the audit of the papers.",
         )
         return Table(COLUMNS, rows, self.caption(paper), notes)
+
+
+class StatisticsAsPrinted(PrintedTable):
+    """Data sets by counts, or counts by data sets: each printed row, then our counts if the run has the data.
+
+    A printed "1 / 68" is shown as 68.
+    """
+
+    needs = ("datasets", "metrics")
+
+    lines: Literal["datasets", "counts"] = "datasets"  # the rows of the printed table
+
+    def applies(self, outline: Outline) -> bool:
+        return has_dataset(outline, *self.read())
+
+    def table(self, results: Results) -> Table:
+        paper, printed = self.read()
+        cells = [cell for cell in printed if not cell.is_words]
+        published = {(cell.dataset, cell.column): float(cell.value) for cell in cells}
+        datasets = {cell.dataset: paper.task_title(cell.dataset) for cell in cells}
+        counts = {cell.column: _words(cell.column) for cell in cells}
+        here = {key: our_count(results, paper, *key) for key in published}
+        of_data = self.lines == "datasets"
+        lines, across = (datasets, counts) if of_data else (counts, datasets)
+        first = Column("dataset", "Data set") if of_data else Column("quantity", "Quantity")
+        columns = (first, Column("source", "Source"), *(Column(key, title, "count") for key, title in across.items()))
+        rows = []
+        for line, title in lines.items():
+            keys = [(line, column) if of_data else (column, line) for column in across]
+            rows.append(Row.of(title, "published", *map(published.get, keys), apart=True))
+            ours = [here.get(key) for key in keys]
+            if any(value is not None for value in ours):
+                rows.append(Row.of(title, "here", *ours))
+        return Table(columns, rows, self.caption(paper), _notes(results, paper, list(datasets)))
+
+
+def _words(column: str) -> str:
+    """Return a count's name in words.
+
+    >>> _words("train_pairs"), _words("non_positive_labels_per_image")
+    ('Train pairs', 'Non-positive labels per image')
+    """
+    words = column.replace("non_positive", "non-positive").replace("_", " ")
+    return words[:1].upper() + words[1:]
+
+
+def _notes(results: Results, paper: Paper, datasets: list[str]) -> tuple[str, ...]:
+    """Return notes on our data sets, with the number of labels per image with and without repetitions."""
+    notes = []
+    for dataset in datasets:
+        entry = our_dataset(results, paper, dataset)
+        if entry is None:
+            continue
+        counts = entry["counts"]
+        notes.append(f"{paper.task_title(dataset)} here: {entry['title']}.")
+        if counts["occurrences"] != counts["pairs"]:
+            once, repeated = counts["labels_per_image"]["mean"], counts["occurrences_per_image"]["mean"]
+            notes.append(
+                f"A label that an image has several times counts once: {once:.2f} labels per image; counting "
+                f"repetitions, {repeated:.2f}."
+            )
+    return (*notes, "For contradictions in the published rows, see the audit of the papers.")

@@ -1,4 +1,4 @@
-"""Retrieval of test images by label: means over labels, for rankings by score and by cosine."""
+"""Retrieval of test images by label: means over labels, and the first images for some labels."""
 
 import polars as pl
 from pydantic import Field
@@ -10,7 +10,7 @@ from vsebench.rendering.results import Results, at
 from vsebench.rendering.table import Column, Row, Table
 
 MEASURES = {"average_precision": "Average precision", "r_precision": "R-precision"}
-COLUMNS = (
+COLUMNS_OF_MEANS = (
     Column("dataset", "Data set", shown=False),
     Column("method", "Method"),
     Column("words", "Words", "count"),
@@ -20,11 +20,22 @@ COLUMNS = (
         for by in ("score", "cosine")
     ),
 )
-NOTES = (
+NOTES_OF_MEANS = (
     "Means over the labels with a test image and over seeds. Average precision: over a label's ranking of all test "
     "images. R-precision: the share of relevant images among the first R, for R relevant images. Ties count against a "
     "method.",
     "By cosine: images are ranked by the cosine of image and label vectors; empty for methods without such vectors.",
+)
+COLUMNS_OF_IMAGES = (
+    Column("dataset", "Data set", shown=False),
+    Column("dataset_name", "Name", shown=False),
+    Column("word", "Word", width=0.15),
+    Column("method", "Method", width=0.15),
+    Column("images", "First images", "pictures", width=0.6),
+)
+NOTES_OF_IMAGES = (
+    "Bold: an image with the label. In brackets: the number of test images with the label. First seed, ranked by "
+    "cosine.",
 )
 
 
@@ -52,7 +63,7 @@ class ImagesFromWords(TableKind):
                 means = [mean_over_labels(of_method, measure, by) for measure in MEASURES for by in ("score", "cosine")]
                 n_words = of_method["label"].n_unique()
                 rows.append(Row.of(title, results.method_title(method), n_words, *means, group=title))
-        return Table(COLUMNS, rows, "Images retrieved by a label", NOTES)
+        return Table(COLUMNS_OF_MEANS, rows, "Images retrieved by a label", NOTES_OF_MEANS)
 
 
 def mean_over_labels(of_method: pl.DataFrame, measure: str, by: str) -> float | None:
@@ -60,3 +71,41 @@ def mean_over_labels(of_method: pl.DataFrame, measure: str, by: str) -> float | 
     by_seed = of_method.filter(by=by).group_by("seed").agg(pl.col(measure).mean())
     value = by_seed.sort("seed")[measure].mean()  # in a fixed order, since the order changes the last digit
     return None if value is None else float(value)  # type: ignore[arg-type]
+
+
+class RetrievedImages(TableKind):
+    """The first images for each word and method on each task that has the word as a label."""
+
+    needs = ("images_from_words", "datasets")
+
+    methods: list[str] = Field(min_length=1)  # names of methods of the run
+    words: list[str] = Field(min_length=1)  # labels
+
+    def applies(self, outline: Outline) -> bool:
+        tasks = outline.tasks_with(*self.methods)
+        # The labels of simulated data are no words.
+        return any(load_protocol(task.protocol).new_images and task.dataset not in outline.simulated for task in tasks)
+
+    def table(self, results: Results) -> Table:
+        shown = results.analysis("images_from_words").filter(
+            pl.col("method").is_in(self.methods),
+            pl.col("label").is_in(self.words),
+            by="cosine",
+            seed=results.outline.seeds[0],
+        )
+        rows = []
+        for task in results.tasks_of(shown):
+            title = results.task_title(task)
+            for word in self.words:
+                of_word = at(shown, task).filter(label=word)
+                for method in results.methods_of(of_word):
+                    ranking = of_word.filter(method=method).row(0, named=True)
+                    images = ids_as_text(ranking["first"], ranking["hits"])
+                    name, method_title = f"{word} ({ranking['images']})", results.method_title(method)
+                    rows.append(Row.of(title, task.dataset, name, method_title, images, group=title))
+        return Table(COLUMNS_OF_IMAGES, rows, "The first images retrieved for a word", NOTES_OF_IMAGES)
+
+
+def ids_as_text(images: list[str], hits: list[bool]) -> str:
+    """Return the ids, in bold for images that have the label."""
+    return ", ".join(f"**{name}**" if hit else name for name, hit in zip(images, hits, strict=True))

@@ -1,0 +1,156 @@
+"""Lines of precision or recall: at cut-offs, over all pairs of an image and a label, and by frequency of the labels."""
+
+import polars as pl
+from pydantic import Field
+
+from vsebench.protocols.base import load_protocol
+from vsebench.rendering.kinds import Figure, FigureKind
+from vsebench.rendering.outline import Outline
+from vsebench.rendering.results import Results, at
+
+QUANTITIES = {"precision": "precision@k", "sibling_precision": "sibling precision@k"}
+FORMS = {False: "raw scores", True: "scores minus their log-sum-exp"}
+
+
+class PrecisionAtCutoffs(FigureKind):
+    """Two panels per task, or one if the data set has no table of siblings; one line per method."""
+
+    needs = ("precision_at", "datasets")
+
+    methods: list[str] = Field(min_length=1)  # names of methods of the run
+
+    def applies(self, outline: Outline) -> bool:
+        return bool(outline.tasks_with(*self.methods))
+
+    def figure(self, results: Results) -> Figure:
+        from vsebench.rendering import drawing, style
+
+        shown = results.analysis("precision_at").filter(pl.col("method").is_in(self.methods))
+        drawn = [
+            (task, quantity)
+            for task in results.tasks_of(shown)
+            for quantity in QUANTITIES
+            if at(shown, task)[quantity].null_count() == 0
+        ]
+        figure, axes = drawing.panels(len(drawn), style.DOUBLE, 2.1, columns=2)
+        for axis, (task, quantity) in zip(axes, drawn, strict=True):
+            drawing.draw_lines(axis, results, at(shown, task), "cutoff", quantity)
+            axis.set(xlabel="k", ylabel=QUANTITIES[quantity], ylim=(0, None))
+            axis.set_xticks(range(1, 11))
+            axis.set_title(drawing.panel_title(results, task))
+        drawing.legend_of_lines(figure, results, results.methods_of(shown))
+        return figure
+
+    def caption(self, results: Results) -> str:
+        return (
+            "Precision and sibling precision of the first k labels on the test images, against k: mean over seeds, "
+            "with a band from the lowest to the highest seed. Sibling precision also counts siblings of an image's "
+            "labels as correct. It is shown where the data set has a table of siblings."
+        )
+
+    def alternative(self, results: Results) -> str:
+        return "Lines of precision against k, one per method; one or two panels per data set and protocol."
+
+
+class PooledPrecision(FigureKind):
+    """Two panels per task: raw scores, and scores normalised per image; one line per method."""
+
+    needs = ("pooled_precision", "datasets")
+
+    methods: list[str] = Field(min_length=1)  # names of methods of the run
+
+    def applies(self, outline: Outline) -> bool:
+        return bool(outline.tasks_with(*self.methods))
+
+    def figure(self, results: Results) -> Figure:
+        from vsebench.rendering import drawing, style
+
+        shown = results.analysis("pooled_precision").filter(pl.col("method").is_in(self.methods))
+        tasks = results.tasks_of(shown)
+        drawn = [(task, normalised) for task in tasks for normalised in FORMS]
+        figure, axes = drawing.panels(len(drawn), style.DOUBLE, 2.1, columns=2)
+        for axis, (task, normalised) in zip(axes, drawn, strict=True):
+            drawing.draw_lines(axis, results, at(shown, task).filter(normalised=normalised), "recall", "precision")
+            axis.set(xlabel="recall", ylabel="precision", xlim=(0, 1), ylim=(0, 1))
+            axis.set_title(f"{results.dataset_title(task.dataset)}\n{FORMS[normalised]}")
+        drawing.legend_of_lines(figure, results, results.methods_of(shown))
+        return figure
+
+    def caption(self, results: Results) -> str:
+        shown = results.analysis("pooled_precision").filter(pl.col("method").is_in(self.methods))
+        return (
+            "Precision against recall over all pairs of a test image and a label, mean over seeds with a band from the "
+            "lowest to the highest. Left: raw scores are compared across images, as in the paper, although a ranking "
+            "loss does not determine the level of an image's scores. Right: the log of the sum of their exponentials "
+            f"is subtracted from each image's scores. {self.averages(results, shown)}"
+        ).strip()
+
+    def averages(self, results: Results, shown: pl.DataFrame) -> str:
+        """Return the average precision of every curve, in one sentence per task."""
+        sentences = []
+        for task in results.tasks_of(shown):
+            means = at(shown, task).group_by("method", "normalised").agg(pl.col("average_precision").mean())
+            average_of = {(method, normalised): value for method, normalised, value in means.iter_rows()}
+            numbers = (
+                f"{results.method_title(method)} {average_of[method, False]:.3f} and {average_of[method, True]:.3f}"
+                for method in results.methods_of(means)
+            )
+            where = results.task_title(task)
+            sentences.append(f"Average precision, left and right, on {where}: {', '.join(numbers)}.")
+        return " ".join(sentences)
+
+    def alternative(self, results: Results) -> str:
+        return "Curves of precision against recall, one per method; two panels per data set and protocol."
+
+
+class LabelsByFrequency(FigureKind):
+    """One panel per task and one line per method, from the most frequent labels to the rarest."""
+
+    needs = ("by_frequency", "datasets")
+    made_for = "run"
+    section = "overview"
+    position = 5
+
+    def applies(self, outline: Outline) -> bool:
+        return not all(load_protocol(task.protocol).only_unseen for task in outline.tasks)
+
+    def figure(self, results: Results) -> Figure:
+        from vsebench.rendering import drawing, style
+
+        shown = without_oracles(results)
+        tasks = results.tasks_of(shown)
+        figure, axes = drawing.panels(len(tasks), style.SINGLE if len(tasks) == 1 else style.DOUBLE, 2.1)
+        for axis, task in zip(axes, tasks, strict=True):
+            of_task = at(shown, task)
+            drawing.draw_lines(axis, results, of_task.rename({"band": "group", "value": "recall"}), "group", "recall")
+            bands = of_task.group_by("band").agg(pl.col("fewest").median(), pl.col("most").median()).sort("band")
+            names = [f"{fewest:g}\nto {most:g}" for _, fewest, most in bands.iter_rows()]
+            axis.set_xticks(bands["band"].to_list(), names, fontsize=5.5)
+            axis.set_ylim(bottom=0)
+            axis.set_title(drawing.panel_title(results, task))
+        drawing.label_edges(axes, "training images of a label", f"recall@{shown['cutoff'][0]} of a label")
+        drawing.legend_of_lines(figure, results, results.methods_of(shown))
+        return figure
+
+    def caption(self, results: Results) -> str:
+        return (
+            "Recall of labels in five groups of equal size, the most frequent on the left. A label's recall is the "
+            "share of its held-out occurrences where it is among the image's first labels; each point is the mean over "
+            "the labels of a group. Mean over seeds, with a band from the lowest to the highest seed."
+        )
+
+    def alternative(self, results: Results) -> str:
+        text = "Lines of recall from frequent to rare labels, one line per method, one panel per data set and protocol."
+        shown = without_oracles(results)
+        for task in results.tasks_of(shown):
+            rarest = at(shown, task).filter(pl.col("band") == pl.col("band").max())
+            means = rarest.group_by("method").agg(pl.col("value").mean())
+            best, value = means.sort("value", "method", descending=[True, False]).row(0)
+            title = results.method_title(best)
+            text += f" {results.task_title(task)}: the largest on the rarest labels is {value:.4f}, of {title}."
+        return text
+
+
+def without_oracles(results: Results) -> pl.DataFrame:
+    """Return the recalls of all methods except oracles."""
+    return results.by_frequency.filter(pl.col("method").is_in(results.competitors_of(results.by_frequency)))

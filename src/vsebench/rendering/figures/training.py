@@ -1,0 +1,238 @@
+"""Training: the validation metric against epochs and seconds, seconds per epoch, and negatives examined per step."""
+
+import polars as pl
+from pydantic import Field
+
+from vsebench.core.tasks import Task
+from vsebench.rendering.kinds import Figure, FigureKind
+from vsebench.rendering.metrics import metric_title
+from vsebench.rendering.outline import Outline
+from vsebench.rendering.results import Results, at
+from vsebench.rendering.table import format_value
+from vsebench.rendering.timing import epoch_cell
+
+
+def validated_epochs(history: pl.DataFrame) -> pl.DataFrame:
+    """Return the validated epochs that every seed reached, with the training seconds up to each (mean over seeds).
+
+    After the first seed has stopped, a mean would cover only the seeds that trained longer.
+
+    Parameters
+    ----------
+    history : rows of `history` on one task
+
+    Returns
+    -------
+    Rows of `history` with two more columns: `elapsed`, the seconds of training up to the end of the epoch with that
+    seed, and `training_seconds`, their mean over seeds.
+    """
+    selection = history.filter(pl.col("phase") == "selection").sort("method", "seed", "epoch")
+    elapsed = pl.col("seconds").cum_sum().over("method", "seed")
+    n_seeds = pl.col("seed").n_unique()
+    return (
+        selection.with_columns(elapsed=elapsed)
+        .filter(pl.col("validation").is_not_null())
+        .filter(n_seeds.over("method", "epoch") == n_seeds.over("method"))
+        .with_columns(training_seconds=pl.col("elapsed").mean().over("method", "epoch"))
+    )
+
+
+def sampled_epochs(history: pl.DataFrame) -> pl.DataFrame:
+    """Return the epochs with recorded trials: those of the selection if there are any, otherwise those of the refit."""
+    sampled = history.filter(pl.col("trials_per_step").is_not_null())
+    selection = sampled.filter(pl.col("phase") == "selection")
+    return selection if len(selection) else sampled
+
+
+def validation_metric(results: Results, task: Task) -> str:
+    """Return the title of the metric by which the epochs were chosen."""
+    names = {
+        entry["validation_metric"]
+        for entry in results.settings
+        if Task(entry["dataset"], entry["protocol"]) == task and entry["validation_metric"]
+    }
+    return metric_title(names.pop()) if len(names) == 1 else "metric"
+
+
+class Convergence(FigureKind):
+    """Two panels with one line per method that is trained by epochs."""
+
+    needs = ("history", "settings", "datasets")
+    made_for = "task"
+
+    task: str  # <dataset>/<protocol>
+
+    def applies(self, outline: Outline) -> bool:
+        return not set(outline.entries[self.task]).isdisjoint(outline.trained)
+
+    def figure(self, results: Results) -> Figure:
+        from vsebench.rendering import drawing, style
+
+        task = Task.of(self.task)
+        title = results.task_title(task)
+        history = validated_epochs(at(results.history, task))
+        figure, (left, right) = drawing.panels(2, style.DOUBLE, 2.6, sharey=True)
+        drawing.draw_lines(left, results, history, "epoch", "validation")
+        drawing.draw_lines(right, results, history, "training_seconds", "validation")
+        left.set(xlabel="epoch", ylabel=f"{validation_metric(results, task)} (validation)")
+        right.set(xlabel="training seconds", ylabel="")
+        ends = history.group_by("method").agg(pl.col("training_seconds").max())["training_seconds"].to_numpy()
+        if ends.max() > 5 * ends.min():
+            drawing.logarithmic(right.xaxis)
+            right.set_xlabel("training seconds (log scale)")
+        figure.suptitle(title, fontsize=8)
+        drawing.legend_of_lines(figure, results, results.methods_of(history))
+        return figure
+
+    def caption(self, results: Results) -> str:
+        return (
+            f"{results.task_title(Task.of(self.task))}. Validation metric during tuning, against epochs and "
+            "against seconds of training (without validation): mean over seeds up to the epoch that every seed "
+            "reached, with a band from the lowest to the highest seed."
+        )
+
+    def alternative(self, results: Results) -> str:
+        task = Task.of(self.task)
+        history = validated_epochs(at(results.history, task))
+        means = history.group_by("method", "epoch").agg(pl.col("validation").mean())
+        top = means.filter(pl.col("validation") == pl.col("validation").max().over("method"))
+        best = []
+        for method in results.methods_of(top):
+            numbers = top.filter(method=method).sort("epoch").row(0, named=True)
+            best.append(f"{results.method_title(method)} {numbers['validation']:.4f} at epoch {numbers['epoch']}")
+        metric = validation_metric(results, task)
+        return f"Lines of {metric} on validation labels, one per method; the best epoch of each: {', '.join(best)}."
+
+
+class ValidationAgainstTime(FigureKind):
+    """One panel per task, one line per method."""
+
+    needs = ("history", "settings", "datasets")
+
+    methods: list[str] = Field(min_length=1)  # names of methods of the run
+
+    def applies(self, outline: Outline) -> bool:
+        return bool(outline.tasks_with(*set(self.methods).intersection(outline.trained)))
+
+    def figure(self, results: Results) -> Figure:
+        from vsebench.rendering import drawing, style
+
+        history = results.history.filter(pl.col("method").is_in(self.methods))
+        panels = [(task, validated_epochs(at(history, task))) for task in results.tasks_of(history)]
+        panels = [(task, epochs) for task, epochs in panels if len(epochs)]
+        width = style.SINGLE if len(panels) == 1 else style.DOUBLE
+        figure, axes = drawing.panels(len(panels), width, 2.2, columns=2)
+        for axis, (task, epochs) in zip(axes, panels, strict=True):
+            drawing.draw_lines(axis, results, epochs, "training_seconds", "validation")
+            axis.set_xlabel("training seconds (log)")
+            axis.set_ylabel(f"{validation_metric(results, task)} (validation)")
+            drawing.logarithmic(axis.xaxis)
+            axis.set_title(drawing.panel_title(results, task))
+        drawing.legend_of_lines(figure, results, results.methods_of(pl.concat(epochs for _, epochs in panels)))
+        return figure
+
+    def caption(self, results: Results) -> str:
+        return (
+            "Validation metric against seconds of training (without validation), with each method's chosen settings: "
+            "mean over seeds up to the epoch that every seed reached, with a band from the lowest to the highest seed."
+        )
+
+    def alternative(self, results: Results) -> str:
+        return "Lines of the validation metric against training seconds, one per method and one panel per data set."
+
+
+class TrainingTime(FigureKind):
+    """One panel per task, one dot with its range per method."""
+
+    needs = ("timing", "datasets")
+    made_for = "run"
+    section = "overview"
+    position = 2
+
+    def applies(self, outline: Outline) -> bool:
+        return any(not set(timed).isdisjoint(outline.trained) for timed in outline.timed.values())
+
+    def figure(self, results: Results) -> Figure:
+        from vsebench.rendering import drawing, style
+
+        timing = results.timing.filter(phase="epoch")
+        tasks, methods = results.tasks_of(timing), results.methods_of(timing)
+        width = style.SINGLE if len(tasks) == 1 else style.DOUBLE
+        figure, axes = drawing.panels(len(tasks), width, 0.8 + 0.17 * len(methods), sharey=True)
+        look = style.looks(results)
+        for axis, task in zip(axes, tasks, strict=True):
+            for height, method in enumerate(methods):
+                cell = epoch_cell(at(timing, task).filter(method=method))
+                if isinstance(cell.value, float) and cell.low is not None and cell.high is not None:
+                    interval = (cell.value, cell.low, cell.high)
+                    drawing.draw_interval(axis, height, *interval, look[method], filled=True)
+            drawing.logarithmic(axis.xaxis)
+            axis.set_title(drawing.panel_title(results, task))
+            drawing.name_methods(axis, results, methods)
+        drawing.label_edges(axes, "seconds per epoch (log)")
+        return figure
+
+    def caption(self, results: Results) -> str:
+        return (
+            "Seconds per training epoch on a logarithmic scale, timed while no other job of the run was running: "
+            "median and range over repeats."
+        )
+
+    def alternative(self, results: Results) -> str:
+        text = "Dots of seconds per epoch on a logarithmic scale, one panel per data set and protocol."
+        timing = results.timing.filter(phase="epoch")
+        for task in results.tasks_of(timing):
+            of_task = at(timing, task)
+            cells = {method: epoch_cell(of_task.filter(method=method)).value for method in results.methods_of(of_task)}
+            seconds = {method: value for method, value in cells.items() if isinstance(value, float)}
+            ends = {"shortest": min(seconds, key=seconds.__getitem__), "longest": max(seconds, key=seconds.__getitem__)}
+            words = (
+                f"{how} for {results.method_title(method)}, {format_value(seconds[method], 'seconds')} s"
+                for how, method in ends.items()
+            )
+            text += f" {results.task_title(task)}: an epoch is {' and '.join(words)}."
+        return text
+
+
+class Trials(FigureKind):
+    """One panel per task, one line per method that samples negatives until one violates the margin."""
+
+    needs = ("history", "datasets")
+    made_for = "run"
+    section = "training-time"
+
+    def applies(self, outline: Outline) -> bool:
+        return bool(outline.tasks_with(*outline.searching))
+
+    def figure(self, results: Results) -> Figure:
+        from vsebench.rendering import drawing, style
+
+        history = sampled_epochs(results.history)
+        tasks = results.tasks_of(history)
+        width = style.SINGLE if len(tasks) == 1 else style.DOUBLE
+        figure, axes = drawing.panels(len(tasks), width, 1.8)
+        for axis, task in zip(axes, tasks, strict=True):
+            drawing.draw_lines(axis, results, at(history, task), "epoch", "trials_per_step")
+            drawing.logarithmic(axis.yaxis)  # a step examines between one label and all labels
+            axis.set_title(drawing.panel_title(results, task))
+        drawing.label_edges(axes, "epoch", "trials per step (log)")
+        drawing.legend_of_lines(figure, results, results.methods_of(history))
+        return figure
+
+    def caption(self, results: Results) -> str:
+        return (
+            "Number of labels that a training step examines until it finds its negative, against epochs: "
+            "mean over seeds, with a band from the lowest to the highest seed."
+        )
+
+    def alternative(self, results: Results) -> str:
+        text = "Lines of trials per step against epochs, from the first to the last."
+        history = sampled_epochs(results.history)
+        for task in results.tasks_of(history):
+            of_task = at(history, task)
+            for method in results.methods_of(of_task):
+                of_method = of_task.filter(method=method).sort("epoch")
+                epochs = (of_method.filter(epoch=of_method["epoch"][end]) for end in (0, -1))
+                first, last = (epoch["trials_per_step"].to_numpy().mean() for epoch in epochs)
+                text += f" {results.task_title(task)}: {results.method_title(method)} from {first:.1f} to {last:.1f}."
+        return text

@@ -1,0 +1,167 @@
+"""A paper's table of accuracies with ours: below each printed row, on other data, or as improvements in percent."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from pydantic import Field
+
+from vsebench.core.tasks import Entry, Task
+from vsebench.rendering.accuracy import accuracy_cells
+from vsebench.rendering.choices import NOTE_OF_CHOICES, chosen_at
+from vsebench.rendering.metrics import metric_title
+from vsebench.rendering.published_vs_ours import (
+    ON_OTHER_DATA,
+    PrintedTable,
+    lines_of,
+    metrics_of_methods,
+    note_of_missing,
+    notes_of_tasks,
+    ours_of,
+    printed_row,
+)
+from vsebench.rendering.results import Results, pick
+from vsebench.rendering.table import Cell, Column, Row, Table
+
+NOTES_OF_SAME_DATA = (
+    "Here: mean over seeds with 95 % intervals over {units}.",
+    "Bold: our interval contains the published value.",
+)
+PERCENT = "The paper prints percentages; they are shown as shares."
+NOTES_OF_OTHER_DATA = (
+    "Percent. The data sets of this run are not the paper's, so the numbers cannot be compared with the published "
+    "ones, but the order of the methods can.",
+    "Here: mean over seeds with 95 % intervals over {units}. Bold: "
+    "best of all methods of the run on that data set; †: not significantly different from the best.",
+)
+IMPROVE = "improve"  # the last part of the name of such a row in the CSV file
+
+
+class AccuracyBesidePublished(PrintedTable):
+    """Methods by metrics on each of the paper's data sets; our values only where data and protocol are the same."""
+
+    needs = ("comparison",)
+
+    note: str = ""  # a remark on the printed numbers
+
+    def table(self, results: Results) -> Table:
+        paper, printed = self.read()
+        cells, comparisons = metrics_of_methods(printed), self.compared(results)
+        metrics = list(dict.fromkeys(cell.column for cell in cells))
+        columns = [Column("dataset", "Data set", shown=False), Column("method", "Method"), Column("source", "Source")]
+        columns += [Column(metric, metric_title(metric), "score", interval=True) for metric in metrics]
+        rows = []
+        for dataset, method in lines_of(cells):
+            line, group = f"{dataset}/{method}", paper.task_title(dataset)
+            rows.append(printed_row(paper, cells, line, metrics))
+            for variant, ours in ours_of(comparisons, line):
+                values = (our_cell(ours.get(metric)) for metric in metrics)
+                rows.append(Row.of(group, results.method_title(variant), "here", *values, group=group))
+        notes = [note.format(units=results.units) for note in NOTES_OF_SAME_DATA]
+        notes += [self.note] if self.note else []
+        notes += [PERCENT] if any(cell.unit == "percent" for cell in cells) else []
+        notes += notes_of_tasks(paper, cells)
+        return Table(columns, rows, self.caption(paper), notes, fold=5)
+
+
+def our_cell(ours: dict[str, Any] | None) -> Cell:
+    """Return our value with its interval; `ours` is a row of COMPARISON, or None."""
+    if ours is None:
+        return Cell()
+    return Cell(ours["ours"], ours["ci_low"], ours["ci_high"], bold=ours["verdict"] == "inside")
+
+
+class AccuracyBesideOwnData(PrintedTable):
+    """The printed rows by data set, then the same methods on every task of the run that has one of them."""
+
+    needs = ("summary", "datasets", "settings")
+
+    # "method" or "method/decision" of the run that the paper lacks, shown below
+    also: list[str] = Field(default_factory=list)
+    protocols: list[str] | None = Field(default=None, min_length=1)  # the protocols of the tasks shown; none: all tasks
+    note: str = ""  # a remark on the printed numbers
+
+    def table(self, results: Results) -> Table:
+        paper, printed = self.read()
+        cells = metrics_of_methods(printed)
+        metrics = list(dict.fromkeys(cell.column for cell in cells))
+        columns = [Column("dataset", "Data set", shown=False), Column("method", "Method", width=0.25)]
+        columns += [Column("source", "Source"), Column("settings", "Settings", width=0.14)]
+        columns += [
+            Column(metric, metric_title(metric).replace(" ", "\n"), "percent", interval=True) for metric in metrics
+        ]
+        shown = ["settings", *metrics]  # no paper prints how each setting was chosen, so this cell stays empty
+        rows = [printed_row(paper, cells, f"{dataset}/{method}", shown) for dataset, method in lines_of(cells)]
+        methods = dict.fromkeys(method for _, method in lines_of(cells) if method in paper.rows)
+        ours = list(dict.fromkeys(variant for method in methods for variant in paper.rows[method].ours))
+        for task in results.tasks_of(results.summary):
+            if self.protocols is None or task.protocol in self.protocols:
+                rows += our_rows(results, task, [*ours, *self.also], metrics)
+        notes = [*(note.format(units=results.units) for note in NOTES_OF_OTHER_DATA), NOTE_OF_CHOICES]
+        notes += [self.note] if self.note else []
+        notes += notes_of_tasks(paper, cells)
+        notes += note_of_missing(name for name in [*ours, *self.also] if not has(results, name))
+        return Table(columns, rows, self.caption(paper, ON_OTHER_DATA), notes, fold=5)
+
+
+def has(results: Results, name: str) -> bool:
+    """Return whether the run has a "method", or a "method/decision"."""
+    entry = Entry.of(name)
+    return entry.variant in results.outline.variants and entry.decision in ("", *results.outline.decisions)
+
+
+def our_rows(results: Results, task: Task, methods: Sequence[str], metrics: Sequence[str]) -> Iterator[Row]:
+    """Yield the rows of one task in the order of `methods`, for those that were run on it."""
+    accuracy, title = results.accuracy(task), results.task_title(task)
+    for method in methods:
+        by_metric = [pick(accuracy, metric, method) for metric in metrics]
+        if any(by_metric):
+            cells = (accuracy_cells(results, numbers)[0] for numbers in by_metric)
+            chosen = chosen_at(results, task, Entry.of(method).variant)
+            yield Row.of(title, results.entry_title(method), "here", chosen, *cells, group=title)
+
+
+class ImprovementBesidePublished(PrintedTable):
+    """One row per baseline that the paper prints an improvement over, then one per pair of our variants."""
+
+    needs = ("comparison",)
+
+    method: str  # the paper's method that is compared with the baselines
+
+    def table(self, results: Results) -> Table:
+        paper, printed = self.read()
+        cells = [cell for cell in printed if cell.row.split("/")[2:] == [IMPROVE]]
+        comparisons = self.compared(results)
+        metrics = list(dict.fromkeys(cell.column for cell in cells))
+        columns = [Column("dataset", "Data set", shown=False), Column("over", "Improvement", width=0.3)]
+        columns += [Column("source", "Source")]
+        columns += [Column(metric, metric_title(metric), "percent") for metric in metrics]
+        ours_title = paper.row_title(self.method)
+        rows = []
+        for line in dict.fromkeys(cell.row for cell in cells):
+            dataset, rival, _ = line.split("/")
+            group = paper.task_title(dataset)
+            published = {cell.column: cell.number for cell in cells if cell.row == line}
+            title = f"{ours_title} over {paper.row_title(rival)}"
+            rows.append(Row.of(group, title, "published", *map(published.get, metrics), group=group))
+            for baseline, theirs in ours_of(comparisons, f"{dataset}/{rival}"):
+                for variant, ours in ours_of(comparisons, f"{dataset}/{self.method}"):
+                    title = f"{results.method_title(variant)} over {results.method_title(baseline)}"
+                    both = [(ours.get(metric), theirs.get(metric)) for metric in metrics]
+                    values = [improvement(a["ours"], b["ours"]) if a and b else None for a, b in both]
+                    rows.append(Row.of(group, title, "here", *values, group=group))
+        rivals = dict.fromkeys(cell.row.split("/")[1] for cell in cells)
+        notes = [
+            f"Percent, by the paper's formula: the value of {ours_title} divided by the baseline's, minus 1; printed "
+            f"for {', '.join(map(paper.row_title, rivals))}. Negative: it is worse than the baseline.",
+            "For the significance of the differences, see the tests of the claims.",
+        ]
+        return Table(columns, rows, self.caption(paper, "improvements, published and recomputed"), notes, fold=4)
+
+
+def improvement(value: float, baseline: float) -> float | None:
+    """Return the relative improvement over a baseline, as a share; None if the baseline is 0.
+
+    >>> round(improvement(0.0598, 0.0595), 4)
+    0.005
+    """
+    return value / baseline - 1 if baseline else None

@@ -1,0 +1,103 @@
+"""Tables over all tasks: the best method on each task, and one metric of every method."""
+
+from vsebench.core.tasks import Task
+from vsebench.rendering.accuracy import accuracy_cells
+from vsebench.rendering.kinds import TableKind
+from vsebench.rendering.metrics import few_metrics, metric_title
+from vsebench.rendering.results import RANDOM, Results, beats_random, best_of, near_best, pick
+from vsebench.rendering.table import Column, Row, Table
+
+HEADING = 14  # characters per line of a heading
+
+
+class Best(TableKind):
+    """The best method in the headline metric with its values in up to three metrics, and the oracles' values."""
+
+    needs = ("summary", "datasets")
+    made_for = "run"
+    section = "overview"
+
+    def table(self, results: Results) -> Table:
+        metrics = few_metrics(results.outline.metrics)
+        headline = metric_title(metrics[0])
+        oracles = results.oracles_of(results.summary)
+        columns = (
+            Column("title", "Data set", width=0.2),
+            Column("protocol", "Protocol"),
+            Column("method", f"Best in\n{headline}", width=0.16),
+            *(Column(metric.replace("@", "_"), metric_title(metric), "score", interval=True) for metric in metrics),
+            Column("equal", "Not significantly\ndifferent", width=0.15),
+            *(Column(oracle, f"{results.method_title(oracle)},\n{headline}", "score") for oracle in oracles),
+        )
+        rows = [row_of_best(results, task, metrics, oracles) for task in results.tasks_of(results.summary)]
+        note = (
+            f"Means over seeds with 95 % intervals over {results.units}; bold: also the best in that "
+            "metric. An oracle uses test information and is shown for reference only."
+        )
+        return Table(columns, rows, f"The method with the highest {headline} on each data set", [note], fold=2)
+
+
+def row_of_best(results: Results, task: Task, metrics: list[str], oracles: list[str]) -> Row:
+    """Return the row of one task."""
+    accuracy = results.accuracy(task)
+    competitors = results.competitors_of(accuracy)
+    best = best_of(accuracy, metrics[0], competitors)
+    in_headline = [(method, pick(accuracy, metrics[0], method)) for method in competitors]
+    near = [results.method_title(method) for method, numbers in in_headline if numbers and near_best(numbers)]
+    beaten = len(in_headline) == 1 or beats_random(accuracy, metrics[0])
+    equal = (", ".join(near) or "none") if best else "all are the same"
+    name = results.method_title(best) if best else None
+    ceilings = [pick(accuracy, metrics[0], oracle) for oracle in oracles]
+    return Row.of(
+        results.dataset_title(task.dataset),
+        task.protocol,
+        name if beaten or best is None else f"none shown to beat {results.method_title(RANDOM)}",
+        *(accuracy_cells(results, pick(accuracy, metric, best) if best and beaten else None)[0] for metric in metrics),
+        equal,
+        *(numbers["value"] if numbers else None for numbers in ceilings),
+    )
+
+
+class MethodsByTasks(TableKind):
+    """Methods by tasks in the headline metric; oracles follow in rows set apart."""
+
+    needs = ("summary", "datasets")
+    made_for = "run"
+    section = "result"
+
+    def table(self, results: Results) -> Table:
+        metric = few_metrics(results.outline.metrics)[0]
+        tasks = [task for task in results.tasks_of(results.summary) if _differs(results, task, metric)]
+        columns = [Column("method", "Name", shown=False), Column("title", "Method")]
+        for task in tasks:
+            key = f"{task.dataset}_{task.protocol}"
+            columns.append(Column(key, _heading(results, task), "score", interval=True, narrow=True))
+        rows = []
+        for method in [*results.competitors_of(results.summary), *results.oracles_of(results.summary)]:
+            by_task = [pick(results.accuracy(task), metric, method) for task in tasks]
+            if any(by_task):
+                cells = (accuracy_cells(results, numbers)[0] for numbers in by_task)
+                rows.append(Row.of(method, results.method_title(method), *cells, apart=results.is_oracle(method)))
+        several = len(results.outline.seeds) > 1
+        notes = (
+            f"Mean over {len(results.outline.seeds)} seeds." if several else "One seed.",
+            "Bold: best; †: not significantly different from the best (p ≥ 0.05). For the other metrics, see the "
+            "tables of the single data sets. These and the CSV file contain the 95 % intervals.",
+        )
+        caption = f"{metric_title(metric)} of every method on every data set"
+        return Table(columns, rows, caption, notes, fold=6)
+
+
+def _differs(results: Results, task: Task, metric: str) -> bool:
+    """Return whether a metric differs between methods on a task; with ten labels, recall@10 is 1 for all methods."""
+    values = results.accuracy(task).filter(metric=metric)
+    return len(values) == 1 or values["value"].n_unique() > 1
+
+
+def _heading(results: Results, task: Task) -> str:
+    """Return a task's title in short lines, so that six columns fit."""
+    lines = [""]
+    for word in [*results.short_title(task.dataset).split(), f"({task.protocol})"]:
+        joined = f"{lines[-1]} {word}".strip()
+        lines = [*lines[:-1], joined] if len(joined) <= HEADING or not lines[-1] else [*lines, word]
+    return "\n".join(lines)
