@@ -10,8 +10,9 @@ from scipy import stats
 
 from tests.papers.planted import RATIOS, planted, ranks
 from vsebench.cli import main
+from vsebench.core import schemas
 from vsebench.core.errors import UserError
-from vsebench.core.storage import write_json
+from vsebench.core.storage import read_parquet, write_json, write_table
 from vsebench.core.yaml_files import check
 from vsebench.papers.base import Paper
 from vsebench.papers.evidence import Effect, UntestableError, metric_difference, ratio
@@ -44,14 +45,62 @@ def test_a_planted_effect_is_found_on_real_data_only(judge, claim, effect):
 
 
 def test_a_training_that_its_limit_stopped_gives_no_time_to_converge(judge, results):
-    stopped = {"dataset": "real", "protocol": "distinct", "method": "bad", "seed": 2, "at_limit": True}
-    write_json([stopped, stopped | {"seed": 1, "at_limit": False}], results / "settings.json")
-    try:
-        lines = [line for line in judge(test="time_to_converge", rivals=["bad"]) if line["data"] == "other"]
-    finally:
-        write_json([], results / "settings.json")
-    assert {line["verdict"] for line in lines if line["level"] == "claim"} == {"not testable here"}
-    assert {line["reason"] for line in lines} == {"Training of bad was stopped by its limit of epochs (seeds 2)."}
+    """The planted ratio is 2 in seconds and 1 in epochs."""
+    stopped = "Training of {} was stopped by its limit of epochs (seeds 2)."
+    for methods, words in ((["bad"], "at least {}"), (["good"], "at most {}"), (["good", "bad"], "unknown")):
+        write_json([entry | {"at_limit": entry["seed"] == 2} for entry in fits(*methods)], results / "settings.json")
+        for unit, value in (("seconds", 2), ("epochs", 1)):
+            claim = {"test": "time_to_converge", "counted_in": unit, "rivals": ["bad"]}
+            lines = [judge(**claim, level=level)[0] for level in ("claim", "case")]
+            assert (lines[0]["data"], lines[0]["verdict"]) == ("other", "not testable here")
+            reason = f"{' '.join(map(stopped.format, methods))} So the ratio is {words.format(value)}."
+            assert {line["reason"] for line in lines} == {reason}
+            for line in lines:
+                assert (line["effect"], line["ci_low"], line["ci_high"], line["p_adjusted"]) == ("",) * 4
+
+
+def fits(*methods, **changes):
+    """Return entries of settings.json on the real data set, one per method and seed."""
+    keys = {"dataset": "real", "protocol": "distinct", "epochs": 20}
+    return [keys | {"method": method, "seed": seed} | changes for method in methods for seed in (1, 2, 3)]
+
+
+def test_a_time_to_a_share_of_the_best_is_no_number_where_the_best_is_unknown(judge, results):
+    claim = {"test": "time_to_share", "rivals": ["bad"], "share": 0.9, "times": 1.5, "level": "case"}
+    assert judge(**claim)[0]["effect"] != ""
+    write_json(fits("good", at_limit=True), results / "settings.json")
+    line = judge(**claim)[0]
+    assert (line["effect"], line["ci_low"], line["ci_high"]) == ("",) * 3
+    assert line["reason"].endswith("(seeds 1, 2, 3). So the ratio is unknown.")
+
+
+def test_a_claim_on_accuracy_names_the_fits_at_a_limit_and_is_judged(judge, results):
+    stopped = [
+        *fits("good", at_limit=True, epochs=None),
+        *fits("bad", at_limit=False, on_edges=["factors", "gamma"]),
+    ]
+    claim = {"test": "accuracy", "rivals": ["bad"], "metrics": ["recall@10"]}
+    before = judge(**claim)
+    write_json(stopped, results / "settings.json")
+    after, case = judge(**claim)[0], judge(**claim, level="case")[0]
+    assert (after["verdict"], after["effect"]) == (before[0]["verdict"], before[0]["effect"])
+    assert (before[0]["remark"], after["remark"]) == (
+        "", "In 1 of 1 cases, a fit ended at a limit or on the edge of a grid."
+    )  # fmt: skip
+    assert case["remark"] == (
+        "Training of good was stopped by its limit of iterations (seeds 1, 2, 3). "
+        "On the edge of the values tried: factors, gamma of bad."
+    )
+
+
+def test_a_claim_on_a_setting_names_the_values_whose_fits_a_limit_stopped(judge, results):
+    path = results / "sweeps.parquet"
+    stopped = (pl.col("value") == 0.5) & (pl.col("seed") > 1) & (pl.col("dataset") == "real")
+    write_table(read_parquet(path).with_columns(at_limit=stopped, epochs=20), schemas.SWEEPS, path)
+    claim = {"test": "setting", "parameter": "a", "metric": "ndcg@10", "better": [0.1, 1.0], "worse": [0.0, 0.0]}
+    line = judge(**claim, level="case")[0]
+    assert line["remark"] == "Training of good with a = 0.5 was stopped by its limit of epochs (seeds 2, 3)."
+    assert judge(**claim)[0]["verdict"] == "holds"
 
 
 def test_a_claim_can_name_its_protocols(judge):

@@ -44,7 +44,15 @@ def test_the_chosen_value_gives_the_main_result(folder):
     assert ranks.filter(value=SETTINGS["learning_rate"]).drop("value").equals(main)
     selection = read_json(folder / "model/run.json")["selection"]
     assert chosen["epochs"].item() == selection["epochs"]
+    assert chosen["at_limit"].item() == selection["at_limit"]
     assert chosen["validation"].item() == selection["value"]
+
+
+@pytest.mark.parametrize("maximum", [1, 200])
+def test_a_value_whose_fit_stopped_at_its_limit_says_so(folder, monkeypatch, maximum):
+    monkeypatch.setitem(EPOCHS, "maximum", maximum)
+    table, _ = sweep(folder, "learning_rate", [0.05])
+    assert table["at_limit"].unique().to_list() == [maximum == 1]
 
 
 def test_a_value_that_diverges_has_no_row(folder):

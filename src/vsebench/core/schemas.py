@@ -121,6 +121,7 @@ SWEEP: Schema = CASE | {
     "value": pl.Float64,
     "chosen": pl.Boolean,
     "epochs": pl.Int32,
+    "at_limit": pl.Boolean,  # whether training was stopped by its limit of epochs or iterations
     "validation": pl.Float64,
 }
 SWEEPS: Schema = SWEEP | {"metric": pl.String, "test": pl.Float64}
@@ -180,6 +181,7 @@ CLAIMS: Schema = {
     "p_adjusted": pl.Float64,
     "verdict": pl.String,
     "reason": pl.String,  # why there is no verdict or why a case does not count, or that the data are simulated
+    "remark": pl.String,  # which fits ended at a limit, or have a setting on the edge of the values tried
 }
 COMPARISON: Schema = {
     "paper": pl.String,

@@ -66,6 +66,16 @@ class ClaimTest(Strict, ABC):
             return ON_SIMULATED
         return None
 
+    def remark(self, evidence: Evidence, case: ClaimCase) -> str | None:
+        """Return what to know about the compared fits: which a limit stopped, and which settings are on an edge."""
+        variants = [Entry.of(name).variant for name in self.fits(case)]
+        sentences = (evidence.stopped(case.task, *variants), evidence.at_edges(case.task, *variants))
+        return " ".join(filter(None, sentences)) or None
+
+    def fits(self, case: ClaimCase) -> list[str]:
+        """Return the methods, or "method/decision", whose fits are compared in a case."""
+        return list(filter(None, dict.fromkeys((self.method, case.rival))))
+
     def domain(self) -> dict[str, Any]:
         """Return the parameters of the judged tests; a set contains the values of several tests, an empty set any."""
         fields = self.model_dump(exclude={"judge_simulated"})

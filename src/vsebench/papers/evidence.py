@@ -28,9 +28,9 @@ from vsebench.evaluation.significance import adjust, bootstrap_all
 from vsebench.papers.verdict import Data
 
 __all__ = [
-    "AnyMetricName", "DecisionMetricName", "Effect", "Estimates", "Evidence", "Fixed", "LogRatios", "Measurement",
-    "MetricName", "OfMeans", "RunTask", "UntestableError", "adjust", "difference", "exact", "interval",
-    "metric_difference", "metric_of_both", "of_units", "pool", "ratio",
+    "UNKNOWN", "AnyMetricName", "DecisionMetricName", "Effect", "Estimates", "Evidence", "Fixed", "LogRatios",
+    "Measurement", "MetricName", "OfMeans", "RunTask", "UntestableError", "adjust", "difference", "exact", "interval",
+    "metric_difference", "metric_of_both", "of_units", "pool", "ratio", "stopped_by",
 ]  # fmt: skip
 
 Values = NDArray[np.float64]
@@ -147,6 +147,9 @@ class Fixed(Measurement):
         return self.known
 
 
+UNKNOWN = Fixed(Effect(math.nan, math.nan, math.nan, None, math.nan))  # of fits that a limit stopped: no number
+
+
 def pool(parts: Sequence[tuple[str, Measurement]]) -> Measurement:
     """Return the mean effect of several cases, given the corpus and the measurement of each.
 
@@ -237,7 +240,8 @@ class Evidence:
     siblings: Mapping[str, pl.DataFrame] = field(default_factory=dict)  # data set -> table SIBLINGS
     on_request: Mapping[str, pl.DataFrame] = field(default_factory=dict)  # name of an analysis -> its table
     metrics: pl.DataFrame | None = None  # the table METRICS, for the variance between seeds
-    at_limit: Collection[Case] = ()  # cases whose training the limit of epochs ended
+    at_limit: Mapping[Case, str] = field(default_factory=dict)  # case -> what ended its training: epochs, iterations
+    on_edges: Mapping[Case, Sequence[str]] = field(default_factory=dict)  # case -> its settings on edges of a grid
     tuned_sweeps: Collection[str] = ()  # methods whose other settings are tuned at each value of a sweep
     selection: Callable[[Case], Mapping[str, Any]] | None = None  # a model's settings and what its search tried
     _kept: dict[tuple[object, ...], list[Measured]] = field(default_factory=dict, repr=False)
@@ -264,12 +268,22 @@ class Evidence:
         return self.on_request[name].filter(**keys | ({"decision": entry.decision} if entry.decision else {}))
 
     def stopped(self, task: Task, *variants: str) -> str | None:
-        """Return which of these methods the limit of epochs stopped in training, as a reason; None for none."""
+        """Return which of these methods were stopped in training by a limit, in a sentence each; None for none."""
+        sentences = []
         for variant in variants:
-            seeds = [str(case.seed) for case in self.cases(task, variant) if case in self.at_limit]
-            if seeds:
-                return f"Training of {variant} was stopped by its limit of epochs (seeds {', '.join(seeds)})."
-        return None
+            stopped = [case for case in self.cases(task, variant) if case in self.at_limit]
+            if stopped:
+                sentences.append(stopped_by(variant, self.at_limit[stopped[0]], [case.seed for case in stopped]))
+        return " ".join(sentences) or None
+
+    def at_edges(self, task: Task, *variants: str) -> str | None:
+        """Return which settings of these methods are on the edge of the values tried, in a sentence; None for none."""
+        edges = {
+            variant: sorted({name for case in self.cases(task, variant) for name in self.on_edges.get(case, ())})
+            for variant in variants
+        }
+        texts = [f"{', '.join(names)} of {variant}" for variant, names in edges.items() if names]
+        return f"On the edge of the values tried: {'; '.join(texts)}." if texts else None
 
     def cases(self, task: Task, variant: str) -> list[Case]:
         """Return the fitted models of a method, one per seed."""
@@ -376,6 +390,11 @@ class Evidence:
             raise UntestableError(f"The run did not time {variant} on this data.")
         medians = laps.group_by("repeat").agg(pl.col(column).median()).sort("repeat")
         return medians[column].cast(pl.Float64).to_numpy()
+
+
+def stopped_by(what: str, limit: str, seeds: Sequence[int]) -> str:
+    """Return a sentence that says which fits a limit of epochs or iterations stopped."""
+    return f"Training of {what} was stopped by its limit of {limit} (seeds {', '.join(map(str, seeds))})."
 
 
 def metric_difference(

@@ -11,6 +11,7 @@ A case does not count for the verdict if it provides no evidence on the claim (`
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isnan
 from typing import Any
 
 import polars as pl
@@ -50,11 +51,12 @@ class Claim:
 
 @dataclass(frozen=True)
 class Tested:
-    """A claim's measurement in one case, and why it does not count for the verdict, if so."""
+    """A claim's measurement in one case, why it does not count for the verdict, if so, and a remark on its fits."""
 
     case: ClaimCase
     measurement: Measurement
     obstacle: str | None
+    remark: str | None
 
 
 @dataclass(frozen=True)
@@ -157,7 +159,7 @@ def examine(claim: Claim, evidence: Evidence) -> tuple[list[Tested], list[str]]:
             try:
                 measurement = claim.test.measure(evidence, case)
                 obstacle = claim.text.no_verdict or claim.test.obstacle(evidence, case)
-                cases.append(Tested(case, measurement, obstacle))
+                cases.append(Tested(case, measurement, obstacle, claim.test.remark(evidence, case)))
             except UntestableError as reason:
                 reasons.append(str(reason))
     except UntestableError as reason:
@@ -196,16 +198,25 @@ def lines_of(judged: Judged, p: float | None) -> list[dict[str, Any]]:
         }
         line |= _measured(rival, measured, test, judged.decided.effect)
         judged_on = JUDGED if judged.data == "simulated" and tasks else None
-        line |= {"p_adjusted": p, "verdict": judged.decided.verdict(p), "reason": judged_on}
+        limited = sum(each.remark is not None for each in counted)
+        remark = f"In {limited} of {len(counted)} cases, a fit ended at a limit or on the edge of a grid."
+        line |= {
+            "p_adjusted": p,
+            "verdict": judged.decided.verdict(p),
+            "reason": judged_on,
+            "remark": remark if limited else None,
+        }
     return [line, *(shared | {"level": "case"} | _case(each, test) for each in judged.cases)]
 
 
 def _case(tested: Tested, test: ClaimTest) -> dict[str, Any]:
     case = tested.case
     keys = {"dataset": case.task.dataset or None, "protocol": case.task.protocol or None, "reason": tested.obstacle}
+    keys["remark"] = tested.remark
     return keys | _measured(case.rival, case.measured, test, tested.measurement.effect())
 
 
 def _measured(rival: str, measured: str, test: ClaimTest, effect: Effect) -> dict[str, Any]:
     columns = {"rival": rival or None, "metric": measured, "effect_is": test.effect}
-    return columns | {"effect": effect.value, "ci_low": effect.low, "ci_high": effect.high}
+    numbers = {"effect": effect.value, "ci_low": effect.low, "ci_high": effect.high}
+    return columns | {name: None if isnan(number) else number for name, number in numbers.items()}

@@ -49,6 +49,8 @@ def read_evidence(arguments: argparse.Namespace) -> Evidence:
     def read(case: Case, name: str) -> pl.DataFrame:
         return read_parquet(case.folder(results) / name)
 
+    entries = read_json(results / "settings.json")
+    fits = {Case(Task(each["dataset"], each["protocol"]), each["method"], each["seed"]): each for each in entries}
     return Evidence(
         tasks=tasks(arguments.variants, results),
         seeds=arguments.seeds,
@@ -68,14 +70,14 @@ def read_evidence(arguments: argparse.Namespace) -> Evidence:
         selection=lambda case: selection_of(case, results),
         on_request={path.stem: read_parquet(path) for path in arguments.analyses},
         metrics=read_parquet(results / "metrics.parquet"),
-        at_limit=at_limit(read_json(results / "settings.json")),
+        at_limit={case: limit_of(entry) for case, entry in fits.items() if entry.get("at_limit")},
+        on_edges={case: entry.get("on_edges", []) for case, entry in fits.items()},
     )
 
 
-def at_limit(settings: list[dict[str, Any]]) -> set[Case]:
-    """Return the cases whose training was ended by the limit of epochs, from settings.json."""
-    entries = [entry for entry in settings if entry.get("at_limit")]
-    return {Case(Task(entry["dataset"], entry["protocol"]), entry["method"], entry["seed"]) for entry in entries}
+def limit_of(entry: dict[str, Any]) -> str:
+    """Return what is limited in the training of a method, from its entry in settings.json."""
+    return "iterations" if entry.get("epochs") is None else "epochs"
 
 
 def tasks(names: list[str], results: Path) -> list[RunTask]:

@@ -65,6 +65,7 @@ def run(arguments: argparse.Namespace) -> None:
                     "value": float(value),
                     "chosen": value == chosen.given().get(parameter),
                     "epochs": selection.chosen.epochs,
+                    "at_limit": selection.chosen.at_limit,
                     "validation": selection.chosen.value,
                 }
             )

@@ -11,7 +11,7 @@ from pydantic import Field
 from vsebench.core.tasks import Task
 from vsebench.evaluation.convergence import seconds_by_seed, to_best_epoch
 from vsebench.papers.claim import AgainstRivals, ClaimCase, ClaimTest
-from vsebench.papers.evidence import Evidence, Measurement, UntestableError, Values, exact, ratio
+from vsebench.papers.evidence import UNKNOWN, Evidence, Measurement, UntestableError, Values, exact, ratio
 
 
 class RatioToRival(AgainstRivals):
@@ -142,8 +142,17 @@ class TimeToConverge(MultipleOfRival):
             raise UntestableError("Training up to the best epoch was not timed; set timing.to_best_epoch: true.")
         return np.array(list(seconds.values()))
 
+    def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
+        """Return the ratio; that of fits which a limit stopped is no number, but a bound in the reason."""
+        measured = super().measure(evidence, case)
+        return UNKNOWN if evidence.stopped(case.task, self.method, case.rival) else measured
+
     def obstacle(self, evidence: Evidence, case: ClaimCase) -> str | None:
-        return evidence.stopped(case.task, self.method, case.rival) or super().obstacle(evidence, case)
+        ours, theirs = (evidence.stopped(case.task, variant) for variant in (self.method, case.rival))
+        if not (ours or theirs):
+            return super().obstacle(evidence, case)
+        value = f"at {'most' if ours else 'least'} {super().measure(evidence, case).effect().value:.3g}"
+        return " ".join(filter(None, [ours, theirs, f"So the ratio is {'unknown' if ours and theirs else value}."]))
 
 
 class TimeToShare(AgainstRivals):
@@ -169,7 +178,8 @@ class TimeToShare(AgainstRivals):
         chosen = evidence.history.filter(phase="selection", dataset=task.dataset, protocol=task.protocol)
         both = [self._seconds(chosen.filter(seed=seed), case.rival) for seed in evidence.seeds]
         ours, theirs = np.array(both).T
-        return ratio(theirs, ours, "seeds", self.times)
+        measured = ratio(theirs, ours, "seeds", self.times)
+        return UNKNOWN if evidence.stopped(task, self.method, case.rival) else measured
 
     def _seconds(self, history: pl.DataFrame, rival: str) -> tuple[float, float]:
         """Return the seconds of the method and of the rival, given the history of one seed."""
@@ -181,7 +191,8 @@ class TimeToShare(AgainstRivals):
         return ours, theirs
 
     def obstacle(self, evidence: Evidence, case: ClaimCase) -> str | None:
-        return evidence.stopped(case.task, self.method, case.rival) or super().obstacle(evidence, case)
+        stopped = evidence.stopped(case.task, self.method, case.rival)
+        return f"{stopped} So the ratio is unknown." if stopped else super().obstacle(evidence, case)
 
 
 class ModelBytes(AgainstRivals):

@@ -24,6 +24,9 @@ class GainOverBest(AtTasks):
         for task, metric in itertools.product(self.tasks(evidence, *self.members), self.metrics):
             yield ClaimCase.at(task, metric)
 
+    def fits(self, case: ClaimCase) -> list[str]:
+        return [self.method, *self.members]
+
     def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
         metrics = evidence.resampled(case.task, [self.method, *self.members], case.measured)
         best = 1 + int(metrics.means[1:].argmax())
@@ -82,6 +85,9 @@ class SizeSpread(AtTasks):
             yield ClaimCase.at(task, metric)
 
     def sized(self) -> list[str]:
+        return self.sizes
+
+    def fits(self, case: ClaimCase) -> list[str]:
         return self.sizes
 
     def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:

@@ -18,6 +18,7 @@ from vsebench.papers.evidence import (
     interval,
     metric_difference,
     metric_of_both,
+    stopped_by,
 )
 
 
@@ -43,14 +44,21 @@ class Setting(AtTasks):
             yield ClaimCase.at(task, self.metric)
 
     def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
-        sweep = varied(self, self.parameter, evidence, case.task).filter(metric=self.metric)
-        better, worse = (best_value(sweep, bounds, len(evidence.seeds)) for bounds in (self.better, self.worse))
-        ours, theirs = (tables_of_value(self, self.parameter, evidence, case.task, value) for value in (better, worse))
+        values = self._values(evidence, case)
+        ours, theirs = (tables_of_value(self, self.parameter, evidence, case.task, value) for value in values)
         if self.ratio_at_least is not None:
             return interval(
                 metric_of_both(ours, theirs, self.metric, evidence.resamples), quotient, self.ratio_at_least
             )
         return metric_difference(ours, theirs, self.metric, evidence.resamples)
+
+    def _values(self, evidence: Evidence, case: ClaimCase) -> list[float]:
+        """Return the better and the worse value that are compared."""
+        sweep = varied(self, self.parameter, evidence, case.task).filter(metric=self.metric)
+        return [best_value(sweep, bounds, len(evidence.seeds)) for bounds in (self.better, self.worse)]
+
+    def remark(self, evidence: Evidence, case: ClaimCase) -> str | None:
+        return stopped_values(self, self.parameter, evidence, case.task, self._values(evidence, case))
 
     def obstacle(self, evidence: Evidence, case: ClaimCase) -> str | None:
         return untuned(self, self.parameter, evidence) or super().obstacle(evidence, case)
@@ -77,12 +85,20 @@ class StatedOptimum(AtTasks):
             yield ClaimCase.at(task, self.metric)
 
     def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
+        values = self._values(evidence, case)
+        ours, theirs = (tables_of_value(self, self.parameter, evidence, case.task, value) for value in values)
+        return metric_difference(ours, theirs, self.metric, evidence.resamples)
+
+    def _values(self, evidence: Evidence, case: ClaimCase) -> list[float]:
+        """Return the value that validates best and the stated one."""
         sweep, stated = varied(self, self.parameter, evidence, case.task), self.optimum[case.task.dataset]
         if sweep.is_empty() or stated not in sweep["value"]:
             raise UntestableError(f"The run does not try {self.method} with {self.parameter} = {stated:g}.")
-        best = best_value(sweep.filter(metric=self.metric), [float("-inf"), float("inf")], len(evidence.seeds))
-        ours, theirs = (tables_of_value(self, self.parameter, evidence, case.task, value) for value in (best, stated))
-        return metric_difference(ours, theirs, self.metric, evidence.resamples)
+        everywhere = [float("-inf"), float("inf")]
+        return [best_value(sweep.filter(metric=self.metric), everywhere, len(evidence.seeds)), stated]
+
+    def remark(self, evidence: Evidence, case: ClaimCase) -> str | None:
+        return stopped_values(self, self.parameter, evidence, case.task, self._values(evidence, case))
 
     def obstacle(self, evidence: Evidence, case: ClaimCase) -> str | None:
         return untuned(self, self.parameter, evidence) or super().obstacle(evidence, case)
@@ -105,6 +121,21 @@ def tables_of_value(
     """Return the tables RANKS of a value of a setting, one per seed."""
     tables = [evidence.read_sweep_ranks(each, parameter) for each in evidence.cases(task, test.method)]
     return [table.filter(pl.col("value") == value) for table in tables]
+
+
+def stopped_values(
+    test: ClaimTest, parameter: str, evidence: Evidence, task: Task, values: Sequence[float]
+) -> str | None:
+    """Return which of these values of a setting have fits that a limit stopped, in a sentence each; None for none."""
+    stopped = varied(test, parameter, evidence, task).filter("at_limit")
+    limit = "iterations" if stopped["epochs"].null_count() else "epochs"
+    seeds = {value: sorted(set(stopped.filter(value=value)["seed"])) for value in dict.fromkeys(values)}
+    sentences = [
+        stopped_by(f"{test.method} with {parameter} = {value:g}", limit, of_value)
+        for value, of_value in seeds.items()
+        if of_value
+    ]
+    return " ".join(sentences) or None
 
 
 def untuned(test: ClaimTest, parameter: str, evidence: Evidence) -> str | None:

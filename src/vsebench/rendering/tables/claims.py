@@ -9,7 +9,7 @@ from vsebench.rendering.table import Cell, Column, Row, Table
 
 TEXTS = (
     "paper", "claim", "where", "quotation", "level", "dataset", "protocol", "data", "method", "rival", "effect_is",
-    "reason",
+    "reason", "remark",
 )  # fmt: skip
 COLUMNS_OF_CASES = (
     *(Column(name, name, shown=False) for name in TEXTS),
@@ -81,7 +81,10 @@ def where_tested(results: Results, line: Line) -> str:
             return str(line["reason"])
         if line["n_tasks"] > 1:
             return f"Mean over {line['n_tasks']} tasks"
-    uncounted = f"; not counted: {line['reason']}" if line["reason"] and line["level"] == "case" else ""
+    uncounted = ""
+    if line["level"] == "case":
+        uncounted = f"; not counted: {line['reason']}" if line["reason"] else ""
+        uncounted += f"; {line['remark']}" if line["remark"] and line["remark"] not in uncounted else ""
     if line["dataset"] is None:
         return ("Simulated, sizes varied" if line["data"] == "simulated" else "Computed") + uncounted
     task = results.task_title(Task(line["dataset"], line["protocol"]))
