@@ -38,6 +38,13 @@ def test_training_stops_once_patience_is_used_up(validation):
     assert history["validation"].to_list() == pytest.approx([0.1, 0.5, 0.4, 0.5, 0.3])
 
 
+def test_without_patience_training_goes_on_to_the_last_epoch(validation):
+    found, history, model = tried(validation, right=[0.5, 0.1, 0.3], patience=None, maximum=3)
+    assert (found.epochs, found.value, found.at_limit) == (3, pytest.approx(0.3), False)
+    assert len(history) == 3
+    assert model.table[:, 0].sum() == 3
+
+
 def test_training_that_the_limit_ends_before_patience_says_so(validation):
     rising = {"right": [0.1, 0.2, 0.3, 0.4, 0.5, 0.5, 0.5, 0.5]}
     assert tried(validation, **rising, patience=3, maximum=7)[0].at_limit

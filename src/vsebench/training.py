@@ -107,14 +107,14 @@ def attempt(
             model = fitter.model()
             record["validation"] = validation.value(model)
             records.append(record)
-            if record["validation"] > best:
+            if limits.patience is None or record["validation"] > best:
                 best, best_epoch = record["validation"], epoch
                 kept = copy.deepcopy(model)  # training may go on to change its arrays
             elif epoch - best_epoch >= limits.patience:
                 break
     except DivergenceError:
         return Attempt(settings, None, None), history(records, case, "selection"), None
-    at_limit = len(records) - best_epoch < limits.patience
+    at_limit = limits.patience is not None and len(records) - best_epoch < limits.patience
     return Attempt(settings, best_epoch, best, at_limit), history(records, case, "selection"), kept
 
 

@@ -2,7 +2,7 @@
 
 from math import prod
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -17,7 +17,9 @@ class Epochs(Strict):
     """The rule by which training stops."""
 
     maximum: int = Field(ge=1)  # largest number of epochs
-    patience: int = Field(ge=1)  # training stops after this many epochs without a better validation metric
+    # training stops after this many epochs without a better validation metric, and the model of the best epoch is kept;
+    # `null`: training goes on to the maximum, and the last model is kept, to compare what a loss is minimised to
+    patience: Annotated[int, Field(ge=1)] | None
 
 
 class MethodConfig(Strict):
