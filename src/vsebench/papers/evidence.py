@@ -102,7 +102,7 @@ class OfMeans(Measurement):
     estimates: Estimates
     statistic: Callable[[Values], Values]  # maps means, (m, n_quantities), to effects, (m,)
     bound: float = 0.0
-    tested: bool = True  # whether there is a p-value, for equality to the bound
+    tested: bool = True  # whether there is a p-value, for the hypothesis that the effect is the bound
     logarithm: bool = False  # whether `statistic` and `bound` are logarithms of the effect
 
     def effect(self, level: float = LEVEL) -> Effect:
@@ -413,7 +413,7 @@ def metric_difference(
 def metric_of_both(
     ours: Sequence[pl.DataFrame], theirs: Sequence[pl.DataFrame], metric: str, resamples: int
 ) -> Estimates:
-    """Return a metric of two methods on the same images as two quantities, given one table RANKS per seed each."""
+    """Return estimates of a metric of two methods from their tables RANKS of the same images, one per seed."""
     check_same_images(ours, theirs)
     both = [np.hstack([by_image(a, [metric]), by_image(b, [metric])]) for a, b in zip(ours, theirs, strict=True)]
     return of_units(both, resamples)

@@ -34,7 +34,7 @@ def opt_auc_epoch(embedding, pipeline, steps, rates, streams):
     shrinkage = np.float32(rates.learning_rate * rates.regularisation)
     loss = 0.0
     for first in turns(steps):
-        growth = 1.0  # the product of the 1 + exp(-|m|): one logarithm per batch
+        growth = 1.0  # product of the factors 1 + exp(-|m|), so that a batch needs one logarithm
         for t in range(BATCH):
             choose_and_read(t, pipeline, first, steps, streams.positives)
             if t < batch_size(steps, first + BATCH):

@@ -34,7 +34,7 @@ def of_siblings(values: Values) -> Values:
 
 
 def of_ratios(values: Values) -> Values:
-    """Return the difference of the ratio of sibling precision to precision."""
+    """Return the method's ratio of sibling precision to precision, minus that of the rival."""
     ours, theirs = (values[:, n + 1] / values[:, n].clip(1e-12) for n in (0, 2))
     return np.asarray(ours - theirs)
 
