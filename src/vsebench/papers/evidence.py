@@ -177,7 +177,7 @@ def _all_of(kind: type[Same], measurements: Sequence[Measurement]) -> list[Same]
 
 
 def _pool_means(parts: Sequence[tuple[str, OfMeans]]) -> OfMeans:
-    """Pool functions of means over images.
+    """Combine the functions of means over images that several tasks have into one.
 
     Within a corpus, cases with different numbers of images may share images although their resamples differ. Their
     resamples are sorted by the effect, as if the effects rose and fell together, so that no variance is understated.

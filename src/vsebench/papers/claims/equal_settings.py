@@ -31,7 +31,7 @@ class EpochsAtEqualSettings(AgainstRivals):
             raise UntestableError(f"The run trained {self.method} and {case.rival} with no settings in common.")
         if np.isinf(both).any():
             raise UntestableError(
-                f"With settings that {self.method} and {case.rival} share, the limit of epochs ended training."
+                f"At settings that {self.method} and {case.rival} share, the limit of epochs ended training too early."
             )
         means = np.exp(np.log(both).mean(axis=0))  # (method and rival, seeds)
         return ratio(means[1], means[0], "seeds of the search")

@@ -143,7 +143,7 @@ class TimeToConverge(MultipleOfRival):
         return np.array(list(seconds.values()))
 
     def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
-        """Return the ratio; that of fits which a limit stopped is no number, but a bound in the reason."""
+        """Return the ratio; it is unknown if the limit of epochs stopped a fit, and `obstacle` then states a bound."""
         measured = super().measure(evidence, case)
         return UNKNOWN if evidence.stopped(case.task, self.method, case.rival) else measured
 

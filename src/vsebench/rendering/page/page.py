@@ -159,7 +159,7 @@ def describe_task(
     def names(instances: Mapping[str, Instance]) -> list[str]:
         return [name for name, instance in instances.items() if instance.parameters.get("task") == str(task)]
 
-    # The table of all metrics is folded, if there is one of a few metrics.
+    # The table of all metrics is collapsed at first, if there is also a table of a few metrics.
     folded = f"accuracy-{task.name}" if f"accuracy-few-{task.name}" in tables else None
     return {
         "id": task.name,
