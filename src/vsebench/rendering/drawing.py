@@ -59,7 +59,7 @@ def panels_of_groups(numbers: Sequence[int], width: float, heights: Sequence[flo
 
 
 def nothing(reason: str = "Nothing to draw in this run") -> Figure:
-    """Return a figure that states why nothing is drawn, for kinds that need the results to know (`FigureKind.is_empty`)."""
+    """Return a figure that states why nothing is drawn, where only the results show this (`FigureKind.is_empty`)."""
     figure = Figure(figsize=(SINGLE, 1))
     figure.text(0.5, 0.5, reason, ha="center", va="center")
     return figure
