@@ -219,6 +219,33 @@ def test_settings_out_of_range_are_refused(name, key, value):
         read_settings(load_method(name), settings_of(name).model_dump() | {key: value}, "some.yaml")
 
 
+@pytest.mark.parametrize(
+    ("name", "changes", "message"),
+    [
+        ("nearest_images", {"only_first": True}, "only_first: .*set `found`"),
+        ("nearest_images", {"distance": "euclidean", "weights": "cosine"}, "weights: 'cosine' needs the distance"),
+        ("nearest_images", {"distance": "euclidean", "weights": "exponential"}, "weights: 'exponential' needs the"),
+        ("lsep", {"optimiser": "adam"}, "optimiser: .*'adamw' or 'sgd'"),
+        ("lsep", {"hidden": []}, "dropout: a network without a hidden layer has no units to drop"),
+        ("x_ent", {"joint": False, "unseen_update": "procrustes"}, "unseen_update: .*set joint: true"),
+        ("x_ent", {"score": "cosine", "offset": "frequency"}, "offset.*need score: dot"),
+        ("s_x_ent", {"score": "cosine", "correct_for_frequency": True}, "correct_for_freq.*need score: dot"),
+        ("s_x_ent", {"exclude": "next_image", "negative_power": 0.5}, r"negative_power: .*set 1\.0"),
+        ("s_x_ent", {"exclude": "next_image", "presampled": 100}, "presampled: .*set null"),
+        ("s_x_ent", {"joint": True, "optimiser": "sgd"}, "optimiser: vectors of sampled labels are trained by AdamW"),
+        ("s_x_ent", {"joint": False, "label_terms": 0.01}, "label_terms: they have no effect on fixed vectors"),
+        ("s_opt_x_ent_published", {"joint": False}, "joint"),
+    ],
+)
+def test_settings_that_do_not_go_together_are_refused(name, changes, message):
+    with pytest.raises(UserError, match=f"{name}: {message}"):
+        settings_of(name, **changes)
+
+
+def test_fixed_vectors_of_sampled_labels_need_no_adamw():
+    assert settings_of("s_x_ent", joint=False, optimiser="sgd").optimiser == "sgd"
+
+
 def test_initial_vectors_of_warp_that_are_too_long_are_shortened_with_shorten_start():
     with workers(1) as pool:
         problem, _ = problem_of("labels", pool)

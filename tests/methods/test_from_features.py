@@ -12,7 +12,6 @@ from vsebench import models
 from vsebench.core.errors import UserError
 from vsebench.core.storage import read_arrays, write_arrays
 from vsebench.data.problem import Queries
-from vsebench.methods.base import load_method, read_settings
 from vsebench.methods.by_features.neighbours import found_by_chance
 
 WITH_FEATURES = [name for name, offers in PROBLEMS.items() if "features" in offers]
@@ -104,12 +103,6 @@ def test_neighbours_found_by_chance_are_followed_by_the_next(where, only_first, 
     assert np.array_equal(np.vstack(halves), model.scores(queries))
 
 
-def test_a_first_neighbour_that_is_always_found_cannot_be_missed():
-    values = read_settings(load_method("nearest_images"), {"neighbours": 1}, "some.yaml").model_dump()
-    with pytest.raises(UserError, match=r"some\.yaml: only_first: .*set `found`"):
-        read_settings(load_method("nearest_images"), values | {"only_first": True}, "some.yaml")
-
-
 def test_of_neighbours_at_the_same_distance_the_first_is_nearer():
     model, _ = fit_to("nearest_images", matrix_of([[0], [1], [2]], 3), [[1], [1], [1]], neighbours=2)
     (scores,) = model.scores(new_images([[1]], 3))
@@ -154,10 +147,3 @@ def test_images_that_cannot_be_scored_are_refused(name, normalise):
     without = Queries(np.array([0], dtype=np.int32), matrix_of([[]], 2))
     with pytest.raises(UserError, match="scores images by their features, and these images have none"):
         model.scores(without)
-
-
-@pytest.mark.parametrize("weights", ["cosine", "exponential"])
-def test_weights_by_cosine_need_the_distance(weights):
-    values = {"neighbours": 3, "distance": "euclidean", "weights": weights}
-    with pytest.raises(UserError, match=rf"some\.yaml: weights: '{weights}' needs the distance"):
-        read_settings(load_method("nearest_images"), values, "some.yaml")

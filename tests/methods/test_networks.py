@@ -11,12 +11,10 @@ from tests.methods.problems import (
     check_slopes,
     names_of_methods,
     network,
-    settings_of,
 )
 from vsebench import models
-from vsebench.core.errors import UserError
 from vsebench.data.problem import Queries
-from vsebench.methods.base import Method, Settings, load_method, read_settings
+from vsebench.methods.base import Method, Settings, load_method
 from vsebench.methods.networks.training import LabelTable, Loss, NetworkMethod
 from vsebench.training import DivergenceError, timed_epoch
 
@@ -104,15 +102,3 @@ def test_a_step_is_the_optimisers_with_decay_of_weights_and_not_of_intercepts(op
         slope = parameter.gradient
         move = slope if optimiser == "sgd" else slope / (np.abs(slope) + 1e-8)  # of the first step
         np.testing.assert_allclose(parameter.value, start - 0.01 * (move + decay * start), atol=1e-6)
-
-
-def test_an_unknown_optimiser_is_refused():
-    values = settings_of("lsep").model_dump() | {"optimiser": "adam"}
-    with pytest.raises(UserError, match=r"some\.yaml: optimiser: .*'adamw' or 'sgd'"):
-        read_settings(load_method("lsep"), values, "some.yaml")
-
-
-def test_dropout_without_a_hidden_layer_is_refused():
-    values = settings_of("lsep").model_dump() | {"hidden": []}
-    with pytest.raises(UserError, match=r"some\.yaml: dropout: a network without a hidden layer has no units to drop"):
-        read_settings(load_method("lsep"), values, "some.yaml")

@@ -4,19 +4,10 @@ import numpy as np
 import pytest
 
 from tests.builders import dense, matrix_of
-from tests.methods.problems import (
-    check_gradients,
-    features_of,
-    network,
-    only,
-    problem_from,
-    problem_of,
-    settings_of,
-)
-from vsebench.core.errors import UserError
+from tests.methods.problems import check_gradients, features_of, network, only, problem_from, problem_of, settings_of
 from vsebench.core.workers import workers
 from vsebench.data.problem import WordVectors
-from vsebench.methods.base import load_method, read_settings
+from vsebench.methods.base import load_method
 from vsebench.methods.words.word_vectors import label_vectors
 
 FULL = ["fast0tag", "x_ent"]
@@ -173,26 +164,10 @@ def test_the_correction_gives_the_order_of_drawn_positives_back():
     np.testing.assert_allclose(actual - actual[0], np.log(DRAWN_POSITIVE[:4] / DRAWN_POSITIVE[0]), atol=0.06)
 
 
-@pytest.mark.parametrize(
-    ("name", "changes", "key"),
-    [("x_ent", {"offset": "frequency"}, "offset"), ("s_x_ent", {"correct_for_frequency": True}, "correct_for_freq")],
-)
-def test_nothing_is_added_to_cosines(name, changes, key):
-    values = settings_of(name).model_dump() | changes | {"score": "cosine"}
-    with pytest.raises(UserError, match=rf"some\.yaml: {key}.*need score: dot"):
-        read_settings(load_method(name), values, "some.yaml")
-
-
 def test_batch_and_next_image_end_where_their_negatives_lead():
     """All images of the batch are of one kind: with the next image's labels p_n is q, so that no label is lifted."""
     actual = scores_on_a_table("s_x_ent", 150, exclude="next_image", negatives=20, positives=20)[:4]
     np.testing.assert_allclose(actual, 0, atol=0.06)
-
-
-def test_the_power_of_negatives_that_come_from_the_next_image_is_refused():
-    values = settings_of("s_x_ent").model_dump() | {"exclude": "next_image", "negative_power": 0.5}
-    with pytest.raises(UserError, match=r"some\.yaml: negative_power: .*set 1\.0"):
-        read_settings(load_method("s_x_ent"), values, "some.yaml")
 
 
 def test_presampled_negatives_are_of_the_labels_drawn_for_the_epoch():
@@ -213,12 +188,6 @@ def test_many_presampled_negatives_end_at_the_lift():
     np.testing.assert_allclose(actual, lift, atol=0.06)
 
 
-def test_presampled_negatives_of_the_next_image_are_refused():
-    values = settings_of("s_x_ent").model_dump() | {"exclude": "next_image", "presampled": 100}
-    with pytest.raises(UserError, match=r"some\.yaml: presampled: .*set null"):
-        read_settings(load_method("s_x_ent"), values, "some.yaml")
-
-
 def test_the_published_network_learns_as_the_sampled_one_and_its_words_by_undivided_steps():
     same = {"hidden": [], "decay": 0.0, "vectors": "raw", "scale": 1.0, "exclude": "drawn", "joint": True}
     same |= {"batch": 128}
@@ -228,19 +197,3 @@ def test_the_published_network_learns_as_the_sampled_one_and_its_words_by_undivi
     assert np.array_equal(plain.layers.weights[0].value, published.layers.weights[0].value)
     moved = [np.abs(fitter.table.trained() - fitter.table.start).max() for fitter in (plain, published)]
     assert 0 < moved[0] < 0.011 < moved[1]  # Adam's first step is the rate, 0.01
-
-
-@pytest.mark.parametrize(("joint", "refused"), [(True, True), (False, False)])
-def test_trained_vectors_of_sampled_labels_need_adamw(joint, refused):
-    values = settings_of("s_x_ent").model_dump() | {"joint": joint, "optimiser": "sgd"}
-    if not refused:
-        read_settings(load_method("s_x_ent"), values, "some.yaml")
-        return
-    with pytest.raises(UserError, match=r"some\.yaml: optimiser: vectors of sampled labels are trained by AdamW"):
-        read_settings(load_method("s_x_ent"), values, "some.yaml")
-
-
-def test_published_words_are_always_trained():
-    values = settings_of("s_opt_x_ent_published").model_dump() | {"joint": False}
-    with pytest.raises(UserError, match=r"some\.yaml: joint"):
-        read_settings(load_method("s_opt_x_ent_published"), values, "some.yaml")
