@@ -56,8 +56,7 @@ def test_the_oracle_reaches_the_lrap_that_was_measured_before(label_distribution
         split = split_of(drawn)
         model = oracle(drawn, split, pool)
         ranked = Ranked(
-            rank(model, split.test, drawn.features, pool, "oracle"),
-            list_tops(model, split.test, drawn.features, pool),
+            rank(model, split.test, drawn.features, pool, "oracle"), list_tops(model, split.test, drawn.features, pool)
         )
     (actual,) = measure([ranked], ["map"], 20, 100)[0].values
     assert isinstance(model, KINDS[label_distribution])

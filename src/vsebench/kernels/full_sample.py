@@ -17,6 +17,17 @@ Of each image only u_i is stored. Before an image is updated, u_i is brought up 
 since its last update; v_i = u_i - gamma p_i is computed where it is needed.
 
 How the positives are indexed, with an example: `vsebench.methods.by_labels.full_sample.rows_and_columns`.
+
+Arguments have the same meaning in all functions; docstrings only state further arguments:
+
+rows, columns : `Rows` and `Columns`
+labels : `LabelSide`, or (n_labels, K), the v_c
+blocks : (K / 16, n_images, 16), the u_i
+scores : (n_slots,), the s_ic in the slots of `Columns`
+penalties : (n_labels,), beta_c
+squared_norms : (n_labels,), |v_c|^2
+hessian : (K, K), H^C, or H^I = sum_i u_i u_i' in an update of labels
+gamma, regularisation : gamma and lambda
 """
 
 from typing import NamedTuple
@@ -99,13 +110,10 @@ class LabelSide(NamedTuple):
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def extend_image(i, blocks, changes, rows, gamma, extended, row):
-    """Write u_i, brought up to date with the changes of its labels, into a row of `extended` (n, K) float32.
+    """Write u_i, brought up to date with the changes of its labels' vectors, into a row of `extended`, (n, K).
 
-    i : integer, the image
-    blocks : (K / 16, n_images, 16) float32, the u_i before the changes
-    changes : (n_labels, K) float32, the changes of the labels' vectors
-    rows : `Rows`
-    gamma : float32
+    changes : (n_labels, K)
+    blocks : before the changes
     """
     first, last = rows.offsets[i], rows.offsets[i + 1]
     scale = np.float32(gamma / np.sqrt(max(last - first, 1)))
@@ -142,12 +150,8 @@ def sweep_images(start, stop, rows, labels, gamma, regularisation, blocks, score
     """Update the images `start` to `stop`, factor by factor, to the minimum of the loss in each.
 
     start, stop : integers, images in the kernels' order; start is a multiple of 16
-    rows : `Rows`
-    labels : `LabelSide`
-    gamma, regularisation : float32, gamma and lambda
-    blocks : (K / 16, n_images, 16) float32, the u_i; updated
-    scores : (n_slots,) float32, the s_ic in the slots of `Columns`; written
-    extended : (at least stop - start, K) float32, the u_i of these images as rows; written
+    blocks, scores : updated
+    extended : (at least stop - start, K), the u_i of these images as rows; written
 
     Returns the sum of the |v_i|^2, float64.
     """
@@ -209,9 +213,8 @@ def gather_labels(f0, group, width, n, vectors, rows, x):
 
     group, width : integers, the first image and the number of images, at most 16
     n : integer, the largest number of labels of an image; x is 0 where an image has fewer
-    vectors : (n_labels, K) float32, v_c
-    rows : `Rows`
-    x : (at least n, 16, 16) float32, written
+    vectors : (n_labels, K), v_c
+    x : (at least n, 16, 16), written
     """
     for lane in range(width):
         first, degree = rows.offsets[group + lane], rows.offsets[group + lane + 1] - rows.offsets[group + lane]
@@ -227,9 +230,8 @@ def gather_labels(f0, group, width, n, vectors, rows, x):
 def negative_products(f0, u, hessian, slopes):
     """Write the factors f0 to f0 + 16 of -H^C u for 16 images: the slope of the loss, without the positives' terms.
 
-    u : (K, 16) float32, factor x image
-    hessian : (K, K) float32, H^C
-    slopes : (16, 16) float32, factor of the block x image; written
+    u : (K, 16), factor x image
+    slopes : (16, 16), factor of the block x image; written
     """
     for f in range(LANES):
         store(slopes, (f, 0), broadcast(np.float32(0)))
@@ -254,8 +256,6 @@ def minimise_block(f0, n, x, targets, excess, score, slopes, u, roots, hessian, 
     slopes : (16, 16) float32, -H^C u, factor of the block x image; updated
     u : (K, 16) float32, u_i, factor x image; updated
     roots : `Vector`, the a_i
-    hessian : (K, K) float32, H^C
-    regularisation : float32, lambda
 
     Returns the sums over the block of the squared v_if, a `Vector`.
     """
@@ -291,14 +291,8 @@ def sweep_labels(start, stop, columns, blocks, previous, penalties, hessian, reg
                 / [sum_i (w_ic (u_if - a_i v'_cf)^2 - beta_c u_if^2) + beta_c h^I_ff + lambda]
 
     start, stop : integers, labels
-    columns : `Columns`
-    blocks : (K / 16, n_images, 16) float32, u_i
-    previous : (n_labels, K) float32, v'_c, the labels before the sweep
-    penalties : (n_labels,) float32, beta_c
-    hessian : (K, K) float32, H^I = sum_i u_i u_i'
-    regularisation : float32, lambda
-    scores : (n_slots,) float32, s_ic; updated
-    labels : (n_labels, K) float32, v_c; updated
+    previous : (n_labels, K), v'_c, the labels before the sweep
+    scores, labels : updated
     """
     most = longest(columns.tiles, start, stop)
     x = scratch(most * LANES * LANES).reshape(most * LANES, LANES)  # u_if: (tile, factor of the block) x positive
@@ -349,9 +343,8 @@ def gather_images(f0, first, degree, n_tiles, blocks, images, x):
 
     first : integer, the label's first slot
     degree, n_tiles : integers, its numbers of images and tiles; x is 0 in the padding of the last tile
-    blocks : (K / 16, n_images, 16) float32, u_i
     images : (n_slots + AHEAD,) int32, of `Columns`
-    x : (at least 16 n_tiles, 16) float32, written
+    x : (at least 16 n_tiles, 16), written
     """
     for j in range(degree):
         prefetch(blocks, (f0 // LANES, images[first + j + AHEAD], 0))
@@ -367,8 +360,6 @@ def exclusion(first, n_tiles, columns, scores, overlap):
     """Return the sums of w a (1 - z) and of w a^2 over the positives of a label, float32.
 
     first, n_tiles : integers, the label's first slot and number of tiles
-    columns : `Columns`
-    scores : (n_slots,) float32, s_ic
     overlap : float32, <v'_c, v_c>
     """
     excluded, curvature = broadcast(np.float32(0)), broadcast(np.float32(0))
@@ -383,13 +374,7 @@ def exclusion(first, n_tiles, columns, scores, overlap):
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True)
 def positive_loss(columns, scores, penalties, squared_norms):
-    """Return the sum over positives of w (1 - z)^2 - beta s^2, float64, where v'_c = v_c.
-
-    columns : `Columns`
-    scores : (n_slots,) float32, s_ic
-    penalties : (n_labels,) float32, beta_c
-    squared_norms : (n_labels,) float32, |v_c|^2
-    """
+    """Return the sum over positives of w (1 - z)^2 - beta s^2, float64, where v'_c = v_c."""
     loss = 0.0
     for c in range(len(penalties)):
         missed, scored = broadcast(np.float32(0)), broadcast(np.float32(0))

@@ -2,6 +2,12 @@
 
 A step reads and changes only the vectors of the drawn labels, so its cost does not grow with the number of labels.
 
+Arguments have the same meaning in all functions; docstrings only state exceptions and further arguments:
+
+chosen, n_positives : (m, P + N) int32, from `sample_labels`, and P
+table : `WordTable`
+outputs : (m, d) float32, the vectors of the m images
+
 Source: Ni and others, "Sampled image tagging and retrieval methods on user generated content", Eq. 1 and S5, as means
 over the draws.
 """
@@ -14,17 +20,7 @@ from numpy.typing import NDArray
 
 from vsebench.kernels.losses.logistic import sigmoid, softplus
 from vsebench.kernels.losses.optimisers import adamw_move, adamw_rates
-from vsebench.kernels.vectors import (
-    FASTMATH,
-    LANES,
-    add_up,
-    aligned,
-    broadcast,
-    load,
-    padded_size,
-    prefetch,
-    scratch,
-)
+from vsebench.kernels.vectors import FASTMATH, LANES, add_up, aligned, broadcast, load, padded_size, prefetch, scratch
 
 
 class WordTable(NamedTuple):
@@ -94,12 +90,9 @@ def sampled_loss(outputs, chosen, n_positives, weight, pairwise, table):
 
     If vectors are trained, the table keeps the draws, outputs and slopes that their gradients are computed from.
 
-    outputs : (m, d) float32, overwritten with the derivatives; zeros for an image without a sample
-    chosen : (m, P + N) int32, from `sample_labels`
-    n_positives : P
-    weight : of the negatives
+    outputs : overwritten with the derivatives; zeros for an image without a sample
+    weight : weight of the negatives
     pairwise : whether to use the pairwise loss
-    table : `WordTable`
     """
     d, size = outputs.shape[1], table.vectors.shape[1]
     output, slope = scratch(size), scratch(size)
@@ -178,7 +171,6 @@ def keep_draws(table, n_touched, chosen, row, slopes, output):
 def add_up_gradient(table, slot, gradient):
     """Write the gradient of a drawn label's vector, (K,) float32, a sum over the images of the batch.
 
-    table : `WordTable`
     slot : integer, the slot of the label in `table.touched`
     """
     for k in range(len(gradient)):
@@ -201,10 +193,9 @@ def add_label_terms(chosen, n_positives, weight, table):
 
         weight * (mean over p, p' of log(1 + exp(-<v_p, v_p'>)) + mean over p, n of log(1 + exp(<v_p, v_n>)))
 
-    chosen : (m, P + N) int32, the draws of the last call of `sampled_loss`
-    n_positives : P
+    chosen : the draws of the last call of `sampled_loss`
     weight : weight of these terms, alpha
-    table : `WordTable` with trained vectors and memory for such terms
+    table : with trained vectors and memory for such terms
     """
     n_drawn = chosen.shape[1]
     of_positive = weight / n_positives**2
@@ -235,7 +226,6 @@ def move_touched(table, n_touched, n_images, number, learning_rate, decay):
 
     AdamW on all vectors would also move labels that were drawn in earlier batches. A vector decays when it is drawn.
 
-    table : `WordTable`
     n_touched : number of drawn labels; their gradients are sums over `n_images` images
     number : integer, number of the step, from 1
     learning_rate, decay : float
@@ -263,9 +253,7 @@ def published_steps(vectors, outputs, chosen, n_positives, learning_rate):
     Steps are not divided by P, N or the number of images, and a label that was drawn twice for an image moves once.
 
     vectors : (n_labels, K) float32, updated, as in a `WordTable`
-    outputs : (m, d) float32, the images' vectors f
-    chosen : (m, P + N) int32, from `sample_labels`
-    n_positives : P
+    outputs : the f
     learning_rate : r
     """
     d = outputs.shape[1]

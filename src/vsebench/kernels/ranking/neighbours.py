@@ -5,6 +5,19 @@ The key of a training row x for a query q is <q, x> - h, where h, the "half" of 
 slack is a bound on the rounding of the difference between two keys. Rows whose key is within the slack of the k-th
 largest key are compared by their keys in float64, so the result is exact. Of rows with the same key the first are
 taken.
+
+Arguments have the same meaning in all functions; docstrings only state further arguments:
+
+keys : (n,) float32 of one query, or (m, n) float32 of m queries
+queries, rows
+    (m, d) and (n, d) float32. Sparse ones are tuples (data, indices, offsets) of float32, int32 and int32 or int64: CSR
+    with ascending columns in each row.
+halves : (n,) float64, the halves of the rows
+slacks : (m,) float32, the slacks of the queries; `slack` is one of them
+k : integer, 1 to n
+near : (m, k) int32, rows, or (k,) int32 for one query
+group_largest : (g,) float32, k <= g <= n, scratch memory
+spread : (d,) float32, zeros before and after the call, for a sparse query as a dense row
 """
 
 import numpy as np
@@ -22,10 +35,6 @@ def lower_bound(keys, k, group_largest):
 
     The numbers are split into groups. The k-th largest of the groups' largest numbers is such a bound, since k groups
     contain a number that reaches it.
-
-    keys : (n,) float32
-    k : integer
-    group_largest : (g,) float32, k <= g <= n; written
     """
     n_groups = len(group_largest)
     group_largest[:] = keys[:n_groups]
@@ -38,11 +47,9 @@ def lower_bound(keys, k, group_largest):
 
 @njit(cache=True)
 def where_above(keys, bound, above):
-    """Write the ascending indices of the numbers above a bound, comparing 16 at a time, and return their number.
+    """Write the ascending indices of the keys above a bound, float32, to `above`, (n,) int32; return their number.
 
-    keys : (n,) float32
-    bound : float32
-    above : (n,) int32, written
+    16 keys are compared at a time.
     """
     count = 0
     for start in range(0, len(keys), LANES):
@@ -59,12 +66,8 @@ def where_above(keys, bound, above):
 def split_by_rounding(keys, k, slack, sure, open_rows, group_largest):
     """Find the rows that are certainly among the k largest, and those for which rounding leaves this open.
 
-    keys : (n,) float32
-    k : integer, 1 to n
-    slack : float32
     sure : (k,) int32, written: the rows whose keys exceed the k-th largest key by more than the slack, ascending
     open_rows : (n,) int32, written: the rows whose keys differ from it by at most the slack, ascending
-    group_largest : (g,) float32, k <= g <= n; written
 
     Returns the number of sure rows and the number of open rows.
     """
@@ -110,11 +113,7 @@ def dense_product(left, right):
 
 @njit(cache=True)
 def sparse_product(spread, rows, r):
-    """Return the inner product of a query and row r, summed in float64.
-
-    spread : (d,) float32, the query as a dense row
-    rows : CSR, the tuple (data, indices, offsets)
-    """
+    """Return the inner product of a query, spread out as a dense row, and the sparse row r, summed in float64."""
     data, indices, offsets = rows
     total = 0.0
     for entry in range(U64(offsets[r]), U64(offsets[r + 1])):
@@ -124,17 +123,7 @@ def sparse_product(spread, rows, r):
 
 @njit(cache=True, nogil=True)
 def nearest_dense(keys, queries, rows, halves, slacks, k):
-    """Return the k rows with the largest keys for each query.
-
-    keys : (m, n) float32
-    queries : (m, d) float32
-    rows : (n, d) float32
-    halves : (n,) float64
-    slacks : (m,) float32
-    k : integer, 1 to n
-
-    Returns the rows, (m, k) int32, ascending for each query, and their keys, (m, k) float32.
-    """
+    """Return the k rows with the largest keys of each query, ascending, and their keys; (m, k) int32 and float32."""
     near, kept = np.empty((len(keys), k), dtype=np.int32), np.empty((len(keys), k), dtype=np.float32)
     doubtful, exact = np.empty(len(rows), dtype=np.int32), np.empty(len(rows))
     group_largest = np.empty(min(GROUPS * k, len(rows)), dtype=np.float32)
@@ -152,11 +141,9 @@ def nearest_dense(keys, queries, rows, halves, slacks, k):
 
 @njit(cache=True, nogil=True)
 def add_lists(keys, queries, lists):
-    """Add the products to the keys of all rows, along the inverted list of each feature of a query.
+    """Add the products to the keys of all rows, along the inverted list of each feature of a sparse query.
 
-    keys : (m, n) float32, written
-    queries : CSR, the tuple (data, indices, offsets)
-    lists : CSC of the rows, such a tuple: for each feature, the rows that have it
+    lists : CSC of the rows, a tuple like that of CSR: for each feature, the rows that have it
     """
     data, indices, offsets = queries
     numbers, rows, starts = lists
@@ -170,12 +157,7 @@ def add_lists(keys, queries, lists):
 
 @njit(cache=True, nogil=True)
 def add_scan(keys, queries, rows, spread):
-    """Add the products to the keys of all rows, row by row; for few rows, such as those of a tree's leaf.
-
-    keys : (m, n) float32, written
-    queries, rows : CSR, tuples (data, indices, offsets)
-    spread : (d,) float32, zeros before and after the call
-    """
+    """Add the products to the keys of all sparse rows, row by row; for few rows, such as those of a tree's leaf."""
     for q in range(len(keys)):
         spread_out(queries, q, spread)
         for r in range(keys.shape[1]):
@@ -185,7 +167,7 @@ def add_scan(keys, queries, rows, spread):
 
 @njit(cache=True)
 def spread_out(queries, q, spread):
-    """Write query q into a dense row of zeros, (d,) float32; `queries` is CSR, the tuple (data, indices, offsets)."""
+    """Write the sparse query q into a dense row of zeros, (d,) float32."""
     data, indices, offsets = queries
     for entry in range(offsets[q], offsets[q + 1]):
         spread[indices[entry]] = data[entry]
@@ -201,11 +183,7 @@ def clear(queries, q, spread):
 
 @njit(cache=True, nogil=True)
 def nearest_sparse(keys, queries, rows, halves, slacks, spread, k):
-    """Do the same as `nearest_dense` for sparse queries and rows.
-
-    queries, rows : CSR, tuples (data, indices, offsets): float32, int32 and int32 or int64; columns ascend in each row
-    spread : (d,) float32, zeros before and after the call
-    """
+    """Do the same as `nearest_dense` for sparse queries and rows."""
     m, n = keys.shape
     near, kept = np.empty((m, k), dtype=np.int32), np.empty((m, k), dtype=np.float32)
     doubtful, exact = np.empty(n, dtype=np.int32), np.empty(n)
@@ -225,7 +203,7 @@ def nearest_sparse(keys, queries, rows, halves, slacks, spread, k):
 
 @njit(cache=True, nogil=True)
 def dense_products(queries, rows, near):
-    """Return the inner products, (m, k) float64, of queries (m, d) with the rows `near`, (m, k), of rows (n, d)."""
+    """Return the inner products, (m, k) float64, of each query with its rows `near`, (m, k)."""
     products = np.empty(near.shape)
     for q in range(len(near)):
         for slot in range(near.shape[1]):
@@ -235,7 +213,7 @@ def dense_products(queries, rows, near):
 
 @njit(cache=True, nogil=True)
 def sparse_products(queries, rows, near, spread):
-    """Do the same as `dense_products` for sparse queries and rows; the arguments are as in `nearest_sparse`."""
+    """Do the same as `dense_products` for sparse queries and rows."""
     products = np.empty(near.shape)
     for q in range(len(near)):
         spread_out(queries, q, spread)
@@ -250,7 +228,6 @@ def add_votes(scores, near, weights, offsets, labels):
     """Add the weight of each neighbour to the scores of its labels.
 
     scores : (m, n_labels) float64, written
-    near : (m, k) int32, rows
     weights : (m, k) float64
     offsets : (n + 1,) int64, where the labels of each row start
     labels : (n_pairs,) int32

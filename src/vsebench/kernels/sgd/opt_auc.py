@@ -7,15 +7,7 @@ import numpy as np
 from numba import njit
 
 from vsebench.kernels.products import margin
-from vsebench.kernels.sgd.pipeline import (
-    BATCH,
-    NEGATIVE,
-    advance,
-    batch_size,
-    choose_and_read,
-    prefetch_row,
-    turns,
-)
+from vsebench.kernels.sgd.pipeline import BATCH, NEGATIVE, advance, batch_size, choose_and_read, prefetch_row, turns
 from vsebench.kernels.sgd.sampling import draw_negative
 from vsebench.kernels.sgd.steps import exact_product, logistic, sgd_step
 from vsebench.kernels.vectors import FASTMATH, NO_ALLOCATION

@@ -14,13 +14,7 @@ from pydantic import Field
 from vsebench.data.chunks import even_chunks
 from vsebench.data.problem import Matrix, Problem
 from vsebench.data.streams import Stream, generator
-from vsebench.kernels.full_sample import (
-    LabelSide,
-    extend_images,
-    positive_loss,
-    sweep_images,
-    sweep_labels,
-)
+from vsebench.kernels.full_sample import LabelSide, extend_images, positive_loss, sweep_images, sweep_labels
 from vsebench.kernels.vectors import LANES, aligned, padded_size
 from vsebench.methods.base import FactorSettings, Method, Progress
 from vsebench.methods.by_labels.full_sample import chunks_of_equal_work, label_penalties, rows_and_columns, stable_order

@@ -80,9 +80,4 @@ class GivenLabels(Control):
         return Embeddings(images, vectors)
 
 
-METHODS = {
-    "popularity": Popularity,
-    "random": Random,
-    "unseen_frequency": UnseenFrequency,
-    "given_labels": GivenLabels,
-}
+METHODS = {"popularity": Popularity, "random": Random, "unseen_frequency": UnseenFrequency, "given_labels": GivenLabels}
