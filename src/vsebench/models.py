@@ -8,10 +8,10 @@ import importlib
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,6 +64,40 @@ class Model(ABC):
     def has_finite_scores(self) -> bool:
         """Return whether all scores are certain to be finite."""
         return self.largest_score() < LARGEST_SCORE  # False for NaN as well
+
+
+class ModelOfFields(Model):
+    """A model that is a dataclass of arrays, which are saved under the names of its fields.
+
+    Two fields are not arrays: `normalisation`, and `hidden`, the hidden layers of a network.
+    """
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        arrays: dict[str, NDArray[Any]] = {}
+        for name in (field.name for field in fields(cast(Any, self))):
+            value = getattr(self, name)
+            if name == "normalisation":
+                arrays |= value.arrays()
+            elif name == "hidden":
+                arrays |= {f"hidden{number}": layer for number, layer in enumerate(value)}
+            else:
+                arrays[name] = value
+        return arrays
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
+        values: dict[str, Any] = {}
+        for name in (field.name for field in fields(cast(Any, cls))):
+            if name == "normalisation":
+                from vsebench.data.features import Normalisation  # imports SciPy, which most models do not need
+
+                values[name] = Normalisation.from_arrays(arrays, cls.kind)
+            elif name == "hidden":
+                layers = (saved for saved in arrays if saved.startswith("hidden"))
+                values[name] = [arrays[layer] for layer in sorted(layers, key=lambda layer: int(layer[6:]))]
+            else:
+                values[name] = arrays[name]
+        return cls(**values)
 
 
 def checked_scores(model: Model, queries: Queries) -> Matrix:
@@ -128,7 +162,7 @@ class Thresholded(Model):
 
 
 @dataclass(frozen=True)
-class Embeddings(Embedded):
+class Embeddings(ModelOfFields, Embedded):
     """A vector per image of the data set, and a vector per label.
 
     Attributes
@@ -152,16 +186,9 @@ class Embeddings(Embedded):
     def largest_score(self) -> float:
         return norm(self.image) * norm(self.label)  # Cauchy and Schwarz
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        return {"image": self.image, "label": self.label}
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "Embeddings":
-        return cls(arrays["image"], arrays["label"])
-
 
 @dataclass(frozen=True)
-class LabelWeights(Model):
+class LabelWeights(ModelOfFields):
     """A model that scores a label by the sum of the weights that the image's known labels give it.
 
     Attributes
@@ -189,13 +216,6 @@ class LabelWeights(Model):
 
     def largest_score(self) -> float:
         return norm(self.weight) * math.sqrt(len(self.weight))
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        return {"weight": self.weight}
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "LabelWeights":
-        return cls(arrays["weight"])
 
 
 def by_frequency(labels: LabelMatrix) -> Embeddings:

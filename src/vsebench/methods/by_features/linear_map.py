@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from vsebench.data.features import Normalisation, Rows
 from vsebench.data.problem import Matrix, Queries
-from vsebench.methods.model_of_fields import ModelOfFields
-from vsebench.models import Embedded, check_matrix, features_of, norm
+from vsebench.models import Embedded, ModelOfFields, check_matrix, features_of, norm
 
 
 @dataclass(frozen=True)

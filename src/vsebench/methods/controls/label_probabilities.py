@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
 from vsebench.data.problem import Matrix, Queries
-from vsebench.methods.model_of_fields import ModelOfFields
-from vsebench.models import features_of
+from vsebench.models import ModelOfFields, features_of
 
 TINY = np.finfo(np.float64).tiny
 

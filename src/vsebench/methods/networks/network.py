@@ -12,9 +12,8 @@ import numpy as np
 from vsebench.data.features import Normalisation, Rows
 from vsebench.data.problem import Matrix, Queries
 from vsebench.methods.by_features.linear_map import dense
-from vsebench.methods.model_of_fields import ModelOfFields
 from vsebench.methods.networks.layers import units_after
-from vsebench.models import Embedded, check_matrix, features_of, norm
+from vsebench.models import Embedded, ModelOfFields, check_matrix, features_of, norm
 
 
 class HiddenLayers(ModelOfFields, Embedded):

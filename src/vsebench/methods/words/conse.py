@@ -21,10 +21,9 @@ from vsebench.data.problem import Matrix, Queries
 from vsebench.methods.by_features.least_squares import RidgeSettings, least_squares, weighted
 from vsebench.methods.by_features.linear_map import dense
 from vsebench.methods.by_features.seen import FeatureControl, see
-from vsebench.methods.model_of_fields import ModelOfFields
 from vsebench.methods.words.word_network import Score, normalise_rows
 from vsebench.methods.words.word_vectors import WordSettings, label_vectors
-from vsebench.models import Embedded, check_matrix, features_of, norm
+from vsebench.models import Embedded, ModelOfFields, check_matrix, features_of, norm
 
 
 class ConseSettings(RidgeSettings, WordSettings):
