@@ -35,11 +35,10 @@ class JointSettings(Settings):
     # How the vectors of labels that are not learnt are updated after training; `methods/words/unseen_words.py` has the
     # updates.
     unseen_update: Update = "none"
-    rescale: bool = False  # whether these vectors then get the median length of the trained vectors
 
     @model_validator(mode="after")
     def _trained_vectors_to_follow(self) -> "JointSettings":
-        if (self.unseen_update != "none" or self.rescale) and not self.joint:
+        if self.unseen_update != "none" and not self.joint:
             raise PydanticCustomError(
                 "joint", "unseen_update: needs trained vectors; set joint: true, or unseen_update: none"
             )
@@ -122,8 +121,7 @@ class JointVectors(FixedVectors):
         return self.vectors.value
 
     def unseen(self) -> Matrix:
-        update, rescale = self.settings.unseen_update, self.settings.rescale
-        return updated(super().unseen(), super().trained(), self.trained(), update, rescale)
+        return updated(super().unseen(), super().trained(), self.trained(), self.settings.unseen_update)
 
 
 def no_cosines_with(key: str) -> Any:

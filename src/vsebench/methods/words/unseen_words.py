@@ -84,25 +84,17 @@ def nonlinear(before: Vectors, after: Vectors, unseen: Vectors) -> Vectors:
     return np.asarray(minimum.x.reshape(unseen.shape))
 
 
-def rescaled(after: Vectors, moved: Vectors) -> Vectors:
-    """Return D1 with the median length of the trained vectors, W1; zeros stay zeros."""
-    lengths = np.linalg.norm(moved, axis=1, keepdims=True)
-    lengths[lengths == 0] = 1
-    return np.asarray(moved * (np.median(np.linalg.norm(after, axis=1)) / lengths))
-
-
 UPDATES: dict[str, Callable[[Vectors, Vectors, Vectors], Vectors]] = {
     update.__name__: update for update in (none, published, linear_dots, linear_map, procrustes, nonlinear)
 }
 
 
-def updated(unseen: Matrix, before: Matrix, after: Matrix, name: Update, rescale: bool) -> Matrix:
-    """Return the vectors of untrained labels, (m, d) float32, after an update, rescaled if `rescale` is set.
+def updated(unseen: Matrix, before: Matrix, after: Matrix, name: Update) -> Matrix:
+    """Return the vectors of untrained labels, (m, d) float32, after an update.
 
     `before` and `after`, (n, d) float32, are the vectors of the trained labels.
     """
-    if (name == "none" and not rescale) or not len(unseen):
+    if name == "none" or not len(unseen):
         return unseen
-    old, new = before.astype(np.float64), after.astype(np.float64)
-    moved = UPDATES[name](old, new, unseen.astype(np.float64))
-    return (rescaled(new, moved) if rescale else moved).astype(np.float32)
+    moved = UPDATES[name](before.astype(np.float64), after.astype(np.float64), unseen.astype(np.float64))
+    return moved.astype(np.float32)
