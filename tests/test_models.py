@@ -109,7 +109,7 @@ def test_another_kind_version_or_shape_is_refused(tmp_path, changes, message):
 def test_settings_and_labels_of_a_file_are_checked(tmp_path):
     models.save(one_of_each_kind()["nearest_images"], tmp_path / "model.npz")
     assert "neighbours" in refused(tmp_path, settings=np.array('{"neighbours": 0}'))
-    assert "outside the 3" in refused(tmp_path, label_of_pair=np.array([0, 1, 7], dtype=np.int32))
+    assert "from 0 to 2" in refused(tmp_path, label_of_pair=np.array([0, 1, 7], dtype=np.int32))
     assert "(2, 2)" in refused(tmp_path, offsets=np.array([0, 1, 2, 3], dtype=np.int64))
 
 
