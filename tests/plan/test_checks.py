@@ -50,6 +50,14 @@ SCALING = {"dataset": "sim-iapr", "repeats": 2, "pairs": [10, 20], "labels": [10
         ({"epochs": {"vse_fx": {"maximum": 1, "patience": 1}}}, "'vse_fx' has no file"),
         ({"epochs": {"vse_fs": {"maximum": 0, "patience": 1}}}, "epochs.vse_fs.maximum"),
         ({"sweeps": {"popularity": {"alpha": [0]}}}, "popularity is not trained by epochs"),
+        (
+            {"sweep_grids": {"opt_auc": {"factors": [2]}}},
+            "some.yaml: sweep_grids: opt_auc is not among the run's sweeps",
+        ),
+        (
+            {"sweeps": {"vse_fs": {"alpha": [0]}}, "sweep_grids": {"vse_fs": {"gama": [0]}}},
+            "some.yaml: sweep_grids.vse_fs: gama: unknown key",
+        ),
         ({"sweeps": {"vse_fs": {"alfa": [0]}}}, "some.yaml: sweeps.vse_fs: alfa: unknown key"),
         ({"sweeps": {"vse_fs": {"alpha": [0, -1]}}}, "some.yaml: sweeps.vse_fs: alpha"),
         ({"scaling": SCALING | {"dataset": "corel5k"}}, "scaling.dataset: corel5k is not simulated"),

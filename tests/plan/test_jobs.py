@@ -91,6 +91,15 @@ def test_a_sweep_varies_one_setting():
     assert value(sweep.options, "--parameter") == "alpha"
     assert value(sweep.options, "--values") == [0, 0.5]
     assert value(sweep.options, "--beyond") == 0
+    assert "--tuned-sweeps" not in job(plan, "test_claims", Wildcards()).options
+
+
+def test_the_sweeps_of_a_run_that_does_not_tune_can_be_tuned():
+    grid = {"beta_0": [2.0, 4.0]}
+    plan = planned(sweeps={"vse_fs": {"alpha": [0, 0.5]}}, sweep_grids={"vse_fs": grid})
+    assert value(job_of(plan, "sweep", IAPR, "vse_fs", parameter="alpha").options, "--grid") == grid
+    assert value(job_of(plan, "fit", IAPR, "vse_fs").options, "--grid") == {}
+    assert "--tuned-sweeps vse_fs" in job(plan, "test_claims", Wildcards()).options
 
 
 def test_sweeps_are_measured_by_the_metrics_of_images():

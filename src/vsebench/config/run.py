@@ -119,6 +119,9 @@ class RunConfig(Strict):
     decisions: dict[str, list[str]] = {}  # a file of config/decisions -> the methods that it is applied to
     # method -> setting -> values to try; if the run tunes, the other settings of the method's grid are tuned at each
     sweeps: dict[str, dict[str, list[int | float]]] = {}
+    # method -> setting -> values to try at each value of a sweep, in place of the method's grid; also used by a run
+    # that does not tune
+    sweep_grids: dict[str, dict[str, list[Any]]] = {}
     # number of configurations to try beyond the edges of the grid at each value of a sweep, where the best other
     # settings may be far from the grid; left out: `tuning_beyond_edges`
     sweeps_beyond_edges: int | None = Field(default=None, ge=0)

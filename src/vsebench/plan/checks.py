@@ -172,14 +172,17 @@ def trained(plan: Plan, variant: str, where: str) -> MethodConfig:
 
 
 def check_sweeps(plan: Plan, where: str) -> None:
-    """Check all values of the settings that are varied."""
-    for variant, sweeps in plan.config.sweeps.items():
-        method = trained(plan, variant, f"{where}: sweeps")
-        module = load_method(method.method)
-        for parameter, values in sweeps.items():
-            for value in values:
-                changed = with_factors(module, method.settings | {parameter: value}, plan.config.factors)
-                read_settings(module, changed, f"{where}: sweeps.{variant}")
+    """Check all values of the settings that are varied, and of those that are tuned at each of these values."""
+    for variant in plan.config.sweep_grids.keys() - plan.config.sweeps.keys():
+        raise UserError(f"{where}: sweep_grids: {variant} is not among the run's sweeps; add it there")
+    for key, named in (("sweeps", plan.config.sweeps), ("sweep_grids", plan.config.sweep_grids)):
+        for variant, settings in named.items():
+            method = trained(plan, variant, f"{where}: {key}")
+            module = load_method(method.method)
+            for parameter, values in settings.items():
+                for value in values:
+                    changed = with_factors(module, method.settings | {parameter: value}, plan.config.factors)
+                    read_settings(module, changed, f"{where}: {key}.{variant}")
 
 
 def check_decisions(plan: Plan, where: str) -> None:

@@ -118,6 +118,11 @@ def grid_of(plan: Plan, variant: str) -> dict[str, list[Any]]:
     return plan.methods[variant].grid if plan.config.tune else {}
 
 
+def sweep_grid_of(plan: Plan, variant: str) -> dict[str, list[Any]]:
+    """Return the grid that is searched at each value of a variant's sweeps; empty if its sweeps are not tuned."""
+    return plan.config.sweep_grids.get(variant) or grid_of(plan, variant)
+
+
 def beyond_edges(plan: Plan, variant: str, sweep: bool = False) -> int:
     """Return how many configurations are tried beyond a grid's edges; with sweep=True, for each value of a sweep."""
     if plan.methods[variant].stays_in_grid:

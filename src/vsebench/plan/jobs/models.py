@@ -26,6 +26,7 @@ from vsebench.plan.settings import (
     more_seeds,
     seed_of_settings,
     starting_settings,
+    sweep_grid_of,
     validation_metric,
 )
 from vsebench.protocols.base import load_protocol
@@ -61,7 +62,7 @@ def sweep(plan: Plan, at: Wildcards) -> Job:
         fit_options(plan, at),
         parameter=at.parameter,
         values=as_json(plan.config.sweeps[at.variant][at.parameter]),
-        grid=grid_of(plan, at.variant),
+        grid=sweep_grid_of(plan, at.variant),
         beyond=beyond_edges(plan, at.variant, sweep=True),
     )
     return Job(fit_inputs(plan, at, "sweep"), named)

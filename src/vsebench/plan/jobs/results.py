@@ -28,7 +28,7 @@ from vsebench.plan.jobs.base import (
     sweep_files,
 )
 from vsebench.plan.plan import Plan
-from vsebench.plan.settings import grid_of, not_tuned, scaled_variants, timed_variants
+from vsebench.plan.settings import not_tuned, scaled_variants, sweep_grid_of, timed_variants
 from vsebench.protocols.base import load_protocol
 from vsebench.rendering import kinds
 
@@ -190,7 +190,9 @@ def test_claims(plan: Plan, at: Wildcards) -> Job:
         seeds=plan.config.seeds,
         bootstrap=plan.config.bootstrap,
         sweeps="results/sweeps.parquet" if swept else None,
-        tuned_sweeps=[variant for variant in plan.config.sweeps if variant in plan.methods and grid_of(plan, variant)],
+        tuned_sweeps=[
+            variant for variant in plan.config.sweeps if variant in plan.methods and sweep_grid_of(plan, variant)
+        ],
         scaling="results/scaling.parquet" if scaled else None,
         analyses=analyses,
         siblings=related,
