@@ -5,7 +5,6 @@ A key's meaning is the comment behind it or above it, in the type or one of its 
 
 import ast
 import json
-import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
@@ -55,13 +54,13 @@ def keys(name: str, where: str) -> str:
 
 
 def _types(where: str) -> dict[str, dict[Any, type[BaseModel]]]:
-    """Return the type of the settings of each method, by its name, and of each module of decisions and adapters."""
-    decisions = [load_decision(name) for name in _modules("evaluation/decisions", "DECISION = ")]
+    """Return the type of the settings of each method and decision, by its name, and of each module of adapters."""
+    decisions = modules_by_key("DECISIONS", "evaluation/decisions")
     reads = {name: read for read in ("read", *KINDS) for name in _modules("formats", f"def {read}(")}
     adapters = [load_adapter(name, where, reads[name]) for name in sorted(reads)]
     return {
         "methods": {name: load_method(name).settings_type for name in modules_by_key("METHODS", "methods")},
-        "decisions": {sys.modules[decision.__module__]: decision.settings_type for decision in decisions},
+        "decisions": {name: load_decision(name).settings_type for name in decisions},
         "adapters": {adapter: adapter.Options for adapter in adapters},
     }
 

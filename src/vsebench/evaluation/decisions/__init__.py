@@ -1,1 +1,1 @@
-"""Decisions: rules that choose an image's label set from scores, one module each."""
+"""Decisions: rules that choose an image's label set from scores."""

@@ -1,6 +1,7 @@
 """The base class of decisions, and the functions that load a decision by its name.
 
-A module `vsebench.evaluation.decisions.<name>` defines a class `DECISION`, which config/decisions/<name>.yaml uses.
+A module of `vsebench.evaluation.decisions` names its classes in the dictionary `DECISIONS`. Files in config/decisions
+use these names.
 """
 
 import importlib
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vsebench.core.errors import UserError
-from vsebench.core.modules import modules_in
+from vsebench.core.modules import modules_by_key
 from vsebench.core.yaml_files import Strict, check
 from vsebench.data.features import Rows
 from vsebench.data.problem import Mask, Matrix
@@ -97,11 +98,14 @@ class ThresholdDecision(Decision):
 
 
 def load_decision(name: str) -> type[Decision]:
-    """Return the class `DECISION` of a module of this package; an unknown name raises a `UserError`."""
-    known = {name: path for name, path in modules_in("evaluation/decisions").items() if name not in ("base", "heads")}
+    """Return the class that a module of this package has under this name in `DECISIONS`.
+
+    An unknown name raises a `UserError`.
+    """
+    known = modules_by_key("DECISIONS", "evaluation/decisions")
     if name not in known:
         raise UserError(f"there is no decision {name!r}; there are {', '.join(known)}")
-    decision: type[Decision] = importlib.import_module(known[name]).DECISION
+    decision: type[Decision] = importlib.import_module(known[name]).DECISIONS[name]
     return decision
 
 

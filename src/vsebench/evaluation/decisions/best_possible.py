@@ -18,11 +18,8 @@ GOALS = {
 
 
 class BestPossibleSettings(DecisionSettings):
-    """Settings of a best possible decision."""
-
-    goal: Literal[
-        "exact_match", "example_f1", "hamming_distance", "label_count"
-    ]  # the metric whose expectation is optimal
+    # the metric whose expectation is optimal
+    goal: Literal["exact_match", "example_f1", "hamming_distance", "label_count"]
 
 
 class BestPossible(Decision):
@@ -38,4 +35,4 @@ class BestPossible(Decision):
         return GOALS[self.settings.goal](features, self.tuning.label_distribution).labels
 
 
-DECISION = BestPossible
+DECISIONS = {"best_possible": BestPossible}

@@ -137,14 +137,14 @@ def features_read(plan: Plan, at: Wildcards) -> set[str]:
 def decide(plan: Plan, at: Wildcards) -> Job:
     """Choose label sets by all decisions of a variant; decisions that need the label distribution read the truth."""
     decisions = {name: plan.decisions[name] for name in plan.decisions_of(at.variant, at.task)}
-    modules = [decision.decision for decision in decisions.values()]
-    reads_distribution = any("label_distribution" in load_decision(module).needs for module in modules)
+    kinds = [load_decision(decision.decision) for decision in decisions.values()]
+    reads_distribution = any("label_distribution" in kind.needs for kind in kinds)
     needs = {TRUTH.key} | features_provided(plan, at.task) if reads_distribution else features_read(plan, at)
     inputs = {
         "sources": sources(
             "stages.decide",
             *method_modules(plan, [at.variant]),
-            *(f"evaluation.decisions.{module}" for module in modules),
+            *(kind.__module__.removeprefix("vsebench.") for kind in kinds),
             *(metric_module(decision.tuned_for) for decision in decisions.values() if decision.tuned_for),
         ),
         "needs": need_files(plan, needs, at.task),

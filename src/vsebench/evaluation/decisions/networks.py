@@ -1,0 +1,175 @@
+"""Decisions by a network on the image vectors of a fitted model, which stays unchanged.
+
+Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, section 3.3; the
+inputs in the authors' code are the same vectors (of the last hidden layer), the scores, or both.
+"""
+
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+from scipy.special import expit
+
+from vsebench.data.problem import Mask, Matrix
+from vsebench.data.streams import Stream, generator
+from vsebench.evaluation.decisions.base import Decision, DecisionSettings, Labelled, Scored, ThresholdDecision
+from vsebench.evaluation.ranking import ranks_from_zero
+from vsebench.methods.networks.layers import Layers, LayerSettings, batches, units_after
+
+
+class HeadSettings(DecisionSettings, LayerSettings):
+    """Settings of the network and of early stopping."""
+
+    hidden: tuple[Annotated[int, Field(ge=1)], ...] = Field(default=(100, 10), strict=False)
+    learning_rate: float = Field(default=1e-3, gt=0)
+    epochs: int = Field(default=40, ge=1)  # maximum
+    patience: int = Field(default=5, ge=1)  # training stops after this many epochs without a better validation value
+    # Outputs of the fitted model that the network reads; `zeros` are as many numbers as `vectors`, all of them 0, so
+    # that its outputs are the same for all images.
+    inputs: Literal["vectors", "scores", "both", "zeros"] = "vectors"
+
+
+class Head:
+    """A network on image vectors."""
+
+    def __init__(self, settings: HeadSettings, hidden: tuple[int, ...], seed: int) -> None:
+        self.settings, self.hidden, self.seed = settings, hidden, seed
+
+    def train(
+        self,
+        first: Scored,
+        n_outputs: int,
+        loss: Callable[[Matrix, NDArray[np.int64]], float],
+        value: Callable[[], float],
+    ) -> int:
+        """Train, keep the network of the best epoch, and return the number of this epoch.
+
+        Parameters
+        ----------
+        loss : returns the summed loss of images, given their outputs (m, n_outputs) and numbers (m,), and overwrites
+            the outputs with the derivatives of the loss
+        value : returns the current value on the validation images; larger is better
+        """
+        inputs = self.inputs(first)
+        start, order, dropout = (
+            generator(self.seed, stream) for stream in (Stream.HEAD_START, Stream.HEAD_ORDER, Stream.HEAD_DROPOUT)
+        )
+        network = Layers([inputs.shape[1], *self.hidden, n_outputs], self.settings, start, dropout)
+        best, best_epoch, kept = -np.inf, 0, network.arrays()
+        for epoch in range(1, self.settings.epochs + 1):
+            for images in batches(len(inputs), self.settings.batch, order):
+                network.step(inputs[images], lambda outputs, images=images: loss(outputs, images))  # type: ignore[misc]
+            self.layers = network.arrays()
+            current = value()
+            if current > best:
+                best, best_epoch, kept = current, epoch, self.layers
+            elif epoch - best_epoch >= self.settings.patience:
+                break
+        self.layers = kept
+        return best_epoch
+
+    def outputs(self, images: Scored) -> Matrix:
+        """Return the outputs of the network, (n, n_outputs) float32."""
+        *hidden, last = self.layers
+        return np.asarray(units_after(self.inputs(images), hidden) @ last[:-1] + last[-1])
+
+    def inputs(self, images: Scored) -> Matrix:
+        """Return the inputs of the network, (n, d) float32."""
+        if self.settings.inputs == "zeros":
+            return np.zeros_like(images.vectors)
+        read = {"vectors": [images.vectors], "scores": [images.scores], "both": [images.vectors, images.scores]}
+        return np.hstack(read[self.settings.inputs])
+
+
+class LabelCountSettings(HeadSettings):
+    smallest: int | None = Field(default=None, ge=0)  # none: 0 if a training image has no label, otherwise 1
+    largest: int | None = Field(default=None, ge=1)  # none: the number that 99.5 % of the training images do not exceed
+
+    @model_validator(mode="after")
+    def _in_order(self) -> "LabelCountSettings":
+        if self.smallest is not None and self.largest is not None and self.smallest > self.largest:
+            raise PydanticCustomError("order", "smallest: must not be above largest")
+        return self
+
+
+class LabelCount(Decision):
+    """The first k labels of an image's list, with the number k that the network finds the most probable.
+
+    The output is a softmax over the numbers from `smallest` to `largest`, to which numbers outside are clipped; in the
+    paper, they are 1 to 4. The epoch is chosen by the mean absolute error of the number on the validation images.
+    """
+
+    settings_type = LabelCountSettings
+    trains = True
+
+    def fit(self, first: Labelled, valid: Labelled) -> dict[str, Any]:
+        settings, counts = self.settings, first.right.sum(axis=1)
+        self.smallest = min(1, int(counts.min())) if settings.smallest is None else settings.smallest
+        largest = int(np.percentile(counts, 99.5, method="higher")) if settings.largest is None else settings.largest
+        self.largest = max(self.smallest, largest)
+        classes = np.clip(counts, self.smallest, self.largest) - self.smallest
+        right = valid.right.sum(axis=1)
+        self.head = Head(settings, settings.hidden, self.tuning.seed)
+
+        def loss(outputs: Matrix, images: NDArray[np.int64]) -> float:
+            outputs -= outputs.max(axis=1, keepdims=True)
+            own = np.arange(len(images)), classes[images]
+            log_share = outputs[own] - np.log(np.exp(outputs).sum(axis=1))
+            np.exp(outputs, out=outputs)
+            outputs /= outputs.sum(axis=1, keepdims=True)
+            outputs[own] -= 1
+            return float(-log_share.sum())
+
+        n_classes = self.largest - self.smallest + 1
+        epoch = self.head.train(first, n_classes, loss, lambda: -float(np.abs(self.counts(valid) - right).mean()))
+        return {"smallest": self.smallest, "largest": self.largest, "epoch": epoch}
+
+    def counts(self, images: Scored) -> NDArray[np.int64]:
+        """Return the predicted number of labels of each image, (n,)."""
+        return np.asarray(self.head.outputs(images).argmax(axis=1) + self.smallest)
+
+    def decide(self, images: Scored) -> Mask:
+        return ranks_from_zero(images.scores) < self.counts(images)[:, np.newaxis]
+
+
+class ClassThresholdSettings(HeadSettings):
+    # Units of each hidden layer, as multiples of the number of labels as in the authors' code; replaces `hidden`.
+    hidden_per_label: tuple[Annotated[int, Field(ge=1)], ...] | None = Field(default=None, strict=False)
+
+
+class ClassThreshold(ThresholdDecision):
+    """The labels that score above a threshold per image and label, which the network predicts.
+
+        L = -sum over labels k of y_k log s_k + (1 - y_k) log(1 - s_k),   s_k = sigmoid(f_k(x) - t_k(x)),   f fixed
+
+    This is Eq. 15 and 16 of the paper with the minus sign applied to both terms and the label index in both. The epoch
+    is chosen by the metric that the decision is tuned for.
+    """
+
+    settings_type = ClassThresholdSettings
+    tunes = True
+    trains = True
+
+    def fit(self, first: Labelled, valid: Labelled) -> dict[str, Any]:
+        settings, n_labels = self.settings, first.scores.shape[1]
+        sizes = settings.hidden_per_label
+        hidden = settings.hidden if sizes is None else tuple(size * n_labels for size in sizes)
+        self.head = Head(settings, hidden, self.tuning.seed)
+
+        def loss(outputs: Matrix, images: NDArray[np.int64]) -> float:
+            logits = first.scores[images] - outputs
+            right = first.right[images]
+            outputs[...] = right - expit(logits)
+            return float(np.logaddexp(0, np.where(right, -logits, logits)).sum())
+
+        epoch = self.head.train(first, n_labels, loss, lambda: self.tuning.value(self.decide(valid), valid.right))
+        return {"hidden": list(hidden), "epoch": epoch}
+
+    def thresholds(self, images: Scored) -> Matrix:
+        return self.head.outputs(images)
+
+
+DECISIONS = {"label_count": LabelCount, "class_threshold": ClassThreshold}

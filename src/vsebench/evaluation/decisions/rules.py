@@ -1,0 +1,190 @@
+"""Decisions by thresholds of the scores, or by their order; none of them trains a network."""
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+from scipy.special import expit, log_expit
+
+from vsebench.data.problem import Mask, Matrix
+from vsebench.evaluation.decisions.base import Decision, DecisionSettings, Labelled, Scored, ThresholdDecision
+from vsebench.evaluation.ranking import ranks_from_zero
+
+HALVINGS = 60  # number of halvings of the interval that contains a threshold
+
+
+class Own(ThresholdDecision):
+    """The labels that score above the thresholds that the model predicts, if it is trained with some (`lsep_joint`)."""
+
+    needs = frozenset({"thresholds"})
+
+    def thresholds(self, images: Scored) -> Matrix:
+        assert images.thresholds is not None
+        return images.thresholds
+
+
+class ScoreAboveSettings(DecisionSettings):
+    threshold: float = 0.0  # labels that score above are chosen
+
+
+class ScoreAbove(Decision):
+    """The labels that score above a given threshold.
+
+    With calibrated scores, such as those of binary cross-entropy, a score above 0 is a probability above 1/2.
+    """
+
+    settings_type = ScoreAboveSettings
+
+    def fit(self, first: Labelled, valid: Labelled) -> dict[str, Any]:
+        return {"threshold": self.settings.threshold}
+
+    def decide(self, images: Scored) -> Mask:
+        return images.above(self.settings.threshold)
+
+
+class ThresholdSettings(DecisionSettings):
+    steps: int = Field(default=50, ge=2)  # number of candidate thresholds, equally spaced
+    highest: int = Field(default=10, ge=1)  # number of each image's highest scores that the candidates span
+
+
+class Threshold(Decision):
+    """One threshold for all labels and images, the best on the validation images; of equal ones, the smallest.
+
+    The candidates are those of the authors' code; in the paper they span all scores, most of which are too low.
+    Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017,
+    section 3.3.
+    """
+
+    settings_type = ThresholdSettings
+    tunes = True
+
+    def fit(self, first: Labelled, valid: Labelled) -> dict[str, Any]:
+        highest = np.sort(valid.scores, axis=1)[:, -self.settings.highest :]
+        tried = np.linspace(highest.min(), highest.max(), self.settings.steps, dtype=np.float32)
+        self.threshold = max(tried, key=lambda threshold: self.tuning.value(valid.scores > threshold, valid.right))
+        return {"threshold": float(self.threshold)}
+
+    def decide(self, images: Scored) -> Mask:
+        return images.above(self.threshold)
+
+
+class TopKSettings(DecisionSettings):
+    largest: int = Field(default=10, ge=1)  # k is chosen between 1 and this number
+
+
+class TopK(Decision):
+    """The first k labels of every image, with the k that is best on the validation images; of equal ones, the smallest.
+
+    Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017,
+    section 3.3; k is chosen as in the authors' code.
+    """
+
+    settings_type = TopKSettings
+    tunes = True
+
+    def fit(self, first: Labelled, valid: Labelled) -> dict[str, Any]:
+        ranks = ranks_from_zero(valid.scores)
+        tried = range(1, min(self.settings.largest, valid.scores.shape[1]) + 1)
+        self.k = max(tried, key=lambda k: self.tuning.value(ranks < k, valid.right))
+        return {"k": self.k}
+
+    def decide(self, images: Scored) -> Mask:
+        return ranks_from_zero(images.scores) < self.k
+
+
+class Calibrated(Decision):
+    """Labels whose probability sigmoid(a f + b) is above 1/2, with a and b fitted to the validation scores f.
+
+    This is a control that depends on nothing but the score of the image and the label. Source: Platt, "Probabilistic
+    outputs for support vector machines", 1999, without his correction of the labels.
+    """
+
+    def fit(self, first: Labelled, valid: Labelled) -> dict[str, Any]:
+        # Snakemake imports this module, and this import takes a tenth of a second.
+        from scipy.optimize import minimize
+
+        scores = valid.scores.astype(np.float64)
+        center, scale = scores.mean(), scores.std() or 1.0
+        units, sign = (scores - center) / scale, np.where(valid.right, 1.0, -1.0)
+
+        def loss(line: Any) -> tuple[float, Any]:
+            margin = sign * (line[0] * units + line[1])
+            slope = -sign * expit(-margin)
+            return -log_expit(margin).mean(), np.array([(slope * units).mean(), slope.mean()])
+
+        a, b = minimize(loss, [1.0, 0.0], jac=True, method="BFGS").x
+        self.slope, self.offset = a / scale, b - a * center / scale
+        return {"slope": float(self.slope), "offset": float(self.offset)}
+
+    def decide(self, images: Scored) -> Mask:
+        return np.asarray(self.slope * images.scores.astype(np.float64) + self.offset > 0)
+
+
+class ClassConstantsSettings(DecisionSettings):
+    # What each label's threshold optimises on the validation images: the binary cross-entropy, or the label's F1.
+    goal: Literal["cross_entropy", "f1"] = "cross_entropy"
+
+
+class ClassConstants(Decision):
+    """A threshold for each label, the same for all images: a control for thresholds that depend on the image.
+
+    Those are Eq. 16 of Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017.
+
+    With the goal `cross_entropy`, the threshold t_k of label k minimises the binary cross-entropy of f_k - t_k on the
+    validation images. At this minimum, the probabilities sigmoid(f_k - t_k) sum to the number of images with the label.
+    With the goal `f1`, the threshold maximises the label's F1 on the validation images, and so macro F1 (SCut: Yang, "A
+    study of thresholding strategies for text categorization", SIGIR 2001). A label that no validation image has is
+    never predicted; a label that all have is always predicted.
+    """
+
+    settings_type = ClassConstantsSettings
+
+    def fit(self, first: Labelled, valid: Labelled) -> dict[str, Any]:
+        n_images, n_with_label = len(valid.scores), valid.right.sum(axis=0)
+        best = best_for_f1 if self.settings.goal == "f1" else best_for_cross_entropy
+        inside = best(valid.scores.astype(np.float64), valid.right)
+        self.thresholds = np.where(n_with_label == 0, np.inf, np.where(n_with_label == n_images, -np.inf, inside))
+        return {"never_predicted": int((n_with_label == 0).sum())}
+
+    def decide(self, images: Scored) -> Mask:
+        return images.above(self.thresholds)
+
+
+def best_for_cross_entropy(scores: NDArray[np.float64], right: Mask) -> NDArray[np.float64]:
+    """Return the thresholds, (n_labels,), with the smallest cross-entropy, for scores and labels (n, n_labels)."""
+    n_images, n_with_label = len(scores), right.sum(axis=0)
+    # At these bounds, the probabilities sum to less than 1, or to more than n_images - 1.
+    reach = np.log(2.0 * n_images)
+    low, high = scores.min(axis=0) - reach, scores.max(axis=0) + reach
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        too_many = expit(scores - middle).sum(axis=0) > n_with_label
+        low, high = np.where(too_many, middle, low), np.where(too_many, high, middle)
+    return np.asarray((low + high) / 2)
+
+
+def best_for_f1(scores: NDArray[np.float64], right: Mask) -> NDArray[np.float64]:
+    """Return the thresholds, (n_labels,), with the largest F1, for scores and labels (n, n_labels).
+
+    They lie half-way between two neighbouring scores, and of equal values the one that predicts the fewest images is
+    taken; a threshold that predicts all images lies below the smallest score.
+    """
+    order = np.argsort(-scores, axis=0, kind="stable")
+    ranked = np.take_along_axis(scores, order, axis=0)
+    hits = np.cumsum(np.take_along_axis(right, order, axis=0), axis=0)
+    f1 = 2 * hits / (np.arange(1, len(scores) + 1)[:, np.newaxis] + right.sum(axis=0))
+    next_one = np.vstack([ranked[1:], ranked[-1:] - 1])
+    f1[ranked == next_one] = -1  # equal scores cannot be separated
+    best = f1.argmax(axis=0)[np.newaxis]
+    return np.asarray(np.take_along_axis(ranked + next_one, best, axis=0)[0] / 2)
+
+
+DECISIONS = {
+    "own": Own,
+    "score_above": ScoreAbove,
+    "threshold": Threshold,
+    "top_k": TopK,
+    "calibrated": Calibrated,
+    "class_constants": ClassConstants,
+}
