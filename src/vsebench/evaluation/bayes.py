@@ -107,8 +107,6 @@ def distribution_of(features: NDArray[np.float32], truth: Mapping[str, NDArray[A
 
 @dataclass(frozen=True)
 class Independent:
-    """Independent labels."""
-
     chance: Floats  # (n, n_labels), p_k
 
     def marginals(self) -> Floats:

@@ -8,8 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from vsebench.evaluation.lists import list_values
-from vsebench.evaluation.metrics import values
+from vsebench.evaluation.metrics import list_values, values
 from vsebench.evaluation.metrics.base import (
     ImageSetMetric,
     LabelMetric,

@@ -29,7 +29,6 @@ def read_sets(case: Case, decision: str, results: Path) -> LabelSets:
 
 
 def n_labels_of(case: Case, results: Path) -> int:
-    """Return the size of the vocabulary."""
     return int(read_json(case.split(results) / "split.json")["n_labels"])
 
 

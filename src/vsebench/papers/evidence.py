@@ -19,9 +19,8 @@ from scipy.special import stdtr, stdtrit  # importing scipy.stats takes a second
 from vsebench.core.errors import UserError
 from vsebench.core.tasks import Case, Entry, Task
 from vsebench.evaluation.estimates import LEVEL, Estimates, stack
-from vsebench.evaluation.lists import list_values
 from vsebench.evaluation.measuring import Measured, Ranked, measure, measure_sets
-from vsebench.evaluation.metrics import values
+from vsebench.evaluation.metrics import list_values, values
 from vsebench.evaluation.metrics.base import ListMetric, Metric, RankMetric, is_of_decision, load_metric
 from vsebench.evaluation.sets import LabelSets
 from vsebench.evaluation.significance import adjust, bootstrap_all

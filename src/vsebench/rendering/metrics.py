@@ -18,8 +18,8 @@ ABBREVIATIONS = {
 def metric_title(metric: str) -> str:
     """Return a metric's name for a heading.
 
-    >>> metric_title("recall@10"), metric_title("mrr"), metric_title("label_map"), metric_title("sibling_precision@5")
-    ('Recall@10', 'MRR', 'Label MAP', 'Sibling precision@5')
+    >>> metric_title("recall@10"), metric_title("mrr"), metric_title("label_map"), metric_title("macro_f1@5")
+    ('Recall@10', 'MRR', 'Label MAP', 'Macro F1@5')
     """
     name, at, cutoff = metric.partition("@")
     words = " ".join(ABBREVIATIONS.get(word, word) for word in name.split("_"))

@@ -130,7 +130,6 @@ class AnalysedCase:
         return images[:, kept], model.label[:, kept]
 
     def _queries(self) -> Iterator[Queries]:
-        """Yield the queries of the test images in chunks."""
         return (queries_of(self.test, self.dataset.features, *ends) for ends in chunks(self.test))
 
 
@@ -148,7 +147,6 @@ class Analysis(Protocol):
 
 
 def load_analysis(name: str) -> Analysis:
-    """Return the module of an analysis."""
     return cast(Analysis, import_module(modules_in("evaluation/analyses")[name]))
 
 

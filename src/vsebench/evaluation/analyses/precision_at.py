@@ -4,8 +4,7 @@ import polars as pl
 
 from vsebench.core.schemas import CASE, Schema
 from vsebench.evaluation.analyses.base import AnalysedCase, Reads
-from vsebench.evaluation.lists import list_values
-from vsebench.evaluation.metrics import values
+from vsebench.evaluation.metrics import list_values, values
 from vsebench.evaluation.ranking import LIST_LENGTH
 
 SCHEMA: Schema = CASE | {"cutoff": pl.Int32, "precision": pl.Float64, "sibling_precision": pl.Float64}

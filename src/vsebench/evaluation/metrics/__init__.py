@@ -1,4 +1,4 @@
-"""Metrics, which are found by their names, and the values of rank metrics."""
+"""Metrics, which are found by their names, and the values of metrics of ranks and lists."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from vsebench.evaluation.metrics.base import RankMetric, metric_of_kind
+from vsebench.evaluation.metrics.base import ListMetric, RankMetric, metric_of_kind
 
 RANKED = ["above", "tied", "right", "negatives"]  # the inputs of a metric of an image with one held-out label
 
@@ -52,3 +52,22 @@ def values(ranks: pl.DataFrame, metrics: Sequence[str]) -> NDArray[np.float64]:
 def mean_metric(ranks: pl.DataFrame, name: str) -> float:
     """Return the mean of a metric over images."""
     return float(of_images(ranks, [name])[name].mean())  # type: ignore[arg-type]
+
+
+def list_values(
+    lists: pl.DataFrame, right: pl.DataFrame, metrics: Sequence[str], siblings: pl.DataFrame
+) -> NDArray[np.float64]:
+    """Return list metrics, (n_images, n_metrics), for the images with a held-out label in ascending order.
+
+    `lists` and `siblings` are the tables LISTS and SIBLINGS of `core.schemas`, `right` contains the held-out labels
+    (image, label).
+    """
+    kind = ListMetric, "lists of labels", "sibling_precision@10"
+    expressions = {name: metric_of_kind(name, *kind).value() for name in metrics}
+    right = right.select("image", "label")
+    of_siblings = right.join(siblings, on="label").select("image", label="sibling")
+    related = pl.concat([right, of_siblings]).unique().with_columns(related=True)
+    marked_lists = lists.join(related, on=["image", "label"], how="left")
+    rows = related.select("image").unique().join(marked_lists, on="image", how="left")
+    by_image = rows.with_columns(pl.col("related").fill_null(False)).group_by("image").agg(**expressions).sort("image")
+    return by_image.select(pl.col(name).cast(pl.Float64) for name in metrics).to_numpy()

@@ -68,7 +68,6 @@ class Audit(TableKind):
 
 
 def texts(finding: Finding) -> tuple[str, ...]:
-    """Return the texts in the row of a finding."""
     cell, _, other_cells = finding.cells.partition("; ")
     number = finding.table.replace("supplement_table", "S").replace("figure", "F").removeprefix("table")
     return (

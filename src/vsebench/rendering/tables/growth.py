@@ -29,7 +29,6 @@ SCORING_NOTES = (
 
 
 def columns(sizes: tuple[str, ...]) -> tuple[Column, ...]:
-    """Return one column per size for its exponent."""
     return tuple(Column(name, f"Exponent of\n{name}", "mean", interval=True) for name in sizes)
 
 
