@@ -89,13 +89,21 @@ def table_of(scores, held_out):
     return table
 
 
+def ranked(model, held_out, *for_cold, features=None):
+    with workers(1) as pool:
+        return rank(model, held_out, features, pool, "test", *for_cold)
+
+
 @given(problems())
-def test_ranks_are_those_of_the_slow_twin(problem):
+def test_ranks_lists_and_ranks_of_images_are_those_of_the_slow_twins(problem):
     scores, held_out = problem
     with workers(1) as pool:
-        found = rank(Given(table_of(scores, held_out)), held_out, None, pool, "test")
-    assert found.schema == pl.Schema(RANKS)
-    assert found.equals(slow_ranks(scores, held_out))
+        arguments = (Given(table_of(scores, held_out)), held_out, None, pool)
+        found = rank(*arguments, "test")
+        assert found.schema == pl.Schema(RANKS)
+        assert found.equals(slow_ranks(scores, held_out))
+        assert list_tops(*arguments).equals(slow_lists(scores, held_out))  # of equal scores, wrong labels come first
+        assert rank_images(*arguments).equals(slow_label_ranks(scores, held_out))
 
 
 @pytest.mark.parametrize("pays", [True, False], ids=["rounded products", "all scores"])
@@ -104,25 +112,9 @@ def test_embedded_models_have_the_same_ranks_by_both_kernels(pays, problem):
     scores, held_out = problem
     n_labels = scores.shape[1]
     embeddings = Embeddings(table_of(scores, held_out), np.eye(n_labels, dtype=np.float32))
-    with workers(1) as pool, pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ranking, "ROUNDING_PAYS", pays)
-        assert rank(embeddings, held_out, None, pool, "test").equals(slow_ranks(scores, held_out))
-
-
-@given(problems())
-def test_lists_are_sorted_with_wrong_labels_first_of_equals(problem):
-    scores, held_out = problem
-    with workers(1) as pool:
-        found = list_tops(Given(table_of(scores, held_out)), held_out, None, pool)
-    assert found.equals(slow_lists(scores, held_out))
-
-
-@given(problems())
-def test_ranks_of_images_are_those_of_the_slow_twin(problem):
-    scores, held_out = problem
-    with workers(1) as pool:
-        found = rank_images(Given(table_of(scores, held_out)), held_out, None, pool)
-    assert found.equals(slow_label_ranks(scores, held_out))
+        assert ranked(embeddings, held_out).equals(slow_ranks(scores, held_out))
 
 
 def test_known_labels_give_the_scores_of_label_weights():
@@ -131,9 +123,7 @@ def test_known_labels_give_the_scores_of_label_weights():
     known = [np.flatnonzero(row).tolist() for row in rng.random((30, 9)) < 0.3]
     right = [np.flatnonzero(row).tolist() for row in rng.random((30, 9)) < 0.3]
     held_out = held_out_of(right, 9, known=known)
-    with workers(1) as pool:
-        found = rank(LabelWeights(weight), held_out, None, pool, "test")
-    assert found.equals(slow_ranks(dense(held_out.known) @ weight, held_out))
+    assert ranked(LabelWeights(weight), held_out).equals(slow_ranks(dense(held_out.known) @ weight, held_out))
 
 
 @pytest.fixture(scope="module")
@@ -173,8 +163,7 @@ def test_a_model_reads_the_features_and_known_labels_of_the_images_that_it_score
 
     held_out = held_out_of([[0], [1]], 3, known=[[2], []], images=[1, 4])
     features = Features(np.arange(10, dtype=np.float32).reshape(5, 2), np.ones(5, dtype=bool))
-    with workers(1) as pool:
-        rank(Spy(np.zeros((5, 3))), held_out, features, pool, "test")
+    ranked(Spy(np.zeros((5, 3))), held_out, features=features)
     (queries,) = seen
     assert isinstance(queries, Queries)
     assert queries.images.tolist() == [1, 4]
@@ -187,8 +176,8 @@ def test_scores_that_are_not_finite_numbers_are_refused(number):
     image = np.ones((3, 2), dtype=np.float32)
     image[1, 0] = number
     model = Embeddings(image, np.ones((4, 2), dtype=np.float32))
-    with workers(1) as pool, pytest.raises(UserError, match=r"some/model\.npz: the model's scores are not finite"):
-        rank(model, held_out_of([[0]] * 3, 4), None, pool, "some/model.npz")
+    with pytest.raises(UserError, match="test: the model's scores are not finite"):
+        ranked(model, held_out_of([[0]] * 3, 4))
 
 
 def test_no_held_out_label_gives_an_empty_table():
@@ -200,8 +189,8 @@ COLD = held_out_of([[1], [2], [0]], 4, known=[[3], [], [1]])
 
 def test_cold_images_are_ranked_by_the_other_model_and_marked():
     scores = np.array([[0, 1, 2, 3], [0, 1, 2, 3], [0, 1, 2, 3]], dtype=np.float32)
+    found = ranked(Given(scores), COLD, Given(-scores))
     with workers(1) as pool:
-        found = rank(Given(scores), COLD, None, pool, "test", Given(-scores))
         tops = list_tops(Given(scores), COLD, None, pool, Given(-scores))
     assert found["cold"].to_list() == [False, True, False]
     assert found["above"].to_list() == [1, 2, 2]  # of image 1: labels 0 and 1 score higher by the other model
@@ -218,7 +207,6 @@ def test_no_image_is_cold_where_nothing_is_known_of_any():
 def test_each_image_has_the_ranks_of_its_model(problem):
     scores, held_out = problem
     table = table_of(scores, held_out)
-    with workers(1) as pool:
-        mixed = rank(Given(table), held_out, None, pool, "test", Given(-table))
-        own, other = (rank(Given(values), held_out, None, pool, "test") for values in (table, -table))
+    mixed = ranked(Given(table), held_out, Given(-table))
+    own, other = (ranked(Given(values), held_out) for values in (table, -table))
     assert mixed.equals(pl.concat([own.filter(~pl.col("cold")), other.filter("cold")]).sort("image", "label"))

@@ -41,20 +41,16 @@ def check_page(figure: Figure) -> None:
     assert not any(legend.overlaps(axis.get_tightbbox()) for legend in legends for axis in figure.axes)
 
 
-def test_a_figure_of_a_run_says_what_is_simulated(results: Results) -> None:
+def test_a_figure_fits_its_page_and_says_what_is_simulated(results: Results) -> None:
     for name, instance in figures(results).items():
         kind = figure_kind(results, name)
+        with style():
+            figure = kind.figure(results)
+            check_page(figure)
         if instance.paper is None and "comparison" not in kind.needs:  # papers print numbers of real data alone
             task = instance.parameters.get("task")
-            with style():
-                of_real_data = task is not None and not results.is_simulated(Task.of(task).dataset)
-                assert ("imulated" in texts(kind.figure(results))) == (not of_real_data), name
-
-
-def test_a_figure_fits_its_page(results: Results) -> None:
-    for name in figures(results):
-        with style():
-            check_page(figure_kind(results, name).figure(results))
+            of_real_data = task is not None and not results.is_simulated(Task.of(task).dataset)
+            assert ("imulated" in texts(figure)) == (not of_real_data), name
 
 
 def test_a_figure_has_a_caption_and_an_alternative_in_sentences(results: Results) -> None:
@@ -188,9 +184,8 @@ def test_the_effects_of_many_claims_fit_a_page(results: Results) -> None:
     many = pl.concat([results.claims.filter(paper="vse_fs")] * 30)
     kind = figure_kind(results, "effects-of-claims-vse-fs")
     with style():
-        figure = kind.figure(changed(results, claims=many.sort("claim", maintain_order=True)))
-    assert figure.get_figheight() <= effects_of_claims.PAGE
-    assert figure_kind(results, "effects-of-claims-vse-fs").figure(results).get_figheight() <= effects_of_claims.PAGE
+        for run in (results, changed(results, claims=many.sort("claim", maintain_order=True))):
+            assert kind.figure(run).get_figheight() <= effects_of_claims.PAGE
 
 
 def test_a_paper_without_judged_claims_has_no_effects(results: Results) -> None:

@@ -77,27 +77,20 @@ def test_a_section_that_is_not_on_the_page_is_one_line(monkeypatch: pytest.Monke
         by_section(TableKind, {"word_vectors": Instance("word_vectors", "word_vectors", {})})
 
 
-def test_a_table_is_made_from_the_files_that_its_kind_needs_and_no_others(results: Results, tmp_path: Path) -> None:
-    for name, instance in tables(results).items():
-        alone = only_inputs(TableKind, instance, results, tmp_path / name)
-        kind = make(TableKind, instance.kind, instance.parameters, name)
-        assert to_csv(kind.table(alone)) == to_csv(kind.table(results)), name
-
-
-def test_a_figure_is_drawn_from_the_files_that_its_kind_needs_and_no_others(results: Results, tmp_path: Path) -> None:
-    for name, instance in figures(results).items():
-        alone = only_inputs(FigureKind, instance, results, tmp_path / name)
-        kind = make(FigureKind, instance.kind, instance.parameters, name)
-        with style():
-            kind.figure(alone)
-
-
-def only_inputs(base: type, instance: Instance, results: Results, folder: Path) -> Results:
-    """Return results with the inputs of one table or figure alone."""
-    folder.mkdir()
-    for name in ["outline.json", *inputs(base, instance, results.outline)]:
-        shutil.copy(results.folder / name, folder / name)
-    return Results(folder)
+@pytest.mark.parametrize("base", BASES)
+def test_it_is_made_from_the_files_that_its_kind_needs_and_no_others(
+    base: type, results: Results, tmp_path: Path
+) -> None:
+    for name, instance in (tables if base is TableKind else figures)(results).items():
+        (tmp_path / name).mkdir()
+        for file in ["outline.json", *inputs(base, instance, results.outline)]:
+            shutil.copy(results.folder / file, tmp_path / name / file)
+        kind, alone = make(base, instance.kind, instance.parameters, name), Results(tmp_path / name)
+        if isinstance(kind, TableKind):
+            assert to_csv(kind.table(alone)) == to_csv(kind.table(results)), name
+        else:
+            with style():
+                kind.figure(alone)
 
 
 def test_a_figure_depends_on_its_own_module_and_on_no_other_module_of_figures(results: Results) -> None:

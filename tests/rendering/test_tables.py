@@ -18,7 +18,6 @@ from vsebench.cli import main
 from vsebench.core.storage import write_json
 from vsebench.evaluation.convergence import to_best_epoch
 from vsebench.rendering.kinds import TableKind, instances_of_run
-from vsebench.rendering.metrics import metric_title
 from vsebench.rendering.outline import LeftOut, MetricLeftOut
 from vsebench.rendering.page.page import notices
 from vsebench.rendering.results import Results
@@ -168,11 +167,6 @@ def test_seeds_with_the_same_settings_share_a_row(results: Results, tmp_path: Pa
     tuned = next(row for row in rows if row["method"] == "VSE-fs")
     assert tuned["chosen"] == "searched (12 configurations, 3 seeds)"
     assert tuned["epochs"] == "21, 22, 23"
-
-
-def test_titles_of_metrics() -> None:
-    titles = {"recall@10": "Recall@10", "map": "MAP", "macro_f1@5": "Macro F1@5", "one_error": "One error"}
-    assert {metric: metric_title(metric) for metric in titles} == titles
 
 
 def all_tables(results: Results) -> Iterator[tuple[str, Table]]:

@@ -7,6 +7,7 @@ import pytest
 from sklearn.metrics import average_precision_score
 
 from tests.builders import Given, held_out_of
+from tests.rendering.conftest import changed, outline_of
 from tests.stages.analysed import CASE, analysed, write
 from vsebench.core.workers import workers
 from vsebench.data.features import Features, Normalisation
@@ -16,8 +17,6 @@ from vsebench.evaluation.measuring import Ranked, measure
 from vsebench.evaluation.ranking import list_tops, rank, rank_images
 from vsebench.methods.by_features.linear_map import LinearMap
 from vsebench.models import Embeddings
-from vsebench.rendering.outline import Outline, OutlineVariant
-from vsebench.rendering.results import Results
 from vsebench.rendering.tables.retrieval import ImagesFromWords, RetrievedImages
 
 ALL = np.ones(8, dtype=bool)
@@ -119,16 +118,9 @@ def test_tasks_whose_images_are_known_have_no_lines(tmp_path):
 def results(tmp_path):
     write(tmp_path)
     table = analysed(tmp_path, "images_from_words")
-    variant = OutlineVariant(title="Mine", role="baseline", source="test")
-    keys = {"protocols": {"official": "words"}, "seeds": [1], "metrics": ["map"], "decision_metrics": [], "papers": {}}
-    keys |= {"decisions": {}, "decided": [], "left_out": [], "metrics_left_out": [], "files": []}
-    keys |= {"trained": [], "searching": [], "timed": {}, "simulated": [], "judged": [], "compared": {}}
-    keys |= {"entries": {str(CASE.task): ["my_row"]}}
-    found = Results(Path("none"))
-    outline = Outline(tasks=[CASE.task], variants={"my_row": variant}, **keys)
     datasets = {"tiny": {"title": "tiny set", "simulated": False}}
-    vars(found).update(outline=outline, datasets=datasets, analysis={"images_from_words": table}.__getitem__)
-    return found
+    outline = outline_of(CASE.task, {"my_row": ("Mine", "baseline")}, seeds=[1], metrics=["map"], papers={})
+    return changed(outline=outline, datasets=datasets, analysis={"images_from_words": table}.__getitem__)
 
 
 def test_a_table_has_means_over_labels(results):
