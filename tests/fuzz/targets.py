@@ -40,7 +40,6 @@ from vsebench.formats.readers import (
     mscoco,
     mulan,
     nuswide_concepts,
-    nuswide_features,
     nuswide_tags,
     openimages,
     saiapr,
@@ -216,7 +215,7 @@ def pack_nuswide(folder: Path, files: Files) -> None:
     for archive, holds in (
         ("ConceptsList.zip", lambda name: name.startswith("Concepts")),
         ("Groundtruth.zip", lambda name: name.startswith("Labels")),
-        (nuswide_features.ARCHIVE, lambda name: name.startswith("BoW")),
+        (nuswide_concepts.FEATURES, lambda name: name.startswith("BoW")),
         ("NUS_WID_Tags.zip", lambda name: "Tag" in name),
     ):
         write_zip(folder / archive, {name: data for name, data in files.items() if holds(name)})
@@ -224,7 +223,7 @@ def pack_nuswide(folder: Path, files: Files) -> None:
 
 def read_bow(files: Files, folder: Path) -> list[list[float]]:
     pack_nuswide(folder, files)
-    rows: list[list[float]] = nuswide_features.read_features(folder, "BoW", {"Train": 2, "Test": 1}).values.tolist()
+    rows: list[list[float]] = nuswide_concepts.read_features(folder, "BoW", {"Train": 2, "Test": 1}).values.tolist()
     return rows
 
 

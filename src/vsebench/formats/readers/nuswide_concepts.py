@@ -1,4 +1,4 @@
-"""Read NUS-WIDE's 81 concepts, annotated by hand.
+"""Read NUS-WIDE's 81 concepts, annotated by hand, and its low-level features.
 
 `ConceptsList.zip` contains `ConceptsList/Concepts81.txt`, one concept per line. `Groundtruth.zip` contains for each
 concept `Groundtruth/TrainTestLabels/Labels_<concept>_Train.txt` and `..._Test.txt` with one line per image, 0 or 1. The
@@ -8,13 +8,28 @@ two parts are the official partition. These files have no image ids, so images a
 In copies of the official archive line 78,372 of `Labels_lake_Train.txt` is `-1130179`. This one value, in this file, is
 read as 0 (as in repaired copies) and reported in `dropped`; any other value than 0 and 1 is an error.
 
-The option `features` names one of the low-level features, which are in a separate archive: `nuswide_features.py`.
+The option `features` names one of the low-level features. Their official release is a RAR file,
+`NUS_WID_Low_Level_Features.rar`, which Python cannot read without a separate unpacker, so its folder
+`Low_Level_Features` has to be packed by hand into `NUS_WID_Low_Level_Features.zip`. The files of each part have one
+line of numbers per image, separated by spaces, without a header and without image ids:
+
+    Train_Normalized_<name>.dat, Test_Normalized_<name>.dat
+        CH 64 numbers, colour histogram; CORR 144, colour correlogram; EDH 73, edge directions; WT 128, wavelet texture;
+        CM55 225, colour moments of blocks
+    BoW_Train_int.dat, BoW_Test_int.dat
+        500 whole numbers, counts of visual words
+
+No real file of features was available: their reader was written from descriptions of the layout and from public readers
+of these files, and tested on generated ones. Like these readers, it assumes that lines are in the order of the ground
+truth's lines. All numbers become float32.
 
 Source: Chua et al., "NUS-WIDE: a real-world web image database from National University of Singapore", CIVR 2009.
 """
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -22,19 +37,23 @@ from numpy.typing import NDArray
 
 from vsebench.core.errors import UserError
 from vsebench.core.yaml_files import Strict
+from vsebench.data.features import Features
 from vsebench.formats.annotations import Dropped, RawAnnotations, check_unique, count_pairs, image_ids
 from vsebench.formats.download.archives import by_basename, text_lines
-from vsebench.formats.readers.nuswide_features import FeatureName, read_features
 
 PARTS = ("Train", "Test")
+FEATURES = "NUS_WID_Low_Level_Features.zip"
+OF_NUMBERS = b"0123456789+-.eE \t\r"  # float() also takes "nan" and "1_0"
 NEWLINE, ZERO, ONE = b"\n01"
 MISPRINTED, MISPRINT = "Labels_lake_Train.txt", re.compile(rb"^-1130179(?=\s*$)", re.MULTILINE)
+
+FeatureName = Literal["CH", "CORR", "EDH", "WT", "CM55", "BoW"]
 
 
 class Options(Strict):
     """The low-level feature to read with the concepts."""
 
-    features: FeatureName | None = None  # one of the low-level features; see `formats/readers/nuswide_features.py`
+    features: FeatureName | None = None  # one of the low-level features, from an archive of their own
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:
@@ -106,3 +125,51 @@ def _parse_column(data: bytes, where: str) -> NDArray[np.bool_]:
         number = next((n for n, line in enumerate(lines, start=1) if line.strip() not in (b"0", b"1")), len(lines))
         raise UserError(f"{where}: line {number}: {lines[number - 1].strip()!r} is neither 0 nor 1")
     return np.asarray(digits == ONE)
+
+
+def read_features(raw: Path, feature: FeatureName, sizes: Mapping[str, int]) -> Features:
+    """Read a feature of all images, training images first; `sizes` are the numbers of images of "Train" and "Test".
+
+    Raises a `UserError` if the archive is missing or damaged, or lacks a file; if a line is malformed; if there are
+    more or fewer lines than images; or if lines of the two parts differ in length.
+    """
+    archive = raw / FEATURES
+    parts = []
+    for part, size in sizes.items():
+        name = f"BoW_{part}_int.dat" if feature == "BoW" else f"{part}_Normalized_{feature}.dat"
+        data = by_basename(archive, [name])[name]  # one file at a time, since some have 300 million bytes
+        parts.append(parse_rows(data, size, f"{archive}: {name}"))
+    if len({rows.shape[1] for rows in parts}) > 1:
+        widths = " and ".join(f"{rows.shape[1]} ({part})" for part, rows in zip(sizes, parts, strict=True))
+        raise UserError(f"{archive}: feature {feature}: lines have {widths} numbers; is it the official archive?")
+    values = np.concatenate(parts)
+    return Features(values, np.ones(len(values), dtype=bool), where=f"{archive}: feature {feature}")
+
+
+def parse_rows(data: bytes, n_images: int, where: str) -> NDArray[np.float32]:
+    """Parse one line of numbers per image; blank lines are allowed only at the end.
+
+    Returns (n_images, numbers in the first line) float32, all finite. Raises a `UserError` that begins with `where` and
+    names the first bad line.
+    """
+    lines = data.rstrip(b" \t\r\n").split(b"\n")
+    width = len(lines[0].split())
+    if len(lines) != n_images or not width:
+        n_lines = len(lines) if width else 0
+        raise UserError(f"{where}: has {n_lines} lines of numbers, but Groundtruth.zip has {n_images} images")
+    rows = np.empty((n_images, width), dtype=np.float32)
+    for number, line in enumerate(lines, 1):
+        words, shown = line.split(), repr(line[:60].decode(errors="replace"))
+        if len(words) != width:
+            raise UserError(f"{where}: line {number}: has {len(words)} numbers, but line 1 has {width}")
+        try:
+            values = [] if line.translate(None, OF_NUMBERS) else [float(word) for word in words]
+        except ValueError:
+            values = []
+        if not values:
+            raise UserError(f"{where}: line {number}: contains something other than numbers: {shown}")
+        with np.errstate(over="ignore"):
+            rows[number - 1] = values
+        if not np.isfinite(rows[number - 1]).all():
+            raise UserError(f"{where}: line {number}: contains a number that is too big: {shown}")
+    return rows
