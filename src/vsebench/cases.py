@@ -25,18 +25,12 @@ def add_case_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--members", type=Path, nargs="+", help="run.json of each member of an ensemble")
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument(
-        "--epochs",
-        type=json.loads,
-        help='JSON: {"maximum": ..., "patience": ...}; required if the method is trained by epochs',
-    )
+    parser.add_argument("--epochs", type=json.loads, help='JSON: {"maximum": ..., "patience": ...}, if it has epochs')
     parser.add_argument("--metric", help="validation metric, such as ndcg@10; without it, nothing is chosen")
     parser.add_argument("--no-refit", action="store_true", help="keep the validation labels out of the tested model")
     parser.add_argument("--images", type=int, default=0, help="maximum number of validation images")
     parser.add_argument("--grid", type=json.loads, default={}, help="JSON: the values to try for each setting")
-    parser.add_argument(
-        "--more-seeds", type=int, nargs="+", default=[], help="seeds to add to the mean that chooses the settings"
-    )
+    parser.add_argument("--more-seeds", type=int, nargs="+", default=[], help="seeds to choose the settings by as well")
     parser.add_argument("--beyond", type=int, default=0, help="maximum number of attempts beyond the edges of the grid")
 
 

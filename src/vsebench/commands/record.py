@@ -25,9 +25,7 @@ Entry = dict[str, Any]  # an entry of settings.json
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--results", type=Path, default=Path("results"), help="folder of a tuned run (default: results)"
-    )
+    parser.add_argument("--results", type=Path, default=Path("results"), help="of a tuned run (default: results)")
     parser.add_argument("--out", type=Path, default=Path("config/chosen"), help="folder (default: config/chosen)")
 
 

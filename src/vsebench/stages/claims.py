@@ -26,9 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seeds", nargs="+", type=int, required=True)
     parser.add_argument("--bootstrap", type=int, required=True, help="number of resamples")
     parser.add_argument("--sweeps", type=Path, help="sweeps.parquet, if the run varies settings")
-    parser.add_argument(
-        "--tuned-sweeps", nargs="*", default=[], help="methods whose other settings are tuned at each value of a sweep"
-    )
+    parser.add_argument("--tuned-sweeps", nargs="*", default=[], help="methods that are tuned at each value of a sweep")
     parser.add_argument("--scaling", type=Path, help="scaling.parquet, if the run measures growth")
     parser.add_argument("--analyses", type=Path, nargs="*", default=[], help="files of the analyses that claims read")
     parser.add_argument("--siblings", type=json.loads, default={}, help='JSON: {"dataset": "siblings.parquet", ...}')

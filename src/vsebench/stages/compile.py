@@ -26,12 +26,7 @@ from vsebench.training import tiny_matrix, warm_up
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--module", help="name of a method in vsebench.methods (default: ranking and the simulator)")
     parser.add_argument("--settings", type=json.loads, default={}, help="JSON: the method's settings")
-    parser.add_argument(
-        "--out",
-        type=Path,
-        required=True,
-        help="JSON file to write, with the seconds and the number of functions that were compiled",
-    )
+    parser.add_argument("--out", type=Path, required=True, help="JSON file of seconds and number of compiled functions")
 
 
 def run(arguments: argparse.Namespace) -> None:

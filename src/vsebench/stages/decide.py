@@ -41,12 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--protocol", required=True)
     parser.add_argument("--variant", required=True)
     parser.add_argument("--seed", type=int, required=True)
-    parser.add_argument(
-        "--decisions",
-        type=json.loads,
-        required=True,
-        help='JSON: {"name": {"decision": module, "settings": {...}, "tuned_for": metric}, ...}',
-    )
+    form = 'JSON: {"name": {"decision": module, "settings": {...}, "tuned_for": metric}, ...}'
+    parser.add_argument("--decisions", type=json.loads, required=True, help=form)
     parser.add_argument("--out", type=Path, required=True, help="decisions.parquet to write")
     parser.add_argument("--thresholds", type=Path, required=True, help="thresholds.parquet to write")
     parser.add_argument("--record", type=Path, required=True, help="decisions.json to write")

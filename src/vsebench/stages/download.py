@@ -31,14 +31,8 @@ IN_PLACE = "found in place"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--name", required=True, help="name of the data set, or of the source of siblings or word vectors"
-    )
-    parser.add_argument(
-        "--definition",
-        required=True,
-        help="JSON object with adapter, options, features and files, as in the data set's file",
-    )
+    parser.add_argument("--name", required=True, help="the data set, or the source of siblings or word vectors")
+    parser.add_argument("--definition", required=True, help="JSON object with keys of the data set's or source's file")
     parser.add_argument("--out", type=Path, required=True, help="folder for the files")
 
 

@@ -47,26 +47,14 @@ CODE = ("vsebench.formats.images.pixels", "vsebench.formats.images.onnx_network"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--model", type=Path, required=True, help="ONNX file with a float32 input (n, 3, height, width)"
-    )
+    parser.add_argument("--model", type=Path, required=True, help="ONNX file with float32 input (n, 3, height, width)")
     parser.add_argument("--output", required=True, help="name of the network's output to take as features")
-    parser.add_argument(
-        "--images", type=Path, required=True, help="folder, tar archive, or table with the columns image and file"
-    )
+    parser.add_argument("--images", type=Path, required=True, help="folder, tar archive, or table of images and files")
     parser.add_argument("--transform", choices=get_args(TransformName), required=True, help="how pixels are scaled")
-    parser.add_argument(
-        "--resize",
-        type=resize,
-        default=256,
-        help="pixels of the shorter side before the centre is cropped, or squash for the whole image (default: 256)",
-    )
-    parser.add_argument(
-        "--suffixes",
-        choices=get_args(Suffixes),
-        default="keep",
-        help="whether image ids keep or drop the endings of file names, such as .jpg (default: keep)",
-    )
+    sides = "pixels of the shorter side before the centre is cropped, or squash for the whole image (default: 256)"
+    parser.add_argument("--resize", type=resize, default=256, help=sides)
+    ids = "whether image ids keep or drop the endings of file names, such as .jpg (default: keep)"
+    parser.add_argument("--suffixes", choices=get_args(Suffixes), default="keep", help=ids)
     parser.add_argument("--threads", type=int, default=os.cpu_count(), help="number of threads (default: one per core)")
     parser.add_argument("--out", type=Path, required=True, help="folder to write into")
 

@@ -24,10 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--about", type=Path, nargs="+", help="for datasets.json: one about.json per input")
     parser.add_argument(
-        "--out",
-        type=Path,
-        required=True,
-        help="file to write: .parquet for concatenated tables, .json for a list of records",
+        "--out", type=Path, required=True, help="a .parquet file of all tables, or a .json list of records"
     )
 
 

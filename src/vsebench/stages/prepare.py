@@ -32,11 +32,7 @@ from vsebench.formats.vocabulary import apply_vocabulary
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--name", required=True, help="the data set's name")
-    parser.add_argument(
-        "--definition",
-        required=True,
-        help="JSON object with adapter, options, features, vocabulary and expected, as in the data set's file",
-    )
+    parser.add_argument("--definition", required=True, help="JSON object with keys of the data set's file")
     parser.add_argument("--raw", type=Path, required=True, help="folder with the downloaded files")
     parser.add_argument("--out", type=Path, required=True, help="folder to write into")
 

@@ -16,9 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--results", type=Path, required=True, help="folder with the gathered results")
     parser.add_argument("--figures", type=Path, required=True, help="folder with the figures")
     parser.add_argument("--papers", type=Path, nargs="*", default=[], help="YAML files of papers, next to their CSVs")
-    parser.add_argument(
-        "--pictures", type=json.loads, default={}, help='JSON: {"data set": {"images": path, ...}, ...}'
-    )
+    parser.add_argument("--pictures", type=json.loads, default={}, help='JSON: {"dataset": {"images": path, ...}, ...}')
     parser.add_argument("--out", type=Path, required=True, help="the page to write")
 
 
