@@ -29,10 +29,7 @@ def describe() -> dict[str, Any]:
 
 def processor() -> str:
     """Return the processor's name, or the architecture if the system does not report it."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        lines = []
+    lines = _lines_of("/proc/cpuinfo")
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.processor() or platform.machine()
 
@@ -56,12 +53,16 @@ def memory_bytes() -> int | None:
 
 
 def _status_bytes(key: str) -> int | None:
+    lines = _lines_of("/proc/self/status")
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{key}:")), None)
+
+
+def _lines_of(path: str) -> list[str]:
+    """Return the lines of a file of the system; none where the system has no such file."""
     try:
-        lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
+        return Path(path).read_text(encoding="utf-8").splitlines()
     except OSError:
-        return None
-    kibibytes = (int(line.split()[1]) for line in lines if line.startswith(f"{key}:"))
-    return next((size * 1024 for size in kibibytes), None)
+        return []
 
 
 class OtherProcesses:
@@ -81,11 +82,10 @@ class OtherProcesses:
     @staticmethod
     def _times() -> tuple[float, float, float] | None:
         """Return the time, and the processor seconds that all processes and this process have used so far."""
-        try:
-            numbers = Path("/proc/stat").read_text(encoding="utf-8").splitlines()[0].split()[1:]
-        except OSError:
+        lines = _lines_of("/proc/stat")
+        if not lines:
             return None
-        user, nice, system, _, _, interrupts, soft, stolen = map(int, numbers[:8])
+        user, nice, system, _, _, interrupts, soft, stolen = map(int, lines[0].split()[1:9])
         ticks = user + nice + system + interrupts + soft + stolen
         return time.monotonic(), ticks / os.sysconf("SC_CLK_TCK"), time.process_time()
 

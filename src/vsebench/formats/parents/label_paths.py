@@ -5,9 +5,7 @@ from pathlib import Path
 
 from vsebench.core.yaml_files import Strict
 
-
-class Options(Strict):
-    """No options."""
+Options = Strict  # there are none
 
 
 def read_parents(raw: Path, options: Options, labels: Sequence[str]) -> list[set[str]]:

@@ -33,11 +33,8 @@ ARCHIVE = "annotations_trainval2014.zip"
 FILES = {"train": "instances_train2014.json", "test": "instances_val2014.json"}
 KEPT = ("images", "categories", "annotations", "id", "name", "image_id", "category_id")
 
+Options = Strict  # there are none
 Entries = list[dict[str, Any]]
-
-
-class Options(Strict):
-    """No options."""
 
 
 class _Part(NamedTuple):

@@ -19,14 +19,7 @@ from scipy.special import softmax
 
 from vsebench.data.streams import generator
 from vsebench.formats.annotations import RawAnnotations
-from vsebench.formats.simulators.simulated_images import (
-    DIMENSIONS,
-    GIVEN,
-    LABELS,
-    NormalOptions,
-    annotate,
-    draw_features,
-)
+from vsebench.formats.simulators.simulated_images import DIMENSIONS, GIVEN, LABELS, NormalOptions, annotate
 
 KNOWS = frozenset({"truth", "label_distribution"})  # needs (`vsebench.data.needs`) that only a simulator can provide
 SETS, LARGEST = 40, 8
@@ -43,7 +36,7 @@ def read(raw: Path, options: Options) -> RawAnnotations:
     members = draw_sets(rng)
     weight = 4 * rng.standard_normal((DIMENSIONS, SETS)) / 4
     bias = rng.standard_normal(SETS) / 2
-    features = draw_features(options)
+    features = options.draw_features()
     bounds = np.cumsum(softmax(features @ weight + bias, axis=1), axis=1)
     # The last bound is left out, because it can be rounded to less than 1.
     chosen = (generator(options.seed, GIVEN).random((len(features), 1)) >= bounds[:, :-1]).sum(axis=1)

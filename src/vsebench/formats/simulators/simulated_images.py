@@ -57,10 +57,9 @@ class NormalOptions(SimulatedOptions):
     features: Literal["dense"]  # how features are stored
     seed: int = Field(default=0, ge=0)  # seed of the images and their labels
 
-
-def draw_features(options: NormalOptions) -> NDArray[np.float32]:
-    """Draw the features of the images, (n_images, DIMENSIONS) float32."""
-    return generator(options.seed, FEATURES).standard_normal((options.n_images, DIMENSIONS)).astype(np.float32)
+    def draw_features(self) -> NDArray[np.float32]:
+        """Draw the features of the images, (n_images, DIMENSIONS) float32."""
+        return generator(self.seed, FEATURES).standard_normal((self.n_images, DIMENSIONS)).astype(np.float32)
 
 
 def annotate(

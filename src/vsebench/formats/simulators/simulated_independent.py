@@ -16,14 +16,7 @@ from scipy.special import expit
 
 from vsebench.data.streams import generator
 from vsebench.formats.annotations import RawAnnotations
-from vsebench.formats.simulators.simulated_images import (
-    DIMENSIONS,
-    GIVEN,
-    LABELS,
-    NormalOptions,
-    annotate,
-    draw_features,
-)
+from vsebench.formats.simulators.simulated_images import DIMENSIONS, GIVEN, LABELS, NormalOptions, annotate
 
 KNOWS = frozenset({"truth", "label_distribution"})  # needs (`vsebench.data.needs`) that only a simulator can provide
 WEIGHT_SEED, BIAS_SEED = 11, 12
@@ -37,7 +30,7 @@ def read(raw: Path, options: Options) -> RawAnnotations:
     """
     weight = 3.5 * np.random.default_rng(WEIGHT_SEED).standard_normal((DIMENSIONS, LABELS)) / 4
     bias = -3.5 + np.random.default_rng(BIAS_SEED).standard_normal(LABELS)
-    features = draw_features(options)
+    features = options.draw_features()
     probability = expit(features @ weight + bias)
     given = generator(options.seed, GIVEN).random(probability.shape) < probability
     return annotate(options, features, given, {"weight": weight, "bias": bias})
