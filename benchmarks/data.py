@@ -11,7 +11,7 @@ from vsebench.data.features import Features
 from vsebench.data.problem import Dataset, HeldOut, LabelMatrix
 from vsebench.data.streams import VALIDATION_SAMPLE, generator
 from vsebench.formats.simulators.simulator import read
-from vsebench.protocols.base import load_protocol, split_generator
+from vsebench.protocols.base import load_protocol
 from vsebench.stages.scale import simulator_options
 
 CONFIG = Path(__file__).parents[1] / "config"
@@ -56,7 +56,7 @@ def hold_out(
 ) -> Data:
     """Split a set by a protocol, with at most `images` images to rank; for new images the metric is the protocol's."""
     rules = load_protocol(protocol)
-    split = rules.split(dataset, split_generator(protocol, SEED))
+    split = rules.split(dataset, rules.generator(protocol, SEED))
     valid, test = (part.sample(images, generator(SEED, VALIDATION_SAMPLE)) for part in (split.valid, split.test))
     metric = rules.validation_metric if rules.new_images else RANKED
     return Data(name, split.first.labels, split.final.labels, valid, test, metric, features)

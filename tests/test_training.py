@@ -13,7 +13,7 @@ from vsebench.core.schemas import HISTORY
 from vsebench.core.workers import workers
 from vsebench.data.problem import Dataset, Problem
 from vsebench.methods.base import Method
-from vsebench.protocols.base import load_protocol, split_generator
+from vsebench.protocols.base import split_dataset
 from vsebench.training import Attempt, DivergenceError, attempt, open_validation, refit, warm_up
 
 
@@ -109,7 +109,7 @@ def test_divergence_of_the_last_fit_is_raised(validation):
 
 def test_settings_are_chosen_without_images_that_have_no_training_label():
     matrix = matrix_of([[0], [0, 1], [1, 2], [0, 2], [0, 1, 2]] * 4, 3)
-    split = load_protocol("regions").split(Dataset(matrix), split_generator("regions", 1))
+    split = split_dataset("regions", Dataset(matrix), 1)
     with workers(1) as pool:
         held_out = open_validation(Problem(split.first, 1, pool), split.valid, "mrr", 100).held_out
     cold = split.valid.images[split.valid.known.n_labels_of_row == 0]
@@ -119,7 +119,7 @@ def test_settings_are_chosen_without_images_that_have_no_training_label():
 
 def test_at_most_so_many_images_are_validated_on_and_the_same_for_every_setting():
     matrix = matrix_of([[0, 1, 2]] * 50, 3)
-    split = load_protocol("distinct").split(Dataset(matrix), split_generator("distinct", 1))
+    split = split_dataset("distinct", Dataset(matrix), 1)
     with workers(1) as pool:
         first = Problem(split.first, 1, pool)
         one, other, every = (open_validation(first, split.valid, "mrr", size) for size in (20, 20, 100))

@@ -12,7 +12,7 @@ from vsebench.core.schemas import PAIRS
 from vsebench.core.storage import read_json, read_parquet
 from vsebench.data import splits
 from vsebench.data.problem import Dataset, HeldOut, LabelMatrix, Split, Training
-from vsebench.protocols.base import load_protocol, split_generator
+from vsebench.protocols.base import split_dataset
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def same(one, other):
     "protocol", ["distinct", "regions", "images", "official", "unseen_labels", "unseen_labels_all"]
 )
 def test_what_is_saved_is_loaded(tmp_path, dataset, protocol):
-    split = load_protocol(protocol).split(dataset, split_generator(protocol, 1))
+    split = split_dataset(protocol, dataset, 1)
     splits.save(split, tmp_path)
     assert same(splits.load(tmp_path), split)
     assert {path.name for path in tmp_path.iterdir()} == set(splits.FILES)
@@ -62,7 +62,7 @@ def test_labels_that_are_not_learnt_and_no_candidates_stay_so(tmp_path):
 
 
 def test_without_the_test_its_file_is_not_opened(tmp_path, dataset):
-    splits.save(load_protocol("distinct").split(dataset, split_generator("distinct", 1)), tmp_path)
+    splits.save(split_dataset("distinct", dataset, 1), tmp_path)
     whole = splits.load(tmp_path)
     (tmp_path / "test.parquet").unlink()
     assert "test.parquet" not in splits.FIT_FILES
@@ -75,7 +75,7 @@ def test_without_the_test_its_file_is_not_opened(tmp_path, dataset):
 
 
 def test_tables_hold_pairs_of_images_and_counts(tmp_path, dataset):
-    splits.save(load_protocol("regions").split(dataset, split_generator("regions", 1)), tmp_path)
+    splits.save(split_dataset("regions", dataset, 1), tmp_path)
     parts = {name: read_parquet(tmp_path / f"{name}.parquet") for name in ("train", "valid", "test")}
     assert all(part.schema == pl.Schema(PAIRS) for part in parts.values())
     total = pl.concat(parts.values()).group_by("image", "label").agg(pl.col("count").sum()).sort("image", "label")

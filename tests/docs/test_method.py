@@ -15,7 +15,7 @@ from vsebench.core.tasks import Case, Task
 from vsebench.data import splits
 from vsebench.data.features import Features, write_features
 from vsebench.data.problem import Dataset, LabelMatrix
-from vsebench.protocols.base import load_protocol, split_generator
+from vsebench.protocols.base import split_dataset
 
 GROUPS, LABELS_PER_GROUP, IMAGES_PER_GROUP, DIMENSIONS = 4, 5, 60, 12
 
@@ -52,7 +52,7 @@ def labels() -> LabelMatrix:
 def fit_and_rank(copy: Copy, case: Case, plan: dict[str, Any], metric: str, processed: Path, results: Path) -> None:
     """Run the stages `fit` and `rank` with the settings and the grid of a plan."""
     protocol = case.task.protocol
-    split = load_protocol(protocol).split(Dataset(labels()), split_generator(protocol, case.seed))
+    split = split_dataset(protocol, Dataset(labels()), case.seed)
     splits.save(split, case.split(results))
     folder = case.folder(results)
     file = processed / "features.npy"

@@ -10,9 +10,8 @@ from vsebench.core.errors import UserError
 from vsebench.core.schemas import IMAGES, LABELS, PAIRS
 from vsebench.core.storage import read_parquet, write_arrays, write_table
 from vsebench.data import needs, splits
-from vsebench.data.inputs import load_dataset
 from vsebench.data.problem import Dataset, LabelMatrix
-from vsebench.protocols.base import load_protocol, source_of, split_generator
+from vsebench.protocols.base import load_protocol, source_of, split_dataset
 
 WORD_VECTORS = {"sky": 1.0, "sea": 2.0, "cat": 3.0, "tree": 4.0, "car": 5.0}  # `img_07` has none
 TESTED = (["sky", "img_07", "sea", "car"], [[0, 2], [1], [0, 3], [2], []], ["train", "test", "test", None, "test"])
@@ -61,7 +60,7 @@ def test_images_and_labels_of_the_tested_set_keep_their_numbers(joined):
     tested, trained = [None, "test", "test", None, "test"], ["train", None, "train", "train", "train", "valid"]
     assert images["part"].to_list() == tested + trained
     rows = [[], [1], [0, 3], [], [], [2, 4], [], [5], [4], [2], [4, 5]]
-    dataset = load_dataset(joined, joined / "word_vectors.npz")
+    dataset = splits.load_dataset(joined, joined / "word_vectors.npz")
     assert rows_of(dataset.labels) == rows
     assert dataset.labels.count_of_pair.tolist() == [2, 1, 1, 1, 1, 1, 2, 1, 2, 2]
     assert needs.WORD_VECTORS.load(joined / "word_vectors.npz").vectors[:, 0].tolist() == [1, 0, 2, 5, 3, 4]
@@ -89,9 +88,7 @@ def test_features_stand_in_the_order_of_the_images(joined):
 
 
 def test_labels_of_one_set_are_learnt_and_those_of_the_other_asked_for(joined):
-    split = load_protocol("from-trained").split(
-        load_dataset(joined, joined / "word_vectors.npz"), split_generator("from-trained", 1)
-    )
+    split = split_dataset("from-trained", splits.load_dataset(joined, joined / "word_vectors.npz"), 1)
     assert split.first.images.tolist() == [5, 7, 8, 9]
     assert split.final.images.tolist() == [5, 7, 8, 9, 10]
     assert split.valid.images.tolist() == [10]

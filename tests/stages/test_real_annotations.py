@@ -8,7 +8,7 @@ from vsebench.evaluation.metrics import mean_metric
 from vsebench.evaluation.ranking import rank
 from vsebench.formats.readers import saiapr
 from vsebench.methods.base import load_method, read_settings
-from vsebench.protocols.base import load_protocol, split_generator
+from vsebench.protocols.base import split_dataset
 
 SGD = {"factors": 128, "deviation": 0.1}
 # recall@5 and recall@10 that a method must reach with these settings, a little below what it does (docs/iapr.md).
@@ -32,7 +32,7 @@ CASES = {
 def split(mirror):
     annotations = saiapr.read(mirror, saiapr.Options(archive="saiapr_tc-12.tar.gz"))
     matrix = LabelMatrix.from_pairs(annotations.pairs, 20000, len(annotations.labels))
-    return load_protocol("regions").split(Dataset(matrix), split_generator("regions", 1))
+    return split_dataset("regions", Dataset(matrix), 1)
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -7,7 +7,7 @@ from tests.stages.small import split, write_processed
 from vsebench.core.storage import read_json, read_parquet, write_parquet
 from vsebench.data import splits
 from vsebench.data.problem import Dataset, LabelMatrix
-from vsebench.protocols.base import load_protocol, split_generator
+from vsebench.protocols.base import split_dataset
 
 
 @pytest.mark.parametrize("protocol", ["distinct", "regions", "images", "official"])
@@ -50,19 +50,13 @@ def test_a_part_without_a_label_is_refused(tmp_path, capsys):
     assert "protocol 'official' leaves no label for the test" in capsys.readouterr().err
 
 
-def test_an_unknown_protocol_is_one_line(tmp_path, capsys):
-    write_processed(tmp_path)
-    assert split(tmp_path, "leave-two-out") == 1
-    assert "unknown protocol 'leave-two-out'; known protocols are " in capsys.readouterr().err
-
-
 def test_regions_of_saiapr_leave_what_the_papers_print(mirror):
     """79,527 training and 20,000 test pairs; a fifth of the test labels stay in training, 923 images lose all."""
     from vsebench.formats.readers import saiapr
 
     annotations = saiapr.read(mirror, saiapr.Options(archive="saiapr_tc-12.tar.gz"))
     matrix = LabelMatrix.from_pairs(annotations.pairs, 20000, len(annotations.labels))
-    found = load_protocol("regions").split(Dataset(matrix), split_generator("regions", 1))
+    found = split_dataset("regions", Dataset(matrix), 1)
     final = found.final.labels
     assert final.count_of_pair.sum() == 79527
     assert found.test.right.count_of_pair.sum() == 20000

@@ -332,6 +332,18 @@ class Problem:
             raise ValueError(f"features: {self.features.n_images} rows for {n_images} images")
 
 
+def ids_of(mask: Mask) -> Ids:
+    """Return the indices at which a mask is true, ascending."""
+    return np.flatnonzero(mask).astype(np.int32)
+
+
+def mask_of(ids: Ids, size: int) -> Mask:
+    """Return a mask of this size that is true at the indices."""
+    mask = np.zeros(size, dtype=np.bool_)
+    mask[ids] = True
+    return mask
+
+
 def _check(array: NDArray[np.generic], name: str, dtype: type, shape: tuple[int, ...]) -> None:
     if array.dtype != dtype or array.shape != shape or not array.flags.c_contiguous:
         raise ValueError(f"{name}: {array.dtype} {array.shape}; should be a contiguous {np.dtype(dtype)} {shape}")

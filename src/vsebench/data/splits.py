@@ -1,4 +1,4 @@
-"""Write and read the files of a split.
+"""Read the part of a processed data set that a protocol needs, and write and read the files of a split.
 
 train, valid, test.parquet   image, label, count: the labels of each part
 final.parquet                image, label, count: what the tested model learns, at least the labels of train and valid
@@ -14,11 +14,28 @@ import polars as pl
 
 from vsebench.core.schemas import PAIRS, SPLIT_IMAGES, SPLIT_LABELS
 from vsebench.core.storage import read_json, read_parquet, write_json, write_table
-from vsebench.data.problem import HeldOut, Ids, LabelMatrix, Mask, Split, Training
+from vsebench.data.needs import WORD_VECTORS
+from vsebench.data.problem import Dataset, HeldOut, Ids, LabelMatrix, Mask, Split, Training, ids_of, mask_of
 
 # The files that a fit reads.
 FIT_FILES = ("train.parquet", "valid.parquet", "final.parquet", "images.parquet", "labels.parquet", "split.json")
 FILES = (*FIT_FILES, "test.parquet")
+
+
+def load_dataset(folder: Path, word_vectors: Path | None = None) -> Dataset:
+    """Read the label matrix, the official partition if there is one, and the images that have features.
+
+    word_vectors : word_vectors.npz of the processed folder, for a protocol that has to know the labels with vectors
+    """
+    images = read_parquet(folder / "images.parquet")
+    vocabulary = read_parquet(folder / "labels.parquet")
+    labels = LabelMatrix.from_pairs(read_parquet(folder / "pairs.parquet"), images.height, vocabulary.height)
+    has_parts = "part" in images.columns and images["part"].null_count() < images.height
+    parts = images["part"].fill_null("").to_numpy().astype(np.str_) if has_parts else None
+    with_features = images["has_features"].to_numpy()
+    with_word_vectors = None if word_vectors is None else WORD_VECTORS.load(word_vectors).known
+    joined = (vocabulary[name].to_numpy() for name in ("trained", "tested") if name in vocabulary.columns)
+    return Dataset(labels, parts, with_features if with_features.any() else None, with_word_vectors, *joined)
 
 
 def save(split: Split, folder: Path) -> None:
@@ -30,10 +47,10 @@ def save(split: Split, folder: Path) -> None:
         write_table(part, PAIRS, folder / f"{name}.parquet")
     images = {
         "image": np.arange(n_images, dtype=np.int32),
-        "first": _mask(split.first.images, n_images),
-        "final": _mask(split.final.images, n_images),
-        "valid": _mask(split.valid.images, n_images),
-        "test": _mask(split.test.images, n_images),
+        "first": mask_of(split.first.images, n_images),
+        "final": mask_of(split.final.images, n_images),
+        "valid": mask_of(split.valid.images, n_images),
+        "test": mask_of(split.test.images, n_images),
     }
     labels = {
         "label": np.arange(n_labels, dtype=np.int32),
@@ -51,10 +68,8 @@ def save(split: Split, folder: Path) -> None:
 def load(folder: Path, with_test: bool = True, refit: bool = True) -> Split:
     """Read a split.
 
-    Parameters
-    ----------
-    with_test : whether to read the test labels; if not, `test` has no images and its file is not opened
-    refit : whether the tested model also learns the validation labels; if not, `final` is `first`
+    Without `with_test`, `test` has no images and its file is not opened. Without `refit`, the tested model does not
+    learn the validation labels: `final` is `first`.
     """
     size = read_json(folder / "split.json")
     images, labels = read_parquet(folder / "images.parquet"), read_parquet(folder / "labels.parquet")
@@ -65,12 +80,12 @@ def load(folder: Path, with_test: bool = True, refit: bool = True) -> Split:
 
     train, valid, both = read("train"), read("valid"), read("final")
     test = read("test") if with_test else LabelMatrix.empty(size["n_images"], size["n_labels"])
-    test_images = _ids(images["test"]) if with_test else np.empty(0, dtype=np.int32)
-    first = Training(train, _ids(images["first"]), labels["first"].to_numpy())
+    test_images = ids_of(images["test"].to_numpy()) if with_test else np.empty(0, dtype=np.int32)
+    first = Training(train, ids_of(images["first"].to_numpy()), labels["first"].to_numpy())
     return Split(
         first,
-        _held_out(_ids(images["valid"]), valid, train, labels["valid"].to_numpy()),
-        Training(both, _ids(images["final"]), labels["final"].to_numpy()) if refit else first,
+        _held_out(ids_of(images["valid"].to_numpy()), valid, train, labels["valid"].to_numpy()),
+        Training(both, ids_of(images["final"].to_numpy()), labels["final"].to_numpy()) if refit else first,
         _held_out(test_images, test, both, labels["test"].to_numpy()),
     )
 
@@ -83,13 +98,3 @@ def pairs_of(held_out: HeldOut) -> pl.DataFrame:
 
 def _held_out(images: Ids, right: LabelMatrix, known: LabelMatrix, candidates: Mask) -> HeldOut:
     return HeldOut(images, right.rows(images), known.rows(images), candidates)
-
-
-def _mask(images: Ids, n_images: int) -> Mask:
-    mask = np.zeros(n_images, dtype=np.bool_)
-    mask[images] = True
-    return mask
-
-
-def _ids(mask: pl.Series) -> Ids:
-    return np.flatnonzero(mask.to_numpy()).astype(np.int32)

@@ -64,13 +64,10 @@ def source_of(protocol: str) -> str | None:
     return protocol.removeprefix(FROM) if protocol.startswith(FROM) else None
 
 
-def split_generator(protocol: str, seed: int) -> np.random.Generator:
-    return load_protocol(protocol).generator(protocol, seed)
-
-
 def split_dataset(protocol: str, dataset: Dataset, seed: int) -> Split:
     """Split a data set by a protocol; if this is impossible, or if a part gets no label, raise a `UserError`."""
-    split = load_protocol(protocol).split(dataset, split_generator(protocol, seed))
+    rules = load_protocol(protocol)
+    split = rules.split(dataset, rules.generator(protocol, seed))
     parts = {"training": split.first.labels, "validation": split.valid.right, "the test": split.test.right}
     for name, part in parts.items():
         if part.n_pairs == 0:
@@ -81,10 +78,8 @@ def split_dataset(protocol: str, dataset: Dataset, seed: int) -> Split:
 def assemble(parts: tuple[LabelMatrix, LabelMatrix, LabelMatrix], images: tuple[Ids, Ids, Ids, Ids]) -> Split:
     """Return a split in which all labels are trained and are candidates.
 
-    Parameters
-    ----------
-    parts : training, validation and test labels, one row per image of the data set
-    images : the images of `first`, `valid`, `final` and `test`, each ascending
+    `parts` are the training, validation and test labels, one row per image of the data set; `images` are those of
+    `first`, `valid`, `final` and `test`, each ascending.
     """
     train, valid, test = parts
     first_images, valid_images, final_images, test_images = images

@@ -5,7 +5,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from vsebench.core.errors import UserError
-from vsebench.data.problem import Dataset, Ids, LabelMatrix, Mask, Split
+from vsebench.data.problem import Dataset, LabelMatrix, Mask, Split, ids_of, mask_of
 from vsebench.protocols.base import Protocol, assemble
 
 Masks = tuple[Mask, Mask, Mask]  # (n_images,) each: training, validation and test images
@@ -39,14 +39,11 @@ class LabelledImages(Protocol):
     validation_metric = "map"
 
     def split(self, dataset: Dataset, rng: np.random.Generator) -> Split:
-        labelled = np.flatnonzero(dataset.labels.n_labels_of_row > 0)
+        labelled = ids_of(dataset.labels.n_labels_of_row > 0)
         drawn = labelled[np.argsort(rng.random(len(labelled)), kind="stable")]
         n_train = round(len(drawn) * TRAINED)
-        train, valid, test = (np.zeros(dataset.labels.n_rows, dtype=np.bool_) for _ in range(3))
-        train[drawn[:n_train]] = True
-        valid[drawn[: round(n_train * VALIDATED)]] = True
-        test[drawn[n_train:]] = True
-        return hold_out_images(dataset, train, valid, test)
+        parts = drawn[:n_train], drawn[: round(n_train * VALIDATED)], drawn[n_train:]
+        return hold_out_images(dataset, *(mask_of(part, dataset.labels.n_rows) for part in parts))
 
 
 class Official(Protocol):
@@ -98,7 +95,7 @@ def hold_out_images(dataset: Dataset, train: Mask, valid: Mask, test: Mask) -> S
     """
     train, valid, test = apart(dataset, train, valid, test)
     parts = tuple(pairs_of(dataset.labels, mask) for mask in (train, valid, test))
-    images = tuple(ids(mask) for mask in (train, valid, train | valid, test))
+    images = tuple(ids_of(mask) for mask in (train, valid, train | valid, test))
     return assemble(parts, images)  # type: ignore[arg-type]
 
 
@@ -116,8 +113,3 @@ def pairs_of(labels: LabelMatrix, images: Mask, among: Mask | None = None) -> La
     if among is not None:
         kept = kept & among[labels.label_of_pair]
     return LabelMatrix.from_pairs(labels.to_pairs().filter(pl.Series(kept)), labels.n_rows, labels.n_labels)
-
-
-def ids(mask: Mask) -> Ids:
-    """Return the indices at which a mask is true."""
-    return np.flatnonzero(mask).astype(np.int32)

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from vsebench.data.problem import Dataset, Ids, LabelMatrix, Split
+from vsebench.data.problem import Dataset, Ids, LabelMatrix, Split, ids_of
 from vsebench.protocols.base import Protocol, assemble
 
 
@@ -44,15 +44,14 @@ PROTOCOLS = {"distinct": Distinct, "regions": Regions}
 def leave_one_out(dataset: Dataset, by_occurrence: bool, rng: np.random.Generator) -> Split:
     """Hold out one label of each image for the test, and one of the remaining labels for validation.
 
-    Parameters
-    ----------
-    by_occurrence : whether a single occurrence of a label is held out; otherwise a label is held out with all its
-        occurrences, but only from images with another label
+    With `by_occurrence`, a single occurrence of a label is held out; otherwise a label is held out with all its
+    occurrences, but only from images with another label.
     """
     rest, test = hold_out(dataset.labels, by_occurrence, rng)
     train, valid = hold_out(rest, by_occurrence, rng)
-    all_images = np.arange(dataset.labels.n_rows, dtype=np.int32)
-    return assemble((train, valid, test), (all_images, _with_a_label(valid), all_images, _with_a_label(test)))
+    every = np.arange(dataset.labels.n_rows, dtype=np.int32)
+    valid_images, test_images = (ids_of(part.n_labels_of_row > 0) for part in (valid, test))
+    return assemble((train, valid, test), (every, valid_images, every, test_images))
 
 
 def hold_out(labels: LabelMatrix, by_occurrence: bool, rng: np.random.Generator) -> tuple[LabelMatrix, LabelMatrix]:
@@ -84,7 +83,3 @@ def _with_counts(labels: LabelMatrix, count: Ids) -> LabelMatrix:
     """Return the pairs with new counts, without those whose count is 0."""
     pairs = labels.to_pairs().with_columns(pl.Series("count", count, dtype=pl.Int32)).filter(pl.col("count") > 0)
     return LabelMatrix.from_pairs(pairs, labels.n_rows, labels.n_labels)
-
-
-def _with_a_label(labels: LabelMatrix) -> Ids:
-    return np.flatnonzero(labels.n_labels_of_row).astype(np.int32)

@@ -13,9 +13,9 @@ from abc import abstractmethod
 import numpy as np
 
 from vsebench.core.errors import UserError
-from vsebench.data.problem import Dataset, HeldOut, Ids, LabelMatrix, Mask, Split, Training
+from vsebench.data.problem import Dataset, HeldOut, Ids, LabelMatrix, Mask, Split, Training, ids_of, mask_of
 from vsebench.protocols.base import Protocol
-from vsebench.protocols.images import apart, drawn_parts, ids, own_parts, pairs_of
+from vsebench.protocols.images import apart, drawn_parts, own_parts, pairs_of
 
 EVERY = 5  # one in this number of labels is held out
 FEWEST = EVERY + 1  # labels with a word vector that are needed for an unseen label and a validation label
@@ -43,7 +43,7 @@ class UnseenLabels(Protocol):
     def split(self, dataset: Dataset, rng: np.random.Generator) -> Split:
         if dataset.with_word_vectors is None:
             raise UserError("no word vectors are configured for this data set; name a source under `word_vectors`")
-        labels = ids(dataset.with_word_vectors)
+        labels = ids_of(dataset.with_word_vectors)
         if len(labels) < FEWEST:
             raise UserError(f"{len(labels)} labels have a word vector; {FEWEST} or more are needed to hold some out")
         frequency = np.bincount(dataset.labels.label_of_pair, minlength=dataset.labels.n_labels).astype(np.int32)
@@ -51,8 +51,8 @@ class UnseenLabels(Protocol):
         seen = np.setdiff1d(labels, unseen)
         validated = self.draw(seen, frequency[seen], rng)
         n_labels = dataset.labels.n_labels
-        masks = _mask(np.setdiff1d(seen, validated), n_labels), _mask(validated, n_labels), _mask(unseen, n_labels)
-        return hold_out_labels(dataset, masks, self.only_unseen, rng)
+        learnt, asked, never = (mask_of(of, n_labels) for of in (np.setdiff1d(seen, validated), validated, unseen))
+        return hold_out_labels(dataset, (learnt, asked, never), self.only_unseen, rng)
 
 
 class DrawnLabels(UnseenLabels):
@@ -109,8 +109,8 @@ class Transfer(Protocol):
             raise UserError("this data set is not a join of two; run the workflow, whose stage `join` makes it")
         learnt, candidates = trained & known, tested & known
         train, valid, test = apart(dataset, *own_parts(dataset.parts))
-        first = Training(pairs_of(dataset.labels, train, learnt), ids(train), learnt)
-        final = Training(pairs_of(dataset.labels, train | valid, learnt), ids(train | valid), learnt)
+        first = Training(pairs_of(dataset.labels, train, learnt), ids_of(train), learnt)
+        final = Training(pairs_of(dataset.labels, train | valid, learnt), ids_of(train | valid), learnt)
         return Split(first, held_out(dataset.labels, valid, learnt), final, held_out(dataset.labels, test, candidates))
 
 
@@ -124,21 +124,18 @@ PROTOCOLS = {
 def hold_out_labels(
     dataset: Dataset, labels: tuple[Mask, Mask, Mask], only_unseen: bool, rng: np.random.Generator
 ) -> Split:
-    """Split images and labels.
+    """Split images and labels; `labels` are those to learn, to validate on and unseen, (n_labels,) each and disjoint.
 
-    Parameters
-    ----------
-    labels : labels to learn, validation labels and unseen labels, (n_labels,) each and disjoint
-    only_unseen : whether only labels that the model has not learnt are candidates
-    rng : for data sets without an official partition
+    With `only_unseen`, only labels that the model has not learnt are candidates. `rng` draws the images if the data set
+    has no official partition.
     """
     learnt, validated, unseen = labels
     matrix, parts = dataset.labels, dataset.parts
     masks = drawn_parts(matrix.n_rows, rng) if parts is None else own_parts(parts)
     train, valid, test = apart(dataset, *masks)
     seen = learnt | validated
-    first = Training(pairs_of(matrix, train, learnt), ids(train), learnt)
-    final = Training(pairs_of(matrix, train | valid, seen), ids(train | valid), seen)
+    first = Training(pairs_of(matrix, train, learnt), ids_of(train), learnt)
+    final = Training(pairs_of(matrix, train | valid, seen), ids_of(train | valid), seen)
     return Split(
         first,
         held_out(matrix, valid, validated if only_unseen else seen),
@@ -149,12 +146,6 @@ def hold_out_labels(
 
 def held_out(labels: LabelMatrix, images: Mask, candidates: Mask) -> HeldOut:
     """Return images without known labels, and those of their labels that are candidates."""
-    rows = ids(images)
+    rows = ids_of(images)
     right = pairs_of(labels, images, candidates).rows(rows)
     return HeldOut(rows, right, LabelMatrix.empty(len(rows), labels.n_labels), candidates)
-
-
-def _mask(labels: Ids, n_labels: int) -> Mask:
-    mask = np.zeros(n_labels, dtype=np.bool_)
-    mask[labels] = True
-    return mask

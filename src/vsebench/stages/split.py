@@ -5,7 +5,6 @@ from pathlib import Path
 
 from vsebench.core.errors import UserError
 from vsebench.data import splits
-from vsebench.data.inputs import load_dataset
 from vsebench.protocols.base import split_dataset
 
 
@@ -18,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    dataset = load_dataset(arguments.processed, arguments.word_vectors)
+    dataset = splits.load_dataset(arguments.processed, arguments.word_vectors)
     try:
         split = split_dataset(arguments.protocol, dataset, arguments.seed)
     except UserError as error:
