@@ -1,5 +1,6 @@
 """Features and their normalisation, compared with scikit-learn's."""
 
+import re
 from typing import get_args
 
 import numpy as np
@@ -110,10 +111,8 @@ WRONG = {
 @pytest.mark.parametrize("what", WRONG)
 def test_wrong_features_are_refused_in_one_line(what):
     values, known, message = WRONG[what]
-    with pytest.raises(UserError) as error:
+    with pytest.raises(UserError, match=f"^my.npy: .*{re.escape(message)}"):
         Features(values, known, where="my.npy")
-    assert str(error.value).startswith("my.npy: ")
-    assert message in str(error.value)
 
 
 def test_columns_may_descend_from_row_to_row_and_rows_be_empty():
@@ -271,7 +270,5 @@ def test_a_spoilt_normalisation_is_refused(what):
     name, value, message = SPOILT[what]
     saved = {**fit(["root", "standard"], dense(COUNTS)).arrays(), name: value}
     saved = {key: array for key, array in saved.items() if array is not None}
-    with pytest.raises(UserError) as error:
+    with pytest.raises(UserError, match=f"^model.npz: .*{re.escape(message)}"):
         Normalisation.from_arrays(saved, "model.npz")
-    assert str(error.value).startswith("model.npz: ")
-    assert message in str(error.value)

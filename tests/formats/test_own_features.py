@@ -86,4 +86,3 @@ def test_a_mistake_is_told_before_the_first_job(folder, changes, message):
         read_plan(ROOT / "config", configured_as_on_the_page(**changes), [])
     assert "datasets.my-photos.data" in str(error.value)
     assert message in str(error.value)
-    assert "\n" not in str(error.value)
