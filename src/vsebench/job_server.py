@@ -22,11 +22,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+# The environment variable that names the server's socket; if it is not set, jobs start without a server.
 SERVER = "VSEBENCH_SERVER"
-"""The environment variable that names the server's socket; if it is not set, jobs start without a server."""
-
+# Modules that the stage `figure` imports on demand, since no figure needs all of them.
 DRAWING = [*(f"matplotlib.backends.backend_{name}" for name in ("agg", "pdf", "svg")), "seaborn"]
-"""Modules that the stage `figure` imports on demand, since no figure needs all of them."""
 
 _STARTED = time.time()
 _SERVERS: list["subprocess.Popen[bytes]"] = []  # keeps their standard inputs open; at its end, a server stops
@@ -39,8 +38,7 @@ class Job:
     arguments: list[str]
     folder: str
     environment: dict[str, str]
-    streams: list[int]
-    """The file descriptors of standard input, output and error."""
+    streams: list[int]  # the file descriptors of standard input, output and error
 
     def close(self) -> None:
         for stream in self.streams:
@@ -94,10 +92,7 @@ def start() -> None:
 def serve(listener: socket.socket, end: int) -> Job | None:
     """Fork a job for each connection and send back its exit status, until the stream `end` is closed.
 
-    Returns
-    -------
-    Job or None
-        The job to run, in the process of a job; None in the server itself.
+    In the process of a job, the job to run is returned; in the server itself, None.
     """
     jobs: dict[int, socket.socket] = {}
     woken, wake = socket.socketpair()

@@ -42,10 +42,7 @@ class Model(ABC):
     def scores(self, queries: Queries) -> Matrix:
         """Return the scores of all labels, (n, n_labels) float32; larger is better.
 
-        Raises
-        ------
-        UserError
-            The model cannot score these images: for example, it has vectors for the images of its data set only.
+        Raises a `UserError` for images that the model cannot score: it may have vectors only for those of its data set.
         """
 
     @abstractmethod
@@ -103,10 +100,7 @@ class ModelOfFields(Model):
 def checked_scores(model: Model, queries: Queries) -> Matrix:
     """Return a model's scores of all labels, (n, n_labels) float32, checked since kernels read them without checks.
 
-    Raises
-    ------
-    UserError
-        The scores have another shape or type, or are not contiguous.
+    Raises a `UserError` if they have another shape or type, or are not contiguous.
     """
     return _checked(model.scores(queries), (len(queries.images), model.n_labels), f"{type(model).__name__}.scores")
 
@@ -259,14 +253,11 @@ def model_class(kind: str) -> type[Model]:
 
 def check_matrix(array: NDArray[Any], name: str, shape: tuple[int | None, ...]) -> None:
     """Raise a `ValueError` unless an array is C-contiguous float32 of this shape, where None stands for any size."""
-    fits = array.ndim == len(shape) and all(
-        expected in (None, size) for size, expected in zip(array.shape, shape, strict=True)
-    )
+    fits = array.ndim == len(shape) and all(e in (None, size) for size, e in zip(array.shape, shape, strict=True))
     if not fits or array.dtype != np.float32 or not array.flags.c_contiguous:
         expected_shape = " x ".join("any" if size is None else str(size) for size in shape)
-        raise ValueError(
-            f"{name} is {array.dtype} of shape {array.shape}, not contiguous float32 of shape {expected_shape}"
-        )
+        actual = f"{array.dtype} of shape {array.shape}"
+        raise ValueError(f"{name} is {actual}, not contiguous float32 of shape {expected_shape}")
 
 
 def check_images(queries: Queries, n_images: int) -> None:
@@ -279,10 +270,9 @@ def features_of(queries: Queries, dimensions: int) -> "Rows":
     """Return the features of images; raise a `UserError` unless there are as many as the model was fitted to."""
     if queries.features is None:
         raise UserError("this model scores images by their features, and these images have none")
-    if queries.features.shape[1] != dimensions:
-        raise UserError(
-            f"this model was fitted to {dimensions} features per image; these images have {queries.features.shape[1]}"
-        )
+    found = queries.features.shape[1]
+    if found != dimensions:
+        raise UserError(f"this model was fitted to {dimensions} features per image; these images have {found}")
     return queries.features
 
 

@@ -81,10 +81,7 @@ def select(
     search : if None, nothing is chosen, and the method is fitted with `settings`
     case : named in the history and in errors
 
-    Raises
-    ------
-    DivergenceError
-        Training diverged in every attempt, or in the final fit.
+    Raises a `DivergenceError` if training diverged in every attempt, or in the final fit.
     """
     first, final = replace(problem, training=split.first), replace(problem, training=split.final)
     if search is None:
@@ -224,9 +221,8 @@ def weigh(method: type[Ensemble], settings: Settings, validation: Validation, ca
     deviations = [score_deviation(model, held_out, problem.features) for model in models]
     for member, model, deviation in zip(settings.members, models, deviations, strict=True):
         if not model.has_finite_scores() or not deviation > 0:
-            raise UserError(
-                f"{case}: the scores of {member.variant} are all the same or not finite; name another member"
-            )
+            what = f"the scores of {member.variant} are all the same or not finite"
+            raise UserError(f"{case}: {what}; name another member")
     for weights in weights_on_simplex(len(models)):
         members = [
             member.model_copy(update={"weight": weight, "deviation": deviation})

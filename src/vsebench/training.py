@@ -74,9 +74,8 @@ def open_validation(first: Problem, valid: HeldOut, metric: str, size: int) -> V
     known = valid.take(np.flatnonzero(~valid.is_cold).astype(np.int32))
     held_out = known.sample(size, generator(first.seed, VALIDATION_SAMPLE))
     if held_out.right.n_pairs == 0:
-        raise UserError(
-            f"none of the {len(held_out.images)} validation images carries a label; raise validation_images"
-        )
+        n_images = len(held_out.images)
+        raise UserError(f"none of the {n_images} validation images carries a label; raise validation_images")
     return Validation(first, held_out, metric)
 
 
@@ -85,9 +84,7 @@ def attempt(
 ) -> Trained:
     """Fit with one set of settings, until the validation metric stops rising.
 
-    Returns
-    -------
-    The attempt, its history, and the model of the best epoch (None if training diverged).
+    Returns the attempt, its history, and the model of the best epoch (None if training diverged).
     """
     if issubclass(method, Control):
         control = method(validation.problem, settings)
@@ -126,14 +123,8 @@ def stopped_early(fitter: Fitter) -> bool:
 def refit(method: type[Fitter], chosen: Attempt, problem: Problem, case: Case) -> tuple[Attempt, pl.DataFrame, Model]:
     """Fit with the chosen settings and epochs.
 
-    Returns
-    -------
-    What was chosen, with the way in which this fit's solver ended, the history, and the model.
-
-    Raises
-    ------
-    DivergenceError
-        The loss or a score is not a finite number.
+    Returns what was chosen, with the way in which this fit's solver ended, the history, and the model. Raises a
+    `DivergenceError` if the loss or a score is not a finite number.
     """
     if not issubclass(method, Method):
         control = method(problem, chosen.settings)
@@ -162,13 +153,8 @@ def timed_epoch(fitter: Method, epoch: int) -> Record:
     finite = progress.loss is None or np.isfinite(progress.loss)
     if not (finite and fitter.model().has_finite_scores()):
         raise DivergenceError(f"epoch {epoch}: the loss or a score is not a finite number")
-    return {
-        "epoch": epoch,
-        "seconds": seconds,
-        "loss": progress.loss,
-        "trials_per_step": progress.trials,
-        "validation": None,
-    }
+    of_epoch = {"epoch": epoch, "seconds": seconds, "loss": progress.loss}
+    return of_epoch | {"trials_per_step": progress.trials, "validation": None}
 
 
 def history(records: list[Record], case: Case, phase: str) -> pl.DataFrame:

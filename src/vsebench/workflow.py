@@ -104,13 +104,7 @@ def last_line(path: Path) -> str:
 
 
 def print_results(made: Collection[str], tables: int, figures: int) -> None:
-    """Print where the results are, if the report is among the files that the run has made.
-
-    Parameters
-    ----------
-    made : the paths of all files that the run's jobs have made
-    tables, figures : number of tables and of figures in the run
-    """
+    """Print where the results are, with the numbers of tables and figures, if the run has `made` the report."""
     if "results/report.html" not in made:
         return
     print("\nDone. Open results/report.html in a browser: it shows every table and figure.")

@@ -39,10 +39,9 @@ def run(arguments: argparse.Namespace) -> None:
         raise UserError(f"{arguments.labels}: no column 'name'; the labels.parquet of a processed data set is needed")
     labels = table["name"]
     if model.n_labels != len(labels):
-        raise UserError(
-            f"{arguments.labels}: {len(labels)} labels, but {arguments.model} has {model.n_labels};"
-            " use the labels of the data set that the model was fitted to"
-        )
+        sizes = f"{len(labels)} labels, but {arguments.model} has {model.n_labels}"
+        advice = "use the labels of the data set that the model was fitted to"
+        raise UserError(f"{arguments.labels}: {sizes}; {advice}")
     ids, features = read_images(arguments.features, arguments.ids, arguments.image)
     top, scores = annotate(model, features, min(arguments.top, model.n_labels))
     n_images, n_labels = top.shape

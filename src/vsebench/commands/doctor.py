@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    findings = [*_machine(), *_folders(), *_needed_packages(), *_optional_packages()]
+    findings = [*_machine(), *_folders(), *_packages()]
     for finding in findings:
         remedy = f"; {finding.remedy}" if finding.remedy else ""
         print(f"{finding.mark:8}{finding.name:20}{finding.result}{remedy}")
@@ -97,13 +97,10 @@ def _can_write(folder: Path) -> bool:
     return os.access(existing, os.W_OK)
 
 
-def _needed_packages() -> Iterator[Finding]:
+def _packages() -> Iterator[Finding]:
     for requirement in requires("vsebench") or []:
         if "extra ==" not in requirement:
             yield _package(requirement, "install the packages again (`make setup`, or pip install)", needed=True)
-
-
-def _optional_packages() -> Iterator[Finding]:
     for name, command in OPTIONAL.items():
         yield _package(name, f"`{command}` installs it, for the methods and commands that use it", needed=False)
 

@@ -18,7 +18,7 @@ Family = Literal["iapr", "nuswide", "openimages", "flickr", "corel5k", "mirflick
 
 
 class Vocabulary(Strict):
-    """Filters of a data set's images and labels; `formats/vocabulary.py` describes their order."""
+    """Filters of a data set's images and labels; docs/data.md describes their order."""
 
     # number of images to keep, drawn uniformly from the images with a label
     sample_images: int | None = Field(default=None, ge=1)
@@ -159,7 +159,7 @@ class DatasetDefinition(Source):
     """The keys of a data set's file that determine its annotations and features."""
 
     features: FeaturesFile | None = None  # image features that are stored apart from the annotations
-    vocabulary: Vocabulary = Vocabulary()  # filters of images and labels, in the order of `formats/vocabulary.py`
+    vocabulary: Vocabulary = Vocabulary()  # filters of images and labels; see [data.md](data.md#filters)
     expected: Expected = Expected()  # counts that the processed data set should have; a difference is reported
 
     @property
@@ -229,12 +229,8 @@ class DatasetConfig(DatasetDefinition, Described):
 
         If they change the filters or the size (`scale`, or `images` and `labels`), no counts are expected.
         """
-        merged = self.model_copy(
-            update={
-                "options": self.options | options,
-                "vocabulary": Vocabulary(**self.vocabulary.model_dump(exclude_unset=True) | vocabulary),
-            }
-        )
+        filters = Vocabulary(**self.vocabulary.model_dump(exclude_unset=True) | vocabulary)
+        merged = self.model_copy(update={"options": self.options | options, "vocabulary": filters})
         sizes = ("scale", "images", "labels")
         resized = any(merged.options.get(key, 1) != self.options.get(key, 1) for key in sizes)
         if merged.vocabulary != self.vocabulary or resized:

@@ -55,9 +55,8 @@ class RecordedSearch(Strict):
     configurations: int = Field(ge=1)  # number of configurations that were tried
     grid: dict[str, list[Any]] = Field(min_length=1)  # the values that were tried
     seeds: dict[int, dict[str, Any]] = Field(min_length=1)  # seed of the split -> all settings of the method
-    mean_of: list[
-        int
-    ] = []  # seeds whose mean validation value chose the settings; empty: each of `seeds` chose its own
+    # seeds whose mean validation value chose the settings; empty: each of `seeds` chose its own
+    mean_of: list[int] = []
 
     @property
     def searched_seeds(self) -> list[int]:

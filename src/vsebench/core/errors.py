@@ -17,6 +17,11 @@ class UserError(Exception):
         super().__init__(line if len(line) <= LONGEST else f"{line[: LONGEST - 300]} ... {line[-295:]}")
 
 
+def one_line(error: Exception) -> str:
+    """Return the beginning of an error's message on one line."""
+    return " ".join(str(error).split())[:200]
+
+
 def missing_package(name: str) -> str:
     """Return the end of a message: which package is missing and how to install it.
 

@@ -16,10 +16,8 @@ PACKAGE = Path(__file__).parent.parent
 def modules_in(folder: str) -> Mapping[str, str]:
     """Return the modules of a folder of the package, such as `methods`, and of its sub-folders.
 
-    Returns
-    -------
-    name -> module with its packages, such as "warp" -> "vsebench.methods.by_labels.warp", sorted by name. Two modules
-    with the same name raise a `UserError`.
+    They are sorted by name: name -> module with its packages, such as "warp" -> "vsebench.methods.by_labels.warp". Two
+    modules with the same name raise a `UserError`.
     """
     modules: dict[str, str] = {}
     for path in sorted((PACKAGE / folder).rglob("*.py"), key=lambda path: path.stem):
@@ -58,16 +56,10 @@ def modules_by_key(table: str, folder: str) -> Mapping[str, str]:
 
 @cache
 def modules_that_define(table: str, folder: str) -> Mapping[str, ModuleType]:
-    """Import the modules of a folder and return the module that defines each name.
+    """Import the modules of a folder, such as `evaluation/metrics`; return the module of each name, sorted by name.
 
-    Parameters
-    ----------
-    table : the name of the dictionary in each module, such as `METRICS`; its keys are the defined names
-    folder : a folder of the package, such as `evaluation/metrics`; a module `base` in it defines no names
-
-    Returns
-    -------
-    name -> module, sorted by name. A module without the dictionary, or a name in two modules, raises a `UserError`.
+    The names are the keys of the dictionary `table` in each module, such as `METRICS`; a module `base` defines none. A
+    module without the dictionary, or a name in two modules, raises a `UserError`.
     """
     definers: dict[str, ModuleType] = {}
     for name, path in modules_in(folder).items():

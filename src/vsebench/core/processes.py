@@ -22,12 +22,7 @@ def run_in_new_process(function: Callable[..., Result], *arguments: object) -> R
     """Call a function of a module in a new process, and return its result.
 
     The process is forked from one that has imported the function's module and done nothing else. So it starts quickly,
-    and inherits neither memory nor threads from the calling process.
-
-    Raises
-    ------
-    KilledError
-        The process was killed.
+    and inherits neither memory nor threads from the calling process. If it is killed, a `KilledError` is raised.
     """
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([function.__module__])

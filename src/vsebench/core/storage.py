@@ -85,10 +85,9 @@ def read_json(path: Path) -> Any:
 
 def _check_number(number: Any, path: Path) -> None:
     if str(number) not in map(str, range(SCHEMA_VERSION + 1)):
-        raise UserError(
-            f"{path}: schema number {number}, but this version of vsebench reads up to {SCHEMA_VERSION};"
-            " install a newer version, or delete the file and run again"
-        )
+        limit = f"this version of vsebench reads up to {SCHEMA_VERSION}"
+        advice = "install a newer version, or delete the file and run again"
+        raise UserError(f"{path}: schema number {number}, but {limit}; {advice}")
 
 
 def write_arrays(path: Path, **arrays: np.ndarray) -> None:

@@ -49,12 +49,7 @@ class Case:
     @property
     def keys(self) -> dict[str, str | int]:
         """The columns that identify the case in every table."""
-        return {
-            "dataset": self.task.dataset,
-            "protocol": self.task.protocol,
-            "method": self.variant,
-            "seed": self.seed,
-        }
+        return {**vars(self.task), "method": self.variant, "seed": self.seed}
 
     def __str__(self) -> str:
         return f"{self.variant} on {self.task.dataset} ({self.task.protocol}, seed {self.seed})"

@@ -31,11 +31,8 @@ class Features:
         scipy.sparse.csr_array of float32 whose column numbers strictly ascend in each row
     known : (n_images,) bool, the images that have features; the rows of the others are zeros
 
-    Raises
-    ------
-    UserError
-        Shape, dtype or order are not as above, or a number is not finite. The message begins with `where`, the file of
-        the features.
+    If shape, dtype or order are not as above, or a number is not finite, a `UserError` is raised that begins with
+    `where`, the file of the features.
     """
 
     values: Any
@@ -74,15 +71,9 @@ class Features:
         return "features.npz" if self.is_sparse else "features.npy"
 
     def rows(self, images: NDArray[np.integer]) -> Rows:
-        """Return the rows of some images.
+        """Return the rows of some images; `images` are (m,) row numbers, in any order.
 
-        Parameters
-        ----------
-        images : (m,) row numbers, in any order
-
-        Returns
-        -------
-        (m, d) float32: a new dense array, or a scipy.sparse.csr_array where the features are sparse.
+        Returns (m, d) float32: a new dense array, or a scipy.sparse.csr_array where the features are sparse.
         """
         chosen = self.values[images]
         return chosen if self.is_sparse else np.asarray(chosen, dtype=np.float32)
@@ -104,10 +95,8 @@ def csr(
     offsets : (n_rows + 1,) index of the first entry of each row
     shape : (n_rows, d)
 
-    Raises
-    ------
-    ValueError, TypeError
-        The sizes of the arrays do not match. `Features` checks that columns are in range and ascend.
+    Raises a `ValueError` or `TypeError` if the sizes of the arrays do not match. `Features` checks that columns are in
+    range and ascend.
     """
     if indices.dtype.kind not in "iu" or offsets.dtype.kind not in "iu":
         raise TypeError("columns and offsets should be whole numbers")
@@ -137,15 +126,8 @@ def write_features(features: Features, path: Path) -> None:
 def read_features(path: Path, known: NDArray[np.bool_]) -> Features:
     """Read a file written by `write_features`; dense features are memory-mapped.
 
-    Parameters
-    ----------
-    path : features.npy or features.npz of a processed data set
-    known : (n_images,) bool, the column `has_features` of its images.parquet
-
-    Raises
-    ------
-    UserError
-        The file is missing or damaged, or does not match the images.
+    `known` is (n_images,) bool, the column `has_features` of the data set's images.parquet. Raises a `UserError` if the
+    file is missing or damaged, or does not match the images.
     """
     if path.suffix == ".npz":
         arrays = read_arrays(path)
@@ -189,16 +171,9 @@ class Normalisation:
     def fit(cls, steps: Sequence[Step], features: Features, images: NDArray[np.integer]) -> "Normalisation":
         """Estimate means, deviations and document frequencies.
 
-        Parameters
-        ----------
-        steps : names of the steps, in the order of their application
-        features : features of all images of the data set
-        images : (m,) row numbers of the training images; images without features are ignored
-
-        Raises
-        ------
-        UserError
-            `standard` is used for sparse features or `root` for negative numbers, or no image has features.
+        `features` are those of all images of the data set, `images` the (m,) row numbers of the training images, of
+        which those without features are ignored. Raises a `UserError` if `standard` is used for sparse features or
+        `root` for negative numbers, or if no image has features.
         """
         if features.is_sparse and "standard" in steps:
             raise UserError("normalise: 'standard' would make sparse features dense; use 'root', 'idf' or 'l2'")
@@ -215,15 +190,9 @@ class Normalisation:
         return cls(tuple(steps), tuple(learnt))
 
     def apply(self, rows: Rows) -> Rows:
-        """Normalise rows of features.
+        """Normalise rows of features, (m, d) float16 or float32, or a scipy.sparse.csr_array of float32; not changed.
 
-        Parameters
-        ----------
-        rows : (m, d) float16 or float32, or a scipy.sparse.csr_array of float32; not changed
-
-        Returns
-        -------
-        (m, d) float32 of the same kind; the same object if there is no step and `rows` are float32.
+        Returns (m, d) float32 of the same kind; the same object if there is no step and `rows` are float32.
         """
         rows = rows.astype(np.float32, copy=False)
         for step, arrays in zip(self.steps, self.learnt, strict=True):
@@ -246,10 +215,8 @@ class Normalisation:
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], where: str) -> "Normalisation":
         """Build the normalisation from the arrays of a model file; arrays with other names are ignored.
 
-        Raises
-        ------
-        UserError
-            An array is missing, or has the wrong shape or dtype. The message begins with `where`, the model file.
+        Raises a `UserError` that begins with `where`, the model file, if an array is missing, or has the wrong shape or
+        dtype.
         """
         steps = arrays.get(f"{PREFIX}steps", np.array([0])).tolist()
         if not set(steps) <= set(get_args(Step)):
@@ -279,10 +246,8 @@ def _learn(step: Step, rows: Rows) -> dict[str, NDArray[np.float32]]:
     if step == "standard":
         deviation = rows.std(axis=0, dtype=np.float64)
         deviation[deviation < SMALLEST_DEVIATION] = 1
-        return {
-            "mean": rows.mean(axis=0, dtype=np.float64).astype(np.float32),
-            "deviation": deviation.astype(np.float32),
-        }
+        mean = rows.mean(axis=0, dtype=np.float64)
+        return {"mean": mean.astype(np.float32), "deviation": deviation.astype(np.float32)}
     return {}
 
 
@@ -291,7 +256,8 @@ def _apply(step: Step, rows: Rows, learnt: Mapping[str, NDArray[np.float32]]) ->
         fitted = len(next(iter(learnt.values())))
         raise UserError(f"features of {rows.shape[1]} numbers per image, but {step!r} was fitted to {fitted}")
     if step == "idf":
-        return _scale_columns(rows, learnt["weight"])
+        weight = learnt["weight"]
+        return _with_numbers(rows, rows.data * weight[rows.indices]) if sparse.issparse(rows) else rows * weight
     if step == "standard":
         return (rows - learnt["mean"]) / learnt["deviation"]
     numbers = rows.data if sparse.issparse(rows) else rows
@@ -318,10 +284,6 @@ def _scale_rows(rows: Rows, divisors: NDArray[np.float64]) -> Rows:
     return (rows / divisors[:, None]).astype(np.float32)
 
 
-def _scale_columns(rows: Rows, weights: NDArray[np.float32]) -> Rows:
-    return _with_numbers(rows, rows.data * weights[rows.indices]) if sparse.issparse(rows) else rows * weights
-
-
 def _with_numbers(rows: Rows, numbers: NDArray[Any]) -> Rows:
     """Return rows in which these numbers, as float32, replace the stored ones."""
     numbers = numbers.astype(np.float32, copy=False)
@@ -334,11 +296,8 @@ def _check_columns(values: Any, where: str) -> None:
     """Check that offsets and column numbers of CSR are in range, and that columns ascend within each row."""
     columns, offsets = values.indices, values.indptr
     whole = offsets[0] == 0 and offsets[-1] == len(columns) == len(values.data) and (np.diff(offsets) >= 0).all()
-    if (
-        not whole
-        or values.shape[1] >= 2**31
-        or (len(columns) and (columns.min() < 0 or columns.max() >= values.shape[1]))
-    ):
+    in_range = values.shape[1] < 2**31 and ((columns >= 0) & (columns < values.shape[1])).all()
+    if not (whole and in_range):
         raise UserError(f"{where}: sparse features with offsets or column numbers out of range")
     rows = _row_of_entry(values)
     wrong = np.flatnonzero(np.diff(rows * values.shape[1] + columns) <= 0)

@@ -23,16 +23,9 @@ def knows(adapter: str) -> frozenset[str]:
 def load_adapter(name: str, where: str, reads: str = "read") -> ModuleType:
     """Import an adapter: a module of vsebench.formats with a class `Options` and a function that reads.
 
-    Parameters
-    ----------
-    name : name of the module, without its folders
-    where : the configuration file that names the adapter
-    reads : name of the function: `read` for an adapter of data sets, or a key of `KINDS`
-
-    Raises
-    ------
-    UserError
-        There is no such adapter. The message begins with `where`.
+    `name` is that of the module, without its folders; `reads` is the name of the function: `read` for an adapter of
+    data sets, or a key of `KINDS`. If there is no such adapter, a `UserError` is raised that begins with `where`, the
+    configuration file that names the adapter.
     """
     names = modules_in("formats")
     module = importlib.import_module(names[name]) if name in names else None

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from vsebench.config.dataset import FeaturesFile
-from vsebench.core.errors import UserError
+from vsebench.core.errors import UserError, one_line
 from vsebench.data.features import Features, csr
 from vsebench.formats.annotations import Dropped, check_unique
 from vsebench.formats.download.archives import text_lines
@@ -31,23 +31,11 @@ SAVE_SPARSE = "save a CSR matrix with scipy.sparse.save_npz, or dense features a
 
 
 def read_features_file(raw: Path, source: FeaturesFile, images: Sequence[str]) -> tuple[Features, list[Dropped]]:
-    """Read the features of a data set's images.
+    """Read the features of a data set's images, of which `images` are the ids; `raw` is the folder of downloaded files.
 
-    Parameters
-    ----------
-    raw : folder with downloaded files
-    source : the file of features and the file or column with the image ids
-    images : ids of the data set's images
-
-    Returns
-    -------
-    The features in the order of `images`, and the number of rows whose images are not in the data set.
-
-    Raises
-    ------
-    UserError
-        A file is missing or damaged; its shape or type is wrong, or a number is not finite; an id is missing or
-        duplicate, or there are more or fewer ids than rows; or none of the ids belongs to an image of the data set.
+    Returns the features in the order of `images`, and the number of rows whose images are not in the data set. Raises a
+    `UserError` if a file is missing or damaged; if its shape or type is wrong, or a number is not finite; if an id is
+    missing or duplicate, or there are more or fewer ids than rows; or if none of the ids belongs to an image.
     """
     assert source.file is not None  # features that a network computed are in a file by now
     path = find(raw, source.file)
@@ -145,7 +133,7 @@ def read_parquet(path: Path, column: str) -> tuple[list[str], NDArray[np.float32
     try:
         frame = pl.read_parquet(path, glob=False)
     except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        raise UserError(f"{path}: not a readable .parquet file ({' '.join(str(error).split())[:200]})") from None
+        raise UserError(f"{path}: not a readable .parquet file ({one_line(error)})") from None
     if column not in frame.columns:
         raise UserError(f"{path}: no column {column!r} with image ids; the columns are {', '.join(frame.columns[:9])}")
     names = frame[column]

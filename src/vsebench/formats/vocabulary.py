@@ -1,15 +1,8 @@
 """Filter images and labels: the same filters, in the same order, for every data set.
 
-1. `sample_images`: draw this number from the images with at least `min_labels_per_image` labels (at least one)
-2. `min_images_per_label`: remove labels on fewer images
-3. `top_labels`: of the remaining labels, keep this number with the most images; ties in the order of the vocabulary
-4. `min_labels_per_image`: remove images with fewer labels
-5. repeat steps 2 and 4 until nothing changes, since each can undo the other
-6. `only_parts`: remove images that are in no part of the official partition; they count in the steps before, and
-   labels that only these images have stay
-
-Without a filter everything is kept, including labels that no image has and images without a label. A filter on labels
-also removes labels that no image has.
+docs/data.md lists them in their order. A sample is drawn from images with at least one label; of labels on equally many
+images, `top_labels` keeps the first in the vocabulary. Without a filter everything is kept, including labels that no
+image has and images without a label. A filter on labels also removes labels that no image has.
 """
 
 from dataclasses import replace
@@ -24,23 +17,11 @@ from vsebench.formats.annotations import Dropped, RawAnnotations
 
 
 def apply_vocabulary(annotations: RawAnnotations, vocabulary: Vocabulary, where: str) -> RawAnnotations:
-    """Apply the filters of a data set.
+    """Apply the filters of a data set; a filter that is not set does nothing.
 
-    Parameters
-    ----------
-    annotations : as returned by the adapter
-    vocabulary : the filters; a filter that is not set does nothing
-    where : file and key of the filters, for errors
-
-    Returns
-    -------
-    The kept images and labels, in their old order with new row numbers; `dropped` counts the removed ones.
-
-    Raises
-    ------
-    UserError
-        Nothing is left, `sample_images` is larger than the number of images, or `only_parts` is set for a data set
-        without an official partition.
+    Returns the kept images and labels, in their old order with new row numbers; `dropped` counts the removed ones.
+    Raises a `UserError` that begins with `where`, file and key of the filters, if nothing is left, `sample_images` is
+    larger than the number of images, or `only_parts` is set for a data set without an official partition.
     """
     if not vocabulary.model_dump(exclude_none=True, exclude={"seed"}):
         return annotations
@@ -80,9 +61,8 @@ def filter_pairs(pairs: pl.DataFrame, vocabulary: Vocabulary, dropped: list[Drop
         frequency = pairs.group_by("label").len().sort(["len", "label"], descending=[True, False])
         rest = frequency.slice(vocabulary.top_labels)
         pairs = pairs.join(rest, on="label", how="anti")
-        dropped.append(
-            Dropped("labels", len(rest), f"not among the {vocabulary.top_labels} most frequent (top_labels)")
-        )
+        why = f"not among the {vocabulary.top_labels} most frequent (top_labels)"
+        dropped.append(Dropped("labels", len(rest), why))
     gone = 1
     while gone:
         pairs, _ = _drop_rare(pairs, "image", fewest_labels)

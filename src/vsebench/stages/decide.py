@@ -1,8 +1,7 @@
 """Choose label sets for the test images from a model's scores, by each of the method's decisions in the run.
 
-A decision is fitted on the model's training images and tuned on the validation images. The stage writes
-decisions.parquet (the chosen labels), thresholds.parquet (for decisions with a threshold per image and label, the
-thresholds of the test images' own labels) and decisions.json (the fitted parameters of each decision).
+A decision is fitted on the model's training images and tuned on the validation images. thresholds.parquet has the
+thresholds of the test images' own labels, for decisions with a threshold per image and label.
 """
 
 import argparse

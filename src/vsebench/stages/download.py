@@ -102,7 +102,8 @@ def obtain(file: SourceFile, out: Path, mirror: str | None) -> dict[str, Any]:
             answers.append(f"{source} ({fault})")
         else:
             print(f"{file.name}: {source}", file=sys.stderr)
-            return _record(file.name, source, digest)
+            time = datetime.now(UTC).isoformat(timespec="seconds")
+            return {"name": file.name, "source": source, "time": time, **digest._asdict()}
     tried = ", ".join(answers) or "nothing, as no address is known"
     raise UserError(
         f"could not download {file.name}; tried {tried}; put the file into {out} or set {MIRROR} to a folder or "
@@ -124,14 +125,12 @@ def _locations(file: SourceFile, target: Path, mirror: str | None) -> Iterator[t
 
 def _fetch(location: Path | str, target: Path, file: SourceFile) -> Digest:
     """Copy or download a file to `target` if it passes its checks."""
-    return _copy(location, target, file) if isinstance(location, Path) else _download(location, target, file)
-
-
-def _copy(path: Path, target: Path, file: SourceFile) -> Digest:
-    if not path.is_file():
+    if isinstance(location, str):
+        return _download(location, target, file)
+    if not location.is_file():
         raise BadContentError("no such file")
     with replacing(target) as temporary:
-        shutil.copyfile(path, temporary)
+        shutil.copyfile(location, temporary)
         return verify(temporary, file)
 
 
@@ -150,11 +149,6 @@ def _download(address: str, target: Path, file: SourceFile) -> Digest:
     part.replace(target)
     transfer.discard(part)
     return digest
-
-
-def _record(name: str, source: str, digest: Digest) -> dict[str, Any]:
-    time = datetime.now(UTC).isoformat(timespec="seconds")
-    return {"name": name, "source": source, "time": time, **digest._asdict()}
 
 
 def _known_records(provenance: Path) -> dict[str, Any]:

@@ -1,15 +1,6 @@
 """Compute image features: run the images of a folder, tar archive or table through a network in an ONNX file.
 
-The stage writes into the output folder
-
-    features.npy    float16, one row per image that could be read
-    ids.txt         the image id of each row
-    failed.txt      the ids of the other images, each followed by a tab and the reason
-    record.json     the network (sha256), its output, the transform, versions, numbers of images
-    shards/         files with the rows of 1,000 images each, which a later run reuses
-
-A shard is reused if its rows would be the same: if neither network, output, transform, versions and code nor the ids,
-sizes and modification times of its images have changed. So a run that was stopped continues where it ended.
+docs/features.md lists the files that the stage writes, and when a shard, the rows of 1,000 images, is reused.
 """
 
 import argparse
@@ -137,10 +128,9 @@ def as_half(values: NDArray[np.float32], ids: list[str], network: Network) -> Ha
     wrong = np.argwhere(~(np.abs(values) < LARGEST))  # negated, since NaN is wrong too
     if len(wrong):
         image, column = wrong[0]
-        raise UserError(
-            f"{network.path}: {ids[image]}: {values[image, column]} in the output {network.output!r} is too"
-            f" large for float16, whose largest number is {LARGEST}; is the transform the network's own?"
-        )
+        where = f"{network.path}: {ids[image]}: {values[image, column]} in the output {network.output!r}"
+        limit = f"float16, whose largest number is {LARGEST}"
+        raise UserError(f"{where} is too large for {limit}; is the transform the network's own?")
     return values.astype(np.float16)
 
 

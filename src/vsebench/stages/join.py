@@ -58,9 +58,7 @@ def run(arguments: argparse.Namespace) -> None:
     write_table(joined.labels, JOINED_LABELS, arguments.out / "labels.parquet")
     write_table(joined.pairs, PAIRS, arguments.out / "pairs.parquet")
     write_table(given(tested, trained), PAIRS, arguments.out / "given.parquet")
-    write_arrays(
-        arguments.out / "word_vectors.npz", vectors=joined.word_vectors.vectors, known=joined.word_vectors.known
-    )
+    write_arrays(arguments.out / "word_vectors.npz", **vars(joined.word_vectors))
     if arguments.features:
         both = [FEATURES.load(path) for path in arguments.features]
         features = join_features(both[0], both[1], " and ".join(map(str, arguments.features)))

@@ -1,9 +1,7 @@
 """Compute the metrics of all methods on a task from their ranks, lists and decisions, and compare the methods.
 
-The stage writes metrics.parquet (one row per method, seed and metric, with a bootstrap interval) and summary.parquet
-(means over seeds, with a paired test against the best method). Metrics of label sets have a row per method and
-decision. If some images have no training label, cold.parquet contains the metrics of images with and without one.
-by_frequency.parquet contains the recall of frequent and of rare labels.
+metrics.parquet has one row per method, seed and metric, with a bootstrap interval, summary.parquet means over seeds,
+with a paired test against the best method. Metrics of label sets have a row per method and decision.
 """
 
 import argparse
@@ -111,6 +109,5 @@ def check_same_images(ranked: list[Ranked], cases: list[Case]) -> None:
     first = ranked[0].ranks.select("image", "label")
     for model, case in zip(ranked, cases, strict=True):
         if not first.equals(model.ranks.select("image", "label")):
-            raise UserError(
-                f"{case}: its held-out labels differ from those of {cases[0].variant}; delete its ranks and run again"
-            )
+            difference = f"its held-out labels differ from those of {cases[0].variant}"
+            raise UserError(f"{case}: {difference}; delete its ranks and run again")

@@ -1,13 +1,6 @@
 """Read a data set's files into its label matrix and image features.
 
-The stage writes into the output folder
-
-    pairs.parquet    image, label, count (Int32), ascending
-    images.parquet   image (Int32), id, part (null without an official partition), has_features
-    labels.parquet   label, name, frequency (number of images), occurrences (sum of counts), numbers as Int32
-    summary.json     counts, options, filters, numbers of dropped entries, and expected counts that differ
-    features.npy     or features.npz, if the data set has image features; see `vsebench.data.features`
-    truth.npz        the inputs of oracles, for simulated sets; see `formats.annotations.RawAnnotations`
+docs/data.md (Prepared files) lists the files that the stage writes.
 """
 
 import argparse
@@ -43,9 +36,8 @@ def run(arguments: argparse.Namespace) -> None:
         prepare(arguments.name, definition, arguments.raw, arguments.out)
     except UserError as error:
         if str(arguments.raw) in str(error):
-            raise UserError(
-                f"{error}; to fetch it again, delete the folder {arguments.raw} and repeat the command"
-            ) from None
+            advice = f"to fetch it again, delete the folder {arguments.raw} and repeat the command"
+            raise UserError(f"{error}; {advice}") from None
         raise
 
 

@@ -1,10 +1,7 @@
 """Find the word vectors of a data set's labels.
 
-The stage reads the file of words once, keeps the words that the labels need, and writes
-
-    word_vectors.npz       vectors (n_labels, d) float32, as in the file, and known (n_labels,) bool
-    word_vectors.parquet   the rule that found each label (see `formats/word_vectors/label_words.py`)
-    word_vectors.json      numbers of labels by rule, number of labels that share a vector, rank of the matrix
+The stage reads the file of words once and keeps the words that the labels need. docs/data.md (Word vectors of labels)
+describes its files.
 """
 
 import argparse

@@ -218,19 +218,9 @@ def _too_big(archive: Path) -> UserError:
 
 # Errors that the libraries raise for damaged archives, found by damaging archives (docs/reliability.md).
 DAMAGE = (
-    tarfile.TarError,
-    zipfile.BadZipFile,
-    zlib.error,
-    lzma.LZMAError,
-    struct.error,
-    EOFError,
-    OSError,
-    ValueError,
-    OverflowError,
-    RuntimeError,
-    KeyError,
-    IndexError,
-)
+    tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error,
+    EOFError, OSError, ValueError, OverflowError, RuntimeError, KeyError, IndexError,
+)  # fmt: skip
 
 
 @contextmanager

@@ -45,11 +45,8 @@ class ImageFiles:
 def open_images(path: Path, suffixes: Suffixes) -> ImageFiles:
     """Find the images of a folder, a tar archive or a table.
 
-    Raises
-    ------
-    UserError
-        `path` does not exist or contains no image; an archive or a table cannot be read; an id occurs twice or cannot
-        be a line of a text file.
+    Raises a `UserError` if `path` does not exist or contains no image; if an archive or a table cannot be read; or if
+    an id occurs twice or cannot be a line of a text file.
     """
     if not path.exists():
         raise UserError(f"{path}: no such file or folder")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vsebench.core.errors import UserError, missing_package
+from vsebench.core.errors import UserError, missing_package, one_line
 
 SIDE = 224  # height or width in pixels, if the file leaves it free
 WEIGHTS_ELSEWHERE = b"\n\x08location\x12"  # occurs in an ONNX file whose tensors are stored in another file
@@ -26,12 +26,9 @@ class Network:
     def __init__(self, path: Path, output: str, threads: int) -> None:
         """Load a network and test it on two blank images.
 
-        Raises
-        ------
-        UserError
-            onnxruntime is not installed; the file is missing, is not an ONNX file or keeps its weights in another file;
-            its input is not (n, 3, height, width) float32; it has no output of this name; or the output is not one row
-            of numbers per image.
+        Raises a `UserError` if onnxruntime is not installed; if the file is missing, is not an ONNX file or keeps its
+        weights in another file; if its input is not (n, 3, height, width) float32; if it has no output of this name; or
+        if the output is not one row of numbers per image.
         """
         try:
             import onnxruntime
@@ -89,8 +86,3 @@ class Network:
             shape = f"{values.shape} of {values.dtype} for {len(pixels)} images"
             raise UserError(f"{self.path}: the output {self.output!r} is {shape}, not one row of numbers per image")
         return values.reshape(len(values), -1)[:n_images].astype(np.float32)
-
-
-def one_line(error: Exception) -> str:
-    """Return the beginning of an error's message on one line."""
-    return " ".join(str(error).split())[:200]

@@ -1,12 +1,7 @@
 """Convert the bytes of an image file to the input of a network.
 
-1. Decode to 8-bit RGB, rotated according to EXIF. Grey, palette and CMYK images are converted; 16-bit grey is scaled to
-   8 bits; transparency is ignored; of several frames, the first is used. Floating-point pixels are refused, since their
-   range is not known.
-2. Resize the shorter side to `resize` pixels (bilinear) and crop the centre, with the sizes of torchvision's Resize and
-   CenterCrop; or "squash": resize the whole image to the network's input (bicubic), which changes the aspect ratio.
-   Pillow's filters average over all source pixels of a target pixel (antialias).
-3. value -> (value / scale - mean) / deviation, in the transform's order of channels.
+docs/features.md states the steps. Floating-point pixels are refused, since their range is not known. Pillow's filters
+average over all source pixels of a target pixel (antialias).
 """
 
 import io
@@ -18,6 +13,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from vsebench.config.dataset import Resize, TransformName
+from vsebench.core.errors import one_line
 
 # Pillow would run external programs for other formats, such as Ghostscript for EPS.
 FORMATS = ("JPEG", "PNG", "GIF", "BMP", "TIFF", "WEBP", "PPM")
@@ -66,7 +62,7 @@ class Transform:
         except UnidentifiedImageError:
             raise UnreadableError("not an image of a known format") from None
         except Exception as error:  # damaged bytes make Pillow's readers raise a dozen kinds of errors
-            raise UnreadableError(" ".join(str(error).split())[:200] or type(error).__name__) from None
+            raise UnreadableError(one_line(error) or type(error).__name__) from None
         scaling = SCALINGS[self.name]
         values = np.asarray(fitted, dtype=np.float32).transpose(2, 0, 1)
         if scaling.channels == "BGR":

@@ -27,9 +27,8 @@ No real file was available: the reader was written from the kit's own readme and
 tested on generated ones.
 
 Memory, computed from the sizes of the arrays: 8 bytes for each different word of an image (its column and its count),
-twice as much while files are joined, and four times as much while the order of columns is checked
-(`data/features.py`). At most two of the files of words are in memory at a time. 1,461,406 images with 300 different
-words each would take 3.3 GiB, and 13.1 GiB at the peak; with all 1,000 words each, 10.9 and 43.6 GiB.
+twice as much while files are joined, and four times as much, the peak, while the order of columns is checked
+(`data/features.py`). At most two of the files of words are in memory at a time.
 
 Sources: Deng, Dong, Socher, Li, Li and Fei-Fei, "ImageNet: a large-scale hierarchical image database", CVPR 2009;
 Russakovsky et al., "ImageNet large scale visual recognition challenge", IJCV 115 (2015); readme of the kit.
@@ -169,19 +168,11 @@ def parse_truth(data: bytes, n_labels: int, where: str) -> NDArray[np.int64]:
 
 
 def parse_bags(data: bytes, prefix: str, where: str) -> Bags:
-    """Return the visual words of a file's images, in the order of the images' numbers.
+    """Return the visual words of a `.sbow.mat` file's images, in the order of the images' numbers.
 
-    Parameters
-    ----------
-    data : content of a `.sbow.mat` file
-    prefix : beginning of the images' ids, before the underscore and the number
-    where : the file
-
-    Raises
-    ------
-    UserError
-        It is not such a file, an id has another prefix or occurs twice, or a word is not a number from 0 to 999. The
-        message begins with `where`.
+    `prefix` is the beginning of the images' ids, before the underscore and the number. Raises a `UserError` that begins
+    with `where` if it is not such a file, an id has another prefix or occurs twice, or a word is not a number from 0 to
+    999.
     """
     images = read_structs(data, "image_sbow", IMAGE, where)
     pattern = re.compile(rf"{prefix}_([0-9]{{1,9}})")

@@ -132,11 +132,12 @@ def _read_archive(
     vectors: dict[str, NDArray[np.float32]] = {}
 
     def is_chosen(name: str) -> bool:
-        return _basename(name) in names or _feature_of(_basename(name), options) is not None
+        basename = name.rpartition("/")[2]
+        return basename in names or _feature_of(basename, options) is not None
 
     with open_members(archive, is_chosen) as members:
         for name, stream in members:
-            basename = _basename(name)
+            basename = name.rpartition("/")[2]
             part, kind = _feature_of(basename, options) or ("", "")
             if basename in content or part in vectors:
                 raise UserError(f"{archive}: contains {basename} more than once")
@@ -162,10 +163,6 @@ def _feature_of(basename: str, options: Options) -> tuple[str, str] | None:
         return None
     part, kind, wide = match.groups(default="")
     return (part, kind + wide) if kind + wide in KINDS else None
-
-
-def _basename(name: str) -> str:
-    return name.rpartition("/")[2]
 
 
 def _join_parts(vectors: dict[str, NDArray[np.float32]], sizes: dict[str, int], where: str) -> Features:

@@ -19,25 +19,13 @@ Fields = Mapping[str, "Fields | None"]
 
 
 def read_structs(data: bytes, variable: str, fields: Fields, where: str) -> list[dict[str, Any]]:
-    """Read a struct array.
+    """Read a struct array, the `variable` of a file, of which each struct must have all `fields`.
 
-    Parameters
-    ----------
-    data : content of the file
-    variable : name of the struct array
-    fields : the fields to read of each struct; each struct must have all of them
-    where : the file, for messages
+    Returns the fields of each struct by name, structs in MATLAB's order (column by column). Text is a str, numbers are
+    an (n,) array of the type in the file, column by column, and a nested struct array is a list like the returned one.
 
-    Returns
-    -------
-    The fields of each struct by name, structs in MATLAB's order (column by column). Text is a str, numbers are an (n,)
-    array of the type in the file, column by column, and a nested struct array is a list like the returned one.
-
-    Raises
-    ------
-    UserError
-        The data are not such a file or are damaged, or the variable or one of the fields is missing. The message begins
-        with `where`.
+    Raises a `UserError` that begins with `where` if the data are not such a file or are damaged, or if the variable or
+    one of the fields is missing.
     """
     try:
         return run_in_new_process(_read, data, variable, fields)

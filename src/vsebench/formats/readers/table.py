@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from vsebench.core.errors import UserError
+from vsebench.core.errors import UserError, one_line
 from vsebench.core.schemas import PAIRS
 from vsebench.core.yaml_files import Strict
 from vsebench.formats.annotations import RawAnnotations, image_ids, sort_names
@@ -70,10 +70,8 @@ class Options(Strict):
 def check_format(name: str) -> str:
     """Return the name of a table's file; raise an error for pydantic if its ending is not that of a known format."""
     if format_of(name) not in FORMATS:
-        raise PydanticCustomError(
-            "format",
-            "the name should end in .parquet, or in .csv, .tsv, .jsonl or .ndjson with or without .gz or .zst",
-        )
+        endings = "in .parquet, or in .csv, .tsv, .jsonl or .ndjson with or without .gz or .zst"
+        raise PydanticCustomError("format", f"the name should end {endings}")
     return name
 
 
@@ -204,8 +202,7 @@ def explained(path: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, EOFError, zlib.error, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise UserError(f"{path}: not a readable {path.suffix} file ({reason})") from None
+        raise UserError(f"{path}: not a readable {path.suffix} file ({one_line(error)})") from None
 
 
 def read_csv(path: Path, options: Options) -> Iterator[Row]:
@@ -261,7 +258,7 @@ def _zstd_lines(path: Path) -> Iterator[str]:
     try:
         yield from pl.read_lines(path, glob=False).to_series()
     except pl.exceptions.ComputeError as error:
-        raise UserError(f"{path}: not UTF-8 text, or damaged ({' '.join(str(error).split())})") from None
+        raise UserError(f"{path}: not UTF-8 text, or damaged ({one_line(error)})") from None
 
 
 def read_json_lines(path: Path, options: Options) -> Iterator[Row]:

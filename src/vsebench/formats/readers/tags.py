@@ -90,23 +90,10 @@ class StopTags:
 
 
 def annotate(images: Sequence[str], tags: Iterable[Sequence[str]], options: TagOptions, where: str) -> RawAnnotations:
-    """Turn the tags of images into labels.
+    """Turn the tags of images, as written by users, into labels; `images` are different ids.
 
-    Parameters
-    ----------
-    images : image ids, without duplicates
-    tags : for each image its tags as written by users
-    options : the tags to leave out
-    where : the file, for errors
-
-    Returns
-    -------
-    Labels in alphabetical order, with counts of 1; images without a label are kept. `dropped` counts the tags left out.
-
-    Raises
-    ------
-    UserError
-        No tag is left.
+    Returns labels in alphabetical order, with counts of 1; images without a label are kept. `dropped` counts the tags
+    left out. If no tag is left, a `UserError` that begins with `where`, the file, is raised.
     """
     stop = StopTags(options)
     numbers: dict[str, int] = {}  # normalised tag -> its number

@@ -69,14 +69,9 @@ def annotate(
     truth: dict[str, NDArray[Any]],
     names: Sequence[str] = LABEL_NAMES,
 ) -> RawAnnotations:
-    """Return a drawn set; images without a label are kept.
+    """Return a drawn set of images with the labels `given`, (n_images, n_labels); images without a label are kept.
 
-    Parameters
-    ----------
-    features : (n_images, d) float32
-    given : (n_images, n_labels) bool, the labels of each image
-    truth : parameters of the label distribution; `label`, the number that each label has there, is added
-    names : names of the labels
+    `truth` are the parameters of the label distribution; `label`, the number that each label has there, is added.
     """
     n_images = len(features)
     images, labels = np.nonzero(given)

@@ -147,10 +147,8 @@ def draw_lengths(
     """Draw the number of labels of each image: (n_images,) int64 that add up to `total`."""
     minimum, maximum = options.minimum, min(options.maximum, n_labels // 2)
     if not minimum * n_images <= total <= maximum * n_images:
-        raise UserError(
-            f"simulator: occurrences: {total} on {n_images} images cannot be met with {minimum} to {maximum} labels"
-            f" per image ({n_labels} labels, at most half of them on one image)"
-        )
+        sizes = f"{minimum} to {maximum} labels per image ({n_labels} labels, at most half of them on one image)"
+        raise UserError(f"simulator: occurrences: {total} on {n_images} images cannot be met with {sizes}")
     relative = np.exp(options.sigma * rng.standard_normal(n_images))
 
     def lengths(factor: float) -> NDArray[Any]:

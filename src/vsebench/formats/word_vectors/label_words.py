@@ -54,12 +54,9 @@ class LabelVector:
 
 
 class LabelRule:
-    """Finds the vectors of labels, with the aliases of a source and irregular plurals.
+    """Finds the vectors of labels.
 
-    Parameters
-    ----------
-    aliases : label in lower case -> the words to use instead
-    bases : irregular plural -> its singulars
+    `aliases` map a label in lower case to the words to use instead, `bases` an irregular plural to its singulars.
     """
 
     def __init__(self, aliases: Mapping[str, str], bases: Mapping[str, Sequence[str]]) -> None:

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vsebench.core.errors import UserError
+from vsebench.core.errors import UserError, one_line
 from vsebench.formats.own_files import find
-from vsebench.formats.word_vectors.word_files import Kept, VectorsRead, WordFileOptions
+from vsebench.formats.word_vectors.word_files import FileOptions, Kept, VectorsRead
 
-Options = WordFileOptions  # `member` has no use here
+Options = FileOptions  # `member` has no use here
 
 
 def read_vectors(raw: Path, options: Options, needed: Collection[str]) -> VectorsRead:
@@ -38,5 +38,4 @@ def _arrays(path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
         with np.load(path, allow_pickle=False) as archive:
             return archive["words"], archive["vectors"]
     except Exception as error:  # damaged bytes make NumPy's reader raise a dozen kinds of errors
-        reason = " ".join(str(error).split())[:200]
-        raise UserError(f"{path}: not an .npz file with the arrays words and vectors ({reason})") from None
+        raise UserError(f"{path}: not an .npz file with the arrays words and vectors ({one_line(error)})") from None

@@ -28,16 +28,9 @@ from numpy.typing import NDArray
 
 from vsebench.core.errors import UserError
 from vsebench.formats.own_files import find
-from vsebench.formats.word_vectors.word_files import (
-    MOST_DIMENSIONS,
-    Kept,
-    VectorsRead,
-    WordFileOptions,
-    open_words,
-    shown,
-)
+from vsebench.formats.word_vectors.word_files import MOST_DIMENSIONS, FileOptions, Kept, VectorsRead, open_words, shown
 
-Options = WordFileOptions
+Options = FileOptions
 FIRST_LINES = 100  # the number of dimensions is that of most of these lines
 LONGEST_LINE = 1 << 22  # bytes
 NUMBER = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")

@@ -20,17 +20,10 @@ import numpy as np
 
 from vsebench.core.errors import UserError
 from vsebench.formats.own_files import find
-from vsebench.formats.word_vectors.word_files import (
-    LONGEST_WORD,
-    MOST_DIMENSIONS,
-    Kept,
-    VectorsRead,
-    WordFileOptions,
-    open_words,
-    shown,
-)
+from vsebench.formats.word_vectors.word_files import MOST_DIMENSIONS, FileOptions, Kept, VectorsRead, open_words, shown
 
-Options = WordFileOptions
+Options = FileOptions
+LONGEST_WORD = 10_000  # bytes; an encoding error makes longer ones
 HEADER = re.compile(rb"([0-9]{1,12}) ([0-9]{1,6}) ?\r?\n")
 BLOCK = 1 << 20
 

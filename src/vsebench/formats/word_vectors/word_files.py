@@ -17,17 +17,16 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vsebench.core.errors import UserError
+from vsebench.core.errors import UserError, one_line
 from vsebench.core.yaml_files import Strict
 from vsebench.formats.download.archives import DAMAGE
 
 GZIP, ZIP = b"\x1f\x8b", (b"PK\x03\x04", b"PK\x05\x06")  # the last: an empty archive
 FASTTEXT_BIN = (793712314).to_bytes(4, "little")  # the first bytes of fastText's own binary models
 MOST_DIMENSIONS = 100_000
-LONGEST_WORD = 10_000  # bytes; an encoding error makes longer ones
 
 
-class WordFileOptions(Strict):
+class FileOptions(Strict):
     """A file of word vectors."""
 
     file: str  # a name that the configuration lists under `files`, or a path
@@ -88,17 +87,10 @@ def shown(word: bytes) -> str:
 
 @contextmanager
 def open_words(path: Path, member: str | None) -> Iterator[IO[bytes]]:
-    """Open a file of words and decompress it if necessary.
+    """Open a file of words and decompress it if necessary; `member` is the file to read in a zip archive.
 
-    Parameters
-    ----------
-    member : the file to read in a zip archive; None if the archive contains only one file
-
-    Raises
-    ------
-    UserError
-        The file is missing or is damaged, which may show only while it is read; a zip archive lacks the member, or has
-        several members and none is named; or the file is a fastText model (.bin).
+    Raises a `UserError` if the file is missing or is damaged, which may show only while it is read; if a zip archive
+    lacks the member, or has several and none is named; or if the file is a fastText model (.bin).
     """
     with ExitStack() as stack:
         try:
@@ -109,8 +101,7 @@ def open_words(path: Path, member: str | None) -> Iterator[IO[bytes]]:
         except FileNotFoundError:
             raise UserError(f"{path}: no such file; the download stage puts it there") from None
         except DAMAGE as error:
-            reason = " ".join(str(error).split())[:200]
-            raise UserError(f"{path}: not a readable file of words ({reason}); download it again") from None
+            raise UserError(f"{path}: not a readable file of words ({one_line(error)}); download it again") from None
 
 
 def _unpacked(path: Path, member: str | None, stack: ExitStack) -> Any:
