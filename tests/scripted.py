@@ -9,7 +9,7 @@ from tests.builders import Given, held_out_of, matrix_of
 from vsebench.core.tasks import Case, Task
 from vsebench.data.problem import Dataset, Problem
 from vsebench.methods.base import Control, Method, Progress, Settings
-from vsebench.protocols.base import split_dataset
+from vsebench.protocols.base import load_protocol
 
 CASE = Case(Task("sim-tiny", "distinct"), "my_row", 1)
 
@@ -57,6 +57,7 @@ class Lookup(Control):
 def split_of_ten(pool):
     """Return a split with ten validation images whose label 0 is held out and label 1 known, and its problem."""
     matrix = matrix_of([[0, 1]] * 10, 30)
-    split = split_dataset("distinct", Dataset(matrix), 1)
+    rules = load_protocol("distinct")
+    split = rules.split(Dataset(matrix), rules.generator("distinct", 1))
     split = replace(split, valid=held_out_of([[0]] * 10, 30, known=[[1]] * 10))
     return split, Problem(split.first, 1, pool)
