@@ -17,8 +17,8 @@ class Epochs(Strict):
     """The rule by which training stops."""
 
     maximum: int = Field(ge=1)  # largest number of epochs
-    # training stops after this many epochs without a better validation metric, and the model of the best epoch is kept;
-    # `null`: training goes on to the maximum, and the last model is kept, to compare what a loss is minimised to
+    # training stops after this many epochs without a better validation metric, and the best model is kept; `null`: it
+    # goes on to the maximum, and the last model is kept
     patience: Annotated[int, Field(ge=1)] | None
 
 
