@@ -19,7 +19,8 @@ from vsebench.papers.claims.noisier_labels import NoisierLabels
 from vsebench.papers.claims.ratios import FullMatrixRatio, ModelBytes, ScoringTime, TimeToShare
 from vsebench.papers.claims.ratios_of_metric import GainOverBest, ShareOfMetric, SizeSpread
 from vsebench.papers.claims.sibling_precision import SiblingPrecision
-from vsebench.papers.claims.warp_sampling import ExpectedTrials, SampledRank, sampled_loss, trials
+from vsebench.papers.claims.trials_of_model import TrialsOfModel
+from vsebench.papers.claims.warp_sampling import SampledRank, sampled_loss
 from vsebench.papers.evidence import Effect, Evidence, RunTask, UntestableError
 from vsebench.papers.verdicts import JUDGED, Claim, ClaimText, judge, lines_of
 
@@ -205,12 +206,21 @@ def test_the_sampled_loss_by_hand():
     assert test.verdict(Effect(-1e-3, -1e-3, -1e-3, None, 0.0), None) == "fails"
 
 
-def test_expected_trials_by_hand():
-    # Two negatives. None violates: both draws are made; one does: half of the steps draw again; both do: none does.
-    assert trials(2).tolist() == [2, 1.5, 1]
-    test = ExpectedTrials(method="first", labels=[374])
-    (case,) = test.cases(evidence())
-    assert test.verdict(test.test(evidence(), case), None) == "holds"
+@pytest.mark.parametrize(("scores", "verdict"), [(4.0, "holds"), (12.0, "fails")])
+def test_scores_of_a_step_are_compared_with_the_bound(scores, verdict):
+    lines = [
+        {"method": "first", "seed": seed, "dataset": "tree", "protocol": "official", "image": image, "label": 0}
+        | {"scores": scores + image % 3, "bound": 10.0}
+        for seed in SEEDS
+        for image in range(60)
+    ]
+    found = Evidence(
+        **(vars(evidence()) | {"on_request": {"trials_by_rank": frame(lines, load_analysis("trials_by_rank").SCHEMA)}})
+    )
+    test = TrialsOfModel(method="first", families=["tree"])
+    effect = only(test, found)
+    assert effect.value == pytest.approx((scores + 1) / 10)
+    assert test.verdict(effect, None) == verdict
 
 
 def neighbours(seed):

@@ -1,0 +1,78 @@
+"""Draw the trials of WARP on the scores of fitted models, beside the bound that the paper states for their number."""
+
+import numpy as np
+import polars as pl
+from numba import njit
+
+from vsebench.core.errors import UserError
+from vsebench.core.schemas import CASE, Schema
+from vsebench.data.problem import LabelMatrix, Matrix
+from vsebench.evaluation.analyses.base import AnalysedCase, Reads
+from vsebench.kernels.random_numbers import new_state
+from vsebench.kernels.sgd.warp import find_violator, new_trials
+from vsebench.kernels.vectors import LANES, aligned, padded_size
+
+SCHEMA: Schema = CASE | {
+    "image": pl.Int32,
+    "label": pl.Int32,
+    "violators": pl.Int64,  # labels that the image does not carry and that violate the margin: the rank in the bound
+    "scores": pl.Float64,  # scores that a step computed: of the label and of each trial, mean over the steps
+    "bound": pl.Float64,  # 1 + min(n / violators, n), n the number of labels that the image does not carry
+}
+READS = Reads(model=("model.npz",), features=True)
+IMAGES = 500  # evenly spread over the test images
+STEPS = 20  # number of steps drawn for each label of an image
+
+
+def analyse(case: AnalysedCase) -> pl.DataFrame:
+    if case.vectors is None:
+        raise UserError(f"{case}: the model has no vectors; name another method in the paper's file")
+    images, labels = case.vectors
+    chosen = np.unique(np.linspace(0, len(images) - 1, IMAGES).astype(np.int32))
+    found = trials_of_labels(images[chosen], labels, case.test.right.rows(chosen), case.case.seed)
+    return found.with_columns(image=case.test.images[chosen[found["image"].to_numpy()]])
+
+
+def trials_of_labels(images: Matrix, labels: Matrix, carried: LabelMatrix, seed: int) -> pl.DataFrame:
+    """Return the columns of SCHEMA for each label that an image carries; `image` is the row of the image.
+
+    Parameters
+    ----------
+    images : (n, K) float32
+    labels : (n_labels, K) float32
+    carried : the labels of the images, n rows
+    seed : of the draws
+    """
+    rows, positives = carried.image_of_pair, carried.label_of_pair
+    scores = images @ labels.T
+    violations = 1 - scores[rows, positives][:, None] + scores[rows] > 0
+    violations &= ~carried.mask()[rows]
+    violators, negatives = violations.sum(axis=1), carried.n_labels - carried.n_labels_of_row[rows]
+    trials = np.zeros(len(rows), dtype=np.int64)
+    unread = np.append(positives, np.zeros(LANES, dtype=np.int32))  # kernels read beyond the labels of a row
+    draw(
+        padded(images), padded(labels), rows, carried.offsets, unread, new_trials(len(labels)), new_state(seed), trials
+    )
+    bound = 1 + np.minimum(negatives / np.maximum(violators, 1), negatives)
+    columns = {"image": rows, "label": positives, "violators": violators}
+    return pl.DataFrame(columns | {"scores": 1 + trials / STEPS, "bound": bound})
+
+
+@njit(cache=True)
+def draw(images, labels, rows, offsets, positives, trials, rng, sums):
+    """Add the numbers of trials of STEPS steps for each pair to `sums`, (n_pairs,) int64."""
+    for pair in range(len(rows)):
+        i = rows[pair]
+        score = np.float32(0)
+        for f in range(labels.shape[1]):
+            score += images[i, f] * labels[positives[pair], f]
+        for _ in range(STEPS):
+            found = find_violator(images, i, labels, score, positives, offsets[i], offsets[i + 1], trials, rng)
+            sums[pair] += found[2]
+
+
+def padded(vectors: Matrix) -> Matrix:
+    """Return the vectors with zeros up to the number of factors that kernels need."""
+    filled = aligned(len(vectors), padded_size(vectors.shape[1]))
+    filled[:, : vectors.shape[1]] = vectors
+    return filled
