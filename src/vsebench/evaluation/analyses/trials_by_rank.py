@@ -2,14 +2,14 @@
 
 import numpy as np
 import polars as pl
-from numba import njit
 
 from vsebench.core.errors import UserError
 from vsebench.core.schemas import CASE, Schema
 from vsebench.data.problem import LabelMatrix, Matrix
 from vsebench.evaluation.analyses.base import AnalysedCase, Reads
 from vsebench.kernels.random_numbers import new_state
-from vsebench.kernels.sgd.warp import find_violator, new_trials
+from vsebench.kernels.sgd.warp import new_trials
+from vsebench.kernels.sgd.warp_trials import draw_trials
 from vsebench.kernels.vectors import LANES, aligned, padded_size
 
 SCHEMA: Schema = CASE | {
@@ -50,25 +50,13 @@ def trials_of_labels(images: Matrix, labels: Matrix, carried: LabelMatrix, seed:
     violators, negatives = violations.sum(axis=1), carried.n_labels - carried.n_labels_of_row[rows]
     trials = np.zeros(len(rows), dtype=np.int64)
     unread = np.append(positives, np.zeros(LANES, dtype=np.int32))  # kernels read beyond the labels of a row
-    draw(
-        padded(images), padded(labels), rows, carried.offsets, unread, new_trials(len(labels)), new_state(seed), trials
+    state = new_state(seed)
+    draw_trials(
+        padded(images), padded(labels), rows, carried.offsets, unread, new_trials(len(labels)), state, STEPS, trials
     )
     bound = 1 + np.minimum(negatives / np.maximum(violators, 1), negatives)
     columns = {"image": rows, "label": positives, "violators": violators}
     return pl.DataFrame(columns | {"scores": 1 + trials / STEPS, "bound": bound})
-
-
-@njit(cache=True)
-def draw(images, labels, rows, offsets, positives, trials, rng, sums):
-    """Add the numbers of trials of STEPS steps for each pair to `sums`, (n_pairs,) int64."""
-    for pair in range(len(rows)):
-        i = rows[pair]
-        score = np.float32(0)
-        for f in range(labels.shape[1]):
-            score += images[i, f] * labels[positives[pair], f]
-        for _ in range(STEPS):
-            found = find_violator(images, i, labels, score, positives, offsets[i], offsets[i + 1], trials, rng)
-            sums[pair] += found[2]
 
 
 def padded(vectors: Matrix) -> Matrix:

@@ -1,0 +1,22 @@
+"""The trials of WARP without steps: the negatives that a fitted model's scores make it draw."""
+
+import numpy as np
+from numba import njit
+
+from vsebench.kernels.sgd.warp import find_violator
+
+
+@njit(cache=True)
+def draw_trials(images, labels, rows, offsets, positives, trials, rng, n_steps, sums):
+    """Add the numbers of trials of `n_steps` steps for each pair to `sums`, (n_pairs,) int64.
+
+    Row `rows[pair]` of `images` carries label `positives[pair]`; the other arguments are those of `find_violator`.
+    """
+    for pair in range(len(rows)):
+        i = rows[pair]
+        score = np.float32(0)
+        for f in range(labels.shape[1]):
+            score += images[i, f] * labels[positives[pair], f]
+        for _ in range(n_steps):
+            found = find_violator(images, i, labels, score, positives, offsets[i], offsets[i + 1], trials, rng)
+            sums[pair] += found[2]
