@@ -32,7 +32,7 @@ def tried(validation, method=Script, maximum=20, patience=3, **values):
 def test_training_stops_once_patience_is_used_up(validation):
     found, history, _ = tried(validation, right=[0.1, 0.5, 0.4, 0.5, 0.3, 0.9])
     assert found == Attempt(
-        ScriptSettings(right=[0.1, 0.5, 0.4, 0.5, 0.3, 0.9]), epochs=2, value=0.5
+        ScriptSettings(right=[0.1, 0.5, 0.4, 0.5, 0.3, 0.9]), epochs=2, value=0.5, limit=20
     )  # first of equals
     assert history["epoch"].to_list() == [1, 2, 3, 4, 5]
     assert history["validation"].to_list() == pytest.approx([0.1, 0.5, 0.4, 0.5, 0.3])

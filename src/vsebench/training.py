@@ -55,6 +55,7 @@ class Attempt:
     at_limit : whether training might have gone on: the limit of epochs ended it before patience did, or the limit of
         iterations before the solver converged
     solved : how the method's iterative solver ended; None for a method without one
+    limit : the limit of epochs; None for a method without epochs
     epochs_by_seed : the best epoch of each seed whose mean value was taken; empty for a single seed
     """
 
@@ -63,6 +64,7 @@ class Attempt:
     value: float | None
     at_limit: bool = False
     solved: Solved | None = None
+    limit: int | None = None
     epochs_by_seed: tuple[int | None, ...] = ()
 
 
@@ -112,7 +114,8 @@ def attempt(
     except DivergenceError:
         return Attempt(settings, None, None), history(records, case, "selection"), None
     at_limit = limits.patience is not None and len(records) - best_epoch < limits.patience
-    return Attempt(settings, best_epoch, best, at_limit), history(records, case, "selection"), kept
+    chosen = Attempt(settings, best_epoch, best, at_limit, limit=limits.maximum)
+    return chosen, history(records, case, "selection"), kept
 
 
 def stopped_early(fitter: Fitter) -> bool:

@@ -302,7 +302,7 @@ def outline_of(task: Task, variants: Mapping[str, tuple[str, Any]], **entries: A
 def changed(results: Results | None = None, **entries: Any) -> Results:
     """Return results with other files or another outline; without results, those of an empty folder."""
     other = Results(Path("none") if results is None else results.folder)
-    vars(other).update(entries)  # the values of cached properties
+    vars(other).update(({} if results else {"settings": []}) | entries)  # the values of cached properties
     return other
 
 

@@ -35,6 +35,7 @@ def results(tmp_path):
     write_json(
         [{"name": "saiapr", "simulated": False}, {"name": "nuswide", "simulated": True}], tmp_path / "datasets.json"
     )
+    write_json([], tmp_path / "settings.json")
     return tmp_path
 
 
@@ -104,3 +105,13 @@ def test_percentages_are_compared_as_shares_give_or_take_their_rounding(compare,
 
 def test_a_run_without_papers_has_an_empty_comparison(compare):
     assert compare([]) == []
+
+
+def test_a_time_to_the_best_epoch_is_left_out_where_a_limit_stopped_a_training(compare, results):
+    def methods():
+        return {row["method"] for row in compare() if row["column"] == "training_time"}
+
+    before = methods()
+    stopped = {"dataset": "saiapr", "protocol": "regions", "method": "warp", "seed": 2, "at_limit": True}
+    write_json([stopped, stopped | {"method": "vse_fs", "at_limit": False}], results / "settings.json")
+    assert methods() == before - {"warp"} != before

@@ -35,7 +35,7 @@ def test_the_winner_has_the_highest_validation_value_and_all_tries_are_recorded(
     assert selection["settings"]["learning_rate"] == 0.2
     assert selection["metric"] == "ndcg@10"
     assert selection["diverged"] == 0
-    assert all(set(tried) == {"settings", "epochs", "value", "at_limit"} for tried in selection["tries"])
+    assert all(set(tried) == {"settings", "epochs", "value", "at_limit", "limit"} for tried in selection["tries"])
 
 
 def test_another_seed_takes_settings_over_and_chooses_its_own_epochs(folder, tmp_path):

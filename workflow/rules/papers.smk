@@ -17,6 +17,7 @@ rule compare:
         "results/timing.parquet",
         "results/history.parquet",
         "results/datasets.json",
+        "results/settings.json",
         PRINTED,
     output:
         "results/comparison.csv",

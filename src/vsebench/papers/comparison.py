@@ -29,6 +29,7 @@ class Ours:
     timing: pl.DataFrame
     history: pl.DataFrame
     real: set[str]  # the data sets that are not simulated
+    at_limit: Collection[tuple[Task, str]] = ()  # tasks and methods with a fit that its limit of epochs stopped
 
     def find(self, column: str, task: Task, row: str) -> Numbers | None:
         """Return our value for a published column, with its bounds; None if the run has no such value."""
@@ -48,8 +49,11 @@ class Ours:
     def seconds_to_converge(self, task: Task, row: str) -> Numbers | None:
         """Return the median, lowest and highest training seconds up to the best epoch over the seeds.
 
-        If the run timed whole trainings exclusively, these times are used, otherwise those of the ordinary fits.
+        If the run timed whole trainings exclusively, these times are used, otherwise those of the ordinary fits. If a
+        limit of epochs stopped a training, its best epoch is not known, and there is no such time.
         """
+        if (task, row) in self.at_limit:
+            return None
         timed = list(seconds_by_seed(_of(self.timing, task, row)).values())
         return _range(timed or to_best_epoch(_of(self.history, task, row))["seconds"].to_list())
 
@@ -69,7 +73,8 @@ TIMES = {  # column in the CSV files -> measurement
         Ours.seconds_of_epoch,
     ),
     "training_time": Time(
-        "of training up to the best epoch on the validation labels, median and range over seeds, on one core; with "
+        "of training up to the best epoch on the validation labels, median and range over seeds, on one core (none if "
+        "a limit of epochs stopped the training with a seed, whose best epoch may be later); with "
         "`timing.to_best_epoch`, while no other job of the run was running",
         Ours.seconds_to_converge,
     ),

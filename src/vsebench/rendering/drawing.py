@@ -9,14 +9,18 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
 from matplotlib.lines import Line2D
+from matplotlib.text import Text
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from vsebench.core.tasks import Task
+from vsebench.rendering.marks import meanings
 from vsebench.rendering.results import Results, near_best, pick
 from vsebench.rendering.style import SINGLE, Look, looks
 
 COLUMNS = 4  # panels per row in a figure that is as wide as both columns of a page
+NOTE_CHARACTERS = 20  # per inch of the explanation of marks
 DOT: dict[str, Any] = {"marker": "o", "color": "black", "linestyle": "none", "markersize": 3.8}
 
 
@@ -86,11 +90,18 @@ def label_edges(axes: Sequence[Axes], x: str, y: str = "") -> None:
         axis.set_ylabel(y if index % columns == 0 else "")
 
 
-def draw_dots(axis: Axes, results: Results, accuracy: pl.DataFrame, metric: str, methods: Sequence[str]) -> None:
+def draw_dots(
+    axis: Axes,
+    results: Results,
+    accuracy: pl.DataFrame,
+    metric: str,
+    methods: Sequence[str],
+    tasks: Sequence[Task] = (),
+) -> None:
     """Draw each method's mean and interval, and each oracle as a line.
 
     A dot is filled if the method is the best or not significantly different from it. `accuracy` is the part of
-    `summary` for one task.
+    `summary` for one task; `tasks` are those of all panels that share the names of the methods, if there are several.
     """
     look = looks(results)
     for height, method in enumerate(methods):
@@ -105,7 +116,7 @@ def draw_dots(axis: Axes, results: Results, accuracy: pl.DataFrame, metric: str,
     axis.set_xlim(left=0)
     axis.margins(x=0.08)
     axis.xaxis.set_major_locator(MaxNLocator(4))
-    name_methods(axis, results, methods)
+    name_methods(axis, results, methods, *(tasks or results.tasks_of(accuracy)))
 
 
 def oracle_style(look: Look) -> dict[str, Any]:
@@ -129,9 +140,9 @@ def draw_interval(axis: Axes, height: float, value: float, low: float, high: flo
     )
 
 
-def name_methods(axis: Axes, results: Results, methods: Sequence[str]) -> None:
-    """Label the vertical axis with the methods' titles, the first on top."""
-    axis.set_yticks(range(len(methods)), [results.method_title(method) for method in methods])
+def name_methods(axis: Axes, results: Results, methods: Sequence[str], *tasks: Task) -> None:
+    """Label the vertical axis with the methods' titles, the first on top, with their marks on the tasks."""
+    axis.set_yticks(range(len(methods)), [results.method_title(method, *tasks) for method in methods])
     axis.set_ylim(len(methods) - 0.4, -0.6)
     axis.grid(visible=False, axis="x", which="minor")
 
@@ -192,13 +203,30 @@ def line_style(look: Look) -> dict[str, Any]:
     }
 
 
-def legend_of_lines(figure: Figure, results: Results, methods: Sequence[str], dots: bool = False) -> None:
-    """Draw the legend of lines below the panels; with `dots`, it shows their markers only."""
+def legend_of_lines(
+    figure: Figure, results: Results, methods: Sequence[str], tasks: Sequence[Task], dots: bool = False
+) -> None:
+    """Draw the legend of lines below the panels; with `dots`, it shows their markers only.
+
+    The methods have the marks of their fits on the tasks.
+    """
     look, changes = looks(results), {"linestyle": "", "markersize": 6} if dots else {}
     styles = {method: line_style(look[method]) | changes for method in methods}
-    handles = [Line2D([], [], **options, label=results.method_title(method)) for method, options in styles.items()]
+    handles = [
+        Line2D([], [], **options, label=results.method_title(method, *tasks)) for method, options in styles.items()
+    ]
     columns = min(len(handles), 4 if figure.get_figwidth() > SINGLE else 2)
     figure.legend(handles=handles, loc="outside lower center", ncols=columns, handlelength=1.2 if dots else 3.2)
+
+
+def explain_marks(figure: Figure) -> None:
+    """Add the meanings of the marks in a figure's texts above its legend, or at its lower edge if it has none."""
+    texts = meanings(text.get_text() for text in figure.findobj(Text) if isinstance(text, Text))
+    if not texts:
+        return
+    note = fill(" ".join(texts), round(NOTE_CHARACTERS * figure.get_figwidth()))
+    legend = figure.legends[0] if figure.legends else figure.legend(handles=[], loc="outside lower center")
+    legend.set_title(note, prop=FontProperties(size=6))
 
 
 def logarithmic(*scales: Axis) -> None:

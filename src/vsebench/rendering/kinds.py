@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 else:  # Matplotlib is slow to import
     Axes = Figure = Any
 
+NOT_OF_FITS = {"audit", "claims", "datasets", "scaling", "word_vectors"}  # gathered files without fits to data sets
+
 # The file of a paper (config/papers/<paper>.yaml). A kind that reads the paper declares the field `paper: PaperFile`,
 # which is filled in for the tables and figures of that paper. The paper's printed numbers become an input of the rule,
 # and the keys of the YAML file that a table may read become a parameter of the rule: an edited claim redraws no table.
@@ -244,8 +246,13 @@ def kinds_of_paper(
 
 
 def inputs(base: type[Kind], instance: Instance, outline: Outline) -> list[str]:
-    """Return the gathered files of the run that a table or figure reads, relative to the folder of results."""
-    return [GATHERED[name] for name in find(base, instance.kind).needs if name in outline.files]
+    """Return the gathered files of the run that a table or figure reads, relative to the folder of results.
+
+    Those on fitted methods also read the settings, for the marks of fits that ended at a limit.
+    """
+    needs = find(base, instance.kind).needs
+    marked = () if NOT_OF_FITS.issuperset(needs) else ("settings",)
+    return [GATHERED[name] for name in dict.fromkeys((*needs, *marked)) if name in outline.files]
 
 
 def printed_numbers(instance: Instance) -> list[str]:

@@ -1,11 +1,12 @@
 """Tables that compare a paper's printed numbers with ours."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
 import polars as pl
 
+from vsebench.core.tasks import Task
 from vsebench.papers.base import Paper
 from vsebench.papers.published import PrintedCell
 from vsebench.rendering.kinds import PaperFile, TableKind
@@ -77,6 +78,12 @@ def ours_of(compared: pl.DataFrame, line: str) -> Iterator[tuple[str, dict[str, 
     """Yield each of our variants of the method in a printed row, with its comparisons by printed column."""
     for method, group in compared.filter(row=line).group_by("method", maintain_order=True):
         yield str(method[0]), {comparison["column"]: comparison for comparison in group.iter_rows(named=True)}
+
+
+def our_title(results: Results, variant: str, ours: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return the title of one of our variants, with its marks on the task of its comparisons (`ours_of`)."""
+    tasks = {Task(comparison["dataset"], comparison["protocol"]) for comparison in ours.values()}
+    return results.method_title(variant, *tasks)
 
 
 def notes_of_tasks(paper: Paper, printed: Iterable[PrintedCell]) -> list[str]:

@@ -16,6 +16,7 @@ from vsebench.core.schemas import CLAIMS, COMPARISON, Schema
 from vsebench.core.storage import read_json, read_parquet
 from vsebench.core.tasks import Entry, Task
 from vsebench.papers.verdict import SIGNIFICANT
+from vsebench.rendering.marks import marks_of
 from vsebench.rendering.metrics import few_metrics, metric_title
 from vsebench.rendering.outline import GATHERED, Outline, read_outline
 
@@ -137,15 +138,32 @@ class Results:
         """Return whether a method is an oracle: it uses test information, so it is a ceiling and not a competitor."""
         return self.outline.variants[method].role == "oracle"
 
-    def method_title(self, method: str) -> str:
-        """Return the title of a method; an oracle is marked as a ceiling, unless its title ends with "(oracle)"."""
-        title = self.outline.variants[method].title
-        return title + (" (ceiling)" if self.is_oracle(method) and not title.endswith("(oracle)") else "")
+    def method_title(self, method: str, *tasks: Task) -> str:
+        """Return the title of a method, with the marks of its fits on the given tasks (`marks`).
 
-    def entry_title(self, name: str) -> str:
-        """Return the title of a method, or of a "method/decision"."""
+        An oracle is marked as a ceiling, unless its title ends with "(oracle)".
+        """
+        title = self.outline.variants[method].title
+        title += " (ceiling)" if self.is_oracle(method) and not title.endswith("(oracle)") else ""
+        return title + self.marks(method, *tasks)
+
+    def entry_title(self, name: str, *tasks: Task) -> str:
+        """Return the title of a method, or of a "method/decision", with the marks of the method on the given tasks."""
         entry = Entry.of(name)
-        return ", ".join([self.method_title(entry.variant), *filter(None, [self.decision_title(entry.decision)])])
+        decision = self.decision_title(entry.decision)
+        return ", ".join([self.method_title(entry.variant, *tasks), *filter(None, [decision])])
+
+    def marks(self, method: str, *tasks: Task) -> str:
+        """Return the marks of a method whose fits on some of these tasks ended at a limit (`rendering/marks.py`)."""
+        return marks_of(fit for task in tasks for fit in self.fits.get((task, method), ()))
+
+    @cached_property
+    def fits(self) -> dict[tuple[Task, str], list[dict[str, Any]]]:
+        """The entries of `settings` by task and method."""
+        fits: dict[tuple[Task, str], list[dict[str, Any]]] = {}
+        for entry in self.settings:
+            fits.setdefault((Task(entry["dataset"], entry["protocol"]), entry["method"]), []).append(entry)
+        return fits
 
     def decision_title(self, name: str) -> str:
         """Return the title of a decision, or "" if there is no such decision; an oracle is marked as a ceiling."""

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal, Self
 
+from vsebench.rendering.marks import meanings
+
 Value = str | int | float | None
 Form = Literal["text", "words", "count", "mean", "score", "percent", "seconds", "mebibytes", "effect", "p", "pictures"]
 Face = Literal["", "italic", "bold"]
@@ -16,13 +18,19 @@ DAGGER = "†"
 
 @dataclass(frozen=True)
 class Cell:
-    """A value with an optional interval. `bold` marks the best value, `dagger` values not significantly worse."""
+    """A value with an optional interval.
+
+    `bold` marks the best value, `dagger` values not significantly worse; `bound` is "≥" or "≤" if the value is only a
+    bound, and `marks` are those of `rendering/marks.py`.
+    """
 
     value: Value = None
     low: float | None = None
     high: float | None = None
     bold: bool = False
     dagger: bool = False
+    bound: str = ""
+    marks: str = ""
 
 
 @dataclass(frozen=True)
@@ -65,7 +73,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """A table. Every row has a cell for every column."""
+    """A table. Every row has a cell for every column. The meanings of its marks are added to its notes."""
 
     columns: Sequence[Column]
     rows: Sequence[Row]
@@ -73,6 +81,11 @@ class Table:
     notes: Sequence[str] = ()
     fold: int | None = None  # LaTeX shows at most this number of columns of numbers side by side, the others below
     small: bool = False  # LaTeX uses a smaller font, for a wide table that cannot be folded
+
+    def __post_init__(self) -> None:
+        texts = (f"{cell.value}{cell.marks}" for row in self.rows for cell in row.cells)
+        new = [meaning for meaning in meanings([*texts, *self.notes]) if meaning not in self.notes]
+        object.__setattr__(self, "notes", (*self.notes, *new))
 
     @property
     def shown(self) -> list[int]:
@@ -120,6 +133,16 @@ def format_value(value: Value, form: Form) -> str:
         case "p":
             return "< 0.001" if value < 0.001 else f"{value:.3f}"
     return str(value)
+
+
+def format_cell(cell: Cell, form: Form) -> str:
+    """Return a cell's value as shown to a reader, with the sign of a bound and the marks.
+
+    >>> format_cell(Cell(60, bound="≥", marks="‡"), "count")
+    '≥ 60‡'
+    """
+    sign = f"{cell.bound} " if cell.bound else ""
+    return f"{sign}{format_value(cell.value, form)}{cell.marks}"
 
 
 def spans(words: str) -> list[tuple[str, Face]]:

@@ -7,6 +7,7 @@ import polars as pl
 
 from vsebench.core.schemas import COMPARISON
 from vsebench.core.storage import read_json, read_parquet, replacing
+from vsebench.core.tasks import Task
 from vsebench.papers.base import read_papers
 from vsebench.papers.comparison import Ours, compare
 
@@ -20,7 +21,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     tables = {name: read_parquet(arguments.results / f"{name}.parquet") for name in ("summary", "timing", "history")}
     real = {entry["name"] for entry in read_json(arguments.results / "datasets.json") if not entry["simulated"]}
-    ours = Ours(**tables, real=real)
+    stopped = [each for each in read_json(arguments.results / "settings.json") if each.get("at_limit")]
+    at_limit = {(Task(each["dataset"], each["protocol"]), each["method"]) for each in stopped}
+    ours = Ours(**tables, real=real, at_limit=at_limit)
     empty = pl.DataFrame(schema=COMPARISON)
     with replacing(arguments.out) as temporary:
         pl.concat([empty, *(compare(paper, ours) for paper in read_papers(arguments.papers))]).write_csv(temporary)

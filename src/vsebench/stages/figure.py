@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from vsebench.rendering.drawing import nothing
+from vsebench.rendering.drawing import explain_marks, nothing
 from vsebench.rendering.kinds import FigureKind, make, read_parameters
 from vsebench.rendering.results import Results
 from vsebench.rendering.style import save, style
@@ -21,4 +21,6 @@ def run(arguments: argparse.Namespace) -> None:
     kind = make(FigureKind, arguments.kind, read_parameters(arguments.parameters), arguments.name)
     results = Results(arguments.results)
     with style():
-        save(nothing() if kind.is_empty(results) else kind.figure(results), arguments.out)
+        figure = nothing() if kind.is_empty(results) else kind.figure(results)
+        explain_marks(figure)
+        save(figure, arguments.out)

@@ -95,5 +95,6 @@ def attempt_record(attempt: Attempt) -> dict[str, Any]:
         settings = {member.variant: member.weight for member in attempt.settings.members}
     record: dict[str, Any] = {"settings": settings, "epochs": attempt.epochs}
     record |= {"value": attempt.value, "at_limit": attempt.at_limit}
+    record |= {} if attempt.limit is None else {"limit": attempt.limit}
     record |= {"epochs_by_seed": attempt.epochs_by_seed} if attempt.epochs_by_seed else {}
     return record if attempt.solved is None else record | {"solver": asdict(attempt.solved)}

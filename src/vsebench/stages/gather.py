@@ -52,7 +52,7 @@ def settings_used(record: dict[str, Any], not_tuned: dict[str, dict[str, Any]]) 
 
     `choice` is "tuned" (by this run), "recorded" (by an earlier search on the same data), "untuned", "weights" (those
     of an ensemble were chosen), or "none" (there is nothing to tune). `seeds_of_search` are the seeds whose validation
-    values chose the settings.
+    values chose the settings. `limit` is the limit of epochs, or the number of iterations of a solver.
     """
     selection = record["selection"]
     settings, tried = selection["settings"], selection.get("n_configurations", 1)
@@ -74,6 +74,7 @@ def settings_used(record: dict[str, Any], not_tuned: dict[str, dict[str, Any]]) 
         "grid": selection.get("grid", {}),
         "on_edges": selection.get("on_edges", []),
         "at_limit": selection.get("at_limit", False),
+        "limit": selection.get("limit", selection.get("solver", {}).get("iterations")),
         "diverged": selection.get("diverged", 0),
         "validation_metric": selection.get("metric"),
         "validation_value": selection.get("value"),

@@ -60,7 +60,7 @@ class Overview(FigureKind):
         figure, panels = drawing.panels_of_groups([len(tasks) for tasks in groups.values()], style.DOUBLE, heights)
         for axes, (methods, tasks) in zip(panels, groups.items(), strict=True):
             for axis, task in zip(axes, tasks, strict=True):
-                drawing.draw_dots(axis, results, results.accuracy(task), leading_metric(results, task), methods)
+                drawing.draw_dots(axis, results, results.accuracy(task), leading_metric(results, task), methods, tasks)
                 axis.set_title(drawing.panel_title(results, task))
                 axis.set_xlabel(metric_title(leading_metric(results, task)))
         drawing.legend_of_dots(figure, results, results.summary)

@@ -42,7 +42,7 @@ class AccuracyAgainstTime(FigureKind):
             axis.set_title(drawing.panel_title(results, task))
         timed = set().union(*points_of_tasks.values())
         methods = [method for method in results.outline.variants if method in timed]
-        drawing.legend_of_lines(figure, results, methods, dots=True)
+        drawing.legend_of_lines(figure, results, methods, list(points_of_tasks), dots=True)
         return figure
 
     def caption(self, results: Results) -> str:

@@ -43,7 +43,8 @@ class MeanRanks(FigureKind):
         figure, (axis,) = drawing.panels(1, style.DOUBLE, 0.75 + 0.17 * half + 0.07 * bars)
         share = drawing.simulated_share(results, ranking.datasets)
         axis.set_title(f"{metric_title(metric)}, {len(ranking.datasets)} data sets{share}")
-        draw_diagram(axis, ranking, [results.method_title(method) for method in ranking.methods])
+        tasks = results.tasks_of(results.metrics)
+        draw_diagram(axis, ranking, [results.method_title(method, *tasks) for method in ranking.methods])
         return figure
 
     def caption(self, results: Results) -> str:

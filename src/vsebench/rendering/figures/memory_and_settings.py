@@ -54,7 +54,8 @@ class MemoryAndSettings(FigureKind):
             f"Peak memory of a training process, median over repeats. {metric_title(self.metric)} on the test "
             f"labels against single settings of {results.method_title(self.method)}, where the run varies them: the "
             "other settings as chosen, or tuned again for each value if the run tunes; mean over seeds, with a band "
-            "from the lowest to the highest seed."
+            "from the lowest to the highest seed. White markers: with a seed or more, a limit stopped the training at "
+            "this value."
         )
 
     def alternative(self, results: Results) -> str:
@@ -114,9 +115,11 @@ class MemoryAndSettings(FigureKind):
             for axis, setting in zip(panels, varied, strict=True):
                 values = over_seeds(at(sweeps, task).filter(parameter=setting))
                 if not values.is_empty():
-                    axis.plot(values["value"], values["mean"] / values["mean"].max(), **look)
+                    share = values["mean"] / values["mean"].max()
+                    axis.plot(values["value"], share, **look)
+                    draw_stopped(axis, values["value"], share, values["stopped"], look["marker"])
             handles.append(Line2D([], [], **look, label=results.task_title(task)))
-        drawing.name_methods(memory, results, methods)
+        drawing.name_methods(memory, results, methods, *tasks)
         drawing.logarithmic(memory.xaxis)
         memory.set_xlabel(MEMORY)
         for axis, setting in zip(panels, varied, strict=True):
@@ -134,6 +137,7 @@ class MemoryAndSettings(FigureKind):
         values = over_seeds(sweep)
         axis.fill_between(values["value"], values["low"], values["high"], color=look.colour, alpha=0.2, linewidth=0)
         axis.plot(values["value"], values["mean"], color=look.colour, marker=look.marker)
+        draw_stopped(axis, values["value"], values["mean"], values["stopped"], look.marker)
         axis.set_title(metric_title(self.metric))
         axis.yaxis.set_major_locator(MaxNLocator(4))
 
@@ -156,7 +160,7 @@ def draw_memory(axis: Axes, results: Results, timing: pl.DataFrame, methods: Seq
     look = style.looks(results)
     for height, method in enumerate(methods):
         axis.barh(height, peak_memory(timing, method), height=0.62, color=look[method].colour)
-    drawing.name_methods(axis, results, methods)
+    drawing.name_methods(axis, results, methods, *results.tasks_of(timing))
     axis.xaxis.set_major_locator(MaxNLocator(4))
 
 
@@ -167,6 +171,12 @@ def peak_memory(timing: pl.DataFrame, method: str) -> float:
 
 
 def over_seeds(sweep: pl.DataFrame) -> pl.DataFrame:
-    """Return mean, minimum and maximum over the seeds for each value of a sweep."""
-    test = pl.col("test")
-    return sweep.group_by("value").agg(mean=test.mean(), low=test.min(), high=test.max()).sort("value")
+    """Return mean, minimum and maximum over the seeds for each value of a sweep, and whether a limit stopped a fit."""
+    test, stopped = pl.col("test"), pl.col("at_limit").fill_null(value=False).any()
+    return sweep.group_by("value").agg(mean=test.mean(), low=test.min(), high=test.max(), stopped=stopped).sort("value")
+
+
+def draw_stopped(axis: Axes, values: pl.Series, heights: pl.Series, stopped: pl.Series, marker: str) -> None:
+    """Draw white markers over the values for which a limit stopped a fit."""
+    style: dict[str, Any] = {"linestyle": "none", "markerfacecolor": "white", "markeredgecolor": "black", "zorder": 3}
+    axis.plot(values.filter(stopped), heights.filter(stopped), marker=marker, **style)

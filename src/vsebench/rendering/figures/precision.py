@@ -38,7 +38,7 @@ class PrecisionAtCutoffs(FigureKind):
             axis.set(xlabel="k", ylabel=QUANTITIES[quantity], ylim=(0, None))
             axis.set_xticks(range(1, 11))
             axis.set_title(drawing.panel_title(results, task))
-        drawing.legend_of_lines(figure, results, results.methods_of(shown))
+        drawing.legend_of_lines(figure, results, results.methods_of(shown), results.tasks_of(shown))
         return figure
 
     def caption(self, results: Results) -> str:
@@ -73,7 +73,7 @@ class PooledPrecision(FigureKind):
             drawing.draw_lines(axis, results, at(shown, task).filter(normalised=normalised), "recall", "precision")
             axis.set(xlabel="recall", ylabel="precision", xlim=(0, 1), ylim=(0, 1))
             axis.set_title(f"{results.dataset_title(task.dataset)}\n{FORMS[normalised]}")
-        drawing.legend_of_lines(figure, results, results.methods_of(shown))
+        drawing.legend_of_lines(figure, results, results.methods_of(shown), results.tasks_of(shown))
         return figure
 
     def caption(self, results: Results) -> str:
@@ -129,7 +129,7 @@ class LabelsByFrequency(FigureKind):
             axis.set_ylim(bottom=0)
             axis.set_title(drawing.panel_title(results, task))
         drawing.label_edges(axes, "training images of a label", f"recall@{shown['cutoff'][0]} of a label")
-        drawing.legend_of_lines(figure, results, results.methods_of(shown))
+        drawing.legend_of_lines(figure, results, results.methods_of(shown), results.tasks_of(shown))
         return figure
 
     def caption(self, results: Results) -> str:

@@ -30,7 +30,8 @@ class PublishedAgainstOurs(FigureKind):
             draw(axis, results, numbers, in_seconds=unit == "seconds")
             title = results.outline.papers.get(str(paper), str(paper))
             axis.set(xlabel=f"published {UNITS[str(unit)]}", ylabel=f"ours, {UNITS[str(unit)]}", title=title)
-        drawing.legend_of_lines(figure, results, results.methods_of(results.comparison), dots=True)
+        methods, tasks = results.methods_of(results.comparison), results.tasks_of(results.comparison)
+        drawing.legend_of_lines(figure, results, methods, tasks, dots=True)
         return figure
 
     def caption(self, results: Results) -> str:

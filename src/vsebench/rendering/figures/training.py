@@ -5,6 +5,7 @@ from pydantic import Field
 
 from vsebench.core.tasks import Task
 from vsebench.rendering.kinds import Figure, FigureKind
+from vsebench.rendering.marks import EPOCHS
 from vsebench.rendering.metrics import metric_title
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results, at
@@ -81,7 +82,7 @@ class Convergence(FigureKind):
             drawing.logarithmic(right.xaxis)
             right.set_xlabel("training seconds (log scale)")
         figure.suptitle(title, fontsize=8)
-        drawing.legend_of_lines(figure, results, results.methods_of(history))
+        drawing.legend_of_lines(figure, results, results.methods_of(history), results.tasks_of(history))
         return figure
 
     def caption(self, results: Results) -> str:
@@ -99,7 +100,10 @@ class Convergence(FigureKind):
         best = []
         for method in results.methods_of(top):
             numbers = top.filter(method=method).sort("epoch").row(0, named=True)
-            best.append(f"{results.method_title(method)} {numbers['validation']:.4f} at epoch {numbers['epoch']}")
+            later = " or later" if EPOCHS in results.marks(method, task) else ""
+            best.append(
+                f"{results.method_title(method)} {numbers['validation']:.4f} at epoch {numbers['epoch']}{later}"
+            )
         metric = validation_metric(results, task)
         return f"Lines of {metric} on validation labels, one per method; the best epoch of each: {', '.join(best)}."
 
@@ -128,7 +132,8 @@ class ValidationAgainstTime(FigureKind):
             axis.set_ylabel(f"{validation_metric(results, task)} (validation)")
             drawing.logarithmic(axis.xaxis)
             axis.set_title(drawing.panel_title(results, task))
-        drawing.legend_of_lines(figure, results, results.methods_of(pl.concat(epochs for _, epochs in panels)))
+        methods = results.methods_of(pl.concat(epochs for _, epochs in panels))
+        drawing.legend_of_lines(figure, results, methods, [task for task, _ in panels])
         return figure
 
     def caption(self, results: Results) -> str:
@@ -168,7 +173,7 @@ class TrainingTime(FigureKind):
                     drawing.draw_interval(axis, height, *interval, look[method], filled=True)
             drawing.logarithmic(axis.xaxis)
             axis.set_title(drawing.panel_title(results, task))
-            drawing.name_methods(axis, results, methods)
+            drawing.name_methods(axis, results, methods, *tasks)
         drawing.label_edges(axes, "seconds per epoch (log)")
         return figure
 
@@ -216,7 +221,7 @@ class Trials(FigureKind):
             drawing.logarithmic(axis.yaxis)  # a step examines between one label and all labels
             axis.set_title(drawing.panel_title(results, task))
         drawing.label_edges(axes, "epoch", "trials per step (log)")
-        drawing.legend_of_lines(figure, results, results.methods_of(history))
+        drawing.legend_of_lines(figure, results, results.methods_of(history), results.tasks_of(history))
         return figure
 
     def caption(self, results: Results) -> str:

@@ -4,6 +4,7 @@ from typing import Any
 
 import polars as pl
 
+from vsebench.rendering.marks import split
 from vsebench.rendering.metrics import metric_title
 from vsebench.rendering.results import Results, at, leading_metric, near_best
 from vsebench.rendering.timing import chosen_epochs, training_seconds
@@ -19,7 +20,8 @@ def numbers(results: Results) -> dict[str, Any]:
         role, colour and marker of each method), `values` and `seconds`. An entry of `values` consists of task, metric,
         method, value, both ends of the 95 % interval, and 2 for the best method, 1 for a method that is not
         significantly different from the best, 0 otherwise. An entry of `seconds` consists of task, method and seconds
-        of training. Both name tasks, metrics and methods by their indices.
+        of training, and one of `marks` of task, method, the marks of its fits that ended at a limit, and these in
+        words. All name tasks, metrics and methods by their indices.
     """
     from matplotlib.colors import to_hex
 
@@ -27,13 +29,15 @@ def numbers(results: Results) -> dict[str, Any]:
 
     look, metrics = looks(results), results.outline.metrics
     tasks, methods = results.tasks_of(results.summary), list(results.outline.variants)
-    values, seconds = [], []
+    values, seconds, marked = [], [], []
     for number, task in enumerate(tasks):
         accuracy, timing = results.accuracy(task), at(results.timing, task)
         for entry in accuracy.filter(pl.col("metric").is_in(metrics), decision="").iter_rows(named=True):
             ends = [None if entry[key] is None else round(entry[key], 5) for key in ("value", "ci_low", "ci_high")]
             mark = 2 if entry["best"] else int(near_best(entry))
             values.append([number, metrics.index(entry["metric"]), methods.index(entry["method"]), *ends, mark])
+        marks = {method: results.marks(method, task) for method in results.methods_of(accuracy)}
+        marked += [[number, methods.index(method), signs, split(signs)[1]] for method, signs in marks.items() if signs]
         for method in results.methods_of(timing):
             trained = training_seconds(timing.filter(method=method), chosen_epochs(results, task, method))
             if trained is not None:
@@ -55,4 +59,5 @@ def numbers(results: Results) -> dict[str, Any]:
         ],
         "values": values,
         "seconds": seconds,
+        "marks": marked,
     }

@@ -32,7 +32,7 @@ from vsebench.rendering.page.paper_section import (
 )
 from vsebench.rendering.page.pictures import find_pictures, ids_in
 from vsebench.rendering.results import Results
-from vsebench.rendering.table import Table, format_interval, format_value, spans
+from vsebench.rendering.table import Table, format_cell, format_interval, format_value, spans
 
 PAGE_REM = 58  # the width on the page of a figure that is 7 inches wide, over both columns of a paper
 PAGE_INCHES = 7.0
@@ -112,7 +112,9 @@ def template() -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals.update(format_value=format_value, format_interval=format_interval, ids_in=ids_in, spans=spans)
+    environment.globals.update(
+        format_cell=format_cell, format_value=format_value, format_interval=format_interval, ids_in=ids_in, spans=spans
+    )
     return environment.get_template("report.html.j2")
 
 
@@ -142,6 +144,7 @@ def notices(results: Results) -> Iterator[str]:
             yield f"{results.task_title(task)}: {remark}."
     for task in results.outline.tasks:
         yield from (f"{results.task_title(task)}: {sentence}" for sentence in results.left_out_of(task))
+    yield from fits_at_limits(results)
     diverged: Counter[str] = Counter()
     for entry in results.settings:
         diverged[entry["method"]] += entry["diverged"]
@@ -149,6 +152,21 @@ def notices(results: Results) -> Iterator[str]:
         if number:
             runs = "run of one configuration" if number == 1 else "runs of one configuration each"
             yield f"{results.method_title(method)}: {number} {runs} diverged while tuning, and none of them was chosen."
+
+
+def fits_at_limits(results: Results) -> Iterator[str]:
+    """Yield a line on the fits that a limit of epochs stopped, and one on solvers that stopped before the minimum."""
+    for unit in ("epochs", "iterations"):
+        texts = []
+        for (task, method), fits in results.fits.items():
+            stopped = [fit for fit in fits if fit.get("at_limit") and (fit["epochs"] is None) == (unit == "iterations")]
+            if stopped:
+                seeds = ", ".join(str(fit["seed"]) for fit in stopped)
+                limits = ", ".join(map(str, sorted({fit["limit"] for fit in stopped if fit.get("limit")})))
+                where = f"{results.task_title(task)}; seeds {seeds}; limit {limits or 'unknown'}"
+                texts.append(f"{results.method_title(method)} ({where})")
+        if texts:
+            yield f"Stopped by a limit of {unit}, so more {unit} might change the results: {'; '.join(texts)}."
 
 
 def describe_task(

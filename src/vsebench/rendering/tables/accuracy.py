@@ -53,7 +53,7 @@ class Accuracy(TableKind):
             columns.append(Column(f"{key}_p_adjusted", "p", "score", shown=False))
         rows = []
         for method in [*results.competitors_of(accuracy), *results.oracles_of(accuracy)]:
-            texts = (task.dataset, task.protocol, method, results.method_title(method))
+            texts = (task.dataset, task.protocol, method, results.method_title(method, task))
             by_metric = (accuracy_cells(results, pick(accuracy, metric, method)) for metric in metrics)
             rows.append(Row.of(*texts, *chain.from_iterable(by_metric), apart=results.is_oracle(method)))
         caption = f"Accuracy on {results.task_title(task)}" + (", a few metrics" if self.few else "")

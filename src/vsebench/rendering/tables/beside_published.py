@@ -16,6 +16,7 @@ from vsebench.rendering.published_vs_ours import (
     metrics_of_methods,
     note_of_missing,
     notes_of_tasks,
+    our_title,
     ours_of,
     printed_row,
 )
@@ -55,7 +56,7 @@ class AccuracyBesidePublished(PrintedTable):
             rows.append(printed_row(paper, cells, line, metrics))
             for variant, ours in ours_of(comparisons, line):
                 values = (our_cell(ours.get(metric)) for metric in metrics)
-                rows.append(Row.of(group, results.method_title(variant), "here", *values, group=group))
+                rows.append(Row.of(group, our_title(results, variant, ours), "here", *values, group=group))
         notes = [note.format(units=results.units) for note in NOTES_OF_SAME_DATA]
         notes += [self.note] if self.note else []
         notes += [PERCENT] if any(cell.unit == "percent" for cell in cells) else []
@@ -117,7 +118,7 @@ def our_rows(results: Results, task: Task, methods: Sequence[str], metrics: Sequ
         if any(by_metric):
             cells = (accuracy_cells(results, numbers)[0] for numbers in by_metric)
             chosen = chosen_at(results, task, Entry.of(method).variant)
-            yield Row.of(title, results.entry_title(method), "here", chosen, *cells, group=title)
+            yield Row.of(title, results.entry_title(method, task), "here", chosen, *cells, group=title)
 
 
 class ImprovementBesidePublished(PrintedTable):
@@ -145,7 +146,7 @@ class ImprovementBesidePublished(PrintedTable):
             rows.append(Row.of(group, title, "published", *map(published.get, metrics), group=group))
             for baseline, theirs in ours_of(comparisons, f"{dataset}/{rival}"):
                 for variant, ours in ours_of(comparisons, f"{dataset}/{self.method}"):
-                    title = f"{results.method_title(variant)} over {results.method_title(baseline)}"
+                    title = f"{our_title(results, variant, ours)} over {our_title(results, baseline, theirs)}"
                     both = [(ours.get(metric), theirs.get(metric)) for metric in metrics]
                     values = [improvement(a["ours"], b["ours"]) if a and b else None for a, b in both]
                     rows.append(Row.of(group, title, "here", *values, group=group))

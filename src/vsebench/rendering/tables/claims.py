@@ -3,6 +3,7 @@
 from vsebench.core.tasks import Task
 from vsebench.rendering.claims import KINDS, Line, by_kind, claim_lines, paper_title
 from vsebench.rendering.kinds import TableKind
+from vsebench.rendering.marks import CASES
 from vsebench.rendering.metrics import metric_title
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Cell, Column, Row, Table
@@ -110,7 +111,7 @@ class ClaimsSummary(TableKind):
                 line["where"],
                 metric_title(line["metric"]) if line["metric"] else None,
                 results.entry_title(line["rival"]) if line["rival"] else None,
-                Cell(line["effect"], line["ci_low"], line["ci_high"]),
+                Cell(line["effect"], line["ci_low"], line["ci_high"], marks=CASES if line["remark"] else ""),
                 line["n_tasks"],
                 line["n_comparisons"],
                 group=f"{paper_title(results, paper)}, {KINDS[kind]}",

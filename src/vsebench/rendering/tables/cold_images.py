@@ -46,7 +46,7 @@ class ColdImages(TableKind):
         rows = []
         for method in [*results.competitors_of(cold), *results.oracles_of(cold)]:
             of_method = cold.filter(method=method)
-            texts = (task.dataset, task.protocol, method, results.method_title(method))
+            texts = (task.dataset, task.protocol, method, results.method_title(method, task))
             n_cold = mean_over_seeds(of_method, metrics[0], "cold", "n")
             means = (mean_over_seeds(of_method, metric, group) for metric in metrics for group in GROUPS)
             rows.append(Row.of(*texts, n_cold, *means, apart=results.is_oracle(method)))

@@ -94,6 +94,6 @@ def our_rows(results: Results, methods: list[str]) -> Iterator[Row]:
         timing, title = at(results.timing, task), results.task_title(task)
         for method in (method for method in methods if method in set(timing["method"])):
             timed = timing.filter(method=method)
-            texts = (title, results.method_title(method), "", "", "")
+            texts = (title, results.method_title(method, task), "", "", "")
             measured = (None, scoring_cell(timed), None, timed["model_bytes"].max())
             yield Row.of(*texts, *measured, group=title)  # type: ignore[arg-type]

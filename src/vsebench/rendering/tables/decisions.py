@@ -43,7 +43,7 @@ class Decisions(TableKind):
             columns.append(Column(f"{metric}_p_adjusted", "p", "score", shown=False))
         rows = []
         for entry in results.decided_of(accuracy):
-            titles = (results.method_title(entry.variant), results.decision_title(entry.decision))
+            titles = (results.method_title(entry.variant, task), results.decision_title(entry.decision))
             texts = (task.dataset, task.protocol, entry.variant, entry.decision, *titles)
             by_metric = (accuracy_cells(results, pick(accuracy, metric, str(entry))) for metric in metrics)
             oracle = results.is_oracle(entry.variant) or results.outline.decisions[entry.decision].role == "oracle"

@@ -37,7 +37,7 @@ def example_rows(results: Results, methods: Sequence[str], images: int) -> Itera
             for method in results.methods_of(of_image):
                 labels = of_image.filter(method=method)
                 image = (labels["image"][0], labels["truth"][0])
-                listed = (results.method_title(method), labels_as_text(labels))
+                listed = (results.method_title(method, task), labels_as_text(labels))
                 yield Row.of(title, task.dataset, *image, *listed, group=title)
 
 

@@ -1,8 +1,11 @@
 """A paper's table of nearest labels in an embedding, and the nearest labels in one of our embeddings."""
 
+from collections.abc import Sequence
+
 import polars as pl
 from pydantic import Field
 
+from vsebench.core.tasks import Task
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.published_vs_ours import ON_OTHER_DATA, PrintedTable
 from vsebench.rendering.results import Results, at
@@ -42,10 +45,11 @@ class NearestLabels(PrintedTable):
             of_task, title = at(nearest, task), results.task_title(task)
             for label in self._shown(of_task):
                 rows.append(Row.of(title, label, neighbours_as_text(of_task.filter(label=label)), group=title))
+        method = self._title(results, results.tasks_of(nearest))
         notes = (
             "Italics: a sibling of the label, according to the paper or to the data set's table of siblings; a data "
             "set without such a table has no italics.",
-            f"Here: the nine nearest labels by cosine similarity of their vectors, {self._title(results)}, first seed"
+            f"Here: the nine nearest labels by cosine similarity of their vectors, {method}, first seed"
             + (", for the most frequent labels." if not self.labels else "."),
         )
         return Table(COLUMNS, rows, self.caption(paper, ON_OTHER_DATA), notes)
@@ -57,9 +61,9 @@ class NearestLabels(PrintedTable):
             return [label for label in self.labels if label in set(names["label"])]
         return names["label"].head(self.most_frequent).to_list()
 
-    def _title(self, results: Results) -> str:
+    def _title(self, results: Results, tasks: Sequence[Task]) -> str:
         in_run = self.method in results.outline.variants
-        return results.method_title(self.method) if in_run else f"{self.method}, which this run lacks"
+        return results.method_title(self.method, *tasks) if in_run else f"{self.method}, which this run lacks"
 
 
 def neighbours_as_text(neighbours: pl.DataFrame) -> str:

@@ -1,11 +1,14 @@
 """Tables over all tasks: the best method on each task, and one metric of every method."""
 
+from dataclasses import replace
+from typing import Any
+
 from vsebench.core.tasks import Task
 from vsebench.rendering.accuracy import accuracy_cells
 from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.metrics import few_metrics, metric_title
 from vsebench.rendering.results import RANDOM, Results, beats_random, best_of, near_best, pick
-from vsebench.rendering.table import Column, Row, Table
+from vsebench.rendering.table import Cell, Column, Row, Table
 
 HEADING = 14  # characters per line of a heading
 
@@ -43,10 +46,10 @@ def row_of_best(results: Results, task: Task, metrics: list[str], oracles: list[
     competitors = results.competitors_of(accuracy)
     best = best_of(accuracy, metrics[0], competitors)
     in_headline = [(method, pick(accuracy, metrics[0], method)) for method in competitors]
-    near = [results.method_title(method) for method, numbers in in_headline if numbers and near_best(numbers)]
+    near = [results.method_title(method, task) for method, numbers in in_headline if numbers and near_best(numbers)]
     beaten = len(in_headline) == 1 or beats_random(accuracy, metrics[0])
     equal = (", ".join(near) or "none") if best else "all are the same"
-    name = results.method_title(best) if best else None
+    name = results.method_title(best, task) if best else None
     ceilings = [pick(accuracy, metrics[0], oracle) for oracle in oracles]
     return Row.of(
         results.dataset_title(task.dataset),
@@ -74,9 +77,9 @@ class MethodsByTasks(TableKind):
             columns.append(Column(key, _heading(results, task), "score", interval=True, narrow=True))
         rows = []
         for method in [*results.competitors_of(results.summary), *results.oracles_of(results.summary)]:
-            by_task = [pick(results.accuracy(task), metric, method) for task in tasks]
-            if any(by_task):
-                cells = (accuracy_cells(results, numbers)[0] for numbers in by_task)
+            by_task = {task: pick(results.accuracy(task), metric, method) for task in tasks}
+            if any(by_task.values()):
+                cells = (marked_cell(results, method, *entry) for entry in by_task.items())
                 rows.append(Row.of(method, results.method_title(method), *cells, apart=results.is_oracle(method)))
         several = len(results.outline.seeds) > 1
         notes = (
@@ -86,6 +89,12 @@ class MethodsByTasks(TableKind):
         )
         caption = f"{metric_title(metric)} of every method on every data set"
         return Table(columns, rows, caption, notes, fold=6)
+
+
+def marked_cell(results: Results, method: str, task: Task, numbers: dict[str, Any] | None) -> Cell:
+    """Return a method's cell for one task, with its marks there."""
+    cell = accuracy_cells(results, numbers)[0]
+    return cell if numbers is None else replace(cell, marks=results.marks(method, task))
 
 
 def _differs(results: Results, task: Task, metric: str) -> bool:

@@ -62,7 +62,7 @@ class ImagesFromWords(TableKind):
                 of_method = of_task.filter(method=method)
                 means = [mean_over_labels(of_method, measure, by) for measure in MEASURES for by in ("score", "cosine")]
                 n_words = of_method["label"].n_unique()
-                rows.append(Row.of(title, results.method_title(method), n_words, *means, group=title))
+                rows.append(Row.of(title, results.method_title(method, task), n_words, *means, group=title))
         return Table(COLUMNS_OF_MEANS, rows, "Images retrieved by a label", NOTES_OF_MEANS)
 
 
@@ -101,7 +101,7 @@ class RetrievedImages(TableKind):
                 for method in results.methods_of(of_word):
                     ranking = of_word.filter(method=method).row(0, named=True)
                     images = ids_as_text(ranking["first"], ranking["hits"])
-                    name, method_title = f"{word} ({ranking['images']})", results.method_title(method)
+                    name, method_title = f"{word} ({ranking['images']})", results.method_title(method, task)
                     rows.append(Row.of(title, task.dataset, name, method_title, images, group=title))
         return Table(COLUMNS_OF_IMAGES, rows, "The first images retrieved for a word", NOTES_OF_IMAGES)
 

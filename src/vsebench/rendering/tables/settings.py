@@ -7,6 +7,7 @@ from typing import Any
 from vsebench.core.tasks import Task
 from vsebench.rendering.choices import how_chosen
 from vsebench.rendering.kinds import TableKind
+from vsebench.rendering.marks import marks_of
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Column, Row, Table
 
@@ -59,14 +60,16 @@ def row_of(results: Results, entries: list[dict[str, Any]]) -> Row:
     choice = how_chosen(entries)
     edges = sorted({name for entry in entries for name in entry.get("on_edges", [])})
     edge = f"; {', '.join(edges)} on the edge" if edges else ""
+    limits = sorted({entry["limit"] for entry in entries if entry.get("at_limit")})
+    limit = f" (limit {', '.join(map(str, limits))})" if limits else ""
     epochs = [str(entry["epochs"]) for entry in entries if entry["epochs"] is not None]
     values = [f"{e['validation_value']:.4f}" for e in entries if e["validation_value"] is not None]
     return Row.of(
-        results.method_title(first["method"]),
+        results.method_title(first["method"]) + marks_of(entries),
         ", ".join(str(entry["seed"]) for entry in entries),
         settings,
         choice and choice + edge,
-        ", ".join(epochs) or None,
+        (", ".join(epochs) + limit).strip() or None,
         f"{first['validation_metric']}: {', '.join(values)}" if values else None,
         group=results.task_title(Task(first["dataset"], first["protocol"])),
     )

@@ -6,7 +6,7 @@ from itertools import product
 from vsebench.papers.base import Paper
 from vsebench.papers.comparison import TIMES
 from vsebench.papers.published import SECONDS
-from vsebench.rendering.published_vs_ours import PrintedTable, lines_of, ours_of
+from vsebench.rendering.published_vs_ours import PrintedTable, lines_of, our_title, ours_of
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import MISSING, Cell, Column, Row, Table, format_value
 
@@ -39,7 +39,7 @@ class TimeBesidePublished(PrintedTable):
                 (time,) = ours.values()
                 seconds = Cell(time["ours"], time["ci_low"], time["ci_high"])
                 ratio = _ratio(time["ours"], *base_seconds)
-                rows.append(Row.of(group, results.method_title(variant), "here", seconds, ratio, group=group))
+                rows.append(Row.of(group, our_title(results, variant, ours), "here", seconds, ratio, group=group))
         measured = [TIMES[column].words for column in dict.fromkeys(cell.column for cell in cells) if column in TIMES]
         notes = [f"Here: seconds {words}." for words in measured]
         notes += ["The papers' machine and ours differ, so only ratios can be compared."]
@@ -72,7 +72,7 @@ class TimeAsPrinted(PrintedTable):
         datasets = list(dict.fromkeys(dataset for dataset, _ in lines))
         columns = [Column("method", "Model", width=0.3), Column("source", "Source")]
         columns += [Column(dataset, paper.task_title(dataset)) for dataset in datasets]
-        rows = []
+        rows, tasks = [], results.tasks_of(self.compared(results))
         base = self._ours(results, self.accelerate) if self.accelerate else {}
         for method in dict.fromkeys(method for _, method in lines):
             ours = self._ours(results, method)
@@ -80,7 +80,7 @@ class TimeAsPrinted(PrintedTable):
             rows.append(Row.of(paper.row_title(method), "published", *published, apart=True))
             for variant, times in ours.items():
                 durations = (_duration(times.get(dataset)) for dataset in datasets)
-                rows.append(Row.of(results.method_title(variant), "here", *durations))
+                rows.append(Row.of(results.method_title(variant, *tasks), "here", *durations))
             if self.accelerate and method != self.accelerate:
                 faster = (texts.get(f"{dataset}/{method}/accelerate", MISSING) for dataset in datasets)
                 rows.append(Row.of("Accelerate", "published", *faster))

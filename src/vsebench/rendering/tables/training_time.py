@@ -1,5 +1,6 @@
 """Time and memory of training: one row per method and task."""
 
+from collections.abc import Sequence
 from statistics import median
 
 import polars as pl
@@ -7,6 +8,7 @@ import polars as pl
 from vsebench.core.tasks import Task
 from vsebench.evaluation.convergence import seconds_by_seed, to_best_epoch
 from vsebench.rendering.kinds import TableKind
+from vsebench.rendering.marks import EPOCHS
 from vsebench.rendering.results import Results, at
 from vsebench.rendering.table import Cell, Column, Row, Table
 from vsebench.rendering.timing import epoch_cell, scoring_cell
@@ -54,7 +56,8 @@ class TrainingTime(TableKind):
             "Seconds per epoch: median [minimum, maximum] over repeats, each in a fresh process, while no other "
             f"job of the run was running; other processes used at most {load} cores meanwhile.",
             "Convergence: the epoch with the best validation metric, and the training seconds up to its end; "
-            f"median over seeds, and for seconds also the range{alone}.",
+            f"median over seeds, and for seconds also the range{alone}. At least (≥): a limit stopped the training of "
+            "a seed or more, whose best epoch may be later.",
             "Compile: compiling the kernels, or loading compiled ones. Memory: the peak of the training process, "
             "maximum over repeats.",
             "Test image: scoring all labels in batches of 256 images on one core, without ranking; median and "
@@ -69,18 +72,24 @@ def row_of(results: Results, task: Task, method: str, timed: pl.DataFrame) -> Ro
     compiled = timed.filter(phase="compile").group_by("repeat").agg(pl.col("seconds").sum())["seconds"]
     converged = to_best_epoch(at(results.history, task).filter(method=method)).drop_nulls()
     seconds = list(seconds_by_seed(timed).values()) or converged["seconds"].to_list()
+    stopped = EPOCHS in results.marks(method, task)
     return Row.of(
         task.dataset,
         task.protocol,
         method,
-        results.method_title(method),
+        results.method_title(method, task),
         timed["threads"].first(),  # type: ignore[arg-type]
         epoch_cell(timed),
-        median(converged["epoch"].to_list()) if len(converged) else None,
-        Cell(median(seconds), min(seconds), max(seconds)) if seconds else None,
+        at_least(converged["epoch"].to_list(), stopped),
+        at_least(seconds, stopped) if stopped or not seconds else Cell(median(seconds), min(seconds), max(seconds)),
         median(compiled.to_list()) if len(compiled) else None,
         timed["peak_rss_bytes"].max(),  # type: ignore[arg-type]
         scoring_cell(timed),
         timed["model_bytes"].max(),  # type: ignore[arg-type]
         group=results.task_title(task),
     )
+
+
+def at_least(values: Sequence[float], stopped: bool) -> Cell:
+    """Return the median; it is a bound if a limit `stopped` some of the values, which are then too small."""
+    return Cell(median(values), bound="≥" if stopped else "") if values else Cell()

@@ -2,9 +2,22 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from math import ceil
 
-from vsebench.rendering.table import DAGGER, Cell, Column, Form, Row, Table, format_interval, format_value, spans
+from vsebench.rendering.marks import CASES, EDGE, EPOCHS, ITERATIONS
+from vsebench.rendering.table import (
+    DAGGER,
+    Cell,
+    Column,
+    Form,
+    Row,
+    Table,
+    format_cell,
+    format_interval,
+    format_value,
+    spans,
+)
 
 # Rough number of lines that fit on a page of LaTeX; a longer table is continued in another float.
 PAGE_LINES = 44  # if the notes below the table have at most NOTE_LINES lines
@@ -262,12 +275,13 @@ def _in_two(text: str) -> tuple[str, str]:
 def _latex_number(cell: Cell, form: Form) -> str:
     # The mark has no width, so that the digits stay aligned.
     dagger = "\\rlap{$^\\dagger$}" if cell.dagger else ""
-    number = _number(cell, form)
+    marks = dagger + (f"\\rlap{{{escape_latex(cell.marks)}}}" if cell.marks else "")
+    number = "" if cell.bound else _number(cell, form)
     if number:
-        return ("\\bfseries " if cell.bold else "") + number + (f"{{{dagger}}}" if dagger else "")
-    value = escape_latex(format_value(cell.value, form))
+        return ("\\bfseries " if cell.bold else "") + number + (f"{{{marks}}}" if marks else "")
+    value = escape_latex(format_cell(replace(cell, marks=""), form))
     value = f"\\textbf{{{value}}}" if cell.bold else value
-    return f"{{{value}{dagger}}}"
+    return f"{{{value}{marks}}}"
 
 
 def _latex_interval(cell: Cell, form: Form) -> str:
@@ -286,6 +300,10 @@ _LATEX = {
     "≥": "$\\geq$",
     "≤": "$\\leq$",
     DAGGER: "$\\dagger$",
+    EPOCHS: "$\\ddagger$",
+    ITERATIONS: "\\S{}",
+    EDGE: "\\P{}",
+    CASES: "$\\|$",
     "<": "\\textless{}",
     ">": "\\textgreater{}",
     **{character: f"\\{character}" for character in "&%$#_{}"},

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from vsebench.rendering.table import DAGGER, Cell, Form, Table, Value, format_interval, format_value, spans
+from vsebench.rendering.table import DAGGER, Cell, Form, Table, Value, format_cell, format_interval, format_value, spans
 
 
 def to_markdown(table: Table) -> str:
@@ -30,7 +30,7 @@ def _bars(cells: Sequence[str]) -> str:
 
 
 def _markdown_cell(cell: Cell, form: Form) -> str:
-    value = _words(cell.value) if form in ("words", "pictures") else _escape_markdown(format_value(cell.value, form))
+    value = _words(cell.value) if form in ("words", "pictures") else _escape_markdown(format_cell(cell, form))
     value = (f"**{value}**" if cell.bold else value) + (DAGGER if cell.dagger else "")
     interval = format_interval(cell, form)
     return f"{value} {interval}" if interval else value

@@ -60,13 +60,15 @@
     .filter(([where, what]) => where === +task.value && what === +metric.value)
     .map(([, , method, value, low, high, best]) => {
       const timed = data.seconds.find(([where, row]) => where === +task.value && row === method);
-      return { method, value, low, high, best, seconds: timed ? timed[2] : null, ...data.methods[method] };
+      const [, , marks, limits] = data.marks.find(([where, row]) => where === +task.value && row === method) || [0, 0, "", ""];
+      const title = data.methods[method].title + marks;
+      return { method, value, low, high, best, limits, seconds: timed ? timed[2] : null, ...data.methods[method], title };
     });
   const words = (row) => {
     const interval = row.low === null ? "" : ` [${row.low.toFixed(4)}, ${row.high.toFixed(4)}]`;
     const verdict = ["", "; not significantly different from the best", "; best"][row.best];
     const time = row.seconds === null ? "" : `; ${seconds(row.seconds)} s of training`;
-    return `${row.title}: ${data.metrics[metric.value]} ${row.value.toFixed(4)}${interval}${verdict}${time}`;
+    return `${row.title}: ${data.metrics[metric.value]} ${row.value.toFixed(4)}${interval}${verdict}${time}${row.limits ? `; ${row.limits}` : ""}`;
   };
   const pointing = (shape, row, x, y) => {
     Object.entries({ tabindex: 0, role: "img", "aria-label": words(row) }).forEach(([key, value]) => shape.setAttribute(key, value));
