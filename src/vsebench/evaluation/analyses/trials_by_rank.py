@@ -21,7 +21,7 @@ SCHEMA: Schema = CASE | {
 }
 READS = Reads(model=("model.npz",), features=True)
 IMAGES = 500  # evenly spread over the test images
-STEPS = 20  # number of steps drawn for each label of an image
+STEPS = 100  # number of steps drawn for each label of an image
 
 
 def analyse(case: AnalysedCase) -> pl.DataFrame:
