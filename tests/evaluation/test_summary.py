@@ -104,3 +104,20 @@ def test_interval_holds_the_value(summary):
 def test_where_there_is_only_an_oracle_it_is_the_best():
     alone = summarise(TASK, measured(["oracle"], 100), NAMES, [Entry("oracle")])
     assert alone["best"].all()
+
+
+def test_methods_with_fewer_seeds_are_compared_on_the_seeds_that_both_have():
+    complete = measured(TESTED)
+    two_of_weak = complete | {Entry("weak"): {seed: complete[Entry("weak")][seed] for seed in (0, 1)}}
+    two_of_all = {entry: {seed: seeds[seed] for seed in (0, 1)} for entry, seeds in complete.items()}
+    oracles = [Entry("oracle")]
+    mixed, two, three = (
+        summarise(TASK, of_run, NAMES, oracles).filter(metric="recall@10")
+        for of_run in (two_of_weak, two_of_all, complete)
+    )
+    assert dict(mixed.select("method", "n_seeds").iter_rows()) == {"weak": 2, "strong": 3, "twin": 3, "oracle": 3}
+    best = mixed.filter("best")["method"][0]
+    assert best == two.filter("best")["method"][0]  # it is chosen on the seeds that all methods have
+    for key in ("value", "ci_low", "difference", "difference_low", "difference_high"):
+        assert row(mixed, "weak")[key] == pytest.approx(row(two, "weak")[key]), key
+    assert row(mixed, "strong")["value"] == row(three, "strong")["value"] != row(two, "strong")["value"]

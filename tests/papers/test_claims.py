@@ -8,11 +8,12 @@ import pytest
 import yaml
 from scipy import stats
 
-from tests.papers.planted import RATIOS, planted, ranks
+from tests.papers.planted import RATIOS, decided, planted, ranks
 from vsebench.cli import main
 from vsebench.core import schemas
 from vsebench.core.errors import UserError
 from vsebench.core.storage import read_parquet, write_json, write_table
+from vsebench.core.tasks import Task
 from vsebench.core.yaml_files import check
 from vsebench.papers.base import Paper
 from vsebench.papers.evidence import Effect, UntestableError, metric_difference, ratio
@@ -42,6 +43,18 @@ def test_a_planted_effect_is_found_on_real_data_only(judge, claim, effect):
         assert float(line["ci_low"]) <= float(line["effect"]) <= float(line["ci_high"])
         if effect is not None:
             assert float(line["effect"]) == pytest.approx(effect)
+
+
+def test_two_methods_are_compared_on_the_seeds_that_both_have():
+    task = Task("d", "official")
+    entries = task, "one/sharp", "other/blunt", "exact_match"
+    fewer, two, three = (
+        decided(**changes).both(*entries)
+        for changes in ({"own_seeds": {"d/official/other": [1, 2]}}, {"seeds": [1, 2]}, {})
+    )
+    assert (fewer.by_seed == two.by_seed).all()
+    assert (fewer.samples == two.samples).all()
+    assert len(three.by_seed) == 3
 
 
 def test_a_training_that_its_limit_stopped_gives_no_time_to_converge(judge, results):

@@ -75,6 +75,26 @@ def test_a_fit_chooses_from_the_grid_or_takes_over_what_the_first_seed_has_chose
     assert second.inputs["chosen"] == [value(second.options, "--chosen")] == [chosen]
 
 
+def test_a_method_with_fewer_seeds_is_fitted_and_measured_with_the_first_seeds_of_the_protocol():
+    sets = {"sim-iapr": {"protocols": ["distinct", "regions"]}}
+    seeds = {"seeds": [1, 2], "protocol_seeds": {"regions": [1, 2, 3, 4]}, "method_seeds": {"opt_auc": 3}}
+    seeds["timing"] = {"repeats": 4}
+    plan = planned(datasets=sets, methods=["opt_auc", "popularity"], **seeds)
+    distinct, regions = plan.tasks
+    measure = job_of(plan, "measure", regions)
+    assert "--seeds 1 2 3 4 " in measure.options
+    assert value(measure.options, "--own-seeds") == {"sim-iapr/regions/opt_auc": [1, 2, 3]}
+    ranked = [path.split("/")[3:5] for path in measure.inputs["ranks"] if path.endswith("/ranks.parquet")]
+    assert [folder[0] for folder in ranked] == [f"seed{seed}" for seed in (1, 1, 2, 2, 3, 3, 4)]
+    assert len(measure.inputs["split"]) == 3 * 4
+    assert "--own-seeds" not in job_of(plan, "measure", distinct).options
+    claims = job_of(plan, "test_claims", regions)
+    of_regions = {"sim-iapr/regions/opt_auc": [1, 2, 3], "sim-iapr/regions/popularity": [1, 2, 3, 4]}
+    assert value(claims.options, "--own-seeds") == of_regions
+    assert plan.timed_seeds(regions) == [1, 2, 3, 1]
+    assert plan.outline.number_of_seeds == "2 to 4"
+
+
 def test_a_model_that_keeps_the_validation_labels_out_says_so_wherever_it_is_read():
     sets = {"sim-features": {"protocols": ["images"], "refit": False}, "sim-iapr": ONE | {"refit": False}}
     plan = planned(datasets=sets, methods=["popularity", "opt_auc", "ridge"])

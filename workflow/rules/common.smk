@@ -26,7 +26,7 @@ from vsebench.plan.jobs.data import (
     joined_tasks,
     processed_files,
 )
-from vsebench.plan.jobs.base import as_json, sources
+from vsebench.plan.jobs.base import as_json, sources, split_files
 from vsebench.plan.jobs.results import parts, pictures
 from vsebench.protocols.base import FROM, known_protocols, load_protocol
 from vsebench.rendering import kinds
@@ -69,11 +69,11 @@ PROCESSED = "data/processed/{dataset}"
 TASK = "results/{dataset}/{protocol}"
 MODEL = f"{TASK}/seed{{seed}}/{{variant}}"
 SPLIT = f"{TASK}/seed{{seed}}/split"
-SPLITS = expand(
-    "results/{task}/seed{seed}/split/split.json",
-    task=PLAN.tasks,
-    seed=PLAN.config.seeds,
-)
+SPLITS = [
+    path
+    for task in PLAN.tasks
+    for path in split_files(task, PLAN.task_seeds(task), ["split.json"])
+]
 KNOWN_IMAGES = [
     name for name in known_protocols() if not load_protocol(name).new_images
 ]

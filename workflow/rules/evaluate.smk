@@ -61,12 +61,6 @@ rule measure:
     """Compute the metrics of all models at a task, from their ranks and decisions."""
     input:
         unpack(job_inputs("measure")),
-        split=expand(
-            f"{SPLIT}/{{name}}",
-            seed=PLAN.config.seeds,
-            name=["split.json", "labels.parquet", "final.parquet"],
-            allow_missing=True,
-        ),
     output:
         metrics=f"{TASK}/metrics.parquet",
         summary=f"{TASK}/summary.parquet",

@@ -4,12 +4,6 @@
 rule time_methods:
     input:
         unpack(job_inputs("time_methods")),
-        split=expand(
-            f"{SPLIT}/{{name}}",
-            seed=PLAN.config.timed_seeds,
-            name=SPLIT_NAMES,
-            allow_missing=True,
-        ),
     output:
         f"{TASK}/timing.parquet",
     log:

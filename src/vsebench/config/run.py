@@ -43,7 +43,7 @@ class RunDataset(Strict):
 class Timing(Strict):
     """Numbers of repeats and epochs that are timed for each method."""
 
-    # number of new processes per method; each uses the split and settings of one of the run's seeds, in turn
+    # number of new processes per method; each uses the split and settings of one of the task's seeds, in turn
     repeats: int = Field(default=3, ge=1)
     epochs: int = Field(default=3, ge=1)  # number of epochs to time in each repeat
     # true: each repeat also times all epochs up to the chosen number, for claims on the time to converge
@@ -91,6 +91,10 @@ class RunConfig(Strict):
     methods: list[str] = Field(min_length=1)
     # one split and one fit per seed; results are means over them, and a run with fewer than three warns
     seeds: list[int] = Field(default=[1, 2, 3, 4, 5], min_length=1)
+    protocol_seeds: dict[str, Annotated[list[int], Field(min_length=1)]] = {}  # protocol -> seeds in place of `seeds`
+    # method -> how many of a protocol's first seeds it is fitted with, where fits take long; none: all. Two methods are
+    # compared on the seeds that both have
+    method_seeds: dict[str, Annotated[int, Field(ge=1)]] = {}
     factors: int = Field(default=32, ge=1)  # K of every method that has factors and whose file does not set them
     # true: choose settings from each method's `grid` on the validation labels (under `official` once, with the first
     # seed, for all seeds); false: use its `settings`. The number of epochs is always chosen on the validation labels
@@ -126,8 +130,3 @@ class RunConfig(Strict):
     # settings may be far from the grid; left out: `tuning_beyond_edges`
     sweeps_beyond_edges: int | None = Field(default=None, ge=0)
     papers: list[str] | None = None  # names of files in config/papers to compare the results with; none: all files
-
-    @property
-    def timed_seeds(self) -> list[int]:
-        """For each repeat of the timing, the seed whose split and settings it uses."""
-        return [self.seeds[repeat % len(self.seeds)] for repeat in range(self.timing.repeats)]

@@ -1,5 +1,6 @@
 """Tasks, fitted models and entries of the results, and their folders; only this module knows paths in `results`."""
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,6 +71,20 @@ class Entry:
 
     def __str__(self) -> str:
         return f"{self.variant}/{self.decision}" if self.decision else self.variant
+
+
+def common_seeds(
+    seeds: Sequence[int], own_seeds: Mapping[str, Sequence[int]], task: Task, variants: Iterable[str]
+) -> list[int]:
+    """Return the seeds that all of these methods are fitted with at a task.
+
+    Parameters
+    ----------
+    seeds : the seeds of methods that `own_seeds` does not name
+    own_seeds : "dataset/protocol/variant" -> its seeds
+    """
+    of_variants = [own_seeds.get(f"{task}/{variant}", seeds) for variant in variants]
+    return [seed for seed in of_variants[0] if all(seed in own for own in of_variants)]
 
 
 def entry_at_task(text: str) -> tuple[Task, Entry]:

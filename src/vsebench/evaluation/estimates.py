@@ -50,11 +50,15 @@ class Estimates:
 
     @classmethod
     def side_by_side(cls, parts: Sequence["Estimates"]) -> "Estimates":
-        """Return the quantities of all parts, which must have the same seeds, with the peers that all of them have."""
-        by_seed = np.concatenate([part.by_seed for part in parts], axis=1)
-        samples = np.concatenate([part.samples for part in parts], axis=2)
+        """Return the quantities of all parts, with the peers that all of them have.
+
+        Seeds are paired in their order; if parts have different numbers of seeds, the last ones are left out.
+        """
+        n_seeds = min(len(part.by_seed) for part in parts)
+        by_seed = np.concatenate([part.by_seed[:n_seeds] for part in parts], axis=1)
+        samples = np.concatenate([part.samples[:n_seeds] for part in parts], axis=2)
         shared = [name for name in parts[0].peers if all(name in part.peers for part in parts)]
-        peers = {name: np.column_stack([part.peers[name] for part in parts]) for name in shared}
+        peers = {name: np.column_stack([part.peers[name][:n_seeds] for part in parts]) for name in shared}
         return cls(by_seed, samples, min(part.n_units for part in parts), peers)
 
     def each(self) -> "Estimate":

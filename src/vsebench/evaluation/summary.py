@@ -1,6 +1,8 @@
 """Tables of metrics: values per model, and means over seeds with tests against the best method."""
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
+from itertools import groupby
 
 import numpy as np
 import polars as pl
@@ -35,6 +37,7 @@ def summarise(
 ) -> pl.DataFrame:
     """Return `schemas.SUMMARY`: means over seeds, intervals over images and seeds, and differences from the best entry.
 
+    Two entries are compared on the seeds that both have, and the best entry is chosen on the seeds that all have.
     `p_adjusted` is the p-value of a two-sided test for a difference from the best entry. It is corrected over all pairs
     of entries, because the best entry is chosen on the same images. It is null for the best entry and the entries
     `not_compared`. In a metric that is not a measure of quality, no entry is the best.
@@ -43,17 +46,19 @@ def summarise(
     contenders = [n for n, entry in enumerate(entries) if entry not in not_compared] or list(range(len(entries)))
     lines: dict[Entry, list[dict[str, object]]] = {entry: [] for entry in entries}
     for column, metric in enumerate(metrics):
-        estimates = _of_metric(measured, column)
-        if np.isnan(estimates.means[contenders[0]]):
+        of_metric = _OfMetric(measured, column)
+        common = of_metric.on(of_metric.common(*contenders))
+        if np.isnan(common.means[contenders[0]]):
             continue
-        best = _best(metric, estimates.means, contenders)
-        p_values = {} if best is None else _p_values(estimates, contenders, best)
-        low, high = np.clip(estimates.each().interval(), 0, load_metric(metric).largest)
+        best = _best(metric, common.means, contenders)
+        p_values = {} if best is None else _p_values(of_metric, contenders, best)
         for n, entry in enumerate(entries):
+            estimates = of_metric.on(of_metric.common(n))
+            low, high = np.clip(estimates.each().interval(), 0, load_metric(metric).largest)
             line = _keys(task, entry) | {"metric": metric}
             line |= {"value": float(estimates.means[n]), "ci_low": float(low[n]), "ci_high": float(high[n])}
             if best is not None:
-                line |= _difference(estimates.minus(best, [n]))
+                line |= _difference(of_metric.on(of_metric.common(n, best)).minus(best, [n]))
             line |= {"n_seeds": len(estimates.by_seed), "best": n == best, "p_adjusted": p_values.get(n)}
             lines[entry].append(line)
     return pl.DataFrame([line for own_lines in lines.values() for line in own_lines], schema=SUMMARY)
@@ -65,13 +70,35 @@ def _keys(task: Task, entry: Entry) -> dict[str, object]:
     }  # fmt: skip
 
 
-def _of_metric(measured: Mapping[Entry, BySeed], column: int) -> Estimates:
-    """Return a metric of all entries, one quantity per entry."""
-    seeds = list(zip(*(of_entry.values() for of_entry in measured.values()), strict=True))
-    by_seed = np.array([[model.values[column] for model in models] for models in seeds])
-    samples = np.stack([np.stack([model.samples[:, column] for model in models], axis=1) for models in seeds])
-    n_units = min(int(model.n[column]) for models in seeds for model in models)
-    return Estimates(by_seed, samples, n_units, dict(enumerate(by_seed[:, ~np.isnan(by_seed).any(axis=0)].T)))
+class _OfMetric:
+    """A metric of all entries, one quantity per entry, on the seeds that some of the entries have."""
+
+    def __init__(self, measured: Mapping[Entry, BySeed], column: int) -> None:
+        self._of_entries = list(measured.values())
+        self._column = column
+        self._kept: dict[tuple[int, ...], Estimates] = {}
+
+    def common(self, *entries: int) -> tuple[int, ...]:
+        """Return the seeds that all of these entries have."""
+        own = [self._of_entries[n] for n in entries]
+        return tuple(seed for seed in own[0] if all(seed in of_entry for of_entry in own))
+
+    def on(self, seeds: tuple[int, ...]) -> Estimates:
+        """Return the metric of all entries on these seeds; it is NaN for entries that lack one of them."""
+        if seeds not in self._kept:
+            self._kept[seeds] = self._on_seeds(seeds)
+        return self._kept[seeds]
+
+    def _on_seeds(self, seeds: tuple[int, ...]) -> Estimates:
+        present = [n for n, of_entry in enumerate(self._of_entries) if set(seeds) <= of_entry.keys()]
+        models = [[self._of_entries[n][seed] for n in present] for seed in seeds]
+        by_seed = np.full((len(seeds), len(self._of_entries)), np.nan)
+        by_seed[:, present] = [[model.values[self._column] for model in of_seed] for of_seed in models]
+        samples = np.full((len(seeds), len(models[0][0].samples), len(self._of_entries)), np.nan)
+        for row, of_seed in zip(samples, models, strict=True):
+            row[:, present] = np.stack([model.samples[:, self._column] for model in of_seed], axis=1)
+        n_units = min(int(model.n[self._column]) for of_seed in models for model in of_seed)
+        return Estimates(by_seed, samples, n_units, dict(enumerate(by_seed[:, ~np.isnan(by_seed).any(axis=0)].T)))
 
 
 def _best(metric: str, means: Values, contenders: Sequence[int]) -> int | None:
@@ -82,12 +109,14 @@ def _best(metric: str, means: Values, contenders: Sequence[int]) -> int | None:
     return max(contenders, key=lambda n: sign * means[n])
 
 
-def _p_values(estimates: Estimates, contenders: Sequence[int], best: int) -> dict[int, float]:
+def _p_values(of_metric: _OfMetric, contenders: Sequence[int], best: int) -> dict[int, float]:
     """Return the p-values of contenders against the best contender, corrected over all pairs of contenders."""
     of_pairs: dict[tuple[int, int], float] = {}
     for index, n in enumerate(contenders[1:], start=1):
-        earlier = contenders[:index]
-        of_pairs |= {(n, m): float(p) for m, p in zip(earlier, estimates.minus(n, earlier).p_value(), strict=True)}
+        for seeds, group in groupby(contenders[:index], partial(of_metric.common, n)):
+            earlier = list(group)
+            p_values = of_metric.on(seeds).minus(n, earlier).p_value()
+            of_pairs |= {(n, m): float(p) for m, p in zip(earlier, p_values, strict=True)}
     adjusted = adjust(of_pairs)
     return {n: adjusted[max(n, best), min(n, best)] for n in contenders if n != best}
 

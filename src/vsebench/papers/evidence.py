@@ -17,7 +17,7 @@ from pydantic_core import PydanticCustomError
 from scipy.special import stdtr, stdtrit  # importing scipy.stats takes a second longer
 
 from vsebench.core.errors import UserError
-from vsebench.core.tasks import Case, Entry, Task
+from vsebench.core.tasks import Case, Entry, Task, common_seeds
 from vsebench.evaluation.estimates import LEVEL, Estimates, stack
 from vsebench.evaluation.measuring import Measured, Ranked, measure, measure_sets
 from vsebench.evaluation.metrics import list_values, values
@@ -241,9 +241,10 @@ class Evidence:
     metrics: pl.DataFrame | None = None  # the table METRICS, for the variance between seeds
     at_limit: Mapping[Case, str] = field(default_factory=dict)  # case -> what ended its training: epochs, iterations
     on_edges: Mapping[Case, Sequence[str]] = field(default_factory=dict)  # case -> its settings on edges of a grid
+    own_seeds: Mapping[str, Sequence[int]] = field(default_factory=dict)  # "dataset/protocol/method" -> its seeds
     tuned_sweeps: Collection[str] = ()  # methods whose other settings are tuned at each value of a sweep
     selection: Callable[[Case], Mapping[str, Any]] | None = None  # a model's settings and what its search tried
-    _kept: dict[tuple[object, ...], list[Measured]] = field(default_factory=dict, repr=False)
+    _kept: dict[tuple[object, ...], Measured] = field(default_factory=dict, repr=False)
 
     def seen_by(self, datasets: Collection[str]) -> "Evidence":
         """Return the same results with these real data sets marked as the paper's own."""
@@ -286,14 +287,19 @@ class Evidence:
 
     def cases(self, task: Task, variant: str) -> list[Case]:
         """Return the fitted models of a method, one per seed."""
-        return [Case(task, variant, seed) for seed in self.seeds]
+        return [Case(task, variant, seed) for seed in self.common_seeds(task, variant)]
+
+    def common_seeds(self, task: Task, *names: str) -> list[int]:
+        """Return the seeds that all of these entries ("method" or "method/decision") have on a task."""
+        return common_seeds(self.seeds, self.own_seeds, task, [Entry.of(name).variant for name in names])
 
     def both(self, task: Task, ours: str, rival: str, metric: str) -> Estimates:
         """Return a metric of two entries ("method" or "method/decision") as two quantities on the same resamples.
 
         Metrics of label sets are computed from the decisions' sets, other metrics from the methods' rankings.
         """
-        seeds = list(zip(self._measured(task, ours, metric), self._measured(task, rival, metric), strict=True))
+        common = self.common_seeds(task, ours, rival)
+        seeds = [[self._measured(Case(task, name, seed), metric) for name in (ours, rival)] for seed in common]
         if any(first.n[0] != second.n[0] for first, second in seeds):
             raise UserError(f"{task}: {ours} and {rival} have different test images; delete them and run again")
         by_seed = np.array([[model.values[0] for model in models] for models in seeds])
@@ -301,27 +307,32 @@ class Evidence:
             raise UntestableError(f"The metric {metric} cannot be computed on {task}.")
         samples = np.stack([np.hstack([model.samples for model in models]) for models in seeds])
         n_units = min(int(first.n[0]) for first, _ in seeds)
-        return Estimates(by_seed, samples, n_units, self._of_all(task, metric, "/" in ours))
+        return Estimates(by_seed, samples, n_units, self._of_all(task, metric, "/" in ours, common))
 
-    def _of_all(self, task: Task, metric: str, decided: bool) -> dict[Hashable, Values]:
-        """Return a metric, (n_seeds,), of all methods, or of all pairs of method and decision, on a task."""
+    def _of_all(self, task: Task, metric: str, decided: bool, seeds: list[int]) -> dict[Hashable, Values]:
+        """Return a metric, (n_seeds,), of all methods, or of all pairs of method and decision, on a task.
+
+        Entries that lack one of these seeds are left out.
+        """
         if self.metrics is None:
             return {}
         of_task = self.metrics.filter(dataset=task.dataset, protocol=task.protocol, metric=metric)
-        of_task = of_task.filter((pl.col("decision") != "") == decided).sort("method", "decision", "seed")
+        of_task = of_task.filter((pl.col("decision") != "") == decided, pl.col("seed").is_in(seeds)).sort(
+            "method", "decision", "seed"
+        )
         entries = of_task.partition_by("method", "decision", as_dict=True)
         values = {entry: table["value"].to_numpy() for entry, table in entries.items()}
-        return {entry: of_seeds for entry, of_seeds in values.items() if len(of_seeds) == len(self.seeds)}
+        return {entry: of_seeds for entry, of_seeds in values.items() if len(of_seeds) == len(seeds)}
 
-    def _measured(self, task: Task, name: str, metric: str) -> list[Measured]:
-        """Return a metric of an entry for each seed; cached, because an entry is compared with many other entries.
+    def _measured(self, case: Case, metric: str) -> Measured:
+        """Return a metric of a model, or of "method/decision"; cached, because it is compared with many others.
 
         Resamples depend on the number of images only, so all entries have the same resamples.
         """
-        key = (task, name, metric)
+        key = (case, metric)
         if key not in self._kept:
-            entry = Entry.of(name)
-            self._kept[key] = [self._measure(case, entry.decision, metric) for case in self.cases(task, entry.variant)]
+            entry = Entry.of(case.variant)
+            self._kept[key] = self._measure(replace(case, variant=entry.variant), entry.decision, metric)
         return self._kept[key]
 
     def _measure(self, case: Case, decision: str, metric: str) -> Measured:
@@ -338,7 +349,8 @@ class Evidence:
 
     def resampled(self, task: Task, variants: Sequence[str], metric: str) -> Estimates:
         """Return one metric of several methods, one quantity per method, on the same resamples."""
-        by_variant = [[self.read_ranks(case) for case in self.cases(task, variant)] for variant in variants]
+        common = self.common_seeds(task, *variants)
+        by_variant = [[self.read_ranks(Case(task, variant, seed)) for seed in common] for variant in variants]
         for tables in by_variant[1:]:
             check_same_images(by_variant[0], tables)
         seeds = [
@@ -355,7 +367,7 @@ class Evidence:
         if siblings is None or self.read_lists is None:
             raise UntestableError(f"The data set {task.dataset} has no table of siblings.")
         seeds = []
-        for seed in self.seeds:
+        for seed in self.common_seeds(task, *variants):
             cases = [Case(task, variant, seed) for variant in variants]
             ranks = [self.read_ranks(case) for case in cases]
             tables: list[Values] = []
@@ -457,10 +469,12 @@ def ratio(numerator: Values, denominator: Values, pairs: str, bound: float = 1.0
 
     Parameters
     ----------
-    numerator, denominator : (n_pairs,); fewer than two pairs raise an `UntestableError`
+    numerator, denominator : (n_pairs,); fewer than two pairs raise an `UntestableError`. If one of them is of more
+        seeds, its last seeds are left out
     pairs : the meaning of a pair, "seeds" or "repeats", for the message
     bound : the ratio under the null hypothesis
     """
-    if len(numerator) < 2 or len(numerator) != len(denominator):
+    n_pairs = min(len(numerator), len(denominator))
+    if n_pairs < 2 or (pairs == "repeats" and len(numerator) != len(denominator)):
         raise UntestableError(f"The test needs at least two {pairs} of both methods.")
-    return LogRatios(np.log(numerator / denominator), bound)
+    return LogRatios(np.log(numerator[:n_pairs] / denominator[:n_pairs]), bound)

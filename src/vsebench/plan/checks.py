@@ -130,6 +130,9 @@ def check_members(plan: Plan, where: str) -> None:
                 if member not in variants:
                     key = f"{where}: datasets.{task.dataset}.methods"
                     raise UserError(f"{key}: {variant} is an ensemble of {member}, which is missing; add it")
+                if len(plan.seeds(task, member)) < len(plan.seeds(task, variant)):
+                    key = f"{where}: method_seeds.{member}"
+                    raise UserError(f"{key}: {variant} is an ensemble of it and has more seeds; give both the same")
 
 
 def grid_key(plan: Plan, variant: str, where: str) -> str:
@@ -303,17 +306,43 @@ def check_metrics(config: RunConfig, where: str) -> None:
 
 
 def check_lists(config: RunConfig, where: str) -> None:
-    """Reject duplicates, which would count twice in the results, and negative seeds."""
+    """Reject duplicates, which would count twice in the results, and mistakes in seeds."""
     lists: dict[str, list[Any]] = {"methods": config.methods, "seeds": config.seeds, "metrics": config.metrics}
     lists |= {f"datasets.{name}.protocols": list(entry.protocols) for name, entry in config.datasets.items()}
     lists |= {f"decisions.{name}": variants for name, variants in config.decisions.items()}
     lists |= dict(chosen_variants(config))
+    lists |= {f"protocol_seeds.{name}": seeds for name, seeds in config.protocol_seeds.items()}
     for key, values in lists.items():
         twice = [value for value in dict.fromkeys(values) if values.count(value) > 1]
         if twice:
             raise UserError(f"{where}: {key}: {twice[0]!r} is there more than once")
-    if min(config.seeds) < 0:
-        raise UserError(f"{where}: seeds: {min(config.seeds)} is negative")
+    check_seeds(config, where)
+
+
+def check_seeds(config: RunConfig, where: str) -> None:
+    """Check the seeds of the run and of its protocols, and that the methods and protocols with own seeds are its own.
+
+    Results of single seeds are those of the run's first seed, so every protocol needs it. Methods are paired by their
+    first seeds in ascending order.
+    """
+    protocols = {protocol for entry in config.datasets.values() for protocol in entry.protocols}
+    for name, seeds in ({"": config.seeds} | config.protocol_seeds).items():
+        key = f"{where}: protocol_seeds.{name}" if name else f"{where}: seeds"
+        if min(seeds) < 0:
+            raise UserError(f"{key}: {min(seeds)} is negative")
+        if name and name not in protocols:
+            raise UserError(f"{key}: no data set of the run has this protocol; remove it")
+        if name and seeds[0] != config.seeds[0]:
+            raise UserError(f"{key}: the first seed has to be {config.seeds[0]}, the run's first seed")
+        if (config.protocol_seeds or config.method_seeds) and seeds != sorted(seeds):
+            raise UserError(f"{key}: with protocol_seeds or method_seeds, seeds have to be in ascending order")
+    most = max(map(len, [config.seeds, *config.protocol_seeds.values()]))
+    for variant, number in config.method_seeds.items():
+        key = f"{where}: method_seeds.{variant}"
+        if variant not in config.methods:
+            raise UserError(f"{key}: {variant} is not among the run's methods; add it there")
+        if number >= most:
+            raise UserError(f"{key}: no protocol has more than {most} seeds, so {number} changes nothing; remove it")
 
 
 def check_chosen_variants(config: RunConfig, where: str) -> None:

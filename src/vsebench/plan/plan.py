@@ -1,6 +1,6 @@
 """The plan of a run: its data sets with their protocols, methods and papers, and its tables and figures."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -99,6 +99,25 @@ class Plan:
         """Return the variants that run at a task, in the run's order."""
         left_out = self.obstacles(task)
         return [variant for variant in self.chosen_variants(task) if variant not in left_out]
+
+    def seeds(self, task: Task, *variants: str) -> list[int]:
+        """Return the seeds that all of these variants are fitted with at a task."""
+        of_task = self.config.protocol_seeds.get(task.protocol, self.config.seeds)
+        return of_task[: min(self.config.method_seeds.get(variant, len(of_task)) for variant in variants)]
+
+    def task_seeds(self, task: Task) -> list[int]:
+        """Return the seeds that at least one variant is fitted with at a task."""
+        return max((self.seeds(task, variant) for variant in self.variants(task)), key=len)
+
+    def own_seeds(self, tasks: Iterable[Task], default: list[int]) -> dict[str, list[int]]:
+        """Return dataset/protocol/variant -> seeds, for those that have other seeds than `default`."""
+        seeds = {f"{task}/{name}": self.seeds(task, name) for task in tasks for name in self.variants(task)}
+        return {name: own for name, own in seeds.items() if own != default}
+
+    def timed_seeds(self, task: Task) -> list[int]:
+        """Return, for each repeat of the timing, the seed whose split and settings all timed variants use."""
+        seeds = self.seeds(task, *(variant for variant in self.variants(task) if self.is_validated(variant)))
+        return [seeds[repeat % len(seeds)] for repeat in range(self.config.timing.repeats)]
 
     def obstacles(self, task: Task) -> dict[str, str]:
         """Return the variants that cannot run at a task, each with the reason."""
@@ -202,6 +221,7 @@ class Plan:
             },
             protocols=protocols,
             seeds=self.config.seeds,
+            own_seeds=self.own_seeds(self.tasks, self.config.seeds),
             metrics=[name for name in self.config.metrics if not is_of_decision(name)],
             decision_metrics=[name for name in self.config.metrics if is_of_decision(name)],
             decisions={

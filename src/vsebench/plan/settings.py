@@ -94,7 +94,7 @@ def more_seeds(plan: Plan, variant: str, task: Task) -> list[int]:
     """Return the seeds, besides the first, whose mean validation value chooses a variant's settings."""
     if not grid_of(plan, variant) or not load_protocol(task.protocol).fixed or not plan.methods[variant].epochs:
         return []
-    return plan.config.seeds[1 : plan.config.tuning_seeds]
+    return plan.seeds(task, variant)[1 : plan.config.tuning_seeds]
 
 
 def not_tuned(plan: Plan) -> dict[str, dict[str, Any]]:
@@ -133,7 +133,7 @@ def beyond_edges(plan: Plan, variant: str, sweep: bool = False) -> int:
 
 def seed_of_settings(plan: Plan, variant: str, task: Task, seed: int) -> int:
     """Return the seed whose split chooses a variant's settings: the first seed if all seeds have the same split."""
-    first = plan.config.seeds[0]
+    first = plan.seeds(task, variant)[0]
     return first if grid_of(plan, variant) and load_protocol(task.protocol).fixed else seed
 
 

@@ -76,6 +76,7 @@ class Outline(Strict):
     variants: dict[str, OutlineVariant]
     protocols: dict[str, str]  # name -> a description of the held-out labels
     seeds: list[int]
+    own_seeds: dict[str, list[int]] = Field(default_factory=dict)  # dataset/protocol/method -> other seeds
     metrics: list[str] = Field(min_length=1)  # metrics of rankings, such as recall@10, in the column `metric`
     decision_metrics: list[str] = Field(default_factory=list)  # metrics of label sets, such as exact_match
     decisions: dict[str, OutlineVariant] = Field(default_factory=dict)  # in display order
@@ -96,11 +97,17 @@ class Outline(Strict):
     @property
     def few_seeds(self) -> str:
         """A warning if the run has too few seeds to estimate how its results vary between them; otherwise empty."""
-        number = len(self.seeds)
+        number = min(map(len, [self.seeds, *self.own_seeds.values()]))
         if number >= FEWEST_SEEDS:
             return ""
         seeds = "one seed" if number == 1 else f"{number} seeds"
         return f"{seeds} cannot show how much results vary between seeds; use {FEWEST_SEEDS} or more, better 5"
+
+    @property
+    def number_of_seeds(self) -> str:
+        """The number of seeds of the run, or the smallest and the largest number of its methods on its tasks."""
+        numbers = [len(seeds) for seeds in (self.seeds, *self.own_seeds.values())]
+        return f"{min(numbers)} to {max(numbers)}" if len(set(numbers)) > 1 else str(numbers[0])
 
     def competitors(self, task: Task) -> list[str]:
         """Return the methods of a task that are compared with each other, in display order."""

@@ -11,7 +11,7 @@ from vsebench.core.modules import modules_in
 from vsebench.core.schemas import Schema
 from vsebench.core.sources import summary_of
 from vsebench.core.storage import write_table
-from vsebench.core.tasks import Case, entry_at_task
+from vsebench.core.tasks import Case, common_seeds, entry_at_task
 from vsebench.evaluation.analyses import known_analyses
 from vsebench.evaluation.analyses.base import AnalysedCase, AnalysedDataset, load_analysis
 
@@ -28,6 +28,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             "--variants", nargs="+", required=True, help="models, as dataset/protocol/variant or .../variant/decision"
         )
         analysis.add_argument("--seeds", nargs="+", type=int, required=True)
+        analysis.add_argument(
+            "--own-seeds", type=json.loads, default={}, help='JSON: {"dataset/protocol/variant": [seed, ...], ...}'
+        )
         analysis.add_argument("--with-siblings", nargs="*", default=[], help="data sets with a siblings.parquet")
         analysis.add_argument("--features", type=json.loads, default={}, help='JSON: {"dataset": features file, ...}')
         analysis.add_argument("--out", type=Path, required=True)
@@ -55,8 +58,9 @@ def analysed_cases(arguments: argparse.Namespace) -> Iterator[AnalysedCase]:
     datasets = {task.dataset: analysed_dataset(arguments, task.dataset) for task, _ in entries}
     for task, entry in entries:
         analysed = [same.variant for own_task, same in entries if own_task == task and not same.decision]
-        for seed in arguments.seeds:
-            case, is_first = Case(task, entry.variant, seed), seed == arguments.seeds[0]
+        seeds = common_seeds(arguments.seeds, arguments.own_seeds, task, [entry.variant])
+        for seed in seeds:
+            case, is_first = Case(task, entry.variant, seed), seed == seeds[0]
             yield AnalysedCase(case, entry.decision, arguments.results, datasets[task.dataset], is_first, analysed)
 
 

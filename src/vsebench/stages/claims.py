@@ -24,6 +24,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--results", type=Path, required=True, help="folder with the results")
     parser.add_argument("--variants", nargs="+", required=True, help="fitted models, as dataset/protocol/variant")
     parser.add_argument("--seeds", nargs="+", type=int, required=True)
+    parser.add_argument(
+        "--own-seeds", type=json.loads, default={}, help='JSON: {"dataset/protocol/variant": [seed, ...], ...}'
+    )
     parser.add_argument("--bootstrap", type=int, required=True, help="number of resamples")
     parser.add_argument("--sweeps", type=Path, help="sweeps.parquet, if the run varies settings")
     parser.add_argument("--tuned-sweeps", nargs="*", default=[], help="methods that are tuned at each value of a sweep")
@@ -52,6 +55,7 @@ def read_evidence(arguments: argparse.Namespace) -> Evidence:
     return Evidence(
         tasks=tasks(arguments.variants, results),
         seeds=arguments.seeds,
+        own_seeds=arguments.own_seeds,
         resamples=arguments.bootstrap,
         timing=read_parquet(results / "timing.parquet"),
         history=read_parquet(results / "history.parquet"),

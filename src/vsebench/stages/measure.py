@@ -5,6 +5,7 @@ with a paired test against the best method. Metrics of label sets have a row per
 """
 
 import argparse
+import json
 from pathlib import Path
 
 import polars as pl
@@ -12,7 +13,7 @@ import polars as pl
 from vsebench.core.errors import UserError
 from vsebench.core.schemas import BY_FREQUENCY, COLD, METRICS, SUMMARY
 from vsebench.core.storage import read_parquet, write_table
-from vsebench.core.tasks import Case, Entry, Task
+from vsebench.core.tasks import Case, Entry, Task, common_seeds
 from vsebench.evaluation.by_frequency import recall_by_frequency
 from vsebench.evaluation.measuring import Measured, Ranked, measure, measure_sets, values_of_cold
 from vsebench.evaluation.metrics.base import RankMetric, is_of_decision, load_metric
@@ -27,7 +28,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--variants", nargs="+", required=True)
     parser.add_argument("--decisions", nargs="*", default=[], help="as variant/decision")
     parser.add_argument("--not-compared", nargs="*", default=[], help="oracles, as variant or variant/decision")
-    parser.add_argument("--seeds", nargs="+", type=int, required=True)
+    parser.add_argument("--seeds", nargs="+", type=int, required=True, help="seeds of at least one method")
+    parser.add_argument(
+        "--own-seeds", type=json.loads, default={}, help='JSON: {"dataset/protocol/variant": [seed, ...], ...}'
+    )
     parser.add_argument("--metrics", nargs="+", required=True, help="such as recall@10")
     parser.add_argument("--bootstrap", type=int, required=True, help="number of resamples")
     parser.add_argument("--siblings", type=Path, help="siblings.parquet, for list metrics")
@@ -57,18 +61,23 @@ def measure_rankings(arguments: argparse.Namespace, task: Task, metrics: list[st
     siblings = read_parquet(arguments.siblings) if arguments.siblings else None
     by_entry: dict[Entry, dict[int, Measured]] = {Entry(variant): {} for variant in arguments.variants}
     for seed in arguments.seeds:
-        cases = [Case(task, variant, seed) for variant in arguments.variants]
+        variants = with_seed(arguments, task, seed)
+        cases = [Case(task, variant, seed) for variant in variants]
         ranked = [read_ranked(case, arguments.results) for case in cases]
         check_same_images(ranked, cases)
         measured = measure(ranked, metrics, n_candidates_of(cases[0], arguments.results), arguments.bootstrap, siblings)
-        for variant, of_variant in zip(arguments.variants, measured, strict=True):
+        for variant, of_variant in zip(variants, measured, strict=True):
             by_entry[Entry(variant)][seed] = of_variant
     return dict(by_entry)
 
 
 def measure_cold(arguments: argparse.Namespace, task: Task, metrics: list[str]) -> pl.DataFrame:
     """Return metrics of images with and without a training label; empty if all images have one."""
-    cases = [Case(task, variant, seed) for variant in arguments.variants for seed in arguments.seeds]
+    cases = [
+        Case(task, variant, seed)
+        for variant in arguments.variants
+        for seed in common_seeds(arguments.seeds, arguments.own_seeds, task, [variant])
+    ]
     names = [name for name in metrics if isinstance(load_metric(name), RankMetric)]
     parts = [pl.DataFrame(schema=COLD)]
     for case in cases:
@@ -85,7 +94,7 @@ def measure_by_frequency(arguments: argparse.Namespace, task: Task, metrics: lis
     parts = [pl.DataFrame(schema=BY_FREQUENCY)]
     for seed in arguments.seeds:
         training = read_parquet(Case(task, arguments.variants[0], seed).split(arguments.results) / "final.parquet")
-        for variant in arguments.variants:
+        for variant in with_seed(arguments, task, seed):
             case = Case(task, variant, seed)
             recall = recall_by_frequency(read_ranked(case, arguments.results).ranks, training, cutoff)
             keys = {key: pl.lit(value) for key, value in case.keys.items()}
@@ -95,13 +104,19 @@ def measure_by_frequency(arguments: argparse.Namespace, task: Task, metrics: lis
 
 def measure_decisions(arguments: argparse.Namespace, task: Task, metrics: list[str]) -> dict[Entry, BySeed]:
     """Return the metrics of the label sets that decisions have chosen."""
-    entries = [Entry.of(name) for name in arguments.decisions]
-    by_entry: dict[Entry, dict[int, Measured]] = {entry: {} for entry in entries}
+    by_entry: dict[Entry, dict[int, Measured]] = {Entry.of(name): {} for name in arguments.decisions}
     for seed in arguments.seeds:
+        entries = [entry for entry in by_entry if entry.variant in with_seed(arguments, task, seed)]
         sets = [read_sets(Case(task, entry.variant, seed), entry.decision, arguments.results) for entry in entries]
         for entry, measured in zip(entries, measure_sets(sets, metrics, arguments.bootstrap), strict=True):
             by_entry[entry][seed] = measured
     return dict(by_entry)
+
+
+def with_seed(arguments: argparse.Namespace, task: Task, seed: int) -> list[str]:
+    """Return the methods that are fitted with a seed."""
+    seeds, own = arguments.seeds, arguments.own_seeds
+    return [variant for variant in arguments.variants if seed in common_seeds(seeds, own, task, [variant])]
 
 
 def check_same_images(ranked: list[Ranked], cases: list[Case]) -> None:

@@ -176,7 +176,8 @@ class TimeToShare(AgainstRivals):
     def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
         task = case.task
         chosen = evidence.history.filter(phase="selection", dataset=task.dataset, protocol=task.protocol)
-        both = [self._seconds(chosen.filter(seed=seed), case.rival) for seed in evidence.seeds]
+        seeds = evidence.common_seeds(task, self.method, case.rival)
+        both = [self._seconds(chosen.filter(seed=seed), case.rival) for seed in seeds]
         ours, theirs = np.array(both).T
         measured = ratio(theirs, ours, "seeds", self.times)
         return UNKNOWN if evidence.stopped(task, self.method, case.rival) else measured

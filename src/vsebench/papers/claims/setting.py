@@ -55,7 +55,8 @@ class Setting(AtTasks):
     def _values(self, evidence: Evidence, case: ClaimCase) -> list[float]:
         """Return the better and the worse value that are compared."""
         sweep = varied(self, self.parameter, evidence, case.task).filter(metric=self.metric)
-        return [best_value(sweep, bounds, len(evidence.seeds)) for bounds in (self.better, self.worse)]
+        n_seeds = len(evidence.cases(case.task, self.method))
+        return [best_value(sweep, bounds, n_seeds) for bounds in (self.better, self.worse)]
 
     def remark(self, evidence: Evidence, case: ClaimCase) -> str | None:
         return stopped_values(self, self.parameter, evidence, case.task, self._values(evidence, case))
@@ -94,8 +95,8 @@ class StatedOptimum(AtTasks):
         sweep, stated = varied(self, self.parameter, evidence, case.task), self.optimum[case.task.dataset]
         if sweep.is_empty() or stated not in sweep["value"]:
             raise UntestableError(f"The run does not try {self.method} with {self.parameter} = {stated:g}.")
-        everywhere = [float("-inf"), float("inf")]
-        return [best_value(sweep.filter(metric=self.metric), everywhere, len(evidence.seeds)), stated]
+        n_seeds, everywhere = len(evidence.cases(case.task, self.method)), [float("-inf"), float("inf")]
+        return [best_value(sweep.filter(metric=self.metric), everywhere, n_seeds), stated]
 
     def remark(self, evidence: Evidence, case: ClaimCase) -> str | None:
         return stopped_values(self, self.parameter, evidence, case.task, self._values(evidence, case))

@@ -38,9 +38,8 @@ class WordsApart(AtTasks):
         groups = [[word for word in group if word in set(tables[0]["label"])] for group in (self.words, self.beside)]
         if min(map(len, groups)) < FEWEST:
             raise UntestableError(f"The data set {case.task.dataset} has fewer than {FEWEST} words of a group.")
-        of_groups = [
-            of_units([fall(tables, seed, group) for seed in evidence.seeds], evidence.resamples) for group in groups
-        ]
+        seeds = evidence.common_seeds(case.task, self.method, self.fixed)
+        of_groups = [of_units([fall(tables, seed, group) for seed in seeds], evidence.resamples) for group in groups]
         return interval(Estimates.side_by_side(of_groups), lambda means: means[:, 0] - means[:, 1], 0.0)
 
     def bounds(self) -> Sequence[float]:

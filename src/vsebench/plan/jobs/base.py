@@ -115,10 +115,17 @@ def model_files(plan: Plan, *names: str, tasks: Iterable[Task] | None = None) ->
     return [
         model_file(task, variant, seed, name)
         for task in (plan.tasks if tasks is None else tasks)
-        for seed in plan.config.seeds
+        for seed in plan.task_seeds(task)
         for variant in plan.variants(task)
+        if seed in plan.seeds(task, variant)
         for name in names
     ]
+
+
+def split_files(task: Task, seeds: Iterable[int], names: Iterable[str]) -> list[str]:
+    """Return files of a task's splits, one per seed and name."""
+    folders = [str(Case(task, "", seed).split(RESULTS)) for seed in dict.fromkeys(seeds)]
+    return [f"{folder}/{name}" for folder in folders for name in names]
 
 
 def decisions_made(plan: Plan, tasks: Iterable[Task]) -> list[str]:
@@ -126,8 +133,9 @@ def decisions_made(plan: Plan, tasks: Iterable[Task]) -> list[str]:
     return [
         model_file(task, variant, seed, "decisions.parquet")
         for task in tasks
-        for seed in plan.config.seeds
+        for seed in plan.task_seeds(task)
         for variant in dict.fromkeys(entry.variant for entry in plan.decided(task))
+        if seed in plan.seeds(task, variant)
     ]
 
 
@@ -141,8 +149,9 @@ def sweep_files(plan: Plan, suffix: str) -> list[str]:
     return [
         model_file(task, variant, seed, f"sweep/{parameter}{suffix}")
         for task in plan.tasks
-        for seed in plan.config.seeds
+        for seed in plan.task_seeds(task)
         for variant, parameter in plan.sweeps(task)
+        if seed in plan.seeds(task, variant)
     ]
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from vsebench.core.sources import sources_of
 from vsebench.core.tasks import Entry, Task, entry_at_task
 from vsebench.data.needs import TEST_LABELS
+from vsebench.data.splits import FILES
 from vsebench.evaluation.analyses import known_analyses
 from vsebench.evaluation.analyses.base import load_analysis
 from vsebench.evaluation.metrics.base import RankMetric, load_metric
@@ -25,6 +26,7 @@ from vsebench.plan.jobs.base import (
     options,
     siblings_files,
     sources,
+    split_files,
     sweep_files,
 )
 from vsebench.plan.plan import Plan
@@ -45,12 +47,14 @@ def measure(plan: Plan, at: Wildcards) -> Job:
         "ranks": model_files(plan, *ranks, tasks=[at.task]),
         "siblings": list(read.values()),
         "decisions": decisions_made(plan, [at.task]),
+        "split": split_files(at.task, plan.task_seeds(at.task), ("split.json", "labels.parquet", "final.parquet")),
     }
     named = options(
         variants=plan.variants(at.task),
         decisions=plan.decided(at.task),
         not_compared=not_compared(plan, at.task),
-        seeds=plan.config.seeds,
+        seeds=plan.task_seeds(at.task),
+        own_seeds=plan.own_seeds([at.task], plan.task_seeds(at.task)) or None,
         metrics=plan.config.metrics,
         siblings=read.get(at.dataset),
         bootstrap=plan.config.bootstrap,
@@ -82,19 +86,20 @@ def measure_sweeps(plan: Plan, at: Wildcards) -> Job:
 
 def time_methods(plan: Plan, at: Wildcards) -> Job:
     """Time the variants of a task for which settings or epochs are chosen."""
-    variants, config = timed_variants(plan, at.task), plan.config
+    variants, config, seeds = timed_variants(plan, at.task), plan.config, plan.timed_seeds(at.task)
     needs = needs_read(plan, variants, at.task)
-    records = [model_file(at.task, variant, seed, "run.json") for seed in config.timed_seeds for variant in variants]
+    records = [model_file(at.task, variant, seed, "run.json") for seed in seeds for variant in variants]
     inputs = {
         "sources": sources("stages.time"),
         "needs": need_files(plan, needs - {TEST_LABELS.key}, at.task),  # which are part of the split
         "methods": sources(*method_modules(plan, variants)),
         "records": records,
+        "split": split_files(at.task, seeds, FILES),
     }
     named = options(
         need_options(plan, needs, at.task),
         no_refit=not config.datasets[at.dataset].refit,
-        seeds=as_json(config.timed_seeds),
+        seeds=as_json(seeds),
         variants={variant: plan.methods[variant].method for variant in variants},
         epochs=config.timing.epochs,
         to_best_epoch=config.timing.to_best_epoch,
@@ -126,7 +131,7 @@ def analyse(plan: Plan, at: Wildcards) -> Job:
         "models": [
             model_file(task, entry.variant, seed, file)
             for task, entry in map(entry_at_task, variants)
-            for seed in plan.config.seeds
+            for seed in plan.seeds(task, entry.variant)
             for file in (*reads.model, *(reads.decided if entry.decision else ()))
         ],
         "processed": [f"data/processed/{dataset}/{file}" for dataset in datasets for file in reads.dataset],
@@ -134,7 +139,13 @@ def analyse(plan: Plan, at: Wildcards) -> Job:
         "features": [*features.values(), *(f"data/processed/{dataset}/images.parquet" for dataset in features)],
         "siblings": list(siblings.values()),
     }
-    named = options(variants=variants, seeds=plan.config.seeds, with_siblings=list(siblings), features=features or None)
+    named = options(
+        variants=variants,
+        seeds=plan.config.seeds,
+        own_seeds=plan.own_seeds(plan.tasks, plan.config.seeds) or None,
+        with_siblings=list(siblings),
+        features=features or None,
+    )
     return Job(inputs, named)
 
 
@@ -188,6 +199,7 @@ def test_claims(plan: Plan, at: Wildcards) -> Job:
     named = options(
         variants=[f"{task}/{name}" for task in plan.tasks for name in [*plan.variants(task), *plan.decided(task)]],
         seeds=plan.config.seeds,
+        own_seeds=plan.own_seeds(plan.tasks, plan.config.seeds) or None,
         bootstrap=plan.config.bootstrap,
         sweeps="results/sweeps.parquet" if swept else None,
         tuned_sweeps=[

@@ -64,7 +64,7 @@ def what_was_run(results: Results) -> list[tuple[str, str]]:
         ("Data sets", ", ".join(results.dataset_title(name) for name in results.datasets)),
         ("Protocols", "; ".join(f"{name}: {outline.protocols[name]}" for name in protocols)),
         ("Methods", ", ".join(results.method_title(method) for method in outline.variants)),
-        ("Seeds", str(len(outline.seeds))),
+        ("Seeds", outline.number_of_seeds),
         ("Factors", ", ".join(map(str, factors)) or "none"),
         ("Settings", "; ".join(settings_chosen(results)) or "no method has settings to choose"),
         ("Configuration", outline.configuration),

@@ -60,12 +60,23 @@ class Accuracy(TableKind):
         return Table(columns, rows, caption, notes(results, task, accuracy, metrics), fold=5)
 
 
+def fewer_seeds(results: Results, accuracy: pl.DataFrame, seeds: int) -> str:
+    """Return which methods of a task have fewer seeds than others, in brackets; empty if all have the same."""
+    by_number: dict[int, list[str]] = {}
+    for method, number in accuracy.select("method", "n_seeds").unique(maintain_order=True).iter_rows():
+        if number < seeds:
+            by_number.setdefault(number, []).append(results.method_title(method))
+    fewer = "; ".join(f"{number} of {', '.join(titles)}" for number, titles in by_number.items())
+    return fewer and f" ({fewer}; two methods are compared on the seeds that both have)"
+
+
 def notes(results: Results, task: Task, accuracy: pl.DataFrame, metrics: Sequence[str]) -> list[str]:
     """Return notes on how the values were measured and on what is left out."""
     seeds = max(accuracy["n_seeds"].to_list())
+    several = fewer_seeds(results, accuracy, seeds)
     over = "images and seeds" if seeds > 1 else "images"
     sentences = [
-        f"Mean over {seeds} seeds with 95 % intervals over images and seeds."
+        f"Mean over {seeds} seeds{several} with 95 % intervals over images and seeds."
         if seeds > 1
         else "One seed, with 95 % intervals over images; these do not cover the variation between seeds.",
         f"Bold: best; †: not significantly different from the best (paired test over {over}, corrected over all "

@@ -83,7 +83,7 @@ class MethodsByTasks(TableKind):
                 rows.append(Row.of(method, results.method_title(method), *cells, apart=results.is_oracle(method)))
         several = len(results.outline.seeds) > 1
         notes = (
-            f"Mean over {len(results.outline.seeds)} seeds." if several else "One seed.",
+            f"Mean over {results.outline.number_of_seeds} seeds." if several else "One seed.",
             "Bold: best; †: not significantly different from the best (p ≥ 0.05). For the other metrics, see the "
             "tables of the single data sets. These and the CSV file contain the 95 % intervals.",
         )
