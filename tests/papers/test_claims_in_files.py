@@ -8,10 +8,13 @@ from vsebench.config.method import read_method_config
 from vsebench.core.errors import UserError
 from vsebench.core.modules import modules_that_define
 from vsebench.core.tasks import Entry
+from vsebench.core.yaml_files import read_yaml
 from vsebench.methods.base import load_method
 from vsebench.papers.base import Paper
 from vsebench.papers.claim import ClaimTest
 from vsebench.papers.verdicts import load_test, read_claims
+from vsebench.plan import read_plan
+from vsebench.plan.settings import not_tuned
 
 PAPERS = sorted((Path(__file__).parents[2] / "config" / "papers").glob("*.yaml"))
 METHODS = Path(__file__).parents[2] / "config" / "methods"
@@ -103,3 +106,19 @@ def test_equal_tests_of_two_claims_are_refused(tmp_path, first, second, equal):
         return
     with pytest.raises(UserError, match=r"p\.yaml: claim 2: makes the same test as claim 1; remove one of the two"):
         read_claims(Paper.read(tmp_path / "p.yaml"))
+
+
+def test_every_method_that_the_tagging_claims_compare_under_official_on_real_data_was_searched_there():
+    plan = read_plan(METHODS.parent, read_yaml(METHODS.parent / "tagging.yaml"), [])
+    (path,) = (path for path in PAPERS if path.stem in plan.config.papers)
+    tests = [claim.test for claim in read_claims(Paper.read(path))]
+    tests = [test for test in tests if "official" in getattr(test, "protocols", [])]
+    compared = {method for test in tests for method in (*test.variants_read(), *getattr(test, "rivals", []))}
+    searches = [(name.split("/"), search) for name, search in not_tuned(plan).items()]
+    places = [
+        (place, search["configurations"])
+        for place, search in searches
+        if place[1] == "official" and place[2] in compared and plan.datasets[place[0]].adapter != "simulated_tags"
+    ]
+    assert len(places) > 0
+    assert [place for place, tried in places if tried != plan.config.tuning_budget] == []
