@@ -66,6 +66,7 @@ SETTINGS = {
     "random_projection_tree": {"levels": 2, "neighbours": 20},
 } | {name: {"hidden": [16], "learning_rate": 0.01, "dropout": 0.1, "batch": 20} for name in (*NETWORKS, "lsep_joint")}
 SETTINGS |= {name: {"hidden": [16], "learning_rate": 0.01, "batch": 20} for name in WORD_NETWORKS}
+SETTINGS["outside_scores"] = {"file": "scores.npy"}
 SETTINGS["correlated_wv"] = SETTINGS["x_ent"] | {"vectors": "unit"}
 MEMBERS = {"wsabie_ensemble": "wsabie"}
 

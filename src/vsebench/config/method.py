@@ -4,13 +4,15 @@ from math import prod
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from vsebench.config.dataset import Family, Vocabulary
 from vsebench.core.errors import UserError
 from vsebench.core.yaml_files import Strict, check, read_yaml
 
-Role = Literal["paper", "baseline", "control", "oracle"]
+Role = Literal["paper", "baseline", "control", "oracle", "external"]
+OUTSIDE = "outside_scores"  # the method of a file with `scores`
 
 
 class Epochs(Strict):
@@ -29,10 +31,15 @@ class MethodConfig(Strict):
     # another file of the folder that this file is a variant of: a single setting in `settings` replaces that setting of
     # the other file, and any other key replaces the whole key
     extends: str | None = None
-    # a method, by its name in a module of `src/vsebench/methods`; several files can use the same one
+    # a method, by its name in a module of `src/vsebench/methods`; several files can use the same one; left out where
+    # the file names `scores`
     method: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
+    # a file with the scores of a model that was trained elsewhere (docs/outside.md), in place of `method`; {dataset},
+    # {protocol} and {seed} are replaced, and without {seed} all seeds have the same scores
+    scores: str | None = None
+    tuned: str | None = None  # for `scores`: who chose the model's settings, and on which data; tables show this
     # a method of the papers, a baseline, a control, or an oracle, which uses information that no method may use, and is
-    # shown but not compared
+    # shown but not compared; a model that was trained elsewhere is `external`, the default for `scores`
     role: Role
     source: str  # paper, equation, and the source of the settings
     # all settings of the method that have no default; `factors` only if it should not depend on the run's `factors`
@@ -43,6 +50,25 @@ class MethodConfig(Strict):
     grid: dict[str, list[Any]] = {}  # setting -> values to try if the run tunes; all combinations are tried
     stays_in_grid: bool = False  # true: no search beyond the grid's edges, for example because a paper states the range
     members: list[str] = []  # methods of the run that form an ensemble, which has no own settings, epochs or grid
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_scores(cls, values: Any) -> Any:
+        """Set the method and the role of a file that names `scores`."""
+        if not isinstance(values, dict) or not isinstance(values.get("scores"), str):
+            return values
+        return {"method": OUTSIDE, "settings": {"file": values["scores"]}, "role": "external"} | values
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> "MethodConfig":
+        outside = self.scores is not None
+        if outside != (self.method == OUTSIDE) or outside != (self.role == "external"):
+            raise PydanticCustomError("scores", "`scores` takes the place of `method`, and its role is external")
+        if outside and (self.settings != {"file": self.scores} or self.epochs or self.grid or self.members):
+            raise PydanticCustomError("scores", "remove the keys of a method of this package: settings, epochs, grid")
+        if outside and not self.tuned:
+            raise PydanticCustomError("tuned", "`tuned` is missing: who chose the model's settings, and on which data")
+        return self
 
     @property
     def grid_size(self) -> int:

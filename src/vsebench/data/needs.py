@@ -14,14 +14,44 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vsebench.core.errors import UserError
-from vsebench.core.storage import read_arrays, read_parquet
-from vsebench.data.problem import HeldOut, LabelMatrix, Problem, WordVectors
+from vsebench.core.storage import read_arrays, read_json, read_parquet
+from vsebench.data.problem import HeldOut, LabelMatrix, Mask, Problem, WordVectors
 
 if TYPE_CHECKING:  # features need SciPy, which most fits do not
     from vsebench.data.features import Features
 
 Value = TypeVar("Value")
 Truth = Mapping[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Names:
+    """The names in a data set, in the order of their numbers.
+
+    Attributes
+    ----------
+    images : the ids of its images
+    labels : the names of its labels
+    """
+
+    images: list[str]
+    labels: list[str]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The images and labels of a split that models are tested on, without the test labels.
+
+    Attributes
+    ----------
+    hash : the hash of the split
+    test : (n_images,) bool, the test images
+    candidates : (n_labels,) bool, the labels that are ranked for them
+    """
+
+    hash: str
+    test: Mask
+    candidates: Mask
 
 
 @dataclass(frozen=True)
@@ -220,6 +250,43 @@ class GivenLabelsNeed(FileNeed[LabelMatrix]):
         return given
 
 
+class NamesNeed(FileNeed[Names]):
+    """The ids of images and names of labels, from labels.parquet and images.parquet."""
+
+    key = "names"
+    missing_reason = "the names of its images and labels are unknown"
+    description = "the names of its data set's labels, next to images.parquet"
+
+    def is_provided(self, data: TaskData) -> bool:
+        return True
+
+    def files(self, data: TaskData, split: str) -> list[str]:
+        return [f"{data.processed}/labels.parquet", f"{data.processed}/images.parquet"]
+
+    def load(self, path: Path) -> Names:
+        images, labels = read_parquet(path.parent / "images.parquet"), read_parquet(path)
+        return Names(images["id"].to_list(), labels["name"].to_list())
+
+
+class PartsNeed(Need):
+    """The test images and candidate labels of the split, without the test labels. They are read with the split."""
+
+    key = "parts"
+    missing_reason = "the test images of its split are unknown"
+
+    def is_provided(self, data: TaskData) -> bool:
+        return True
+
+    def of(self, problem: Problem) -> Parts:
+        """Return the parts of a problem's split."""
+        return cast(Parts, problem.extras[self.key])
+
+    def load(self, split: Path) -> Parts:
+        """Read the parts of the split in a folder."""
+        images, labels = (read_parquet(split / f"{name}.parquet")["test"].to_numpy() for name in ("images", "labels"))
+        return Parts(read_json(split / "split.json")["hash"], images, labels)
+
+
 class KnownLabelsNeed(Need):
     """Test images of which some labels are known."""
 
@@ -240,10 +307,13 @@ class TrainedLabelsNeed(Need):
         return not data.only_unseen
 
 
-FEATURES, WORD_VECTORS, TRUTH, TEST_LABELS, GIVEN_LABELS = (
-    FeaturesNeed(), WordVectorsNeed(), TruthNeed(), TestLabelsNeed(), GivenLabelsNeed(),
+FEATURES, WORD_VECTORS, TRUTH, TEST_LABELS, GIVEN_LABELS, NAMES, PARTS = (
+    FeaturesNeed(), WordVectorsNeed(), TruthNeed(), TestLabelsNeed(), GivenLabelsNeed(), NamesNeed(), PartsNeed(),
 )  # fmt: skip
-ALL = (FEATURES, WORD_VECTORS, TRUTH, TreeNeed(), TEST_LABELS, GIVEN_LABELS, KnownLabelsNeed(), TrainedLabelsNeed())
+ALL = (
+    FEATURES, WORD_VECTORS, TRUTH, TreeNeed(), TEST_LABELS, GIVEN_LABELS, NAMES, PARTS, KnownLabelsNeed(),
+    TrainedLabelsNeed(),
+)  # fmt: skip
 NEEDS: dict[str, Need] = {need.key: need for need in ALL}
 FILE_NEEDS: tuple[FileNeed[Any], ...] = tuple(need for need in NEEDS.values() if isinstance(need, FileNeed))
 
@@ -256,17 +326,21 @@ def provided(data: TaskData) -> set[str]:
 def load_needs(needs: Collection[str], paths: Mapping[str, Path | None], test: HeldOut | None = None) -> dict[str, Any]:
     """Read the inputs that a method needs; return `features`, `word_vectors` and `extras` of its `Problem`.
 
-    `paths` maps the key of a need to its file, as named by an option; `test` are the test images with their labels, for
-    an oracle of unseen labels.
+    `paths` maps the key of a need to its file, as named by an option, and `split` to the folder of the split; `test` are
+    the test images with their labels, for an oracle of unseen labels.
     """
     loaded = {need.key: need.load_named(paths.get(need.key)) for need in FILE_NEEDS if need.key in needs}
-    return of_problem(loaded | ({TEST_LABELS.key: test} if TEST_LABELS.key in needs else {}))
+    if TEST_LABELS.key in needs:
+        loaded[TEST_LABELS.key] = test
+    if PARTS.key in needs:
+        loaded[PARTS.key] = PARTS.load(cast(Path, paths["split"]))
+    return of_problem(loaded)
 
 
-def examples(needs: Collection[str], labels: LabelMatrix) -> dict[str, Any] | None:
+def examples(needs: frozenset[str], labels: LabelMatrix) -> dict[str, Any] | None:
     """Return small inputs for a label matrix, as `load_needs` does; None if a need of the method has no example."""
     small = {need.key: need.example(labels) for need in FILE_NEEDS if need.key in needs}
-    missing = TEST_LABELS.key in needs or any(value is None for value in small.values())
+    missing = needs & {TEST_LABELS.key, PARTS.key} or any(value is None for value in small.values())
     return None if missing else of_problem(small)
 
 

@@ -4,9 +4,10 @@ train, valid, test.parquet   image, label, count: the labels of each part
 final.parquet                image, label, count: what the tested model learns, at least the labels of train and valid
 images.parquet               whether an image is in `first`, `final`, `valid` and `test`
 labels.parquet               whether a label is learnt in `first` and `final`, and a candidate in `valid` and `test`
-split.json                   numbers of images, labels and occurrences
+split.json                   numbers of images, labels and occurrences; the hash of all of the above but the test labels
 """
 
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -62,7 +63,23 @@ def save(split: Split, folder: Path) -> None:
     write_table(pl.DataFrame(images), SPLIT_IMAGES, folder / "images.parquet")
     write_table(pl.DataFrame(labels), SPLIT_LABELS, folder / "labels.parquet")
     counts = {f"n_{name}": int(part["count"].sum()) for name, part in parts.items()}
-    write_json({"n_images": n_images, "n_labels": n_labels, **counts}, folder / "split.json")
+    record = {"n_images": n_images, "n_labels": n_labels, **counts, "hash": hash_of(split)}
+    write_json(record, folder / "split.json")
+
+
+def hash_of(split: Split) -> str:
+    """Return the SHA-256 of all parts of a split except the test labels."""
+    digest = sha256()
+    for training in (split.first, split.final):
+        pairs = training.labels
+        for array in (pairs.offsets, pairs.label_of_pair, pairs.count_of_pair, training.images, training.learnt):
+            digest.update(array.tobytes())
+    valid = split.valid.right
+    for array in (valid.offsets, valid.label_of_pair, valid.count_of_pair, split.valid.images, split.valid.candidates):
+        digest.update(array.tobytes())
+    for array in (split.test.images, split.test.candidates):
+        digest.update(array.tobytes())
+    return digest.hexdigest()
 
 
 def load(folder: Path, with_test: bool = True, refit: bool = True) -> Split:

@@ -1,5 +1,6 @@
 """Reject mistakes in a run's configuration before the first job, and list what the run leaves out."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -15,6 +16,7 @@ from vsebench.core.yaml_files import check
 from vsebench.evaluation.decisions.base import load_decision
 from vsebench.evaluation.metrics.base import RankMetric, is_of_decision, load_metric
 from vsebench.formats.adapters import load_adapter
+from vsebench.formats.scores_file import SUFFIXES
 from vsebench.methods.base import Ensemble, Method, epochs_mistake, load_method, read_settings, with_factors
 from vsebench.papers.audit.checking import choose
 from vsebench.papers.audit.reading import read_audited
@@ -31,6 +33,7 @@ def check_plan(plan: Plan, where: str) -> None:
     check_data(plan, where)
     check_epochs(plan, where)  # before the settings: a wrong variant here is not a mistake in the variant's file
     check_settings(plan, where)
+    check_scores(plan)
     check_members(plan, where)
     check_grids(plan, where)
     check_decisions(plan, where)
@@ -104,6 +107,25 @@ def check_settings(plan: Plan, where: str) -> None:
         for key, values in changes:
             changed = with_factors(module, method.settings | values, plan.config.factors)
             read_settings(module, changed, key)
+
+
+def check_scores(plan: Plan) -> None:
+    """Check the files of scores of models that were trained elsewhere: where one seed has a file, all have one."""
+    for variant, method in plan.methods.items():
+        if method.scores is None:
+            continue
+        key = f"{plan.folder}/methods/{variant}.yaml: scores"
+        unknown = set(re.findall(r"\{(.*?)\}", method.scores)) - {"dataset", "protocol", "seed"}
+        if unknown:
+            raise UserError(f"{key}: {{{min(unknown)}}} is unknown; known are {{dataset}}, {{protocol}} and {{seed}}")
+        if Path(method.scores).suffix not in SUFFIXES:
+            raise UserError(f"{key}: {method.scores}: scores are read from {', '.join(SUFFIXES)}")
+        for task in plan.tasks:
+            for seed in plan.config.seeds if variant in plan.variants(task) else ():
+                if not Path(file := plan.scores_file(variant, task, seed)).is_file():
+                    raise UserError(
+                        f"{key}: there is no file {file} (seen from {Path.cwd()}), but other seeds have one"
+                    )
 
 
 def check_members(plan: Plan, where: str) -> None:

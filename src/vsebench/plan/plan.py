@@ -1,5 +1,6 @@
 """The plan of a run: its data sets with their protocols, methods and papers, and its tables and figures."""
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -122,8 +123,23 @@ class Plan:
     def obstacles(self, task: Task) -> dict[str, str]:
         """Return the variants that cannot run at a task, each with the reason."""
         present = self.provides(task)
-        reasons = {variant: self.method_class(variant).obstacle(present) for variant in self.chosen_variants(task)}
+        reasons = {
+            variant: self.method_class(variant).obstacle(present) or self.missing_scores(variant, task)
+            for variant in self.chosen_variants(task)
+        }
         return {variant: reason for variant, reason in reasons.items() if reason is not None}
+
+    def scores_file(self, variant: str, task: Task, seed: int) -> str:
+        """Return the file of scores of a model that was trained elsewhere."""
+        names = {"dataset": task.dataset, "protocol": task.protocol, "seed": str(seed)}
+        return re.sub(r"\{(\w+)\}", lambda match: names[match[1]], self.methods[variant].scores or "")
+
+    def missing_scores(self, variant: str, task: Task) -> str | None:
+        """Return why a model that was trained elsewhere is left out at a task: no seed has a file of scores."""
+        if self.methods[variant].scores is None:
+            return None
+        files = dict.fromkeys(self.scores_file(variant, task, seed) for seed in self.seeds(task, variant))
+        return None if any(Path(file).is_file() for file in files) else f"there is no file {next(iter(files))}"
 
     def oracles(self, task: Task) -> list[str]:
         """Return the variants of a task that are not compared with the others."""

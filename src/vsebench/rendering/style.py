@@ -78,7 +78,7 @@ def looks(results: Results) -> dict[str, Look]:
     outline = results.outline
     look = {
         method: Look(COLOURS[n % len(COLOURS)], MARKERS[n % len(MARKERS)], DASHES[n % len(DASHES)])
-        for n, method in enumerate(outline.variants_of_role("paper", "baseline"))
+        for n, method in enumerate(outline.variants_of_role("paper", "baseline", "external"))
     }
     look |= {method: Look(GREY, "*", (1, 1)) for method in outline.variants_of_role("control")}
     oracles = enumerate(outline.variants_of_role("oracle"))

@@ -1,7 +1,10 @@
 """Jobs that fit models, rank labels by their scores, and choose label sets."""
 
+from pathlib import Path
+
 from vsebench.data.needs import FEATURES, TRUTH
 from vsebench.evaluation.decisions.base import load_decision
+from vsebench.formats.scores_file import companions
 from vsebench.plan.jobs.base import (
     RESULTS,
     Job,
@@ -79,6 +82,7 @@ def fit_inputs(plan: Plan, at: Wildcards, stage: str) -> dict[str, list[str]]:
         "kernels": [f"results/kernels/{at.variant}.json"] if plan.methods[at.variant].epochs else [],
         "needs": need_files(plan, needs, at.task, str(at.case.split(RESULTS))),
         "members": members(plan, at),
+        "scores": scores_files(plan, at),
         "sources": sources(f"stages.{stage}", *method_modules(plan, [at.variant]), *chosen_by),
     }
 
@@ -101,6 +105,14 @@ def fit_options(plan: Plan, at: Wildcards) -> str:
         images=plan.config.validation_images,
         epochs=epochs and epochs.model_dump(),
     )
+
+
+def scores_files(plan: Plan, at: Wildcards) -> list[str]:
+    """Return the file of scores of a model that was trained elsewhere, and the text files next to it."""
+    if plan.methods[at.variant].scores is None:
+        return []
+    file = plan.scores_file(at.variant, at.task, at.case.seed)
+    return [file, *map(str, companions(Path(file)))]
 
 
 def members(plan: Plan, at: Wildcards) -> list[str]:

@@ -1,0 +1,172 @@
+"""Read scores that a model outside this package has given to labels of images.
+
+    .npy       (images, labels) numbers; beside it `<name>.ids.txt` and `<name>.labels.txt`, one id or label per line
+    .npz       `scores` (images, labels), or `image_vectors` (images, d) and `label_vectors` (labels, d), whose inner
+               products are the scores; `ids` and `labels`, the image ids and label names as text
+    .parquet   columns `image`, `label` and `score`, or `rank` (1 is the first) in place of `score`: a list of labels
+    .csv       per image; labels that are not listed rank behind those that are, all tied
+
+Larger scores are better. If the model was trained on a split that `vsebench export` wrote, a text file
+`<name>.split.txt` beside the scores contains the hash of this split (the key `hash` of its split.json).
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from vsebench.core.errors import UserError
+from vsebench.formats.annotations import check_unique
+from vsebench.formats.features_file import load, read_ids
+
+LARGEST = 1e30  # larger numbers overflow in inner products
+COLUMNS = ("image", "label")
+SUFFIXES = (".npy", ".npz", ".parquet", ".csv")
+
+
+@dataclass(frozen=True)
+class VectorPairs:
+    """Vectors whose inner products are the scores: `image` (images, d) and `label` (labels, d), float32."""
+
+    image: NDArray[np.float32]
+    label: NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class ScoredPairs:
+    """The labels that are listed for images: `image` and `label`, indices of `Scores.ids` and `.labels`; `score`."""
+
+    image: NDArray[np.int64]
+    label: NDArray[np.int64]
+    score: NDArray[np.float32]
+
+
+Values = NDArray[np.float32] | VectorPairs | ScoredPairs
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Scores of labels for images.
+
+    Attributes
+    ----------
+    path : the file that they were read from
+    ids, labels : image ids and label names, each once
+    values : (images, labels) float32, or the vectors or pairs that define the scores
+    split : the hash of the split that the model was trained on; None if the file names none
+    """
+
+    path: Path
+    ids: list[str]
+    labels: list[str]
+    values: Values
+    split: str | None
+
+
+def companions(path: Path) -> list[Path]:
+    """Return the text files that exist beside a file of scores."""
+    beside = [path.with_suffix(f".{name}.txt") for name in ("ids", "labels", "split")]
+    return [file for file in beside if file.is_file()]
+
+
+def read_scores(path: Path) -> Scores:
+    """Read a file of scores.
+
+    Raises
+    ------
+    UserError
+        The file is missing or damaged; an array or a column is missing or has the wrong shape or type; an id, a label
+        or a listed pair occurs twice or is empty; or a score is not a finite number.
+    """
+    if path.suffix not in SUFFIXES:
+        raise UserError(f"{path}: scores are read from {', '.join(SUFFIXES)}")
+    if not path.is_file():
+        raise UserError(f"{path}: no such file (seen from {Path.cwd()})")
+    ids, labels, values = (_from_arrays if path.suffix in (".npy", ".npz") else _from_table)(path)
+    record = path.with_suffix(".split.txt")
+    return Scores(path, ids, labels, values, record.read_text(encoding="utf-8").strip() if record.is_file() else None)
+
+
+def _from_arrays(path: Path) -> tuple[list[str], list[str], Values]:
+    content = load(path)
+    if isinstance(content, dict):
+        ids, labels = (_names(content, key, path) for key in ("ids", "labels"))
+        if "scores" not in content and {"image_vectors", "label_vectors"} <= content.keys():
+            image, label = (_numbers(content[key], f"{path}: {key}") for key in ("image_vectors", "label_vectors"))
+            _check_shape(image, (len(ids), label.shape[1]), f"{path}: image_vectors")
+            _check_shape(label, (len(labels), label.shape[1]), f"{path}: label_vectors")
+            return ids, labels, VectorPairs(image, label)
+        if "scores" not in content:
+            raise UserError(f"{path}: neither `scores` nor `image_vectors` and `label_vectors` is in this archive")
+        content = content["scores"]
+    else:
+        for name in ("ids", "labels"):
+            if not path.with_suffix(f".{name}.txt").is_file():
+                raise UserError(f"{path}: the file {path.with_suffix(f'.{name}.txt')} is missing, one line per {name}")
+        ids, labels = (read_ids(path.with_suffix(f".{name}.txt")) for name in ("ids", "labels"))
+    values = _numbers(content, str(path))
+    _check_shape(values, (len(ids), len(labels)), str(path))
+    return ids, labels, values
+
+
+def _names(content: dict[str, Any], key: str, path: Path) -> list[str]:
+    """Return an array of text in an archive as a list."""
+    array = content.get(key)
+    if array is None or array.ndim != 1 or array.dtype.kind not in "UiuS":
+        raise UserError(f"{path}: `{key}` is missing, or not a list of text")
+    names = [name.decode() if isinstance(name, bytes) else str(name) for name in array.tolist()]
+    check_unique(names, f"{path}: {key}", "name")
+    return names
+
+
+def _numbers(array: NDArray[Any], where: str) -> NDArray[np.float32]:
+    """Return finite numbers as contiguous float32; raise a `UserError` that begins with `where` for others."""
+    if array.ndim != 2 or array.dtype.kind not in "fiub":
+        raise UserError(f"{where}: {array.dtype} of shape {array.shape}; a matrix of numbers is needed")
+    with np.errstate(over="ignore"):
+        numbers = np.ascontiguousarray(array, dtype=np.float32)
+    wrong = np.flatnonzero(~(np.abs(numbers).max(axis=1, initial=0) < LARGEST))
+    if len(wrong):
+        raise UserError(f"{where}: row {wrong[0] + 1} contains a number that is not finite, or above {LARGEST:g}")
+    return numbers
+
+
+def _check_shape(array: NDArray[Any], shape: tuple[int, int], where: str) -> None:
+    if array.shape != shape:
+        raise UserError(f"{where}: shape {array.shape}, but {shape[0]} x {shape[1]} is needed")
+
+
+def _from_table(path: Path) -> tuple[list[str], list[str], Values]:
+    try:
+        frame = pl.read_csv(path, infer_schema=False) if path.suffix == ".csv" else pl.read_parquet(path, glob=False)
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        raise UserError(f"{path}: not a readable table ({' '.join(str(error).split())[:200]})") from None
+    given = [name for name in ("score", "rank") if name in frame.columns]
+    if len(given) != 1 or not set(COLUMNS) <= set(frame.columns):
+        raise UserError(
+            f"{path}: the columns are {', '.join(frame.columns[:9])}; image, label, and either score or rank are needed"
+        )
+    frame = frame.select(
+        *(pl.col(name).cast(pl.String).str.strip_chars() for name in COLUMNS),
+        pl.col(given[0]).cast(pl.Float32, strict=False).alias("score") * (1 if given == ["score"] else -1),
+    )
+    wrong = (~(frame["score"].abs() < LARGEST).fill_null(False)).arg_true()
+    if len(wrong):
+        raise UserError(f"{path}: row {wrong[0] + 1}: the {given[0]} is not a finite number")
+    for name in COLUMNS:
+        empty = (frame[name].fill_null("") == "").arg_true()
+        if len(empty):
+            raise UserError(f"{path}: row {empty[0] + 1}: the {name} is missing")
+    twice = frame.select(COLUMNS).is_duplicated().arg_true()
+    if len(twice):
+        image, label = frame.select(COLUMNS).row(int(twice[0]))
+        raise UserError(f"{path}: row {twice[0] + 1}: {label!r} is listed more than once for image {image!r}")
+    ids, labels = (frame[name].unique(maintain_order=True) for name in COLUMNS)
+    image, label = (
+        frame[name].replace_strict(names, np.arange(len(names)), return_dtype=pl.Int64).to_numpy()
+        for name, names in zip(COLUMNS, (ids, labels), strict=True)
+    )
+    return ids.to_list(), labels.to_list(), ScoredPairs(image, label, frame["score"].to_numpy().astype(np.float32))

@@ -1,0 +1,1 @@
+"""Methods that were trained elsewhere, whose scores are read from a file."""

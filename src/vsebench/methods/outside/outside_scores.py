@@ -1,0 +1,105 @@
+"""Scores of a model that was trained outside this package, read from a file (`vsebench.formats.scores_file`)."""
+
+from pathlib import Path
+
+import numpy as np
+
+from vsebench.core.errors import UserError
+from vsebench.data.needs import NAMES, PARTS, Names, Parts
+from vsebench.data.problem import Ids, Mask, Problem
+from vsebench.formats.scores_file import ScoredPairs, Scores, VectorPairs, read_scores
+from vsebench.methods.base import Control, Settings
+from vsebench.methods.outside.score_lists import ScoreLists
+from vsebench.methods.outside.score_matrix import ScoreMatrix
+from vsebench.methods.outside.score_vectors import ScoreVectors
+from vsebench.models import Model
+
+
+class OutsideSettings(Settings):
+    """The file of scores."""
+
+    file: str  # .npy, .npz, .parquet or .csv; docs/outside.md describes the forms
+
+
+class OutsideScores(Control):
+    """The scores of a file, matched to the data set's images by id and to its labels by name."""
+
+    settings_type = OutsideSettings
+    needs = frozenset({NAMES.key, PARTS.key})
+    ranks_unseen = True
+    settings: OutsideSettings
+
+    def __init__(self, problem: Problem, settings: OutsideSettings) -> None:
+        super().__init__(problem, settings)
+        self.names, self.parts = NAMES.of(problem), PARTS.of(problem)
+
+    @classmethod
+    def knows_labels_alone(cls) -> bool:
+        """Return False: nobody knows what the model was trained on, so its scores are used for all images."""
+        return False
+
+    def model(self) -> Model:
+        scores = read_scores(Path(self.settings.file))
+        check_scores(scores, self.names, self.parts)
+        return model_of(scores, self.names)
+
+
+def check_scores(scores: Scores, names: Names, parts: Parts) -> None:
+    """Raise a `UserError` unless scores are of this split, and of all its test images and candidate labels."""
+    if scores.split not in (None, parts.hash):
+        raise UserError(
+            f"{scores.path}: its model was trained on the split {scores.split[:12]}, and this one is {parts.hash[:12]};"
+            " export this split (vsebench export), and train the model on it"
+        )
+    check_all_there(names.images, parts.test, scores.ids, f"{scores.path}: test images without scores")
+    if not isinstance(scores.values, ScoredPairs):
+        check_all_there(names.labels, parts.candidates, scores.labels, f"{scores.path}: labels without scores")
+
+
+def check_all_there(names: list[str], needed: Mask, given: list[str], what: str) -> None:
+    """Raise a `UserError` that begins with `what` if a needed name is not among those given."""
+    present = set(given)
+    missing = [names[index] for index in np.flatnonzero(needed) if names[index] not in present]
+    if missing:
+        raise UserError(
+            f"{what}: {len(missing)} of {int(needed.sum())}, such as {missing[0]!r}; the file has {given[:1]}"
+        )
+
+
+def model_of(scores: Scores, names: Names) -> Model:
+    """Return the model with the scores of a data set's images and labels; those of others are left out."""
+    image_of, label_of = index_of(scores.ids, names.images), index_of(scores.labels, names.labels)
+    rows, columns = np.flatnonzero(image_of >= 0), np.flatnonzero(label_of >= 0)
+    row_of_image = np.full(len(names.images), -1, dtype=np.int32)
+    row_of_image[image_of[rows]] = np.arange(len(rows), dtype=np.int32)
+    n_labels, values = len(names.labels), scores.values
+    if isinstance(values, VectorPairs):
+        label = np.zeros((n_labels, values.label.shape[1]), dtype=np.float32)
+        label[label_of[columns]] = values.label[columns]
+        return ScoreVectors(row_of_image, values.image[rows], label)
+    if isinstance(values, ScoredPairs):
+        return _lists_of(values, image_of, label_of, row_of_image, n_labels)
+    matrix = np.zeros((len(rows), n_labels), dtype=np.float32)
+    matrix[:, label_of[columns]] = values[np.ix_(rows, columns)]
+    return ScoreMatrix(row_of_image, matrix)
+
+
+def _lists_of(values: ScoredPairs, image_of: Ids, label_of: Ids, row_of_image: Ids, n_labels: int) -> ScoreLists:
+    """Return the lists of the data set's images, without the labels of others."""
+    image, label = image_of[values.image], label_of[values.label]
+    listed = np.flatnonzero((image >= 0) & (label >= 0))
+    row = row_of_image[image[listed]]
+    order = np.argsort(row, kind="stable")
+    offsets = np.zeros(row_of_image.max(initial=-1) + 2, dtype=np.int64)
+    np.cumsum(np.bincount(row, minlength=len(offsets) - 1), out=offsets[1:])
+    kept = listed[order]
+    return ScoreLists(n_labels, row_of_image, offsets, label[kept], values.score[kept])
+
+
+def index_of(given: list[str], names: list[str]) -> Ids:
+    """Return the index in `names` of each given name, (n,) int32; -1 for a name that is not there."""
+    index = {name: number for number, name in enumerate(names)}
+    return np.array([index.get(name, -1) for name in given], dtype=np.int32)
+
+
+METHOD = OutsideScores
