@@ -95,6 +95,19 @@ class FeaturesFile(Strict):
         return self
 
 
+class Partition(Strict):
+    """Text files with one image id per line that divide the images, in place of the data set's own partition."""
+
+    train: str | None = None  # training images; none: all images that are in no other file
+    valid: str | None = None  # validation images; none: they are drawn from the training images
+    test: str  # test images
+
+    @property
+    def files(self) -> dict[str, str]:
+        """Part -> its file."""
+        return self.model_dump(exclude_none=True)
+
+
 class Described(Strict):
     """The description of a source of data, for tables and the report."""
 
@@ -159,6 +172,7 @@ class DatasetDefinition(Source):
     """The keys of a data set's file that determine its annotations and features."""
 
     features: FeaturesFile | None = None  # image features that are stored apart from the annotations
+    partition: Partition | None = None  # files of image ids: which images to train, validate and test on
     vocabulary: Vocabulary = Vocabulary()  # filters of images and labels; see [data.md](data.md#filters)
     expected: Expected = Expected()  # counts that the processed data set should have; a difference is reported
 
@@ -179,6 +193,8 @@ class DatasetDefinition(Source):
         named = {"options.pairs": self.options.get("pairs")} if self.adapter == "table" else {}
         if self.features is not None:
             named |= {"features.file": self.features.file, "features.ids": self.features.ids}
+        if self.partition is not None:
+            named |= {f"partition.{part}": name for part, name in self.partition.files.items()}
         return {key: name for key, name in named.items() if name is not None and not self.downloads(name)}
 
     @property

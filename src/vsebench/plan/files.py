@@ -89,7 +89,7 @@ def own_table(name: str, data: dict[str, Any], folder: Path, where: str) -> Data
     if (folder / "datasets" / f"{name}.yaml").is_file():
         raise UserError(f"{where}: datasets.{name}: {folder}/datasets has a data set of this name; choose another name")
     key = f"{where}: datasets.{name}.data"
-    others = {"features", "normalise", "siblings", "word_vectors", "pictures"} & data.keys()
+    others = {"title", "features", "normalise", "partition", "siblings", "word_vectors", "pictures"} & data.keys()
     options = check(table.Options, {option: value for option, value in data.items() if option not in others}, key)
     description = {
         "title": name,

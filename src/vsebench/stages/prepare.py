@@ -20,6 +20,7 @@ from vsebench.data.features import Features, write_features
 from vsebench.formats.adapters import knows, load_adapter
 from vsebench.formats.annotations import RawAnnotations
 from vsebench.formats.features_file import read_features_file
+from vsebench.formats.partition import apply_partition
 from vsebench.formats.vocabulary import apply_vocabulary
 
 
@@ -73,6 +74,8 @@ def read_annotations(name: str, definition: DatasetDefinition, raw: Path) -> tup
     adapter = load_adapter(definition.adapter, name)
     options = check(adapter.Options, definition.options, f"{name}: options")
     annotations: RawAnnotations = adapter.read(raw, options)
+    if definition.partition is not None:
+        annotations = apply_partition(annotations, definition.partition, raw, f"{name}: partition")
     if definition.features is not None:
         images = annotations.images.to_list()
         features, dropped = read_features_file(raw, definition.features, images)

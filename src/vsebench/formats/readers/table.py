@@ -39,6 +39,7 @@ from vsebench.formats.own_files import find
 FORMATS = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
 COMPRESSIONS = (".gz", ".zst")
 LARGEST = 2**31 - 1  # counts are Int32
+PARTS = {"train": "train", "valid": "valid", "val": "valid", "validation": "valid", "test": "test"}
 
 
 class Options(Strict):
@@ -50,6 +51,7 @@ class Options(Strict):
     label: str = "label"  # column with the label, or the labels in the wide layout
     count: str | None = None  # column with the count, long layout only; none: "count" if there is such a column
     separator: str | None = Field(default=None, min_length=1)  # between labels in the wide layout; none: white space
+    part: str | None = None  # column with the part of each image (train, valid or test), for the protocol `official`
 
     @field_validator("pairs")
     @classmethod
@@ -62,8 +64,8 @@ class Options(Strict):
             raise PydanticCustomError("layout", "count: a wide table has no counts; remove this key")
         if self.layout == "long" and self.separator is not None:
             raise PydanticCustomError("layout", "separator: only for a wide table (layout: wide)")
-        if len({self.image, self.label, self.count}) < 3:
-            raise PydanticCustomError("columns", "image, label and count should be different columns")
+        if len({self.image, self.label, self.count or 1, self.part or 2}) < 4:
+            raise PydanticCustomError("columns", "image, label, count and part should be different columns")
         return self
 
 
@@ -119,7 +121,25 @@ def read(raw: Path, options: Options) -> RawAnnotations:
         raise UserError(f"{path}: " + ("no image has a label" if images.known else "the table has no rows"))
     (ids, image_ranks), (names, label_ranks) = sort_names(images.known), sort_names(labels.known)
     pairs = add_up(image_ranks[np.array(columns[0])], label_ranks[np.array(columns[1])], np.array(columns[2]), path)
-    return RawAnnotations(image_ids(ids), names, pairs)
+    parts = None if options.part is None else parts_of(path, options, images.known)
+    ordered = None if parts is None else pl.Series([parts[image] for image in ids], dtype=pl.String)
+    return RawAnnotations(image_ids(ids), names, pairs, parts=ordered)
+
+
+def parts_of(path: Path, options: Options, images: dict[str, int]) -> dict[str, str]:
+    """Return the part of each image; raise a `UserError` for another word, or for an image in two parts."""
+    columns = options.model_copy(update={"label": options.part, "layout": "long", "count": None})
+    parts: dict[str, str] = {}
+    for row in rows_of(path, columns):
+        image, part = str(row.image).strip(), PARTS.get(str(row.label).strip().lower())
+        where = f"{position(path, row.number)}: {options.part}"
+        if part is None:
+            raise UserError(f"{where}: {row.label!r} is no part; use train, valid or test")
+        if parts.setdefault(image, part) != part:
+            raise UserError(f"{where}: {image!r} is in {part!r} here, and in {parts[image]!r} in an earlier row")
+    if "test" not in parts.values():
+        raise UserError(f"{path}: {options.part}: no image is in the part 'test'")
+    return parts
 
 
 class Names:

@@ -9,9 +9,7 @@ from vsebench.data.needs import NAMES, PARTS, Names, Parts
 from vsebench.data.problem import Ids, Mask, Problem
 from vsebench.formats.scores_file import ScoredPairs, Scores, VectorPairs, read_scores
 from vsebench.methods.base import Control, Settings
-from vsebench.methods.outside.score_lists import ScoreLists
-from vsebench.methods.outside.score_matrix import ScoreMatrix
-from vsebench.methods.outside.score_vectors import ScoreVectors
+from vsebench.methods.outside.given_scores import ScoreLists, ScoreMatrix, ScoreVectors
 from vsebench.models import Model
 
 
@@ -102,4 +100,4 @@ def index_of(given: list[str], names: list[str]) -> Ids:
     return np.array([index.get(name, -1) for name in given], dtype=np.int32)
 
 
-METHOD = OutsideScores
+METHODS = {"outside_scores": OutsideScores}

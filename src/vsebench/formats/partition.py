@@ -1,0 +1,47 @@
+"""The user's own partition of a data set's images into training, validation and test images."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+
+from vsebench.config.dataset import Partition
+from vsebench.core.errors import UserError
+from vsebench.formats.annotations import Dropped, RawAnnotations
+from vsebench.formats.features_file import read_ids
+from vsebench.formats.own_files import find
+
+
+def apply_partition(annotations: RawAnnotations, partition: Partition, raw: Path, where: str) -> RawAnnotations:
+    """Divide the images by files of image ids.
+
+    Parameters
+    ----------
+    annotations : as returned by the adapter; its own partition, if any, is replaced
+    partition : the files; without a file of training images, all other images are for training
+    raw : folder with downloaded files
+    where : file and key of the partition, for errors
+
+    Raises
+    ------
+    UserError
+        An image is in two parts, or no id of a file belongs to an image of the data set.
+    """
+    images = annotations.images.to_list()
+    part_of: dict[str, str] = {}
+    dropped = list(annotations.dropped)
+    for part, name in partition.files.items():
+        path = find(raw, name)
+        ids = read_ids(path)
+        twice = next((image for image in ids if image in part_of), None)
+        if twice is not None:
+            raise UserError(f"{where}: {part}: {twice!r} is in {path} and in the part {part_of[twice]!r} as well")
+        part_of |= dict.fromkeys(ids, part)
+        unknown = len(set(ids) - set(images))
+        if unknown == len(ids):
+            raise UserError(f"{path}: no id belongs to an image; ids look like {ids[:1]}, images like {images[:1]}")
+        if unknown:
+            dropped.append(Dropped("ids", unknown, f"of {path.name}: not in the data set"))
+    rest = None if partition.train else "train"
+    parts = pl.Series([part_of.get(image, rest) for image in images], dtype=pl.String)
+    return replace(annotations, parts=parts, dropped=dropped)
