@@ -4,7 +4,7 @@ The code is that of the workflow's stages, so the same data, settings and seed g
 argument raises a `UserError`, whose message is one line.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,13 +23,16 @@ from vsebench.core.storage import read_parquet
 from vsebench.core.tasks import Case, Entry, Task
 from vsebench.core.workers import Workers, workers
 from vsebench.data.features import Features, Rows
-from vsebench.data.needs import NEEDS
+from vsebench.data.needs import NEEDS, Names, Parts
 from vsebench.data.problem import Dataset, Ids, LabelMatrix, Matrix, Problem, Queries, Split, Training, WordVectors
 from vsebench.evaluation.measuring import Measured, Ranked, measure
 from vsebench.evaluation.metrics.base import load_metric
 from vsebench.evaluation.ranking import check_finite, list_tops, rank, rank_images
 from vsebench.evaluation.summary import summarise
+from vsebench.formats.scores_file import numbers_of, read_scores
 from vsebench.methods.base import Fitter, Settings, load_method, read_settings, with_factors
+from vsebench.methods.outside.given_scores import ScoreMatrix
+from vsebench.methods.outside.outside_scores import check_scores, model_of
 from vsebench.models import Model, by_frequency, checked_scores
 from vsebench.protocols.base import load_protocol, split_dataset
 from vsebench.selection import Search, select
@@ -222,6 +225,8 @@ def evaluate(
     seeds: int | Sequence[int] = 1,
     features: Any = None,
     word_vectors: ArrayLike | None = None,
+    scores: Mapping[str, Any] | None = None,
+    names: tuple[Sequence[str], Sequence[str]] | None = None,
     factors: int = 32,
     metrics: Sequence[str] = DEFAULT_METRICS,
     bootstrap: int = 1000,
@@ -236,6 +241,10 @@ def evaluate(
     methods : some of `methods()`
     matrix, features, word_vectors, factors, threads : as in `fit`
     protocol : name of a protocol, such as distinct, regions or images
+    scores : name -> scores of a model that was trained elsewhere, the same for all seeds: a (n_images, n_labels) array;
+        a pair of arrays (n_images, K) and (n_labels, K), whose inner products are the scores; or the path of a file
+        (`vsebench.formats.scores_file`), whose images and labels are matched by `names`
+    names : ids of the images and names of the labels, in the order of the matrix
     seeds : the seeds, or their number: 3 stands for the seeds 1, 2 and 3
     metrics : names of metrics, such as recall@10, ndcg@10, map or mrr
     bootstrap : number of resamples for the intervals
@@ -251,9 +260,10 @@ def evaluate(
     UserError
         As in `fit`; also if the protocol or a metric is unknown.
     """
-    _check_evaluation(methods, metrics, seeds, bootstrap, threads)
+    _check_evaluation([*methods, *(scores or {})], metrics, seeds, bootstrap, threads)
     variants = [_variant(name, factors, None) for name in methods]
     labels, given, vectors = _inputs(matrix, features, word_vectors)
+    outside = {name: _outside(name, value, labels, names) for name, value in (scores or {}).items()}
     rules = load_protocol(protocol)
     provided = _provided(given, vectors) | (set() if rules.new_images else {"known_labels"})
     for variant in variants:
@@ -261,7 +271,7 @@ def evaluate(
     task = Task("matrix", protocol)
     with_features = None if given is None else given.known
     dataset = Dataset(labels, None, with_features, None if vectors is None else vectors.known)
-    measured: dict[Entry, dict[int, Measured]] = {Entry(name): {} for name in methods}
+    measured: dict[Entry, dict[int, Measured]] = {Entry(name): {} for name in (*methods, *outside)}
     with workers(threads) as pool:
         for seed in range(1, seeds + 1) if isinstance(seeds, int) else seeds:
             split = split_dataset(protocol, dataset, seed)
@@ -269,8 +279,12 @@ def evaluate(
                 _fit_and_rank(variant, Case(task, variant.name, seed), split, given, vectors, pool)
                 for variant in variants
             ]
+            ranked += [
+                _ranked(model, Case(task, name, seed), split, None, pool, None) for name, model in outside.items()
+            ]
             n_candidates = int(split.test.candidates.sum())
-            for name, of_method in zip(methods, measure(ranked, metrics, n_candidates, bootstrap), strict=True):
+            results = measure(ranked, metrics, n_candidates, bootstrap)
+            for name, of_method in zip((*methods, *outside), results, strict=True):
                 measured[Entry(name)][seed] = of_method
     oracles = [Entry(variant.name) for variant in variants if variant.role == "oracle"]
     table = summarise(task, dict(measured), metrics, oracles)
@@ -427,14 +441,41 @@ def _fit_and_rank(
     """Fit a method and rank labels, as the stages `fit` and `rank` do."""
     problem = Problem(split.first, case.seed, pool, features, word_vectors)
     model = select(variant.method, variant.settings, problem, split, _search(variant, case.task.protocol), case).model
-    rules = load_protocol(case.task.protocol)
-    by_labels = rules.leaves_cold and variant.method.knows_labels_alone()
-    for_cold = by_frequency(split.final.labels) if by_labels else None
+    by_labels = load_protocol(case.task.protocol).leaves_cold and variant.method.knows_labels_alone()
+    return _ranked(model, case, split, features, pool, by_frequency(split.final.labels) if by_labels else None)
+
+
+def _ranked(
+    model: Model, case: Case, split: Split, features: Features | None, pool: Workers, for_cold: Model | None
+) -> Ranked:
+    """Rank labels by a model's scores, as the stage `rank` does."""
     return Ranked(
         rank(model, split.test, features, pool, str(case), for_cold),
         list_tops(model, split.test, features, pool, for_cold),
-        rank_images(model, split.test, features, pool) if rules.new_images else None,
+        rank_images(model, split.test, features, pool) if load_protocol(case.task.protocol).new_images else None,
     )
+
+
+def _outside(name: str, value: Any, labels: LabelMatrix, names: tuple[Sequence[str], Sequence[str]] | None) -> Model:
+    """Return the model of scores that were made elsewhere."""
+    where = f"scores[{name!r}]"
+    shape = (labels.n_rows, labels.n_labels)
+    if isinstance(value, str | Path):
+        if names is None or (len(names[0]), len(names[1])) != shape:
+            raise UserError(f"{where}: names: {shape[0]} ids of images and {shape[1]} names of labels are needed")
+        given = read_scores(Path(value))
+        known = Names(list(map(str, names[0])), list(map(str, names[1])))
+        check_scores(given, known, Parts(None, np.ones(shape[0], np.bool_), np.ones(shape[1], np.bool_)))
+        return model_of(given, known)
+    if isinstance(value, tuple):
+        image, label = (numbers_of(part, where) for part in value)
+        if (len(image), len(label)) != shape or image.shape[1] != label.shape[1]:
+            raise UserError(f"{where}: vectors of shape {image.shape} and {label.shape} for a matrix of shape {shape}")
+        return models.Embeddings(image, label)
+    matrix = numbers_of(value, where)
+    if matrix.shape != shape:
+        raise UserError(f"{where}: shape {matrix.shape}, but the matrix has shape {shape}")
+    return ScoreMatrix(np.arange(shape[0], dtype=np.int32), matrix)
 
 
 def _first(model: Model, queries: Queries, k: int) -> tuple[Ids, Matrix]:

@@ -44,12 +44,12 @@ class Parts:
 
     Attributes
     ----------
-    hash : the hash of the split
+    hash : the hash of the split; None if it is unknown
     test : (n_images,) bool, the test images
     candidates : (n_labels,) bool, the labels that are ranked for them
     """
 
-    hash: str
+    hash: str | None
     test: Mask
     candidates: Mask
 

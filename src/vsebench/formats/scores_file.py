@@ -95,7 +95,7 @@ def _from_arrays(path: Path) -> tuple[list[str], list[str], Values]:
     if isinstance(content, dict):
         ids, labels = (_names(content, key, path) for key in ("ids", "labels"))
         if "scores" not in content and {"image_vectors", "label_vectors"} <= content.keys():
-            image, label = (_numbers(content[key], f"{path}: {key}") for key in ("image_vectors", "label_vectors"))
+            image, label = (numbers_of(content[key], f"{path}: {key}") for key in ("image_vectors", "label_vectors"))
             _check_shape(image, (len(ids), label.shape[1]), f"{path}: image_vectors")
             _check_shape(label, (len(labels), label.shape[1]), f"{path}: label_vectors")
             return ids, labels, VectorPairs(image, label)
@@ -107,7 +107,7 @@ def _from_arrays(path: Path) -> tuple[list[str], list[str], Values]:
             if not path.with_suffix(f".{name}.txt").is_file():
                 raise UserError(f"{path}: the file {path.with_suffix(f'.{name}.txt')} is missing, one line per {name}")
         ids, labels = (read_ids(path.with_suffix(f".{name}.txt")) for name in ("ids", "labels"))
-    values = _numbers(content, str(path))
+    values = numbers_of(content, str(path))
     _check_shape(values, (len(ids), len(labels)), str(path))
     return ids, labels, values
 
@@ -122,8 +122,9 @@ def _names(content: dict[str, Any], key: str, path: Path) -> list[str]:
     return names
 
 
-def _numbers(array: NDArray[Any], where: str) -> NDArray[np.float32]:
+def numbers_of(given: Any, where: str) -> NDArray[np.float32]:
     """Return finite numbers as contiguous float32; raise a `UserError` that begins with `where` for others."""
+    array = np.asarray(given)
     if array.ndim != 2 or array.dtype.kind not in "fiub":
         raise UserError(f"{where}: {array.dtype} of shape {array.shape}; a matrix of numbers is needed")
     with np.errstate(over="ignore"):

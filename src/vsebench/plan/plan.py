@@ -232,7 +232,7 @@ class Plan:
             configuration=self.name,
             tasks=self.tasks,
             variants={
-                variant: OutlineVariant(title=method.title, role=method.role, source=method.source)
+                variant: OutlineVariant(title=method.title, role=method.role, source=method.source, tuned=method.tuned)
                 for variant, method in self.methods.items()
             },
             protocols=protocols,

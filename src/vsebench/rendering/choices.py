@@ -11,6 +11,7 @@ CHOICES = {
     "recorded": "searched before ({tried}, {seeds})",
     "paper": "taken from a paper",
     "untuned": "untuned",
+    "elsewhere": "trained elsewhere",
     "weights": "weights searched ({tried})",
     "none": None,
 }

@@ -48,6 +48,7 @@ class OutlineVariant(Strict):
     title: str
     role: Role  # an oracle is not compared with the other methods, and is shown separately
     source: str  # paper, equation, and origin of the settings
+    tuned: str | None = None  # who chose the settings of a model that was trained elsewhere
 
 
 class LeftOut(Strict):

@@ -44,7 +44,7 @@ class OutsideScores(Control):
 
 def check_scores(scores: Scores, names: Names, parts: Parts) -> None:
     """Raise a `UserError` unless scores are of this split, and of all its test images and candidate labels."""
-    if scores.split not in (None, parts.hash):
+    if scores.split and parts.hash and scores.split != parts.hash:
         raise UserError(
             f"{scores.path}: its model was trained on the split {scores.split[:12]}, and this one is {parts.hash[:12]};"
             " export this split (vsebench export), and train the model on it"

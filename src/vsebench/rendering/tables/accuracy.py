@@ -102,6 +102,11 @@ def notes(results: Results, task: Task, accuracy: pl.DataFrame, metrics: Sequenc
     if remark := remark_on_occurrences(results, task):
         sentences.append(f"{remark[0].upper()}{remark[1:]}.")
     sentences += [
+        f"{results.method_title(method)} was trained elsewhere; tuned: {results.outline.variants[method].tuned}."
+        for method in results.competitors_of(accuracy)
+        if results.outline.variants[method].role == "external"
+    ]
+    sentences += [
         f"{results.method_title(oracle)} is an oracle (uses test information); it is shown for reference only."
         for oracle in results.oracles_of(accuracy)
     ]
