@@ -326,8 +326,8 @@ def provided(data: TaskData) -> set[str]:
 def load_needs(needs: Collection[str], paths: Mapping[str, Path | None], test: HeldOut | None = None) -> dict[str, Any]:
     """Read the inputs that a method needs; return `features`, `word_vectors` and `extras` of its `Problem`.
 
-    `paths` maps the key of a need to its file, as named by an option, and `split` to the folder of the split; `test` are
-    the test images with their labels, for an oracle of unseen labels.
+    `paths` maps the key of a need to its file, as named by an option, and `split` to the folder of the split; `test`
+    are the test images with their labels, for an oracle of unseen labels.
     """
     loaded = {need.key: need.load_named(paths.get(need.key)) for need in FILE_NEEDS if need.key in needs}
     if TEST_LABELS.key in needs:
