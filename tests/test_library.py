@@ -190,3 +190,24 @@ def test_the_pages_example_runs(monkeypatch):
     assert names["labels"].shape == (3, 5)
     assert set(names["table"]["method"]) == {"popularity", "ease", "vse_fs"}
     assert names["new"].shape == (1, 5)
+
+
+def test_scores_from_elsewhere_stand_beside_methods(tmp_path):
+    matrix = sparse.csr_array(np.kron(np.eye(2), np.ones((20, 5))))
+    image, label = np.repeat(np.eye(2), 20, axis=0), np.repeat(np.eye(2), 5, axis=0)
+    ids, names = [f"i{row}" for row in range(40)], list("abcdefghij")
+    np.savez(tmp_path / "clip.npz", scores=image @ label.T, ids=ids[::-1], labels=names)
+    given = {"dense": image @ label.T, "vectors": (image, label), "file": tmp_path / "clip.npz"}
+    values = {
+        name: vsebench.evaluate(
+            ["popularity"], matrix, scores={name: value}, names=(ids, names), metrics=["mrr"], bootstrap=100
+        )
+        .filter(method=name)["value"]
+        .item()
+        for name, value in given.items()
+    }
+    assert values["dense"] == values["vectors"] == 1
+    assert values["file"] < 0.3  # its rows are those of the other group
+    for value, message in [(np.ones((3, 3)), "shape (3, 3), but the matrix"), (tmp_path / "no.csv", "no such file")]:
+        with pytest.raises(vsebench.UserError, match=re.escape(message)):
+            vsebench.evaluate([], matrix, scores={"mine": value}, names=(ids, names), metrics=["mrr"])

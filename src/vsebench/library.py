@@ -260,7 +260,7 @@ def evaluate(
     UserError
         As in `fit`; also if the protocol or a metric is unknown.
     """
-    _check_evaluation([*methods, *(scores or {})], metrics, seeds, bootstrap, threads)
+    _check_evaluation(methods if not scores else [*methods, *scores], metrics, seeds, bootstrap, threads)
     variants = [_variant(name, factors, None) for name in methods]
     labels, given, vectors = _inputs(matrix, features, word_vectors)
     outside = {name: _outside(name, value, labels, names) for name, value in (scores or {}).items()}

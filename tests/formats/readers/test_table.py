@@ -178,7 +178,7 @@ def test_parquet_columns_have_to_be_text_or_whole_numbers(tmp_path):
         ({"pairs": "t.parquet.gz"}, "here: pairs: the name should end in"),
         ({"layout": "wide", "count": "n"}, "count: a wide table has no counts"),
         ({"separator": ";"}, "separator: only for a wide table"),
-        ({"image": "x", "label": "x"}, "image, label and count should be different columns"),
+        ({"image": "x", "label": "x"}, "image, label, count and part should be different columns"),
         ({"colour": "x"}, "here: colour: unknown key"),
     ],
 )
