@@ -121,7 +121,7 @@ def check_scores(plan: Plan) -> None:
         if Path(method.scores).suffix not in SUFFIXES:
             raise UserError(f"{key}: {method.scores}: scores are read from {', '.join(SUFFIXES)}")
         for task in plan.tasks:
-            for seed in plan.config.seeds if variant in plan.variants(task) else ():
+            for seed in plan.seeds(task, variant) if variant in plan.variants(task) else ():
                 if not Path(file := plan.scores_file(variant, task, seed)).is_file():
                     raise UserError(
                         f"{key}: there is no file {file} (seen from {Path.cwd()}), but other seeds have one"
