@@ -109,7 +109,7 @@ rule word_vectors:
         options=job_options("word_vectors"),
     shell:
         "python -m vsebench word_vectors {params.options} --labels {input.labels} --out {output.vectors}"
-        " --rules {output.rules} --summary {output.summary} > {log} 2>&1"
+        " --rules {output.rules} --summary {output.summary} 2>&1 | tee {log} >&2"
 
 
 # Join two data sets for a protocol that trains on another data set than it tests on.

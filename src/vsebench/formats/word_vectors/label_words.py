@@ -6,9 +6,10 @@ The first of these rules that gives a vector applies:
 `alias`       the source's `aliases` contains the name (in lower case), and the words given there have a vector
 `whole`       the name is a word of the file once its spaces, hyphens and underscores are exchanged or removed
 `parts`       the mean of the vectors of its parts, which are separated by spaces and the signs _ - / , ( ) &
-`some parts`  the mean of the parts that have a vector, where others have none
-`singular`    the name is a plural whose singular is a word of the file; singulars are found by WordNet's exceptions, if
-              they are given, then by its endings (`formats/parents/wordnet.py`), and by `oes` -> `o`
+`singular`    the name is a plural whose singular is a word of the file, or its parts have a vector once plurals without
+              one are replaced by their singulars; singulars are found by WordNet's exceptions, if they are given, then
+              by its endings (`formats/parents/wordnet.py`), and by `oes` -> `o`
+`some parts`  the mean of the parts that have a vector, or whose singular has one, where others have none
 `missing`     no vector
 
 Names are normalised to Unicode's composed form (NFC). A synset before a name (`n02084071 dog`) and a class id in
@@ -32,7 +33,7 @@ SEPARATORS = re.compile(r"[\s_-]+")
 BETWEEN_PARTS = re.compile(r"[\s_/,()&-]+")
 ENDINGS = (*PLURALS, ("oes", "o"))
 
-RULES = ("whole", "alias", "parts", "some parts", "singular", "missing")
+RULES = ("whole", "alias", "parts", "singular", "some parts", "missing")
 
 
 @dataclass(frozen=True)
@@ -65,33 +66,38 @@ class LabelRule:
 
     def words(self, labels: Sequence[str]) -> set[str]:
         """Return all words that the vectors of these labels may be computed from."""
-        return {word for label in labels for _, names in self._ways(label) for name in names for word in cases(name)}
+        ways = (way for label in labels for _, way in self._ways(label))
+        return {word for way in ways for names in way for name in names for word in cases(name)}
 
     def find(self, label: str, vectors: Mapping[str, NDArray[np.float32]]) -> LabelVector:
         """Return the vector of a label by the first rule that gives one."""
-        for rule, names in self._ways(label):
-            words = [next((word for word in cases(name) if word in vectors), None) for name in names]
+        for rule, way in self._ways(label):
+            words = [next((word for name in names for word in cases(name) if word in vectors), None) for names in way]
             present = tuple(word for word in words if word is not None)
-            without = tuple(name for name, word in zip(names, words, strict=True) if word is None)
-            if not present or (without and rule != "parts"):
+            without = tuple(names[0] for names, word in zip(way, words, strict=True) if word is None)
+            if not present or (without and rule != "some parts"):
                 continue
             mean = np.stack([vectors[word] for word in present]).mean(axis=0, dtype=np.float64).astype(np.float32)
             if mean.any():
-                return LabelVector("some parts" if without else rule, present, without, mean)
+                return LabelVector(rule, present, without, mean)
         return LabelVector("missing", without=tuple(parts_of(bare(label))))
 
-    def _ways(self, label: str) -> Iterator[tuple[str, list[str]]]:
-        """Yield the rules in their order, each with the words whose vectors it averages."""
+    def _ways(self, label: str) -> Iterator[tuple[str, list[list[str]]]]:
+        """Yield the rules in their order, each with the averaged vectors: for each, the names to try in this order."""
         name = bare(label)
-        yield "whole", [name]
+        yield "whole", [[name]]
         alias = self._aliases.get(name.lower())
         if alias is not None:
-            yield "alias", [alias]
-            yield "alias", parts_of(alias)
-        yield from (("whole", [form]) for form in joined(name))
-        yield "parts", parts_of(name)
+            yield "alias", [[alias]]
+            yield "alias", [[part] for part in parts_of(alias)]
+        yield from (("whole", [[form]]) for form in joined(name))
+        parts = parts_of(name)
+        yield "parts", [[part] for part in parts]
         for form in joined(name.lower()):
-            yield from (("singular", [singular]) for singular in self._singulars(form))
+            yield from (("singular", [[singular]]) for singular in self._singulars(form))
+        with_singulars = [[part, *self._singulars(part.lower())] for part in parts]
+        yield "singular", with_singulars
+        yield "some parts", with_singulars
 
     def _singulars(self, form: str) -> Iterator[str]:
         yield from self._bases.get(form, [])

@@ -29,8 +29,8 @@ RULES = {
     "whole": "Whole",
     "alias": "Alias",
     "parts": "Parts",
-    "some parts": "Some\nparts",
     "singular": "Singular",
+    "some parts": "Some\nparts",
     "missing": "Missing",
 }
 COLUMNS_OF_WORDS = (
@@ -46,8 +46,8 @@ COLUMNS_OF_WORDS = (
 NOTES_OF_WORDS = (
     "Whole: the label is a word of the file, possibly after its spaces, hyphens or underscores are replaced or "
     "removed. Alias: it was looked up by an alias.",
-    "Parts: the mean of the vectors of all its words. Some parts: the mean over the words that have a vector. "
-    "Singular: the vector of its singular. Missing: no vector.",
+    "Parts: the mean of the vectors of all its words. Singular: the same, with singulars in place of plurals without a "
+    "vector. Some parts: the mean over the words that have a vector. Missing: no vector.",
     "Sharing a vector: labels with the same vector as another label; methods that keep the vectors fixed cannot "
     "distinguish them. Rank: of the matrix of all vectors; if it equals the number of labels with a vector, fixed "
     "vectors do not restrict the scores.",
