@@ -193,7 +193,8 @@ def test_a_mistake_in_a_record_names_file_and_key(recorded):
 
 def test_the_settings_of_a_record_are_shown_with_what_chose_them():
     selection = {"settings": {"a": 1}, "epochs": 3, "n_configurations": 1, "metric": "ndcg@10", "value": 0.5}
-    record = {"dataset": "d", "protocol": "distinct", "method": "m", "seed": 1, "selection": selection}
+    record = {"dataset": "d", "protocol": "distinct", "method": "m", "seed": 1, "module": "ease"}
+    record |= {"selection": selection}
     searches = {"d/distinct/m": {"configurations": 8, "seeds": [1, 2]}}, {"d/distinct/m": NOTHING}, {}
     shown = [settings_used(record, not_tuned) for not_tuned in searches]
     assert [(each["choice"], each["n_configurations"], each["seeds_of_search"]) for each in shown] == [

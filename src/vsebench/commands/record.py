@@ -71,7 +71,7 @@ def with_earlier(record: dict[str, Any], path: Path) -> dict[str, Any]:
     if not path.exists():
         return record
     earlier = read_yaml(path)
-    if any(earlier[key] != record[key] for key in ("options", "vocabulary")):
+    if any(given(earlier[key]) != given(record[key]) for key in ("options", "vocabulary")):
         return record
     protocols = {protocol: compact(searches) for protocol, searches in earlier["protocols"].items()}
     for protocol, searches in record["protocols"].items():
@@ -79,6 +79,11 @@ def with_earlier(record: dict[str, Any], path: Path) -> dict[str, Any]:
         kept = before["variants"] if before["validation_metric"] == searches["validation_metric"] else {}
         protocols[protocol] = searches | {"variants": dict(sorted((kept | searches["variants"]).items()))}
     return record | {"protocols": dict(sorted(protocols.items()))}
+
+
+def given(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the values that are given: null is the same as a missing key."""
+    return {key: value for key, value in values.items() if value is not None}
 
 
 def compact(searches: dict[str, Any]) -> dict[str, Any]:

@@ -81,9 +81,13 @@ def recorded_search(plan: Plan, variant: str, task: Task) -> RecordedSearch | No
 
 
 def _is_of_data(chosen: ChosenSettings, dataset: DatasetConfig) -> bool:
-    """Return whether settings were chosen on data with the options and filters of this data set."""
-    options = check(load_adapter(dataset.adapter, dataset.title).Options, dataset.options, dataset.title)
-    return chosen.options == options.model_dump(mode="json") and chosen.vocabulary == dataset.vocabulary
+    """Return whether settings were chosen on data with the options and filters of this data set.
+
+    Options that the record lacks have their defaults.
+    """
+    kind = load_adapter(dataset.adapter, dataset.title).Options
+    recorded, own = (check(kind, options, dataset.title) for options in (chosen.options, dataset.options))
+    return bool(recorded == own) and chosen.vocabulary == dataset.vocabulary
 
 
 def _is_of_grid(settings: dict[str, Any], own: dict[str, Any], grid: dict[str, list[Any]]) -> bool:
