@@ -69,6 +69,7 @@ SETTINGS |= {name: {"hidden": [16], "learning_rate": 0.01, "batch": 20} for name
 SETTINGS["outside_scores"] = {"file": "scores.npy"}
 SETTINGS["correlated_wv"] = SETTINGS["x_ent"] | {"vectors": "unit"}
 MEMBERS = {"wsabie_ensemble": "wsabie"}
+ONE_SPACE = {"zero_shot_cosine"}  # methods whose word vectors and features come from one network
 
 
 def names_of_methods():
@@ -119,10 +120,15 @@ def planted_labels():
     return matrix_of([sorted(8 * group_of(i) + rng.choice(8, 6, replace=False)) for i in range(N_IMAGES)], N_LABELS)
 
 
+def planted_centres(rng):
+    """Return the centre of each group's features, (4, 12)."""
+    return rng.uniform(1, 5, (N_GROUPS, 12)) * (rng.random((N_GROUPS, 12)) < 0.5)
+
+
 def planted_features(kind):
     """Return noise around a centre of each group, (400, 12); one image has no features."""
     rng = np.random.default_rng(12)
-    centres = rng.uniform(1, 5, (N_GROUPS, 12)) * (rng.random((N_GROUPS, 12)) < 0.5)
+    centres = planted_centres(rng)
     values = np.maximum(centres[group_of(np.arange(N_IMAGES))] + rng.normal(0, 0.3, (N_IMAGES, 12)), 0)
     known = np.ones(N_IMAGES, dtype=bool)
     known[5] = False
@@ -142,6 +148,13 @@ def planted_words():
     """Return noise around a direction of each group, (32, 10)."""
     rng = np.random.default_rng(14)
     vectors = np.repeat(rng.normal(0, 2, (N_GROUPS, 10)), 8, axis=0) + rng.normal(0, 0.6, (N_LABELS, 10))
+    return WordVectors(vectors.astype(np.float32), np.ones(N_LABELS, dtype=bool))
+
+
+def words_among_features():
+    """Return noise around the centre of each group's features, (32, 12)."""
+    vectors = np.repeat(planted_centres(np.random.default_rng(12)), 8, axis=0)
+    vectors += np.random.default_rng(14).normal(0, 0.3, vectors.shape)
     return WordVectors(vectors.astype(np.float32), np.ones(N_LABELS, dtype=bool))
 
 
@@ -203,6 +216,8 @@ def problem_of(name, pool, seed=1):
 
 def fit(name, problem, epochs=2, **changes):
     """Fit a method; returns the model and the reports of its epochs."""
+    if name in ONE_SPACE:
+        problem = replace(problem, word_vectors=words_among_features())
     fitter = method_of(name)(problem, settings_of(name, **changes))
     reports = [fitter.epoch() for _ in range(epochs)] if isinstance(fitter, Method) else []
     return fitter.model(), reports

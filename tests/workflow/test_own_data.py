@@ -3,7 +3,9 @@
 import re
 import shlex
 import shutil
+from textwrap import dedent
 
+import numpy as np
 import polars as pl
 import pytest
 import yaml
@@ -21,6 +23,13 @@ def block(language):
     page = (ROOT / "docs" / "own-data.md").read_text(encoding="utf-8")
     (found,) = re.findall(rf"^```{language}\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
     return found
+
+
+def blocks_of_section(title):
+    """Return the indented blocks of a section of the page."""
+    page = (ROOT / "docs" / "own-data.md").read_text(encoding="utf-8")
+    section = page.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+    return [dedent(found) for found in re.findall(r"\n\n((?:    .*\n)+)", section)]
 
 
 def arguments():
@@ -68,6 +77,29 @@ def test_one_command_from_the_table_to_its_accuracy(project):
     assert len(siblings) == 50 * 4  # of each label, in groups of five
     metrics = pl.read_parquet(project.folder / "results" / "metrics.parquet")
     assert set(metrics["metric"]) == {"recall@10", "sibling_precision@5"}
+
+
+def test_features_and_word_vectors_of_one_network(project):
+    """The page's files and run; an image's features are the mean of the vectors of its tags. A tag has no vector."""
+    table, rng = pl.read_csv(ROOT / TABLE), np.random.default_rng(1)
+    tags, photos = (table[column].unique().sort().to_list() for column in ("tag", "photo"))
+    vectors = dict(zip(tags, rng.normal(size=(len(tags), 64)), strict=True))
+    means = [np.mean([vectors[tag] for tag in table.filter(photo=photo)["tag"]], axis=0) for photo in photos]
+    np.save(project.folder / "my-features.npy", np.array(means, dtype=np.float32))
+    (project.folder / "my-features.txt").write_text("".join(f"{photo}\n" for photo in photos), encoding="utf-8")
+    words = np.array(tags[1:])
+    np.savez(project.folder / "my-vectors.npz", words=words, vectors=np.array([vectors[tag] for tag in tags[1:]]))
+    source, run = blocks_of_section("Word vectors of your labels")
+    (project.folder / "config" / "word_vectors" / "my-vectors.yaml").write_text(source, encoding="utf-8")
+    (project.folder / "config" / "own.yaml").write_text(run, encoding="utf-8")
+    small = ["--config", "methods=[random,zero_shot_cosine]", "seeds=[1]", "bootstrap=100", "metrics=[map]"]
+    outcome = project.snakemake("accuracy", *arguments(), *small, "timing={repeats: 1}")
+    assert outcome.status == 0, outcome.text[-3000:]
+    assert f"my-vectors: 1 of 50 labels of my-photos have no word vector: {tags[0]}\n" in outcome.text
+    metrics = pl.read_parquet(project.folder / "results" / "metrics.parquet")
+    found = {(row["protocol"], row["method"]): row["value"] for row in metrics.iter_rows(named=True)}
+    for protocol in yaml.safe_load(run)["datasets"]["my-photos"]["protocols"]:
+        assert found[protocol, "zero_shot_cosine"] > 0.8 > 0.5 > found[protocol, "random"]
 
 
 def test_results_of_another_configuration_are_said_to_be_there(project):
