@@ -283,7 +283,7 @@ def evaluate(
                 _ranked(model, Case(task, name, seed), split, None, pool, None) for name, model in outside.items()
             ]
             n_candidates = int(split.test.candidates.sum())
-            results = measure(ranked, metrics, n_candidates, bootstrap)
+            results = measure(ranked, metrics, n_candidates, bootstrap, learnt=split.final.learnt)
             for name, of_method in zip((*methods, *outside), results, strict=True):
                 measured[Entry(name)][seed] = of_method
     oracles = [Entry(variant.name) for variant in variants if variant.role == "oracle"]

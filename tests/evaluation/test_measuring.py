@@ -50,6 +50,40 @@ def test_values_stand_in_the_order_of_the_names(data):
     assert found.values[NAMES.index("recall@5")] == pytest.approx(mean_metric(model.ranks, "recall@5"))
 
 
+SEEN = ["seen_recall@3", "unseen_recall@3", "harmonic_recall@3"]
+
+
+def test_recall_of_seen_and_of_unseen_labels_and_their_harmonic_mean(data):
+    scores, right = data
+    learnt = np.arange(N_LABELS) % 3 != 1
+    hits = right & (np.argsort(np.argsort(-scores, axis=1), axis=1) < 3)
+    of_groups = []
+    for group in (learnt, ~learnt):
+        has = right[:, group].any(axis=1)
+        of_groups.append((hits[:, group].sum(axis=1)[has] / right[:, group].sum(axis=1)[has]).mean())
+    seen, unseen = of_groups
+    (found,) = measure([ranked(*data)], SEEN, N_LABELS, 100, learnt=learnt)
+    assert found.values.tolist() == pytest.approx([seen, unseen, 2 * seen * unseen / (seen + unseen)])
+    s, u, h = found.samples.T
+    np.testing.assert_allclose(h, 2 * s * u / (s + u))
+    assert (np.std(s), np.std(u)) > (0, 0)
+
+
+@pytest.mark.parametrize(("learnt", "defined"), [(True, [True, False, False]), (False, [False, True, False])])
+def test_only_seen_or_only_unseen_labels_have_no_harmonic_mean(data, learnt, defined):
+    names = [*SEEN, "recall@3"]
+    (found,) = measure([ranked(*data)], names, N_LABELS, 100, learnt=np.full(N_LABELS, learnt))
+    assert (~np.isnan(found.values[:3])).tolist() == defined
+    assert found.values[:3][defined] == found.values[3]
+    assert np.isfinite(found.samples[:, :3][:, defined]).all()
+
+
+def test_the_harmonic_mean_is_0_where_nothing_is_found():
+    scores, right = np.array([[1.0, 1, 5, 6]]), np.array([[True, True, False, False]])
+    (found,) = measure([ranked(scores, right)], ["harmonic_recall@2"], 4, 100, learnt=np.arange(4) % 2 == 0)
+    assert found.values.tolist() == [0]
+
+
 def test_numbers_of_units(data):
     (found,) = measure([ranked(*data)], NAMES, N_LABELS, 100)
     n = dict(zip(NAMES, found.n.tolist(), strict=True))

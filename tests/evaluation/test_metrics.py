@@ -18,6 +18,7 @@ from vsebench.evaluation.metrics.base import (
     ListMetric,
     Metric,
     RankMetric,
+    SeenMetric,
     SetMetric,
     known_metrics,
     load_metric,
@@ -241,7 +242,7 @@ class TestAgreesWithScikitLearn:
 @pytest.mark.parametrize("name", known_metrics())
 def test_every_metric_is_of_a_kind_and_says_what_it_is(name):
     metric = next(load_metric(full) for full in (name, f"{name}@5") if loads(full))
-    assert isinstance(metric, RankMetric | LabelMetric | SetMetric | ImageSetMetric | ListMetric)
+    assert isinstance(metric, RankMetric | LabelMetric | SetMetric | ImageSetMetric | ListMetric | SeenMetric)
     assert metric.unit == ("label" if isinstance(metric, LabelMetric) else "image")
     assert type(metric).__doc__ != Metric.__doc__
 

@@ -92,14 +92,19 @@ def test_features_and_word_vectors_of_one_network(project):
     source, run = blocks_of_section("Word vectors of your labels")
     (project.folder / "config" / "word_vectors" / "my-vectors.yaml").write_text(source, encoding="utf-8")
     (project.folder / "config" / "own.yaml").write_text(run, encoding="utf-8")
-    small = ["--config", "methods=[random,zero_shot_cosine]", "seeds=[1]", "bootstrap=100", "metrics=[map]"]
-    outcome = project.snakemake("accuracy", *arguments(), *small, "timing={repeats: 1}")
+    small = ["--config", "methods=[random,zero_shot_cosine]", "seeds=[1]", "bootstrap=100"]
+    small += ["metrics=[map,harmonic_recall@10]", "timing={repeats: 1}"]
+    outcome = project.snakemake("accuracy", *arguments(), *small)
     assert outcome.status == 0, outcome.text[-3000:]
     assert f"my-vectors: 1 of 50 labels of my-photos have no word vector: {tags[0]}\n" in outcome.text
     metrics = pl.read_parquet(project.folder / "results" / "metrics.parquet")
-    found = {(row["protocol"], row["method"]): row["value"] for row in metrics.iter_rows(named=True)}
+    values = metrics.filter(metric="map").iter_rows(named=True)
+    found = {(row["protocol"], row["method"]): row["value"] for row in values}
     for protocol in yaml.safe_load(run)["datasets"]["my-photos"]["protocols"]:
         assert found[protocol, "zero_shot_cosine"] > 0.8 > 0.5 > found[protocol, "random"]
+    harmonic = metrics.filter(metric="harmonic_recall@10")
+    assert set(harmonic["protocol"]) == {"unseen_labels_all"}
+    assert harmonic.filter(method="zero_shot_cosine")["value"].item() > harmonic.filter(method="random")["value"].item()
 
 
 def test_results_of_another_configuration_are_said_to_be_there(project):

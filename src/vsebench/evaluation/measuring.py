@@ -15,6 +15,7 @@ from vsebench.evaluation.metrics.base import (
     ListMetric,
     Metric,
     RankMetric,
+    SeenMetric,
     SetMetric,
     load_metric,
     metric_of_kind,
@@ -50,14 +51,16 @@ def measure(
     n_labels: int,
     resamples: int,
     siblings: pl.DataFrame | None = None,
+    learnt: NDArray[np.bool_] | None = None,
 ) -> list[Measured]:
     """Return the metrics of models that were tested on the same images.
 
     Each resample draws the same images for all models. `n_labels` is the number of candidates; `siblings` is the table
-    `schemas.SIBLINGS`, or None if the data set has none.
+    `schemas.SIBLINGS`, or None if the data set has none. `learnt` are the labels that are not unseen, (all labels,);
+    None if all labels are learnt.
     """
     of_images, of_labels, of_lists = (_of_kind(metrics, kind) for kind in (RankMetric, LabelMetric, ListMetric))
-    of_sets = _of_kind(metrics, SetMetric | ImageSetMetric)
+    of_sets, of_seen = _of_kind(metrics, SetMetric | ImageSetMetric), _of_kind(metrics, SeenMetric)
     parts = []
     if of_images:
         parts.append((of_images, _measure_units([values(model.ranks, of_images) for model in models], resamples)))
@@ -68,6 +71,7 @@ def measure(
         parts.append((of_lists, _measure_units(tables, resamples)))
     if of_sets:
         parts.append((of_sets, _measure_first_labels(models, of_sets, n_labels, resamples)))
+    parts += [([name], _measure_seen(models, name, resamples, learnt)) for name in of_seen]
     return _side_by_side(parts, metrics)
 
 
@@ -148,6 +152,38 @@ def _list_values(model: Ranked, metrics: Sequence[str], siblings: pl.DataFrame |
     if siblings is None:
         return np.full((1, len(metrics)), np.nan)
     return list_values(model.lists, model.ranks, metrics, siblings)
+
+
+def _measure_seen(
+    models: Sequence[Ranked], name: str, resamples: int, learnt: NDArray[np.bool_] | None
+) -> list[Measured]:
+    """Measure a metric of seen and unseen labels, whose recalls are means over the images that have such a label."""
+    metric = metric_of_kind(name, SeenMetric, "ranks of seen and unseen labels", "harmonic_recall@10")
+    tables = [_recalls(model.ranks, metric.cutoff, learnt) for model in models]
+    measured = []
+    for table, samples in zip(tables, bootstrap_all(tables, resamples), strict=True):
+        sums = np.vstack([table.mean(axis=0), samples])
+        with np.errstate(invalid="ignore"):  # 0 / 0 without such a label is NaN
+            found = metric.value(*(sums[:, :2] / sums[:, 2:]).T)
+        measured.append(Measured(found[:1], found[1:, np.newaxis], np.array([len(table)])))
+    return measured
+
+
+def _recalls(ranks: pl.DataFrame, cutoff: int | None, learnt: NDArray[np.bool_] | None) -> Values:
+    """Return the recall of each image's seen and unseen labels (0 if there are none) and whether there are any."""
+    seen = np.ones(len(ranks), dtype=np.bool_) if learnt is None else learnt[ranks["label"].to_numpy()]
+    # The order of held-out labels matters here, and the column `rank` leaves it open where no negative is between them.
+    hit = (pl.col("above") + pl.col("tied") + pl.col("right") <= cutoff).fill_null(False)
+    marked = ranks.with_columns(seen=pl.Series(seen), hit=hit)
+    groups = pl.col("seen"), ~pl.col("seen")
+    recalls = ((pl.col("hit") & group).sum() / group.sum() for group in groups)
+    by_image = marked.group_by("image", maintain_order=True).agg(
+        seen_recall=next(recalls).fill_nan(0),
+        unseen_recall=next(recalls).fill_nan(0),
+        has_seen=groups[0].any().cast(pl.Float64),
+        has_unseen=groups[1].any().cast(pl.Float64),
+    )
+    return by_image.drop("image").to_numpy()
 
 
 def _measure_first_labels(

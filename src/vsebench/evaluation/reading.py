@@ -2,6 +2,9 @@
 
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from vsebench.core.storage import read_json, read_parquet
 from vsebench.core.tasks import Case
 from vsebench.evaluation.measuring import Ranked
@@ -35,3 +38,8 @@ def n_labels_of(case: Case, results: Path) -> int:
 def n_candidates_of(case: Case, results: Path) -> int:
     """Return the number of labels that can be predicted: the candidates of the protocol."""
     return int(read_parquet(case.split(results) / "labels.parquet")["test"].sum())
+
+
+def learnt_of(case: Case, results: Path) -> NDArray[np.bool_]:
+    """Return the labels, (n_labels,), that the protocol does not leave untrained."""
+    return read_parquet(case.split(results) / "labels.parquet")["final"].to_numpy()

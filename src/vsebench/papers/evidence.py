@@ -21,7 +21,14 @@ from vsebench.core.tasks import Case, Entry, Task, common_seeds
 from vsebench.evaluation.estimates import LEVEL, Estimates, stack
 from vsebench.evaluation.measuring import Measured, Ranked, measure, measure_sets
 from vsebench.evaluation.metrics import list_values, values
-from vsebench.evaluation.metrics.base import ListMetric, Metric, RankMetric, is_of_decision, load_metric
+from vsebench.evaluation.metrics.base import (
+    ListMetric,
+    Metric,
+    RankMetric,
+    SeenMetric,
+    is_of_decision,
+    load_metric,
+)
 from vsebench.evaluation.sets import LabelSets
 from vsebench.evaluation.significance import adjust, bootstrap_all
 from vsebench.papers.verdict import Data
@@ -43,9 +50,11 @@ def check_metric(name: str) -> str:
 
 
 def check_any_metric(name: str) -> str:
-    """Return the name of a metric that needs no siblings; any other name raises a pydantic error."""
+    """Return the name of a metric that needs neither siblings nor a split; any other name raises a pydantic error."""
     if isinstance(_metric(name), ListMetric):
         raise PydanticCustomError("metric", "use the test sibling_precision for {name}", {"name": name})
+    if isinstance(_metric(name), SeenMetric):
+        raise PydanticCustomError("metric", "no claim can be tested by {name}", {"name": name})
     return name
 
 

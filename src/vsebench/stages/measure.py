@@ -17,7 +17,7 @@ from vsebench.core.tasks import Case, Entry, Task, common_seeds
 from vsebench.evaluation.by_frequency import recall_by_frequency
 from vsebench.evaluation.measuring import Measured, Ranked, measure, measure_sets, values_of_cold
 from vsebench.evaluation.metrics.base import RankMetric, is_of_decision, load_metric
-from vsebench.evaluation.reading import n_candidates_of, read_ranked, read_sets
+from vsebench.evaluation.reading import learnt_of, n_candidates_of, read_ranked, read_sets
 from vsebench.evaluation.summary import BySeed, metrics_table, summarise
 
 
@@ -65,7 +65,8 @@ def measure_rankings(arguments: argparse.Namespace, task: Task, metrics: list[st
         cases = [Case(task, variant, seed) for variant in variants]
         ranked = [read_ranked(case, arguments.results) for case in cases]
         check_same_images(ranked, cases)
-        measured = measure(ranked, metrics, n_candidates_of(cases[0], arguments.results), arguments.bootstrap, siblings)
+        n_labels, learnt = n_candidates_of(cases[0], arguments.results), learnt_of(cases[0], arguments.results)
+        measured = measure(ranked, metrics, n_labels, arguments.bootstrap, siblings, learnt)
         for variant, of_variant in zip(variants, measured, strict=True):
             by_entry[Entry(variant)][seed] = of_variant
     return dict(by_entry)

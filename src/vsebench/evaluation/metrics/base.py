@@ -78,6 +78,23 @@ class LabelMetric(Metric):
         """Return the metric as an aggregate over the rows of one label, with the columns of `schemas.LABEL_RANKS`."""
 
 
+class SeenMetric(Metric):
+    """A metric of all test images, from the recall of their seen labels and that of their unseen labels.
+
+    It is NaN where the test images have no seen label, or no unseen label, and the metric needs one.
+    """
+
+    takes_cutoff = "always"
+
+    @abstractmethod
+    def value(self, seen: Values, unseen: Values) -> Values:
+        """Return the metric, (n,) float64, from recalls, (n,) float64 each, of the test images and of resamples.
+
+        A recall is the mean over the images with such a label of hits / such labels, where hits are those among the
+        first `cutoff` labels of the list.
+        """
+
+
 class SetMetric(Metric):
     """A metric of predicted label sets, from counts per label; it is not a mean over images.
 

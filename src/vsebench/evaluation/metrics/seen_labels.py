@@ -1,0 +1,39 @@
+"""Recall at k of seen labels, of unseen labels, and the harmonic mean of the two, where both are ranked together.
+
+    S = mean over the images with a seen held-out label of    (those among the first k) / (all of them)
+    U = the same for unseen labels,    H = 2 S U / (S + U)
+
+Unseen labels are those that the protocol never trains. Ties, also those of two held-out labels, count against a label.
+
+Source of H: Xian, Schiele and Akata, "Zero-shot learning - the good, the bad and the ugly", CVPR 2017, where images
+have one label and S and U are means over labels; the recall of several labels of an image is our choice.
+"""
+
+import numpy as np
+
+from vsebench.evaluation.metrics.base import SeenMetric, Values
+
+
+class SeenRecall(SeenMetric):
+    """Recall of seen labels, S."""
+
+    def value(self, seen: Values, unseen: Values) -> Values:
+        return seen
+
+
+class UnseenRecall(SeenMetric):
+    """Recall of unseen labels, U."""
+
+    def value(self, seen: Values, unseen: Values) -> Values:
+        return unseen
+
+
+class HarmonicRecall(SeenMetric):
+    """Harmonic mean of both recalls, H; 0 where both are 0, NaN where one is not defined."""
+
+    def value(self, seen: Values, unseen: Values) -> Values:
+        both = seen + unseen
+        return np.divide(2 * seen * unseen, both, out=both.copy(), where=both != 0)
+
+
+METRICS = {"seen_recall": SeenRecall, "unseen_recall": UnseenRecall, "harmonic_recall": HarmonicRecall}
