@@ -131,3 +131,29 @@ def test_a_users_own_file_of_words_has_to_be_there(folder, tmp_path):
         read_plan(folder, values, [])
     (tmp_path / "w.txt").write_text("sky 1 2\n")
     assert read_plan(folder, values, []).word_vectors["sim-iapr"].own_file == f"{tmp_path}/w.txt"
+
+
+@pytest.mark.parametrize("protocol", ["official", "unseen_labels", "unseen_labels_all"])
+def test_named_unseen_labels_are_read_by_the_splits_that_would_draw_them(tmp_path, protocol):
+    path = tmp_path / "unseen.txt"
+    path.write_text("sky\n")
+    entry = {"protocols": ["official", "unseen_labels", "unseen_labels_all"], "word_vectors": "glove-6b-subset"}
+    datasets = {"corel5k-densehue": entry | {"unseen_labels": str(path)}}
+    made = job(planned(datasets=datasets, methods=["ridge", "conse"], papers=[]), "split", at(protocol))
+    named = [str(path)] if protocol != "official" else []
+    assert made.inputs["unseen_labels"] == named
+    assert (f"--unseen-labels {path}" in made.options) == bool(named)
+
+
+def at(protocol):
+    return Wildcards(dataset="corel5k-densehue", protocol=protocol, seed="1")
+
+
+@pytest.mark.parametrize(("exists", "message"), [(False, "there is no file"), (True, "has no protocol of unseen")])
+def test_named_unseen_labels_that_cannot_be_used_are_one_line(tmp_path, exists, message):
+    path = tmp_path / "unseen.txt"
+    if exists:
+        path.write_text("sky\n")
+    datasets = {"sim-iapr": ONE | {"unseen_labels": str(path)}}
+    with pytest.raises(UserError, match=rf"datasets\.sim-iapr\.unseen_labels: .*{message}"):
+        planned(datasets=datasets, methods=["popularity"], papers=[])

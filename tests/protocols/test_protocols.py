@@ -260,6 +260,23 @@ def test_of_every_five_labels_by_frequency_one_is_unseen(large, seed):
 
 
 @pytest.mark.parametrize("protocol", UNSEEN)
+def test_named_labels_are_unseen_and_validation_labels_are_drawn_among_the_others(large, protocol):
+    labels = np.flatnonzero(large.with_word_vectors)
+    named = np.isin(np.arange(30), labels[[2, 3, 11]])
+    validated = set()
+    for seed in range(1, 6):
+        found = split(replace(large, unseen=named), protocol, seed)
+        assert (found.final.learnt == (large.with_word_vectors & ~named)).all()
+        assert (found.test.candidates == (named | found.final.learnt * (protocol == "unseen_labels_all"))).all()
+        asked = found.final.learnt & ~found.first.learnt
+        assert asked.sum() == (len(labels) - 3) // 5
+        validated.add(tuple(np.flatnonzero(asked)))
+    assert len(validated) > 1
+    with pytest.raises(UserError, match="4 seen labels have a word vector; 5 or more are needed"):
+        split(replace(large, unseen=np.isin(np.arange(30), labels[4:])), protocol)
+
+
+@pytest.mark.parametrize("protocol", UNSEEN)
 def test_labels_can_be_unseen_where_enough_have_a_word_vector(large, protocol):
     with pytest.raises(
         UserError, match="no word vectors are configured for this data set; name a source under `word_vectors`"

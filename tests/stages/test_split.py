@@ -1,10 +1,13 @@
 """The stage `split`; tests/protocols has what each protocol holds out."""
 
+import re
+
+import numpy as np
 import polars as pl
 import pytest
 
-from tests.stages.small import split, write_processed
-from vsebench.core.storage import read_json, read_parquet, write_parquet
+from tests.stages.small import run, split, write_processed
+from vsebench.core.storage import read_json, read_parquet, write_arrays, write_parquet
 from vsebench.data import splits
 from vsebench.data.problem import Dataset, LabelMatrix
 from vsebench.protocols.base import split_dataset
@@ -27,6 +30,38 @@ def test_the_same_seed_writes_the_same_bytes(tmp_path):
         assert split(tmp_path, "images", seed=4) == 0
         files.append([(tmp_path / "split" / name).read_bytes() for name in splits.FILES])
     assert files[0] == files[1]
+
+
+def split_with_unseen(folder, text):
+    """Split under `unseen_labels_all` with named unseen labels; the last label has no word vector."""
+    write_processed(folder)
+    known = np.arange(24) < 23
+    write_arrays(folder / "w.npz", vectors=np.ones((24, 2), dtype=np.float32) * known[:, np.newaxis], known=known)
+    (folder / "unseen.txt").write_text(text)
+    arguments = ["--processed", folder, "--word-vectors", folder / "w.npz", "--unseen-labels", folder / "unseen.txt"]
+    return run("split", *arguments, "--protocol", "unseen_labels_all", "--seed", 1, "--out", folder / "split")
+
+
+def test_named_labels_are_never_trained(tmp_path):
+    assert split_with_unseen(tmp_path, "l3\nl20\r\nl7\n\n") == 0
+    labels = read_parquet(tmp_path / "split/labels.parquet")
+    assert labels.filter(pl.col("test") & ~pl.col("final"))["label"].to_list() == [3, 7, 20]
+    assert not set(read_parquet(tmp_path / "split/final.parquet")["label"]) & {3, 7, 20}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("l3\nL4\n", r"line 2: the data set \S+ has no label 'L4'"),
+        ("l23\n", "line 1: 'l23' has no word vector, so it cannot be ranked; remove it"),
+        ("\n", r"unseen\.txt: names no label"),
+    ],
+)
+def test_unseen_labels_that_are_not_there_are_one_line(tmp_path, capsys, text, message):
+    assert split_with_unseen(tmp_path, text) == 1
+    error = capsys.readouterr().err
+    assert re.search(message, error)
+    assert error.count("\n") == 1
 
 
 def without_partition(images):

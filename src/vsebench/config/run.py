@@ -33,6 +33,8 @@ class RunDataset(Strict):
     # protocols under which the run's `sweeps` are done here; left out: all protocols, `[]`: no protocol
     sweeps: list[str] | None = None
     word_vectors: str | None = None  # a file of config/word_vectors, in place of the data set's own
+    # a text file of labels, one per line, that protocols of unseen labels leave untrained instead of drawing labels
+    unseen_labels: str | None = None
     options: dict[str, Any] = {}  # replaces single options of the data set's file, such as the simulator's `scale`
     vocabulary: dict[str, Any] = {}  # replaces single filters of the data set's file, such as `top_labels`
     # a table of your own, which has no file in config/datasets: options of the adapter `table`, and optionally

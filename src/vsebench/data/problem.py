@@ -141,6 +141,7 @@ class Dataset:
     with_features : (n_images,) the images that have features; None if the data set has none
     with_word_vectors : (n_labels,) the labels that have a word vector; None if no word vectors are configured
     trained, tested : (n_labels,) for two joined data sets, the labels of the set to train on and of the set to test on
+    unseen : (n_labels,) the labels to leave untrained, all with a word vector; None if a protocol has to draw them
     """
 
     labels: LabelMatrix
@@ -149,6 +150,7 @@ class Dataset:
     with_word_vectors: Mask | None = None
     trained: Mask | None = None
     tested: Mask | None = None
+    unseen: Mask | None = None
 
 
 @dataclass(frozen=True)

@@ -84,6 +84,12 @@ def check_data(plan: Plan, where: str) -> None:
         if dataset.pictures is not None and not dataset.pictures.path.exists():
             missing = f"there is no file or folder {dataset.pictures.images} (seen from {Path.cwd()})"
             raise UserError(f"{key}{separator}pictures.images: {missing}")
+        if entry.unseen_labels is not None:
+            inside = f"{where}: datasets.{name}.unseen_labels"
+            if not Path(entry.unseen_labels).is_file():
+                raise UserError(f"{inside}: there is no file {entry.unseen_labels} (seen from {Path.cwd()})")
+            if not plan.drawing_unseen(name):
+                raise UserError(f"{inside}: the data set has no protocol of unseen labels; add one, or remove this key")
         if dataset.network is not None:
             check_network(dataset, dataset.network, f"{key}{separator}features.network")
 

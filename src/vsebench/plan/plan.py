@@ -66,6 +66,11 @@ class Plan:
         source = source_of(task.protocol)
         return f"data/processed/{task.dataset}" + (f"/{FROM}{source}" if source else "")
 
+    def drawing_unseen(self, dataset: str) -> list[str]:
+        """Return the protocols of a data set that draw unseen labels, unless the run names these."""
+        protocols = self.config.datasets[dataset].protocols
+        return [name for name in protocols if load_protocol(name).unseen and not source_of(name)]
+
     def data_of(self, task: Task) -> TaskData:
         """Return the properties of a task's data that are known before it is read."""
         dataset, rules = self.datasets[task.dataset], load_protocol(task.protocol)

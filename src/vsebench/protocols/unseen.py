@@ -5,7 +5,7 @@ with models that learn the first set and rank the second; the tested model learn
 without a word vector are left out.
 
 Source: Ni and others, "Sampled image tagging and retrieval methods on user generated content", Table 2, where
-NUS-WIDE's 81 concepts are unseen, and ranked alone or among 1,006 labels. Drawing the unseen labels is our choice.
+NUS-WIDE's 81 concepts are unseen, and ranked alone or among 1,006 labels. Drawing unseen labels is our choice.
 """
 
 from abc import abstractmethod
@@ -23,6 +23,8 @@ FEWEST = EVERY + 1  # labels with a word vector that are needed for an unseen la
 
 class UnseenLabels(Protocol):
     """A fifth of the labels with a word vector is unseen, and a fifth of the other labels is ranked in validation.
+
+    A data set can name the unseen labels instead (`Dataset.unseen`); validation labels are still drawn.
 
     Test images are those of the official partition, or else a tenth of the images, drawn at random. Images without a
     label to learn stay among the training images.
@@ -47,8 +49,10 @@ class UnseenLabels(Protocol):
         if len(labels) < FEWEST:
             raise UserError(f"{len(labels)} labels have a word vector; {FEWEST} or more are needed to hold some out")
         frequency = np.bincount(dataset.labels.label_of_pair, minlength=dataset.labels.n_labels).astype(np.int32)
-        unseen = self.draw(labels, frequency[labels], rng)
+        unseen = self.draw(labels, frequency[labels], rng) if dataset.unseen is None else ids_of(dataset.unseen)
         seen = np.setdiff1d(labels, unseen)
+        if len(seen) < EVERY:
+            raise UserError(f"{len(seen)} seen labels have a word vector; {EVERY} or more are needed")
         validated = self.draw(seen, frequency[seen], rng)
         n_labels = dataset.labels.n_labels
         learnt, asked, never = (mask_of(of, n_labels) for of in (np.setdiff1d(seen, validated), validated, unseen))

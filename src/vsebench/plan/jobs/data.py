@@ -140,9 +140,12 @@ def split(plan: Plan, at: Wildcards) -> Job:
     folder = plan.processed(at.task)
     protocol = module_of_protocol(at.protocol).__name__.removeprefix("vsebench.")
     word_vectors_read = [f"{folder}/word_vectors.npz"] if load_protocol(at.protocol).unseen else []
+    named = plan.config.datasets[at.dataset].unseen_labels
+    unseen = [named] if named and at.protocol in plan.drawing_unseen(at.dataset) else []
     inputs = {
         "processed": [f"{folder}/{name}.parquet" for name in ("pairs", "images", "labels")],
         "sources": sources("stages.split", protocol),
         "word_vectors": word_vectors_read,
+        "unseen_labels": unseen,
     }
-    return Job(inputs, options(processed=folder, word_vectors=word_vectors_read))
+    return Job(inputs, options(processed=folder, word_vectors=word_vectors_read, unseen_labels=unseen))
