@@ -5,7 +5,7 @@
 Features and word vectors come from one network that maps images and texts into one space, such as CLIP. They are used
 as they are, without normalisation steps. A label without a word vector, and an image without features, has the score 0.
 
-Source: Radford and others, "Learning transferable visual models from natural language supervision", ICML 2021, 3.1.2.
+Source: Radford and others, "Learning transferable visual models from natural language supervision", ICML 2021.
 """
 
 import numpy as np
