@@ -21,7 +21,7 @@ TABLE = "docs/examples/made-up-tags.csv"
 
 
 def saved_as_on_the_page(images, features):
-    (script,) = re.findall(r"^```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+    script = re.findall(r"^```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)[0]  # the first one saves features
     exec(script, {"images": images, "features": features})
 
 
