@@ -12,6 +12,7 @@ from vsebench.plan.settings import (
     epochs_of,
     grid_of,
     more_seeds,
+    not_tuned,
     scaled_variants,
     seed_of_settings,
     settings_of,
@@ -89,6 +90,15 @@ def test_a_default_number_of_epochs_is_for_variants_that_are_not_named_and_have_
 def test_untuned_runs_try_nothing():
     assert grid_of(planned(), "opt_auc") == {}
     assert len(grid_of(planned(tune=True), "opt_auc")) == 2
+
+
+def test_a_run_can_tune_some_of_its_variants():
+    plan = planned(methods=["opt_auc", "vse_ens"], tune=["opt_auc"])
+    assert grid_of(plan, "opt_auc")
+    assert grid_of(plan, "vse_ens") == {}
+    assert set(not_tuned(plan)) == {f"{IAPR}/vse_ens"}
+    with pytest.raises(UserError, match="tune: ease is not among the run's methods"):
+        planned(methods=["opt_auc"], tune=["ease"])
 
 
 def test_a_run_can_replace_the_grid_of_a_variant():

@@ -99,8 +99,9 @@ class RunConfig(Strict):
     method_seeds: dict[str, Annotated[int, Field(ge=1)]] = {}
     factors: int = Field(default=32, ge=1)  # K of every method that has factors and whose file does not set them
     # true: choose settings from each method's `grid` on the validation labels (under `official` once, with the first
-    # seed, for all seeds); false: use its `settings`. The number of epochs is always chosen on the validation labels
-    tune: bool = False
+    # seed, for all seeds); false: use its `settings`, or those of an earlier search; a list: choose those of these
+    # methods only. The number of epochs is always chosen on the validation labels
+    tune: bool | list[str] = False
     # number of configurations that the grid of each method must have; required if the run tunes
     tuning_budget: int | None = Field(default=None, ge=1)
     # number of configurations that a method may try beyond its grid while the best value is at the edge of the values
@@ -132,3 +133,7 @@ class RunConfig(Strict):
     # settings may be far from the grid; left out: `tuning_beyond_edges`
     sweeps_beyond_edges: int | None = Field(default=None, ge=0)
     papers: list[str] | None = None  # names of files in config/papers to compare the results with; none: all files
+
+    def tunes(self, variant: str) -> bool:
+        """Return whether the run chooses the settings of a method itself."""
+        return self.tune if isinstance(self.tune, bool) else variant in self.tune

@@ -172,13 +172,14 @@ def grid_key(plan: Plan, variant: str, where: str) -> str:
 
 def check_grids(plan: Plan, where: str) -> None:
     """Check that the run's grids belong to its variants, and that every grid has `tuning_budget` configurations."""
-    for variant in plan.config.grids:
-        if variant not in plan.methods:
-            raise UserError(f"{where}: grids: {variant} is not among the run's methods; add it there")
+    for key, variants in (("grids", list(plan.config.grids)), ("tune", plan.config.tune)):
+        for variant in variants if isinstance(variants, list) else ():
+            if variant not in plan.methods:
+                raise UserError(f"{where}: {key}: {variant} is not among the run's methods; add it there")
     if plan.config.tune and plan.config.tuning_budget is None:
         raise UserError(f"{where}: tuning_budget: this key is missing; a run with tune: true needs it")
     for variant, method in plan.methods.items():
-        if plan.config.tune and method.grid and method.grid_size != plan.config.tuning_budget:
+        if plan.config.tunes(variant) and method.grid and method.grid_size != plan.config.tuning_budget:
             raise UserError(
                 f"{grid_key(plan, variant, where)}: {method.grid_size} configurations, but tuning_budget is "
                 f"{plan.config.tuning_budget}; every method gets the same number"

@@ -64,12 +64,12 @@ def starting_settings(plan: Plan, variant: str, task: Task, seed: int) -> dict[s
 
 
 def recorded_search(plan: Plan, variant: str, task: Task) -> RecordedSearch | None:
-    """Return the recorded search for a variant's settings at a task; None if there is none, or if the run tunes.
+    """Return the recorded search for a variant's settings at a task; None if there is none, or if the run tunes it.
 
     A record does not count if it is of other data or by another metric, or if settings outside its grid have changed.
     """
     chosen = plan.chosen.get(task.dataset)
-    if plan.config.tune or chosen is None or not _is_of_data(chosen, plan.datasets[task.dataset]):
+    if plan.config.tunes(variant) or chosen is None or not _is_of_data(chosen, plan.datasets[task.dataset]):
         return None
     at_task = chosen.protocols.get(task.protocol)
     if at_task is None or at_task.validation_metric != validation_metric(plan, task):
@@ -106,11 +106,10 @@ def more_seeds(plan: Plan, variant: str, task: Task) -> list[int]:
 def not_tuned(plan: Plan) -> dict[str, dict[str, Any]]:
     """Return dataset/protocol/variant -> what the recorded search tried: `configurations`, 0 without a record, `seeds`.
 
-    It contains the variants that have a grid, and is empty if the run tunes.
+    It contains the variants that have a grid and that the run does not tune.
     """
-    if plan.config.tune:
-        return {}
-    tasks = [(task, variant) for task in plan.tasks for variant in plan.variants(task) if plan.methods[variant].grid]
+    untuned = {variant for variant, method in plan.methods.items() if method.grid and not plan.config.tunes(variant)}
+    tasks = [(task, variant) for task in plan.tasks for variant in plan.variants(task) if variant in untuned]
     searches = {f"{task}/{variant}": recorded_search(plan, variant, task) for task, variant in tasks}
     nothing = {"configurations": 0, "seeds": []}
     return {
@@ -120,8 +119,8 @@ def not_tuned(plan: Plan) -> dict[str, dict[str, Any]]:
 
 
 def grid_of(plan: Plan, variant: str) -> dict[str, list[Any]]:
-    """Return a variant's grid; empty if the run does not tune."""
-    return plan.methods[variant].grid if plan.config.tune else {}
+    """Return a variant's grid; empty if the run does not tune the variant."""
+    return plan.methods[variant].grid if plan.config.tunes(variant) else {}
 
 
 def sweep_grid_of(plan: Plan, variant: str) -> dict[str, list[Any]]:
