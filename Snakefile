@@ -114,7 +114,7 @@ onstart:
     gc.freeze()
     gc.enable()
     hooks.discard_leftovers()
-    hooks.discard_stale_kernels()
+    hooks.delete_old_kernels()
     hooks.warn_about_other_run(PLAN.name)
     hooks.lift_default_rate(workflow.scheduler)
     if workflow.local_exec:  # the jobs of a cluster run elsewhere

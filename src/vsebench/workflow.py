@@ -16,7 +16,7 @@ from typing import Any, TextIO
 
 from vsebench.core.errors import UserError
 from vsebench.core.modules import PACKAGE
-from vsebench.core.sources import sources_of
+from vsebench.core.sources import content_hash
 from vsebench.rendering.outline import read_outline
 
 PAUSE = 15.0  # seconds between two messages about the time left, and before the first one
@@ -43,21 +43,12 @@ def is_running(process: str) -> bool:
     return True
 
 
-def discard_stale_kernels() -> None:
-    """Delete compiled kernels that are older than one of their source files.
-
-    numba compares a compiled kernel only with the kernel's own file, not with the files of functions that it inlines.
-    It also writes the index of its cache before the code. If it is killed in between, or if another process reads the
-    cache at that moment, old code is taken for that of the edited source.
-    """
-    for compiled in PACKAGE.rglob("__pycache__/*.nbc"):
-        source = compiled.parent.parent / f"{compiled.name.partition('.')[0]}.py"
-        name = ".".join(source.relative_to(PACKAGE.parent).with_suffix("").parts)
-        # Another run may delete the kernel at the same moment, and the source may be gone.
-        with suppress(FileNotFoundError):
-            newest = max(path.stat().st_mtime for path in sources_of(name))
-            if compiled.stat().st_mtime < newest:
-                compiled.unlink()
+def delete_old_kernels() -> None:
+    """Delete compiled kernels whose source files have changed since; numba would not use them any more."""
+    for compiled in PACKAGE.rglob("__pycache__/*.nb[ci]"):
+        file = compiled.parent.parent / f"{compiled.name.partition('.')[0]}.py"
+        if not (file.is_file() and f"-{content_hash(file)}." in compiled.name):
+            compiled.unlink(missing_ok=True)  # another run may delete it at the same moment
 
 
 def warn_about_other_run(configuration: str) -> None:

@@ -4,6 +4,7 @@ The workflow makes them inputs of the stage's rule, so an edited kernel reruns o
 """
 
 import ast
+import hashlib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -12,6 +13,8 @@ from vsebench.core.modules import PACKAGE
 
 # These modules cannot change a result, so editing them reruns nothing.
 CANNOT_CHANGE_A_NUMBER = ("vsebench.core.", "vsebench.config.")
+
+HASH_LENGTH = 16
 
 
 def sources_of(*modules: str) -> list[Path]:
@@ -24,6 +27,15 @@ def sources_of(*modules: str) -> list[Path]:
             visited.add(module)
             waiting += _imports(module)
     return sorted(file_of(module) for module in visited)
+
+
+@cache
+def content_hash(file: Path) -> str:
+    """Return a hash of a file of this package and of all files of it that it imports, directly or not."""
+    digest = hashlib.sha256()
+    for source in sources_of(".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts)):
+        digest.update(source.read_bytes())
+    return digest.hexdigest()[:HASH_LENGTH]
 
 
 @cache

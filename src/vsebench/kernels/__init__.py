@@ -2,6 +2,8 @@
 
 from numba.np import linalg
 
+from vsebench.kernels.content_cache import key_kernels_by_content
+
 # Numba imports `scipy.linalg` when it loads the first kernel of a process, to find out whether it is installed. The
 # import takes a fifth of the time of a small job. SciPy is installed, since this package requires it, and Numba checks
 # again when a kernel multiplies matrices. tests/kernels/test_numba_internals.py fails if a version of Numba does not.
@@ -11,3 +13,5 @@ try:
     import numba.np.arraymath  # noqa: F401
 finally:
     linalg.ensure_blas = _look_for_scipy
+
+key_kernels_by_content()
