@@ -22,8 +22,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: run iapr paper test test-long test-slurm benchmark setup setup-dev setup-peers setup-images setup-cluster setup-docs docs check lock clean
 run: setup
-	$(if $(CONFIG),@$(BIN)/python workflow/check_config.py '$(CONFIG)')
-	$(BIN)/snakemake $(TARGETS) --cores $(CORES) --quiet rules reason $(if $(CONFIG),--configfile '$(CONFIG)')
+	@$(BIN)/vsebench run $(if $(CONFIG),'$(CONFIG)') $(TARGETS) --cores $(CORES)
 
 iapr: setup-peers
 	@$(MAKE) --no-print-directory run CONFIG=config/iapr-short.yaml

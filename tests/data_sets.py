@@ -23,7 +23,7 @@ def arguments(stage: str, definition: dict[str, Any] | DatasetConfig, *folders: 
         definition = definition.definition()
     keys = ["--out"] if stage == "download" else ["--raw", "--out"]
     options = [word for key, folder in zip(keys, folders, strict=True) for word in (key, str(folder))]
-    return [stage, "--name", name, "--definition", json.dumps(definition), *options]
+    return ["stage", stage, "--name", name, "--definition", json.dumps(definition), *options]
 
 
 def download(definition: dict[str, Any] | DatasetConfig, raw: Path | str, name: str = "tiny") -> int:

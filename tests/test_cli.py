@@ -2,53 +2,83 @@ import importlib
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
-from vsebench.cli import command_modules, main, summary
+from vsebench.cli import main
+from vsebench.core.modules import modules_in
+from vsebench.core.sources import summary_of
 
-COMMANDS = command_modules()
+COMMANDS = modules_in("commands")
+STAGES = modules_in("stages")
+# What is typed before the options of each command and stage, and its module.
+TYPED = {(name.replace("_", "-"),): module for name, module in COMMANDS.items()}
+TYPED |= {("stage", name.replace("_", "-")): module for name, module in STAGES.items()}
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_explains_itself(command, capsys):
+@pytest.mark.parametrize("words", TYPED, ids=" ".join)
+def test_every_command_and_stage_explains_itself(words, capsys):
     with pytest.raises(SystemExit) as end:
-        main([command, "--help"])
+        main([*words, "--help"])
     assert end.value.code == 0
     output = capsys.readouterr().out
-    assert f"usage: vsebench {command}" in output
-    assert summary(command)[:40] in " ".join(output.split())
+    assert f"usage: vsebench {' '.join(words)}" in output
+    assert summary_of(TYPED[words])[:40] in " ".join(output.split())
 
 
-def test_help_lists_the_commands(capsys):
-    with pytest.raises(SystemExit):
-        main(["--help"])
-    output = capsys.readouterr().out
-    assert all(command in output for command in COMMANDS)
-
-
-def test_the_stages_of_a_run_are_commands():
-    assert {"download", "prepare", "split", "fit", "rank", "measure", "gather", "time", "report"} <= set(COMMANDS)
-
-
-@pytest.mark.parametrize("arguments", [["bake"], ["__init__"], ["stages.fit"], []])
-def test_unknown_command_is_refused(arguments, capsys):
-    with pytest.raises(SystemExit) as end:
-        main(arguments)
-    assert end.value.code == 2
-    assert "COMMAND" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_is_a_module_with_both_functions(command):
-    module = importlib.import_module(COMMANDS[command])
+@pytest.mark.parametrize("words", TYPED, ids=" ".join)
+def test_every_command_and_stage_is_a_module_with_both_functions(words):
+    module = importlib.import_module(TYPED[words])
     assert callable(module.add_arguments)
     assert callable(module.run)
 
 
+@pytest.mark.parametrize("group", [[], ["stage"]])
+def test_help_lists_the_commands_or_the_stages(group, capsys):
+    with pytest.raises(SystemExit) as end:
+        main([*group, "--help"])
+    assert end.value.code == 0
+    words = capsys.readouterr().out.split()
+    listed = {words[-1] for words in TYPED if list(words[:-1]) == group}
+    others = {words[-1] for words in TYPED if list(words[:-1]) != group} - listed
+    assert listed <= set(words)
+    assert not {name for name in others if f"  {name} " in " ".join(words)}
+
+
+def test_the_version_is_that_of_the_package(capsys):
+    with pytest.raises(SystemExit) as end:
+        main(["--version"])
+    assert end.value.code == 0
+    assert capsys.readouterr().out == f"vsebench {version('vsebench')}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["anotate"], "there is no command 'anotate'; did you mean annotate? `vsebench --help` lists all"),
+        (["zzz"], "there is no command 'zzz'; `vsebench --help` lists all"),
+        (["rank"], "rank is a stage of the workflow: use `vsebench stage rank`"),
+        (["stage", "rang"], "there is no stage 'rang'; did you mean rank? `vsebench stage --help` lists all"),
+        (["stage", "__init__"], "there is no stage '__init__'; `vsebench stage --help` lists all"),
+    ],
+)
+def test_an_unknown_command_is_answered_in_one_line_with_the_nearest_name(arguments, message, capsys):
+    assert main(arguments) == 2
+    assert capsys.readouterr().err == f"vsebench: {message}\n"
+
+
+@pytest.mark.parametrize("group", [[], ["stage"]])
+def test_without_a_command_the_usage_is_shown(group, capsys):
+    with pytest.raises(SystemExit) as end:
+        main(group)
+    assert end.value.code == 2
+    assert "usage: vsebench" in capsys.readouterr().err
+
+
 def test_a_users_mistake_is_one_line(tmp_path, capsys):
-    arguments = ["rank", "--split", str(tmp_path), "--model", "m.npz", "--ranks", "r", "--lists", "l"]
+    arguments = ["stage", "rank", "--split", str(tmp_path), "--model", "m.npz", "--ranks", "r", "--lists", "l"]
     assert main(arguments) == 1
     error = capsys.readouterr().err
     assert error == f"vsebench rank: {tmp_path / 'split.json'}: no such file\n"
@@ -63,7 +93,7 @@ def test_another_error_is_not_hidden(monkeypatch):
     monkeypatch.setattr(module, "run", fail)
     monkeypatch.setattr(module, "add_arguments", lambda parser: None)
     with pytest.raises(ZeroDivisionError):
-        main(["describe"])
+        main(["stage", "describe"])
 
 
 def test_the_command_and_the_module_are_the_same():
@@ -72,7 +102,7 @@ def test_the_command_and_the_module_are_the_same():
     assert getattr(importlib.import_module(module_name), function) is main
     done = subprocess.run([sys.executable, "-m", "vsebench", "bake"], capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert "invalid choice: 'bake'" in done.stderr
+    assert "there is no command 'bake'" in done.stderr
 
 
 def test_help_imports_no_command():

@@ -102,7 +102,7 @@ def test_new_images_by_their_features_or_labels(folder):
 @pytest.mark.parametrize(
     ("method", "matrix", "more", "message"),
     [
-        ("vse_sf", LABELS, {}, "there is no method 'vse_sf'; there are "),
+        ("vse_sf", LABELS, {}, "there is no method 'vse_sf'; did you mean vse_fs"),
         ("ease", LABELS.toarray(), {}, "matrix: a scipy sparse matrix of images x labels is needed, not ndarray"),
         ("ease", -LABELS, {}, "matrix: -2 to -1; whole numbers from 0 are needed"),
         ("ease", LABELS * 0.5, {}, "matrix: 0.5 to 1; whole numbers"),

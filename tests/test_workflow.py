@@ -1,4 +1,4 @@
-"""The hooks of a run: cleaning up, reporting the time left, and the last messages."""
+"""The hooks of a run: cleaning up, reporting progress, and the last messages."""
 
 import io
 import logging
@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from vsebench.workflow import TimeLeft, discard_leftovers, is_running, print_failures, print_results
+from vsebench.workflow import CLEAR, Progress, discard_leftovers, is_running, print_failures, print_results
 
 
 class Clock:
@@ -18,19 +18,24 @@ class Clock:
         return self.now
 
 
-def send(handler: TimeLeft, event: object, **values: object) -> None:
+def send(handler: Progress, event: object, **values: object) -> None:
     handler.handle(logging.makeLogRecord({"event": event} | values))
 
 
-def begin(cores: int = 2) -> tuple[TimeLeft, Clock, io.StringIO]:
-    clock, out = Clock(), io.StringIO()
-    handler = TimeLeft(cores, {"time_methods"}, clock, out)
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def begin(cores: int = 2, out: io.StringIO | None = None) -> tuple[Progress, Clock, io.StringIO]:
+    clock, out = Clock(), out or io.StringIO()
+    handler = Progress(cores, {"time_methods"}, clock, out)
     send(handler, LogEvent.RUN_INFO, stats={"fit": 4, "time_methods": 1, "split": 2, "total": 7})
     return handler, clock, out
 
 
-def run_job(handler: TimeLeft, clock: Clock, rule: str, seconds: float, job: int = 1) -> None:
-    send(handler, LogEvent.JOB_INFO, jobid=job, rule_name=rule)
+def run_job(handler: Progress, clock: Clock, rule: str, seconds: float, job: int = 1) -> None:
+    send(handler, LogEvent.JOB_INFO, jobid=job, rule_name=rule, output=[f"results/{rule}.csv"])
     clock.now += seconds
     send(handler, LogEvent.JOB_FINISHED, job_id=job)
 
@@ -49,7 +54,15 @@ def test_finished_jobs_say_how_long_the_others_of_their_rule_take():
     run_job(handler, clock, "fit", 30.0)
     average = (5.0 + 30.0) / 2
     assert handler.remaining() == 3 * 30.0 / 2 + average + 1 * 5.0 / 2
-    assert out.getvalue() == "about 60 s to go\n"  # 65, in tens to the even side
+    assert out.getvalue() == "2 of 7 jobs, about 60 s to go\n"  # 65, in tens to the even side
+
+
+def test_on_a_terminal_the_line_is_replaced_after_each_job_and_tables_are_named():
+    handler, clock, out = begin(out=Terminal())
+    send(handler, LogEvent.RUN_INFO, stats={"fit": 1, "table": 1, "total": 2})
+    run_job(handler, clock, "fit", 20.0)
+    run_job(handler, clock, "table", 1.0)
+    assert out.getvalue() == f"{CLEAR}1 of 2 jobs, about 10 s to go\r{CLEAR}results/table.csv\n{CLEAR}"
 
 
 def test_nothing_is_printed_at_the_end_or_for_other_messages():

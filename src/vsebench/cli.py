@@ -1,55 +1,80 @@
-"""The command line: one sub-command per stage of the workflow, and one per command for users."""
+"""The command line: one command per task of a user, and `vsebench stage` with the stages of the workflow."""
 
 import argparse
 import importlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
 
-from vsebench.core.errors import UserError
+from vsebench.core.errors import UserError, did_you_mean
 from vsebench.core.modules import modules_in
 from vsebench.core.processes import end_with_snakemake
 from vsebench.core.sources import summary_of
 
+STAGE = "stage"
+
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one stage or command; return 0, or 1 after a user's mistake, which is reported in one line.
+    """Run one command or stage; return 0, or 1 after a user's mistake, which is reported in one line.
 
-    A stage or command is a module of `vsebench.stages` or `vsebench.commands`, imported only when it runs. It defines
-    add_arguments(parser) and run(arguments); the first line of its docstring is its help text.
+    A command is a module of `vsebench.commands`, a stage one of `vsebench.stages`, imported only when it runs. It
+    defines add_arguments(parser) and run(arguments); the first line of its docstring is its help text.
     """
     argv = list(sys.argv[1:] if argv is None else argv)
     end_with_snakemake()
-    modules = command_modules()
+    if argv[:1] == [STAGE]:
+        return run_one("stages", f"vsebench {STAGE}", argv[1:])
+    return run_one("commands", "vsebench", argv)
+
+
+def run_one(folder: str, program: str, argv: list[str]) -> int:
+    """Run the module of a folder of the package that the first argument names, with the other arguments."""
+    modules = modules_in(folder)
     name = argv[0].replace("-", "_") if argv else ""
     if name in modules:
-        return run_command(name, argv[1:])
-    parser = argparse.ArgumentParser(prog="vsebench", description=__doc__)
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for module in modules:
-        commands.add_parser(module, help=summary(module))
-    parser.parse_args(argv)
+        return run_module(name, modules[name], program, argv[1:])
+    if argv and not argv[0].startswith("-"):
+        print(f"vsebench: {unknown(argv[0], program, modules)}", file=sys.stderr)
+        return 2
+    help_of(program, modules).parse_args(argv)
     return 2
 
 
-def command_modules() -> dict[str, str]:
-    """Return name -> module of all stages and commands, sorted by name."""
-    return dict(sorted({**modules_in("stages"), **modules_in("commands")}.items()))
-
-
-def summary(name: str) -> str:
-    """Return the first line of the docstring of a stage or command, without importing it."""
-    return summary_of(command_modules()[name])
-
-
-def run_command(name: str, argv: list[str]) -> int:
-    """Run a stage or command with its arguments."""
-    module = importlib.import_module(command_modules()[name])
-    parser = argparse.ArgumentParser(prog=f"vsebench {name}", description=summary(name))
+def run_module(name: str, path: str, program: str, argv: list[str]) -> int:
+    """Run the module of a command or stage with its arguments."""
+    module = importlib.import_module(path)
+    parser = argparse.ArgumentParser(prog=f"{program} {as_typed(name)}", description=summary_of(path))
     module.add_arguments(parser)
     arguments = parser.parse_args(argv)
     try:
         module.run(arguments)
     except UserError as error:
-        print(f"vsebench {name}: {error}", file=sys.stderr)
+        print(f"vsebench {as_typed(name)}: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+def help_of(program: str, modules: Mapping[str, str]) -> argparse.ArgumentParser:
+    """Return the parser that prints the list of the commands or stages."""
+    parser = argparse.ArgumentParser(prog=program, description=__doc__)
+    parser.add_argument("--version", action="version", version=f"vsebench {version('vsebench')}")
+    listed = parser.add_subparsers(required=True, metavar="NAME")
+    for name, module in modules.items():
+        listed.add_parser(as_typed(name), help=summary_of(module))
+    if STAGE not in program:
+        listed.add_parser(STAGE, help=f"Run a stage of the workflow; `vsebench {STAGE} --help` lists them.")
+    return parser
+
+
+def unknown(name: str, program: str, modules: Mapping[str, str]) -> str:
+    """Return the message about a name that no command or stage has."""
+    if name.replace("-", "_") in modules_in("stages"):
+        return f"{name} is a stage of the workflow: use `vsebench {STAGE} {name}`"
+    kind = STAGE if program.endswith(STAGE) else "command"
+    nearest = did_you_mean(name, [as_typed(each) for each in modules])
+    return f"there is no {kind} {name!r}; {nearest}`{program} --help` lists all"
+
+
+def as_typed(name: str) -> str:
+    """Return a module's name as it is typed on the command line, where both - and _ are understood."""
+    return name.replace("_", "-")

@@ -124,7 +124,7 @@ def _fork(connection: socket.socket, jobs: dict[int, socket.socket], selector: s
     if job is None:
         connection.close()
         return None
-    _import_stage("".join(job.arguments[:1]).replace("-", "_"))
+    _import_stage("".join(job.arguments[1:2]).replace("-", "_"))
     if process := os.fork():
         jobs[process] = connection
         selector.register(connection, selectors.EVENT_READ, process)

@@ -17,7 +17,7 @@ from scipy import sparse
 from vsebench import models
 from vsebench.config.method import Epochs, read_method_config
 from vsebench.config.run import DEFAULT_METRICS
-from vsebench.core.errors import UserError
+from vsebench.core.errors import UserError, did_you_mean
 from vsebench.core.schemas import SUMMARY
 from vsebench.core.storage import read_parquet
 from vsebench.core.tasks import Case, Entry, Task
@@ -319,7 +319,7 @@ def _methods_folder() -> Path:
 
 def _variant(name: str, factors: int, changes: dict[str, Any] | None) -> _Variant:
     if name not in methods():
-        raise UserError(f"there is no method {name!r}; there are {', '.join(methods())}")
+        raise UserError(f"there is no method {name!r}; {did_you_mean(name, methods())}vsebench.methods() lists all")
     config = read_method_config(_methods_folder() / f"{name}.yaml")
     if config.members:
         raise UserError(f"{name}: an ensemble adds up other methods of a run; add it to a run's `methods`")

@@ -1,4 +1,4 @@
-"""Hooks of a run: clean up at the start, report the time left, and list the results or failures at the end.
+"""Hooks of a run: clean up at the start, report progress, and list the results or failures at the end.
 
 The Snakefile calls these functions with Snakemake's objects; no other module of the package uses Snakemake.
 """
@@ -19,7 +19,8 @@ from vsebench.core.modules import PACKAGE
 from vsebench.core.sources import content_hash
 from vsebench.rendering.outline import read_outline
 
-PAUSE = 15.0  # seconds between two messages about the time left, and before the first one
+PAUSE = 15.0  # seconds between two lines about the state of the run, and before the first one
+CLEAR = "\r\x1b[K"  # on a terminal: go to the start of the line and delete it
 
 
 def discard_leftovers() -> None:
@@ -104,11 +105,12 @@ def print_results(made: Collection[str], tables: int, figures: int) -> None:
     print("  numbers: results/metrics.parquet, results/summary.parquet, results/timing.parquet")
 
 
-class TimeLeft(logging.Handler):
-    """A handler of Snakemake's messages about jobs, which reports from time to time how long the rest will take.
+class Progress(logging.Handler):
+    """A handler of Snakemake's messages about jobs, which prints how many have ended and how long the rest will take.
 
     A job is expected to take the mean time of the finished jobs of its rule in this run or, if there are none yet, of
-    all finished jobs.
+    all finished jobs. On a terminal the line is replaced in place after each job; elsewhere a line is printed from time
+    to time. Finished tables are named as they appear.
 
     Parameters
     ----------
@@ -126,9 +128,10 @@ class TimeLeft(logging.Handler):
         out: TextIO | None = None,
     ) -> None:
         super().__init__()
-        self.cores, self.alone, self.clock, self.out = cores, alone, clock, out
+        self.cores, self.alone, self.clock, self.out = cores, alone, clock, out or sys.stderr
         self.left: dict[str, int] = {}  # rule -> number of its jobs that have not ended
-        self.running: dict[int, tuple[str, float]] = {}  # job -> its rule and start time
+        self.total = 0  # number of all jobs of the run
+        self.running: dict[int, tuple[str, float, str]] = {}  # job -> its rule, start time and first output file
         self.seconds: defaultdict[str, list[float]] = defaultdict(list)  # rule -> durations of its finished jobs
         self.last = self.clock()
 
@@ -138,16 +141,31 @@ class TimeLeft(logging.Handler):
         match getattr(message.get("event"), "value", None):
             case "run_info":
                 self.left = {rule: number for rule, number in message["stats"].items() if rule != "total"}
+                self.total = sum(self.left.values())
                 self.last = self.clock()
             case "job_info":
-                self.running[message["jobid"]] = message["rule_name"], self.clock()
+                first = str(next(iter(message.get("output") or ()), ""))
+                self.running[message["jobid"]] = message["rule_name"], self.clock(), first
             case "job_finished" if message["job_id"] in self.running:
-                rule, start = self.running.pop(message["job_id"])
+                rule, start, first = self.running.pop(message["job_id"])
                 self.seconds[rule].append(self.clock() - start)
                 self.left[rule] = max(0, self.left.get(rule, 0) - 1)
-                if self.clock() - self.last >= PAUSE and any(self.left.values()):
-                    self.last = self.clock()
-                    print(f"{in_words(self.remaining())} to go", file=self.out or sys.stderr, flush=True)
+                self.show(first if rule == "table" else None)
+
+    def show(self, table: str | None) -> None:
+        """Print the state of the run and, if a job has made a table, the table's file."""
+        terminal, left = self.out.isatty(), sum(self.left.values())
+        due = terminal or self.clock() - self.last >= PAUSE
+        if table and terminal:
+            self.out.write(f"{CLEAR}{table}\n")
+        if due and left:
+            self.last = self.clock()
+            text = f"{self.total - left} of {self.total} jobs, {in_words(self.remaining())} to go"
+            # The cursor stays at the start of the line, so that the next message overwrites it.
+            self.out.write(f"{CLEAR}{text}\r" if terminal else f"{text}\n")
+        elif terminal:
+            self.out.write(CLEAR)
+        self.out.flush()
 
     def remaining(self) -> float:
         """Return the expected seconds until all jobs have ended; 0 if none has ended yet."""

@@ -137,7 +137,7 @@ def test_another_number_is_refused_in_one_line(tmp_path, capsys, number, suffix)
         path.write_text(json.dumps({"schema": number, "seed": 1}))
     else:
         pl.DataFrame({"image": [1]}).write_parquet(path, metadata={"schema": str(number)})
-    assert main(["gather", "--inputs", str(path), "--out", str(out)]) == 1
+    assert main(["stage", "gather", "--inputs", str(path), "--out", str(out)]) == 1
     written = str(number).replace("\n", " ")
     assert capsys.readouterr().err == (
         f"vsebench gather: {path}: schema number {written}, but this version of vsebench reads up to {SCHEMA_VERSION};"

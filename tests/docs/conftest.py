@@ -21,7 +21,7 @@ COMMAND = re.compile(r"^```sh\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 STAGES = """
 import json, sys
 from vsebench.cli import main
-sys.exit(max(main(command) for command in json.loads(sys.argv[1])))
+sys.exit(max(main(['stage', *command]) for command in json.loads(sys.argv[1])))
 """
 PLANS = """
 import json, sys

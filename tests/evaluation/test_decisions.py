@@ -251,7 +251,7 @@ def test_the_file_of_a_decision_names_what_there_is(name):
 
 
 def test_a_wrong_decision_or_setting_is_refused_in_one_line():
-    with pytest.raises(UserError, match="no decision 'nothing'; there are "):
+    with pytest.raises(UserError, match="no decision 'nothing'; `vsebench list decisions` lists all"):
         load_decision("nothing")
     with pytest.raises(UserError, match="here: largest: Input should be greater than or equal to 1, not 0"):
         make_decision("top_k", Tuning("macro_f1", 1), {"largest": 0}, "here")

@@ -258,7 +258,7 @@ def loads(name):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("f2@3", "there is no metric 'f2@3'; there are "),
+        ("f2@3", "there is no metric 'f2@3'; "),
         ("", "there is no metric ''"),
         ("base", "there is no metric 'base'"),
         ("recall@", "there is no metric 'recall@'"),

@@ -244,7 +244,7 @@ def test_siblings_of_the_real_sets(prepared, mirror, name, tmp_path):
     config = read_config(SiblingsConfig, data_sets.CONFIGS.parent / "siblings" / f"{source}.yaml")
     skip_without(mirror, [file.name for file in config.files])
     assert main(data_sets.arguments("download", config.definition("options"), tmp_path / "raw", name=source)) == 0
-    arguments = ["siblings", "--name", source, "--definition", json.dumps(config.definition("files"))]
+    arguments = ["stage", "siblings", "--name", source, "--definition", json.dumps(config.definition("files"))]
     arguments += ["--raw", str(tmp_path / "raw"), "--labels", str(prepared(name) / "labels.parquet")]
     assert main([*arguments, "--out", str(tmp_path / "s.parquet"), "--summary", str(tmp_path / "s.json")]) == 0
     summary = read_json(tmp_path / "s.json")
@@ -273,7 +273,16 @@ def test_word_vectors_of_the_real_labels(prepared, mirror, name, tmp_path):
     assert main(arguments) == 0
     labels = prepared(name) / "labels.parquet"
     definition = {key: value for key, value in config.definition().items() if key != "aliases"}
-    arguments = ["word_vectors", "--dataset", name, "--name", "glove-6b-subset", "--definition", json.dumps(definition)]
+    arguments = [
+        "stage",
+        "word_vectors",
+        "--dataset",
+        name,
+        "--name",
+        "glove-6b-subset",
+        "--definition",
+        json.dumps(definition),
+    ]
     arguments += ["--raw", str(tmp_path / "raw"), "--labels", str(labels), "--out", str(tmp_path / "w.npz")]
     assert main([*arguments, "--rules", str(tmp_path / "w.parquet"), "--summary", str(tmp_path / "w.json")]) == 0
     summary = read_json(tmp_path / "w.json")

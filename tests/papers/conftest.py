@@ -34,7 +34,7 @@ def judge(results, tmp_path):
         arguments = ["claims", "--papers", tmp_path / "p.yaml", "--results", results, "--seeds", *SEEDS]
         arguments += ["--variants", *VARIANTS, "--bootstrap", 200, "--sweeps", results / "sweeps.parquet"]
         arguments += ["--tuned-sweeps", "good"]
-        assert main([str(argument) for argument in [*arguments, "--out", tmp_path / "claims.csv"]]) == 0
+        assert main(["stage", *map(str, arguments), "--out", str(tmp_path / "claims.csv")]) == 0
         with (tmp_path / "claims.csv").open() as stream:
             return [line for line in csv.DictReader(stream) if line["level"] == level]
 

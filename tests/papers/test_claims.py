@@ -280,7 +280,7 @@ def test_a_sweep_has_a_verdict_only_if_the_other_settings_were_tuned(judge, resu
     assert line["verdict"] == "holds"
     arguments = ["claims", "--papers", results / "p.yaml", "--results", results, "--seeds", 1, 2, 3, "--bootstrap", 200]
     arguments += ["--variants", "real/distinct/good", "--sweeps", results / "sweeps.parquet"]
-    assert main([str(argument) for argument in [*arguments, "--out", results / "claims.csv"]]) == 0
+    assert main(["stage", *map(str, arguments), "--out", str(results / "claims.csv")]) == 0
     line, case = pl.read_csv(results / "claims.csv").to_dicts()
     assert line["reason"] == case["reason"] == "The other settings of good were not tuned at each value of a."
     assert (line["verdict"], case["verdict"]) == ("not testable here", None)

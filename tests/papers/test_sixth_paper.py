@@ -76,7 +76,7 @@ def results(config, plan):
 
 
 def stage(*arguments):
-    assert main([str(argument) for argument in arguments]) == 0
+    assert main(["stage", *map(str, arguments)]) == 0
 
 
 def rows_of(path):

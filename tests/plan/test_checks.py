@@ -43,7 +43,7 @@ SCALING = {"dataset": "sim-iapr", "repeats": 2, "pairs": [10, 20], "labels": [10
             {"method_seeds": {"vse_fs": 9}},
             "method_seeds.vse_fs: no protocol has more than 5 seeds, so 9 changes nothing",
         ),
-        ({"metrics": ["recall@5", "recal@5"]}, "some.yaml: metrics: there is no metric 'recal@5'; there are "),
+        ({"metrics": ["recall@5", "recal@5"]}, "some.yaml: metrics: there is no metric 'recal@5'; did you mean recall"),
         ({"metrics": ["recall"]}, "some.yaml: metrics: the metric 'recall' needs a cut-off, such as recall@10"),
         ({"metrics": []}, "some.yaml: metrics"),
         ({"validation_metric": "coverage"}, "validation_metric: coverage cannot choose settings; use ndcg@10 or map"),

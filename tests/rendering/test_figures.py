@@ -115,7 +115,7 @@ def test_the_stage_writes_stable_files_with_truetype_fonts(results: Results, tmp
     instance = figures(results)[name]
     options = {"--kind": instance.kind, "--parameters": json.dumps(dict(instance.parameters))}
     options |= {"--results": str(results.folder), "--out": str(tmp_path / name)}
-    assert main(["figure", name, *(word for option in options.items() for word in option)]) == 0
+    assert main(["stage", "figure", name, *(word for option in options.items() for word in option)]) == 0
     with style():
         save(figure_kind(results, name).figure(results), tmp_path / "again")
     for suffix in ("pdf", "svg", "png"):

@@ -75,7 +75,7 @@ def folder(results: Results, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def command(folder: Path) -> list[str]:
     papers = [str(paper.path) for paper in PAPERS]
     options = ["--results", str(folder / "results"), "--figures", str(folder / "figures"), "--papers", *papers]
-    return ["report", *options, "--out", str(folder / "results" / "report.html")]
+    return ["stage", "report", *options, "--out", str(folder / "results" / "report.html")]
 
 
 @pytest.fixture(scope="module")

@@ -32,7 +32,7 @@ def command(results: Results, name: str, out: Path) -> list[str]:
     table = tables(results)[name]
     parameters = json.dumps(dict(table.parameters))
     options = {"--kind": table.kind, "--parameters": parameters, "--results": results.folder, "--out": out / name}
-    return ["table", name, *(str(word) for option in options.items() for word in option)]
+    return ["stage", "table", name, *(str(word) for option in options.items() for word in option)]
 
 
 def written(results: Results, name: str, out: Path) -> list[dict[str, str]]:
@@ -241,7 +241,17 @@ def line_of_failure(arguments: list[str], capsys: pytest.CaptureFixture[str]) ->
 def test_an_unknown_kind_lists_the_known_ones(
     stage: str, results_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    arguments = [stage, "x", "--kind", "acuracy", "--results", str(results_folder), "--out", str(tmp_path / "x")]
+    arguments = [
+        "stage",
+        stage,
+        "x",
+        "--kind",
+        "acuracy",
+        "--results",
+        str(results_folder),
+        "--out",
+        str(tmp_path / "x"),
+    ]
     assert "'acuracy'; there are " in line_of_failure(arguments, capsys)
 
 

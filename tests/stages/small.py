@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 
 from vsebench.cli import main
+from vsebench.core.modules import modules_in
 from vsebench.core.schemas import IMAGES, LABELS, PAIRS
 from vsebench.core.storage import write_table
 
@@ -37,9 +38,10 @@ def write_labels(folder, names, frequency=1):
     write_table(pl.DataFrame(columns, schema=LABELS), LABELS, folder / "labels.parquet")
 
 
-def run(*arguments):
-    """Run a stage; returns its exit status."""
-    return main([str(argument) for argument in arguments])
+def run(name, *arguments):
+    """Run a command or stage; returns its exit status."""
+    group = [] if name.replace("-", "_") in modules_in("commands") else ["stage"]
+    return main([*group, name, *map(str, arguments)])
 
 
 def split(folder, protocol="distinct", seed=1):

@@ -163,7 +163,7 @@ def test_a_new_analysis_is_one_file(folder):
     (folder / "src" / "vsebench" / "evaluation" / "analyses" / "factors.py").write_text(NEW, encoding="utf-8")
     code = "from vsebench import cli; from vsebench.rendering.outline import GATHERED; import sys; "
     code += "print(GATHERED['factors']); cli.main(sys.argv[1:])"
-    arguments = ["analyse", "factors", "--results", folder / "results", "--processed", folder / "processed"]
+    arguments = ["stage", "analyse", "factors", "--results", folder / "results", "--processed", folder / "processed"]
     arguments += ["--variants", "tiny/official/my_row", "--seeds", "1", "--out", folder / "factors.parquet"]
     environment = os.environ | {"PYTHONPATH": str(folder / "src")}
     done = subprocess.run([sys.executable, "-c", code, *arguments], env=environment, capture_output=True, text=True)

@@ -196,6 +196,6 @@ def test_the_users_own_files_are_noted_and_left_where_they_are(tmp_path, monkeyp
 
 
 def test_a_definition_that_is_no_json_is_one_line(tmp_path, capsys):
-    assert main(["download", "--name", "tiny", "--definition", "{", "--out", str(tmp_path / "raw")]) == 1
+    assert main(["stage", "download", "--name", "tiny", "--definition", "{", "--out", str(tmp_path / "raw")]) == 1
     (line,) = capsys.readouterr().err.splitlines()
     assert "--definition: not JSON" in line

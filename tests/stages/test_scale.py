@@ -24,7 +24,16 @@ def test_the_simulated_matrix_has_the_wanted_sizes():
 
 def test_every_size_is_measured_in_every_repeat(tmp_path):
     sizes = {"pairs": [500, 1000], "labels": [50, 100], "factors": [4, 8]}
-    arguments = ["scale", "--dataset", str(CONFIG / "sim-nuswide.yaml"), "--repeats", "2", "--sizes", json.dumps(sizes)]
+    arguments = [
+        "stage",
+        "scale",
+        "--dataset",
+        str(CONFIG / "sim-nuswide.yaml"),
+        "--repeats",
+        "2",
+        "--sizes",
+        json.dumps(sizes),
+    ]
     arguments += ["--variants", json.dumps({"a": ["opt_auc", SETTINGS]}), "--out", str(tmp_path / "scaling.parquet")]
     assert main(arguments) == 0
     table = read_parquet(tmp_path / "scaling.parquet")
@@ -40,7 +49,7 @@ def test_the_time_to_score_an_image_is_measured_against_training_images_and_term
     options = {"labels": 20, "terms": 300, "terms_per_node": 20}
     methods = {"a": ["nearest_images", VOTE]}
     sizes = {"images": [50, 100, 200], "terms": [10, 40]}
-    arguments = ["scale", "--dataset", str(CONFIG / "sim-tree.yaml"), "--options", json.dumps(options)]
+    arguments = ["stage", "scale", "--dataset", str(CONFIG / "sim-tree.yaml"), "--options", json.dumps(options)]
     arguments += ["--repeats", "2", "--sizes", json.dumps(sizes), "--variants", json.dumps(methods)]
     assert main([*arguments, "--out", str(tmp_path / "scaling.parquet")]) == 0
     table = read_parquet(tmp_path / "scaling.parquet")
@@ -58,13 +67,22 @@ def test_the_time_to_score_an_image_is_measured_against_training_images_and_term
 
 
 def test_a_wrong_option_of_the_simulated_data_is_one_line(tmp_path, capsys):
-    arguments = ["scale", "--dataset", str(CONFIG / "sim-tree.yaml"), "--options", '{"trems": 3}', "--variants", "{}"]
+    arguments = [
+        "stage",
+        "scale",
+        "--dataset",
+        str(CONFIG / "sim-tree.yaml"),
+        "--options",
+        '{"trems": 3}',
+        "--variants",
+        "{}",
+    ]
     arguments += ["--sizes", '{"images": [1, 2]}', "--repeats", "1", "--out", str(tmp_path / "scaling.parquet")]
     assert main(arguments) == 1
     assert "sim-tree.yaml: options: trems: unknown key" in capsys.readouterr().err
 
 
 def test_real_data_cannot_be_varied(tmp_path, capsys):
-    arguments = ["scale", "--dataset", str(CONFIG / "corel5k.yaml"), "--repeats", "1", "--variants", "{}"]
+    arguments = ["stage", "scale", "--dataset", str(CONFIG / "corel5k.yaml"), "--repeats", "1", "--variants", "{}"]
     assert main([*arguments, "--sizes", '{"pairs": [1, 2]}', "--out", str(tmp_path / "scaling.parquet")]) == 1
     assert "only with the adapters simulator and simulated_tree" in capsys.readouterr().err

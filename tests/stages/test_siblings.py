@@ -31,7 +31,16 @@ def run(tmp_path, capsys):
     def stage(text):
         (tmp_path / "p.csv").write_text(text)
         definition = {"adapter": "parent_table", "options": {"parents": str(tmp_path / "p.csv")}}
-        arguments = ["siblings", "--name", "mine", "--definition", json.dumps(definition), "--raw", str(tmp_path)]
+        arguments = [
+            "stage",
+            "siblings",
+            "--name",
+            "mine",
+            "--definition",
+            json.dumps(definition),
+            "--raw",
+            str(tmp_path),
+        ]
         for option, name in (("--labels", "labels.parquet"), ("--out", "s.parquet"), ("--summary", "s.json")):
             arguments += [option, str(tmp_path / name)]
         return main(arguments), capsys.readouterr().err

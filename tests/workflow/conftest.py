@@ -31,7 +31,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> None:
     kernels: list[list[str]] = [[]]  # of ranking and the simulator
     plan = read_plan(ROOT / "config", TINY, [])
     kernels += [["--module", row, "--settings", json.dumps(compiled_settings(plan, row))] for row in TRAINED]
-    command = [sys.executable, "-m", "vsebench", "compile"]
+    command = [sys.executable, "-m", "vsebench", "stage", "compile"]
     started = [
         subprocess.Popen([*command, *arguments, "--out", str(folder / f"{number}.json")], cwd=ROOT)
         for number, arguments in enumerate(kernels)

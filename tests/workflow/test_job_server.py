@@ -68,16 +68,16 @@ def wait_for(condition):
 
 def test_a_job_has_its_own_folder_and_environment(starter, tmp_path):
     (tmp_path / "a.json").write_text('{"of": "a"}')
-    made = run(starter.socket, "gather", "--inputs", "a.json", "--out", "made.json", cwd=tmp_path)
+    made = run(starter.socket, "stage", "gather", "--inputs", "a.json", "--out", "made.json", cwd=tmp_path)
     assert made == (0, "", "")
     assert read_json(tmp_path / "made.json") == [{"of": "a"}]
     narrow, wide = ({**os.environ, "COLUMNS": columns} for columns in ("40", "200"))
-    said = [run(starter.socket, "gather", "--help", env=each)[1] for each in (narrow, wide)]
+    said = [run(starter.socket, "stage", "gather", "--help", env=each)[1] for each in (narrow, wide)]
     assert len(said[0].splitlines()) > len(said[1].splitlines())
 
 
 def test_a_mistake_is_the_same_line_as_without_a_server(starter, tmp_path):
-    arguments = ["gather", "--inputs", tmp_path / "missing.json", "--out", tmp_path / "made.json"]
+    arguments = ["stage", "gather", "--inputs", tmp_path / "missing.json", "--out", tmp_path / "made.json"]
     status, said, errors = run(starter.socket, *arguments)
     assert (status, said) == (1, "")
     assert errors.startswith("vsebench gather: ")
@@ -89,13 +89,13 @@ def test_a_wrong_command_line_is_refused_as_without_a_server(starter, tmp_path, 
     refused = run(starter.socket, *arguments)
     assert refused[0] == 2
     assert refused == run(tmp_path / "no server", *arguments)
-    assert run(starter.socket, "gather", "--help")[0] == 0  # the server goes on
+    assert run(starter.socket, "stage", "gather", "--help")[0] == 0  # the server goes on
 
 
 def test_the_server_imports_a_stage_before_its_first_job(starter):
     (server,) = psutil.Process(starter.pid).children()
     before = modules_of(server)
-    assert run(starter.socket, "figure", "--help")[0] == 0
+    assert run(starter.socket, "stage", "figure", "--help")[0] == 0
     new = modules_of(server) - before
     assert any("matplotlib" in path for path in new)
 
@@ -105,9 +105,9 @@ def test_an_edited_stage_is_imported_anew(tmp_path):
     stage = tmp_path / "src" / "vsebench" / "stages" / "gather.py"
     copy = {**os.environ, "PYTHONPATH": str(tmp_path / "src")}
     with started(PYTHONPATH=copy["PYTHONPATH"]) as process:
-        before = run(process.socket, "gather", "--help", env=copy)
+        before = run(process.socket, "stage", "gather", "--help", env=copy)
         stage.write_text(stage.read_text().replace('"--inputs"', '"--edited"'))
-        after = run(process.socket, "gather", "--help", env=copy)
+        after = run(process.socket, "stage", "gather", "--help", env=copy)
     assert before[0] == after[0] == 0
     assert "--edited" not in before[1]
     assert "--edited" in after[1]
@@ -122,7 +122,7 @@ def test_a_killed_job_has_the_status_of_one(starter, tmp_path):
     client, job = begin_to_wait(starter, tmp_path)
     job.kill()
     assert client.wait(30) == 128 + 9
-    assert run(starter.socket, "gather", "--help")[0] == 0  # the server goes on
+    assert run(starter.socket, "stage", "gather", "--help")[0] == 0  # the server goes on
 
 
 def test_a_job_ends_with_who_asked_for_it(starter, tmp_path):
@@ -135,7 +135,7 @@ def test_a_job_ends_with_who_asked_for_it(starter, tmp_path):
 
 def test_the_server_ends_with_its_starter_and_leaves_nothing(starter):
     (server,) = psutil.Process(starter.pid).children()
-    assert run(starter.socket, "gather", "--help")[0] == 0
+    assert run(starter.socket, "stage", "gather", "--help")[0] == 0
     starter.kill()
     wait_for(lambda: not server.is_running())
     assert not starter.socket.parent.exists()

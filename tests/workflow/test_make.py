@@ -1,17 +1,10 @@
-"""`make CONFIG=...`: a file that cannot be read is reported in one line before Snakemake starts."""
+"""What `make` runs."""
 
 import os
 import subprocess
 import sys
 
-import pytest
-
 from tests.workflow.project import ROOT
-
-
-def check(path):
-    command = [sys.executable, ROOT / "workflow" / "check_config.py", path]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 def make(*variables):
@@ -22,47 +15,13 @@ def make(*variables):
     return done.stdout.splitlines()
 
 
-def test_a_configuration_that_can_be_read_passes():
-    done = check(ROOT / "config" / "iapr.yaml")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (None, "no such file"),
-        ("seeds: [1, 2", "not readable YAML"),
-        ("seeds: [1]\nseeds: [2]\n", "'seeds'"),
-        ("- seeds\n", "no keys"),
-        ("", "no keys"),
-    ],
-)
-def test_a_configuration_that_cannot_be_read_is_one_line(tmp_path, text, message):
-    path = tmp_path / "my run.yaml"
-    if text is not None:
-        path.write_text(text, encoding="utf-8")
-    done = check(path)
-    assert done.returncode == 1
-    (line,) = done.stderr.splitlines()
-    assert line.startswith(f"vsebench: {path}: ")
-    assert message in line
-
-
-def test_a_folder_is_no_configuration(tmp_path):
-    done = check(tmp_path)
-    assert (done.returncode, done.stderr) == (1, f"vsebench: {tmp_path}: Is a directory\n")
-
-
 def test_make_runs_the_default_configuration():
-    assert make() == [".venv/bin/snakemake  --cores 2 --quiet rules reason "]
+    assert make() == [".venv/bin/vsebench run   --cores 2"]
 
 
-def test_make_checks_and_runs_another_configuration():
+def test_make_runs_targets_of_another_configuration():
     commands = make("CONFIG=config/my run.yaml", "TARGETS=accuracy claims")
-    assert commands == [
-        ".venv/bin/python workflow/check_config.py 'config/my run.yaml'",
-        ".venv/bin/snakemake accuracy claims --cores 2 --quiet rules reason --configfile 'config/my run.yaml'",
-    ]
+    assert commands == [".venv/bin/vsebench run 'config/my run.yaml' accuracy claims --cores 2"]
 
 
 def test_a_venv_of_an_older_python_is_one_line(tmp_path):

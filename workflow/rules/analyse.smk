@@ -15,5 +15,5 @@ rule analyse:
     params:
         options=job_options("analyse"),
     shell:
-        "python -m vsebench analyse {wildcards.analysis} --results results --processed data/processed {params.options}"
+        "python -m vsebench stage analyse {wildcards.analysis} --results results --processed data/processed {params.options}"
         " --out {output} > {log} 2>&1"

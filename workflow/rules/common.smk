@@ -30,7 +30,7 @@ from vsebench.plan.jobs.base import as_json, sources, split_files
 from vsebench.plan.jobs.results import parts, pictures
 from vsebench.protocols.base import FROM, known_protocols, load_protocol
 from vsebench.rendering import kinds
-from vsebench.workflow import TimeLeft
+from vsebench.workflow import Progress
 
 ROOT = Path(workflow.current_basedir).parent.parent
 
@@ -58,7 +58,7 @@ if workflow.is_main_process:
         print(line, file=sys.stderr)
     if workflow.local_exec and not workflow.dryrun:
         logging.getLogger("snakemake.logging").addHandler(
-            TimeLeft(workflow.resource_settings.cores, {"time_methods", "scale"})
+            Progress(workflow.resource_settings.cores, {"time_methods", "scale"})
         )
 
 # Jobs use the Python that runs Snakemake, whether or not its environment is activated.

@@ -29,7 +29,7 @@ rule download:
         options=job_options("download"),
         out="data/{kind}/{name}",
     shell:
-        "python -m vsebench download {params.options} --out {params.out} 2>&1 | tee {log} >&2"
+        "python -m vsebench stage download {params.options} --out {params.out} 2>&1 | tee {log} >&2"
 
 
 rule network_features:
@@ -76,7 +76,7 @@ for dataset in PLAN.datasets:
             out=subpath(output[0], parent=True),
             options=literally(prepare.options),
         shell:
-            "python -m vsebench prepare {params.options} --out {params.out} > {log} 2>&1"
+            "python -m vsebench stage prepare {params.options} --out {params.out} > {log} 2>&1"
 
 
 rule siblings:
@@ -91,7 +91,7 @@ rule siblings:
     params:
         options=job_options("siblings"),
     shell:
-        "python -m vsebench siblings {params.options} --labels {input.labels} --out {output.table}"
+        "python -m vsebench stage siblings {params.options} --labels {input.labels} --out {output.table}"
         " --summary {output.summary} > {log} 2>&1"
 
 
@@ -108,7 +108,7 @@ rule word_vectors:
     params:
         options=job_options("word_vectors"),
     shell:
-        "python -m vsebench word_vectors {params.options} --labels {input.labels} --out {output.vectors}"
+        "python -m vsebench stage word_vectors {params.options} --labels {input.labels} --out {output.vectors}"
         " --rules {output.rules} --summary {output.summary} 2>&1 | tee {log} >&2"
 
 
@@ -129,4 +129,4 @@ for task in joined_tasks(PLAN):
             out=subpath(output[0], parent=True),
             options=literally(join.options),
         shell:
-            "python -m vsebench join {params.options} --out {params.out} > {log} 2>&1"
+            "python -m vsebench stage join {params.options} --out {params.out} > {log} 2>&1"

@@ -20,7 +20,7 @@ rule rank:
         options=job_options("rank"),
         label_ranks="",
     shell:
-        "python -m vsebench rank --split {params.split} --model {input.model} {params.options} --threads {threads}"
+        "python -m vsebench stage rank --split {params.split} --model {input.model} {params.options} --threads {threads}"
         " --ranks {output.ranks} --lists {output.lists} {params.label_ranks} > {log} 2>&1"
 
 
@@ -52,7 +52,7 @@ rule decide:
         split=split_folder,
         options=job_options("decide"),
     shell:
-        "python -m vsebench decide --split {params.split} --model {input.model} --dataset {wildcards.dataset}"
+        "python -m vsebench stage decide --split {params.split} --model {input.model} --dataset {wildcards.dataset}"
         " --protocol {wildcards.protocol} --variant {wildcards.variant} --seed {wildcards.seed} {params.options}"
         " --out {output.chosen} --thresholds {output.thresholds} --record {output.record} > {log} 2>&1"
 
@@ -71,7 +71,7 @@ rule measure:
     params:
         options=job_options("measure"),
     shell:
-        "python -m vsebench measure --results results --dataset {wildcards.dataset} --protocol {wildcards.protocol}"
+        "python -m vsebench stage measure --results results --dataset {wildcards.dataset} --protocol {wildcards.protocol}"
         " {params.options} --out {output.metrics} --summary {output.summary} --cold {output.cold}"
         " --by-frequency {output.by_frequency} > {log} 2>&1"
 
@@ -88,7 +88,7 @@ if "sweeps" in PLAN.outline.files:
         params:
             options=job_options("measure_sweeps"),
         shell:
-            "python -m vsebench measure_sweeps --sweeps {input.sweeps} --ranks {input.ranks} {params.options}"
+            "python -m vsebench stage measure_sweeps --sweeps {input.sweeps} --ranks {input.ranks} {params.options}"
             " --out {output} > {log} 2>&1"
 
 
@@ -105,4 +105,4 @@ rule gather:
     params:
         options=job_options("gather"),
     shell:
-        "python -m vsebench gather --inputs {input.parts} {params.options} --out {output} > {log} 2>&1"
+        "python -m vsebench stage gather --inputs {input.parts} {params.options} --out {output} > {log} 2>&1"

@@ -26,4 +26,4 @@ rule figure:
         paper=job_content("figure"),
         out="figures/{name}",
     shell:
-        "python -m vsebench figure {wildcards.name} {params.options} --results results --out {params.out} > {log} 2>&1"
+        "python -m vsebench stage figure {wildcards.name} {params.options} --results results --out {params.out} > {log} 2>&1"

@@ -14,7 +14,7 @@ rule compile_kernels:
     params:
         options=job_options("compile_kernels"),
     shell:
-        "python -m vsebench compile {params.options} --out {output} > {log} 2>&1"
+        "python -m vsebench stage compile {params.options} --out {output} > {log} 2>&1"
 
 
 rule compile_shared_kernels:
@@ -25,7 +25,7 @@ rule compile_shared_kernels:
     log:
         "results/logs/compile/ranking-and-simulator.log",
     shell:
-        "python -m vsebench compile --out {output} > {log} 2>&1"
+        "python -m vsebench stage compile --out {output} > {log} 2>&1"
 
 
 rule describe_machine:
@@ -43,7 +43,7 @@ rule describe_machine:
     log:
         "results/logs/machine.log",
     shell:
-        "python -m vsebench describe --kernels {input.kernels} --out {output} > {log} 2>&1"
+        "python -m vsebench stage describe --kernels {input.kernels} --out {output} > {log} 2>&1"
 
 
 rule fit:
@@ -63,7 +63,7 @@ rule fit:
         options=job_options("fit"),
         out=MODEL,
     shell:
-        "python -m vsebench fit --split {params.split} --dataset {wildcards.dataset} --protocol {wildcards.protocol}"
+        "python -m vsebench stage fit --split {params.split} --dataset {wildcards.dataset} --protocol {wildcards.protocol}"
         " --variant {wildcards.variant} {params.options} --seed {wildcards.seed} --threads {threads}"
         " --out {params.out} > {log} 2>&1"
 
@@ -86,6 +86,6 @@ rule sweep:
         split=split_folder,
         options=job_options("sweep"),
     shell:
-        "python -m vsebench sweep --split {params.split} --dataset {wildcards.dataset} --protocol {wildcards.protocol}"
+        "python -m vsebench stage sweep --split {params.split} --dataset {wildcards.dataset} --protocol {wildcards.protocol}"
         " --variant {wildcards.variant} {params.options} --seed {wildcards.seed} --threads {threads} --chosen {input.chosen}"
         " --ranks {output.ranks} --out {output.table} > {log} 2>&1"

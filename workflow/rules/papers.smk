@@ -27,7 +27,7 @@ rule compare:
         papers=PAPERS,
         facts=[paper.facts for paper in PLAN.papers],
     shell:
-        "python -m vsebench compare --papers {params.papers:q} --results results --out {output} > {log} 2>&1"
+        "python -m vsebench stage compare --papers {params.papers:q} --results results --out {output} > {log} 2>&1"
 
 
 rule test_claims:
@@ -42,7 +42,7 @@ rule test_claims:
         claims=job_content("test_claims"),
         options=job_options("test_claims"),
     shell:
-        "python -m vsebench claims --papers {params.papers:q} --results results {params.options} --out {output}"
+        "python -m vsebench stage claims --papers {params.papers:q} --results results {params.options} --out {output}"
         " > {log} 2>&1"
 
 
@@ -59,7 +59,7 @@ rule audit_papers:
         papers=PAPERS,
         read=[paper.audited for paper in PLAN.papers],
     shell:
-        "python -m vsebench audit --papers {params.papers:q} --out {output} > {log} 2>&1"
+        "python -m vsebench stage audit --papers {params.papers:q} --out {output} > {log} 2>&1"
 
 
 rule error_rates:
@@ -73,7 +73,7 @@ rule error_rates:
     log:
         "results/logs/error-rates.log",
     shell:
-        "python -m vsebench error_rates --tasks 4000 --out {output.csv} > {log} 2>&1"
+        "python -m vsebench stage error_rates --tasks 4000 --out {output.csv} > {log} 2>&1"
 
 
 for instances, files_of in ((PLAN.tables, table_files), (PLAN.figures, figure_files)):

@@ -34,5 +34,5 @@ rule report_page:
         ],
         pictures=literally(as_json(pictures(PLAN))),
     shell:
-        "python -m vsebench report --results results --figures figures --papers {params.papers:q}"
+        "python -m vsebench stage report --results results --figures figures --papers {params.papers:q}"
         " --pictures {params.pictures:q} --out {output} > {log} 2>&1"

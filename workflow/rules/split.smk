@@ -14,5 +14,5 @@ rule split:
         options=job_options("split"),
         out=SPLIT,
     shell:
-        "python -m vsebench split {params.options} --protocol {wildcards.protocol} --seed {wildcards.seed}"
+        "python -m vsebench stage split {params.options} --protocol {wildcards.protocol} --seed {wildcards.seed}"
         " --out {params.out} > {log} 2>&1"

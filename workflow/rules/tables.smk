@@ -39,4 +39,4 @@ rule table:
         paper=job_content("table"),
         out="results/tables/{name}",
     shell:
-        "python -m vsebench table {wildcards.name} {params.options} --results results --out {params.out} > {log} 2>&1"
+        "python -m vsebench stage table {wildcards.name} {params.options} --results results --out {params.out} > {log} 2>&1"

@@ -16,7 +16,7 @@ rule time_methods:
     params:
         options=job_options("time_methods"),
     shell:
-        "python -m vsebench time --results results --dataset {wildcards.dataset} --protocol {wildcards.protocol}"
+        "python -m vsebench stage time --results results --dataset {wildcards.dataset} --protocol {wildcards.protocol}"
         " {params.options} --out {output} > {log} 2>&1"
 
 
@@ -39,4 +39,4 @@ if PLAN.config.scaling:
         params:
             options=job_options("scale"),
         shell:
-            "python -m vsebench scale --dataset {input.dataset:q} {params.options} --out {output} > {log} 2>&1"
+            "python -m vsebench stage scale --dataset {input.dataset:q} {params.options} --out {output} > {log} 2>&1"

@@ -1,4 +1,7 @@
-"""The exception for a user's mistake or a bad file, and the message of a missing package."""
+"""The exception for a user's mistake or a bad file, and parts of messages that several modules need."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
 
 LONGEST = 1000  # characters of a message, which may quote a table cell of any length
 PEERS = {"cornac", "implicit", "lightfm"}  # import names of the packages that `make setup-peers` installs
@@ -20,6 +23,17 @@ class UserError(Exception):
 def one_line(error: Exception) -> str:
     """Return the beginning of an error's message on one line."""
     return " ".join(str(error).split())[:200]
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return the part of a message about an unknown name that names those most like it; empty if there are none."""
+    close = get_close_matches(name, known, n=3)
+    return f"did you mean {' or '.join(close)}? " if close else ""
+
+
+def instead(name: str, known: Iterable[str], kind: str) -> str:
+    """Return the end of a message about an unknown name: the names most like it, and the command that lists all."""
+    return f"{did_you_mean(name, known)}`vsebench list {kind}` lists all"
 
 
 def missing_package(name: str) -> str:

@@ -10,7 +10,7 @@ import yaml
 from vsebench.config.dataset import DatasetConfig, SiblingsConfig, Vocabulary, WordVectorsConfig
 from vsebench.config.method import ChosenSettings, MethodConfig, read_method_config
 from vsebench.config.run import RunConfig, RunDataset
-from vsebench.core.errors import UserError
+from vsebench.core.errors import UserError, instead
 from vsebench.core.yaml_files import check, read_config, read_yaml
 from vsebench.formats.adapters import load_adapter
 from vsebench.formats.parents import parent_table
@@ -54,7 +54,7 @@ def read_papers_of(config: RunConfig, folder: Path, where: str) -> list[Paper]:
     for name in names:
         if name not in files:
             raise UserError(
-                f"{where}: papers: {name!r} has no file in {folder / 'papers'}; there are {', '.join(files)}"
+                f"{where}: papers: {name!r} has no file in {folder / 'papers'}; {instead(name, files, 'papers')}"
             )
     # Relative, since the path is a parameter of rules: a moved folder reruns nothing.
     return [Paper.read(Path(os.path.relpath(files[name]))) for name in names]
@@ -185,7 +185,8 @@ def read_named(model: Any, folder: Path, name: str, where: str) -> Any:
     check_name(DATASET_NAME if model is DatasetConfig else VARIANT_NAME, folder.name, name, where)
     path = folder / f"{name}.yaml"
     if not path.is_file():
-        raise UserError(f"{where}: {folder.name}: {name!r} has no file {path}; there are {names_in(folder)}")
+        known = sorted(file.stem for file in folder.glob("*.yaml"))
+        raise UserError(f"{where}: {folder.name}: {name!r} has no file {path}; {instead(name, known, folder.name)}")
     return read_method_config(path) if model is MethodConfig else read_config(model, path)
 
 

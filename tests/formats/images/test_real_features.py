@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.stages.small import run
-from vsebench.stages import features
+from vsebench.commands import features
 
 PHOTOS, MODEL = "corel5k_images.tar", "mobilenetedgetpu.onnx"
 KNOWN = "corel5k_mobilenetedgetpu"  # features of all images of Corel 5k, made elsewhere

@@ -78,7 +78,7 @@ def paper(tmp_path):
 )
 def test_a_faulty_file_is_reported_in_one_line(paper, tmp_path, capsys, numbers, message):
     path, out = paper(numbers), tmp_path / "audit.csv"
-    assert main(["audit", "--papers", str(path), "--out", str(out)]) == 1
+    assert main(["stage", "audit", "--papers", str(path), "--out", str(out)]) == 1
     error = capsys.readouterr().err
     assert message in error
     assert str(path.with_suffix(".csv")) in error
@@ -235,7 +235,7 @@ def test_odd_numbers_never_fail(lines):
 @pytest.fixture(scope="module")
 def real(tmp_path_factory):
     out = tmp_path_factory.mktemp("audit") / "audit.csv"
-    assert main(["audit", "--papers", *map(str, sorted(PUBLISHED.glob("*.yaml"))), "--out", str(out)]) == 0
+    assert main(["stage", "audit", "--papers", *map(str, sorted(PUBLISHED.glob("*.yaml"))), "--out", str(out)]) == 0
     return read_findings(out)
 
 

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from vsebench.core.errors import UserError
+from vsebench.core.errors import UserError, instead
 from vsebench.core.modules import modules_by_key
 from vsebench.core.yaml_files import Strict, check
 from vsebench.data.features import Rows
@@ -104,7 +104,7 @@ def load_decision(name: str) -> type[Decision]:
     """
     known = modules_by_key("DECISIONS", "evaluation/decisions")
     if name not in known:
-        raise UserError(f"there is no decision {name!r}; there are {', '.join(known)}")
+        raise UserError(f"there is no decision {name!r}; {instead(name, known, 'decisions')}")
     decision: type[Decision] = importlib.import_module(known[name]).DECISIONS[name]
     return decision
 

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from vsebench.core.errors import UserError
+from vsebench.core.errors import UserError, instead
 from vsebench.core.modules import modules_that_define
 
 NAME = re.compile(r"([a-z][a-z0-9_]*)(?:@([1-9][0-9]*))?")
@@ -136,7 +136,7 @@ def is_of_decision(name: str) -> bool:
 def load_metric(name: str) -> Metric:
     """Return the metric with a name such as "recall@10"; an unknown name raises a `UserError` that lists the known."""
     plain, cutoff = _parts(name)
-    metric: type[Metric] = _modules()[plain].METRICS[plain]
+    metric = metric_class(plain)
     if metric.takes_cutoff == "always" and cutoff is None:
         raise UserError(f"the metric {name!r} needs a cut-off, such as {plain}@10")
     if metric.takes_cutoff == "never" and cutoff is not None:
@@ -160,6 +160,12 @@ def module_of_metric(name: str) -> str:
     return _modules()[plain].__name__
 
 
+def metric_class(plain: str) -> type[Metric]:
+    """Return the class of a known metric, by its name without a cut-off."""
+    metric: type[Metric] = _modules()[plain].METRICS[plain]
+    return metric
+
+
 def known_metrics() -> list[str]:
     """Return the names of all metrics, without cut-offs, sorted."""
     return list(_modules())
@@ -170,7 +176,7 @@ def _parts(name: str) -> tuple[str, str | None]:
     match = NAME.fullmatch(name)
     plain, cutoff = match.groups() if match else ("", None)
     if plain not in _modules():
-        raise UserError(f"there is no metric {name!r}; there are {', '.join(known_metrics())}")
+        raise UserError(f"there is no metric {name!r}; {instead(plain or name, known_metrics(), 'metrics')}")
     return plain, cutoff
 
 

@@ -15,10 +15,10 @@ from PIL import Image
 from tests import onnx_files
 from tests.stages.small import run
 from tests.workflow.project import wait_until
+from vsebench.commands import features
 from vsebench.config.dataset import FeaturesFile
 from vsebench.core.storage import read_json
 from vsebench.formats.features_file import read_features_file
-from vsebench.stages import features
 
 REASON = "optional, `make setup-images` installs it"
 WEIGHTS = np.random.default_rng(3).normal(size=(48, 5))
@@ -196,7 +196,7 @@ def stopped(folder, monkeypatch):
     content = pipe.read_bytes()
     pipe.unlink()
     os.mkfifo(pipe)
-    script = "import sys; from vsebench import cli; from vsebench.stages import features; features.SHARD = 2; "
+    script = "import sys; from vsebench import cli; from vsebench.commands import features; features.SHARD = 2; "
     command_line = [sys.executable, "-c", script + "sys.exit(cli.main(sys.argv[1:]))", *map(str, command())]
     environment = {name: value for name, value in os.environ.items() if name != "VSEBENCH_PARENT"}
     process = subprocess.Popen(command_line, env=environment, stderr=subprocess.DEVNULL)

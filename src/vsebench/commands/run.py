@@ -1,0 +1,75 @@
+"""Run a configuration, whole or in parts.
+
+The command checks the configuration's file and starts Snakemake, which has further options of its own.
+"""
+
+import argparse
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Any, NoReturn
+
+from vsebench.core.errors import UserError, did_you_mean
+from vsebench.core.yaml_files import read_yaml
+from vsebench.plan import read_plan
+
+LEFT_OUT = ("host", "progress", "reason", "rules")  # Snakemake's messages that the project's own progress replaces
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help="a configuration, such as config/wsabie.yaml (default: config/config.yaml), and targets (default: all)",
+    )
+    parser.add_argument("--cores", default="all", help="number of cores (default: all)")
+    parser.add_argument("-n", "--dry-run", action="store_true", help="list the jobs that would run")
+
+
+def run(arguments: argparse.Namespace) -> NoReturn:
+    """Check the configuration's file and the targets, then replace this process by Snakemake."""
+    if not Path("Snakefile").is_file():
+        raise UserError("there is no Snakefile in this folder; run this command in the folder of the project")
+    files = [name for name in arguments.names if name.endswith((".yaml", ".yml"))]
+    if len(files) > 1:
+        raise UserError(f"{' and '.join(files)}: a run has one configuration; name one of them")
+    configuration = Path(files[0] if files else "config/config.yaml")
+    content = read_content(configuration)
+    targets = [name for name in arguments.names if name not in files]
+    check_targets(targets, configuration, content)
+    command = [sys.executable, "-m", "snakemake", *targets, "--cores", arguments.cores]
+    command += ["--dry-run"] if arguments.dry_run else ["--quiet", *LEFT_OUT]
+    command += ["--configfile", *files] if files else []
+    sys.stdout.flush()
+    os.execv(sys.executable, command)
+
+
+def read_content(path: Path) -> dict[str, Any]:
+    """Read a configuration; raise a `UserError` if this fails, for which Snakemake would show a long traceback."""
+    try:
+        content = read_yaml(path)
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}") from None
+    if not isinstance(content, dict):
+        raise UserError(f"{path}: no keys; a run's configuration is one YAML mapping, see docs/configuration.md")
+    return content
+
+
+def check_targets(targets: list[str], configuration: Path, content: dict[str, Any]) -> None:
+    """Raise a `UserError` about a target that the run cannot make, for which Snakemake would show a traceback."""
+    named = set(re.findall(r"^rule (\w+):", Path("Snakefile").read_text(encoding="utf-8"), re.MULTILINE))
+    if set(targets) <= named:
+        return
+    plan = read_plan(Path("config"), content, [configuration])
+    of_papers = {name for kinds in (plan.tables, plan.figures) for name, one in kinds.items() if one.paper}
+    for target in targets:
+        path = Path(target)
+        if path.name == target and not path.suffix and target not in named | of_papers:
+            nearest = did_you_mean(target, sorted(named | of_papers))
+            raise UserError(f"there is no target {target!r}; {nearest}the main ones are {', '.join(sorted(named))}")
+        made = {"results/tables": plan.tables, "figures": plan.figures}.get(str(path.parent))
+        if made is not None and path.stem not in made:
+            nearest = did_you_mean(path.stem, made)
+            raise UserError(f"{target}: this run does not make it; {nearest}`snakemake -n` lists all files of a run")

@@ -1,0 +1,84 @@
+"""The command `vsebench run`: what it starts, and mistakes that are one line before Snakemake starts."""
+
+import os
+import sys
+
+import pytest
+
+from tests.stages.small import run
+from tests.workflow.project import ROOT
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """Run the command in the repository's folder; returns the command line that would take its place."""
+    lines = []
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(os, "execv", lambda program, line: lines.append(line))
+
+    def start(*words):
+        assert run("run", *words) == 0
+        return lines.pop()
+
+    return start
+
+
+def test_the_default_run_is_started_on_all_cores_without_the_messages_that_progress_replaces(started):
+    quiet = ["--quiet", "host", "progress", "reason", "rules"]
+    assert started() == [sys.executable, "-m", "snakemake", "--cores", "all", *quiet]
+
+
+def test_a_configuration_and_targets_are_told_apart_by_the_ending(started):
+    line = started("accuracy", "config/corel5k.yaml", "figures/overview.pdf", "--cores", "2", "--dry-run")
+    targets, options = ["accuracy", "figures/overview.pdf"], ["--dry-run", "--configfile", "config/corel5k.yaml"]
+    assert line == [sys.executable, "-m", "snakemake", *targets, "--cores", "2", *options]
+
+
+def test_a_table_of_a_paper_is_a_target(started):
+    assert "vse_ens_table2" in started("config/iapr.yaml", "vse_ens_table2")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["acuracy"], "there is no target 'acuracy'; did you mean accuracy? the main ones are accuracy, all, "),
+        (["figures/overwiew.pdf"], "figures/overwiew.pdf: this run does not make it; did you mean overview? "),
+        (["results/tables/zzz.md"], "results/tables/zzz.md: this run does not make it; `snakemake -n` lists "),
+        (["config/lsep.yaml", "config/iapr.yaml"], "config/lsep.yaml and config/iapr.yaml: a run has one"),
+        (["config/none.yaml"], "config/none.yaml: no such file"),
+    ],
+)
+def test_a_wrong_target_or_configuration_is_one_line(monkeypatch, capsys, words, message):
+    monkeypatch.chdir(ROOT)
+    assert run("run", *words) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"vsebench run: {message}")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("seeds: [1, 2", "not readable YAML"),
+        ("seeds: [1]\nseeds: [2]\n", "'seeds'"),
+        ("- seeds\n", "no keys"),
+        ("", "no keys"),
+        (None, "Is a directory"),
+    ],
+)
+def test_a_configuration_that_cannot_be_read_is_one_line(monkeypatch, capsys, tmp_path, text, message):
+    monkeypatch.chdir(ROOT)
+    path = tmp_path / "my run.yaml"
+    if text is None:
+        path.mkdir()
+    else:
+        path.write_text(text, encoding="utf-8")
+    assert run("run", path) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"vsebench run: {path}: ")
+    assert message in line
+
+
+def test_another_folder_is_one_line(monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    assert run("run") == 1
+    assert "there is no Snakefile in this folder" in capsys.readouterr().err
