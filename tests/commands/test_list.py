@@ -31,8 +31,8 @@ def test_methods_are_listed_with_their_titles_and_metrics_without_cut_offs(monke
 def test_the_tasks_of_a_run_are_listed_with_their_methods(monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
     tasks = listed(capsys, "tasks", "--configuration", "config/corel5k.yaml")
-    assert list(tasks) == ["corel5k/official"]
-    assert "ridge" in tasks["corel5k/official"].split(", ")
+    assert list(tasks) == ["corel5k-densehue/official"]
+    assert "ridge" in tasks["corel5k-densehue/official"].split(", ")
 
 
 def test_a_folder_without_configuration_is_one_line(monkeypatch, capsys, tmp_path):

@@ -158,7 +158,7 @@ def test_a_damaged_file_is_one_line(folder, capsys, form, change, message):
     change(path)
     assert run("check-scores", path, folder / "out") == 1
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith(f"vsebench check_scores: {path.parent}")
+    assert line.startswith(f"vsebench check-scores: {path.parent}")
     assert re.search(message, line), line
 
 
