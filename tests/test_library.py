@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+from importlib.metadata import version
 
 import numpy as np
 import polars as pl
@@ -84,6 +85,28 @@ def test_a_matrix_is_not_changed_and_its_form_does_not_matter():
     assert model.labels.count_of_pair.tolist() == [2, 1]
 
 
+def test_labels_and_images_with_names_come_back_by_name():
+    pairs = {"image": ["sea", "sea", "wood", "park"], "label": ["water", "sky", "tree", "tree"]}
+    model = vsebench.fit("popularity", pl.DataFrame(pairs))
+    labels, scores = model.top(["wood", "sea"], k=3)
+    assert labels.tolist() == [["sky", "water", ""], ["tree", "", ""]]
+    assert np.isneginf(scores).tolist() == [[False, False, True], [False, True, True]]
+    with pytest.raises(vsebench.UserError, match="images: there is no image 'moon'"):
+        model.top(["moon"])
+    similar = vsebench.fit("item_knn", [["water", "sky"], ["water", "sky"], ["tree"]])
+    assert similar.annotate(labels=[["sky"]], k=1)[0].tolist() == [["water"]]
+
+
+def test_a_dense_matrix_is_as_good_as_a_sparse_one():
+    dense, given = vsebench.fit("ease", LABELS.toarray()), vsebench.fit("ease", LABELS)
+    np.testing.assert_array_equal(dense.top()[1], given.top()[1])
+
+
+def test_a_notebook_completes_the_names_of_the_library():
+    assert set(vsebench.__all__) < set(dir(vsebench))
+    assert vsebench.__version__ == version("vsebench")
+
+
 def test_new_images_by_their_features_or_labels(folder):
     tagger = vsebench.fit("ridge", LABELS, features=FEATURES)
     tagger.save(folder / "tagger.npz")
@@ -103,7 +126,8 @@ def test_new_images_by_their_features_or_labels(folder):
     ("method", "matrix", "more", "message"),
     [
         ("vse_sf", LABELS, {}, "there is no method 'vse_sf'; did you mean vse_fs"),
-        ("ease", LABELS.toarray(), {}, "matrix: a scipy sparse matrix of images x labels is needed, not ndarray"),
+        ("ease", {"a": 1}, {}, "matrix: dict of shape (), object; give a matrix of images x labels"),
+        ("ease", LABELS * 0, {}, "matrix: no image has a label"),
         ("ease", -LABELS, {}, "matrix: -2 to -1; whole numbers from 0 are needed"),
         ("ease", LABELS * 0.5, {}, "matrix: 0.5 to 1; whole numbers"),
         ("ease", LABELS * np.nan, {}, "matrix: a number is not finite"),

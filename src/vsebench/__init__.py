@@ -4,6 +4,7 @@ As a library: `fit`, `load`, `evaluate`, `read` and `methods`, described in `vse
 """
 
 import importlib
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -15,7 +16,14 @@ __all__ = ["Fitted", "Results", "UserError", "evaluate", "fit", "load", "methods
 
 def __getattr__(name: str) -> Any:
     """Import a name of the library on first use, since importing numba and polars takes most of a second."""
+    if name == "__version__":
+        return version("vsebench")
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module = "vsebench.core.errors" if name == "UserError" else "vsebench.library"
     return getattr(importlib.import_module(module), name)
+
+
+def __dir__() -> list[str]:
+    """Return the names of the library, so that a notebook completes them before their first use."""
+    return sorted([*__all__, "__version__"])

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from vsebench import models
@@ -29,6 +29,7 @@ from vsebench.evaluation.measuring import Measured, Ranked, measure
 from vsebench.evaluation.metrics.base import load_metric
 from vsebench.evaluation.ranking import check_finite, list_tops, rank, rank_images
 from vsebench.evaluation.summary import summarise
+from vsebench.formats.in_memory import GivenLabels, labels_of
 from vsebench.formats.scores_file import numbers_of, read_scores
 from vsebench.methods.base import Fitter, Settings, load_method, read_settings, with_factors
 from vsebench.methods.outside.given_scores import ScoreMatrix
@@ -39,7 +40,7 @@ from vsebench.selection import Search, select
 from vsebench.training import Attempt, refit
 
 VALIDATION_IMAGES = 20000
-LARGEST_COUNT = np.iinfo(np.int32).max
+Texts = NDArray[np.str_]
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,8 @@ class Fitted:
     model : the model, as in a run's model.npz
     labels : the training labels, one row per image; None for a loaded model
     features : the features of the training images, if the method was given any
+    names : the names of the labels, if the matrix had any; None for a loaded model
+    images : the ids of the training images, if the matrix had any
     """
 
     method: str
@@ -62,37 +65,54 @@ class Fitted:
     model: Model
     labels: LabelMatrix | None = None
     features: Features | None = None
+    names: list[str] | None = None
+    images: list[str] | None = None
 
-    def top(self, images: ArrayLike | None = None, k: int = 10) -> tuple[Ids, Matrix]:
+    def top(self, images: ArrayLike | None = None, k: int = 10) -> tuple[Ids | Texts, Matrix]:
         """Rank the labels that images of the fitted matrix do not have.
 
         Parameters
         ----------
-        images : (n,) row numbers of the fitted matrix; None: all images
+        images : (n,) row numbers of the fitted matrix, or ids if it had any; None: all images
         k : number of labels per image
 
         Returns
         -------
-        labels (n, k) int32 and scores (n, k) float32, best first; of equal scores, the smaller label comes first. If
-        fewer than k labels are left for an image, its row ends in labels -1 with the score -inf.
+        labels (n, k) and scores (n, k) float32, best first; of equal scores, the smaller label comes first. Labels are
+        names where the fitted matrix had some, and else the numbers of its columns, int32. If fewer than k labels are
+        left for an image, its row ends in labels "" or -1 with the score -inf.
         """
         if self.labels is None:
             raise UserError("top: a loaded model does not contain the images' labels; use annotate, or fit again")
         n_images = self.labels.n_rows
-        rows = np.arange(n_images) if images is None else np.asarray(images)
+        rows = np.arange(n_images) if images is None else self._rows(np.asarray(images))
         if rows.ndim != 1 or rows.dtype.kind not in "iu" or not ((rows >= 0) & (rows < n_images)).all():
             raise UserError(f"images: a list of row numbers from 0 to {n_images - 1} is needed")
         chosen: Ids = np.array(rows, dtype=np.int32)
         features = None if self.features is None else self.features.rows(chosen)
-        return _first(self.model, Queries(chosen, self.labels.rows(chosen), features), k)
+        return self._named(*_first(self.model, Queries(chosen, self.labels.rows(chosen), features), k))
 
-    def annotate(self, features: Any = None, labels: Any = None, k: int = 5) -> tuple[Ids, Matrix]:
+    def _rows(self, images: NDArray[Any]) -> NDArray[Any]:
+        """Return the row numbers of images that are given by their ids; row numbers stay."""
+        if self.images is None or images.dtype.kind != "U":
+            return images
+        row_of = {name: row for row, name in enumerate(self.images)}
+        unknown = [name for name in images.ravel().tolist() if name not in row_of]
+        if unknown:
+            raise UserError(f"images: there is no image {unknown[0]!r}")
+        return np.array([row_of[name] for name in images.tolist()], dtype=np.int64)
+
+    def _named(self, labels: Ids, scores: Matrix) -> tuple[Ids | Texts, Matrix]:
+        """Return labels by their names, if these are known, with their scores."""
+        return (labels if self.names is None else np.array([*self.names, ""])[labels]), scores
+
+    def annotate(self, features: Any = None, labels: Any = None, k: int = 5) -> tuple[Ids | Texts, Matrix]:
         """Rank the labels of new images, by their features or their known labels.
 
         Parameters
         ----------
         features : (n, d) numbers, dense or scipy sparse, if the model uses features
-        labels : (n, n_labels) scipy sparse counts, the known labels, which are not ranked
+        labels : the known labels, which are not ranked: (n, n_labels) counts, or any other form of `fit`'s `matrix`
         k : number of labels per image
 
         Returns
@@ -107,14 +127,18 @@ class Fitted:
         if features is None and labels is None:
             raise UserError("annotate: give features or labels of the new images")
         rows = None if features is None else features_of(features, None)
-        known = LabelMatrix.empty(rows.n_images, self.model.n_labels) if rows and labels is None else matrix_of(labels)
+        known = (
+            LabelMatrix.empty(rows.n_images, self.model.n_labels)
+            if rows and labels is None
+            else labels_of(labels, self.names, can_be_empty=True).matrix
+        )
         if known.n_labels != self.model.n_labels:
             raise UserError(f"labels: {known.n_labels} columns, but the model has {self.model.n_labels} labels")
         if rows is not None and rows.n_images != known.n_rows:
             raise UserError(f"features: {rows.n_images} rows for {known.n_rows} rows of labels")
         n_images = known.n_rows
         values: Rows = None if rows is None else rows.rows(np.arange(n_images))
-        return _first(self.model, Queries(np.full(n_images, -1, dtype=np.int32), known, values), k)
+        return self._named(*_first(self.model, Queries(np.full(n_images, -1, dtype=np.int32), known, values), k))
 
     def save(self, path: str | Path) -> None:
         """Write the model to a file that `load` and `vsebench annotate` read."""
@@ -171,7 +195,9 @@ def fit(
     Parameters
     ----------
     method : one of `methods()`
-    matrix : (n_images, n_labels) scipy sparse; a positive whole number is how often the image has the label
+    matrix : (n_images, n_labels) scipy sparse or array; a positive whole number is how often the image has the label.
+        Or a list with a list of labels for each image, or a polars or pandas table: with the columns `image` and
+        `label`, or with one column per label. Names are kept, and sorted unless they are columns.
     features : (n_images, d) finite numbers, dense or scipy sparse, if the method needs them
     word_vectors : (n_labels, d) finite numbers, if the method needs them; zeros for a label without a vector
     factors : dimension K of the embeddings, if the method has embeddings and its file does not set `factors`
@@ -188,7 +214,8 @@ def fit(
         needs an argument that is missing, or training diverged.
     """
     variant = _variant(method, factors, settings)
-    labels, given, vectors = _inputs(matrix, features, word_vectors)
+    named, given, vectors = _inputs(matrix, features, word_vectors)
+    labels = named.matrix
     _check_needs(variant, _provided(given, vectors) | {"known_labels"})
     _check_count("seed", seed, 0)
     _check_count("threads", threads, 1)
@@ -209,7 +236,7 @@ def fit(
             chosen = Attempt(variant.settings, epochs, None)
             chosen, _, model = refit(variant.method, chosen, problem, case)
     check_finite(model, str(case))
-    return Fitted(method, chosen.settings.given(), chosen.epochs, model, labels, given)
+    return Fitted(method, chosen.settings.given(), chosen.epochs, model, labels, given, named.labels, named.images)
 
 
 def load(path: str | Path) -> Fitted:
@@ -244,7 +271,7 @@ def evaluate(
     scores : name -> scores of a model that was trained elsewhere, the same for all seeds: a (n_images, n_labels) array;
         a pair of arrays (n_images, K) and (n_labels, K), whose inner products are the scores; or the path of a file
         (`vsebench.formats.scores_file`), whose images and labels are matched by `names`
-    names : ids of the images and names of the labels, in the order of the matrix
+    names : ids of the images and names of the labels, in the order of the matrix; None: those of a table of pairs
     seeds : the seeds, or their number: 3 stands for the seeds 1, 2 and 3
     metrics : names of metrics, such as recall@10, ndcg@10, map or mrr
     bootstrap : number of resamples for the intervals
@@ -262,7 +289,10 @@ def evaluate(
     """
     _check_evaluation(methods if not scores else [*methods, *scores], metrics, seeds, bootstrap, threads)
     variants = [_variant(name, factors, None) for name in methods]
-    labels, given, vectors = _inputs(matrix, features, word_vectors)
+    named, given, vectors = _inputs(matrix, features, word_vectors)
+    labels = named.matrix
+    if names is None and named.images is not None and named.labels is not None:
+        names = (named.images, named.labels)
     outside = {name: _outside(name, value, labels, names) for name, value in (scores or {}).items()}
     rules = load_protocol(protocol)
     provided = _provided(given, vectors) | (set() if rules.new_images else {"known_labels"})
@@ -333,30 +363,10 @@ def _variant(name: str, factors: int, changes: dict[str, Any] | None) -> _Varian
 
 def _inputs(
     matrix: Any, features: Any, word_vectors: ArrayLike | None
-) -> tuple[LabelMatrix, Features | None, WordVectors | None]:
-    labels = matrix_of(matrix)
-    given = None if features is None else features_of(features, labels.n_rows)
-    return labels, given, None if word_vectors is None else _word_vectors(word_vectors, labels.n_labels)
-
-
-def matrix_of(matrix: Any) -> LabelMatrix:
-    """Return the labels in a scipy sparse matrix of counts, (n_images, n_labels)."""
-    if not sparse.issparse(matrix) or matrix.ndim != 2:
-        raise UserError(f"matrix: a scipy sparse matrix of images x labels is needed, not {type(matrix).__name__}")
-    if matrix.shape[0] == 0 or matrix.shape[1] == 0:
-        raise UserError(f"matrix: shape {matrix.shape}; one row per image and one column per label is needed")
-    if matrix.dtype.kind not in "buif":
-        raise UserError(f"matrix: numbers are needed, not {matrix.dtype}")
-    rows = sparse.csr_array(matrix.astype(np.float64), copy=True)
-    rows.sum_duplicates()
-    rows.eliminate_zeros()
-    if not np.isfinite(rows.data).all():
-        raise UserError("matrix: a number is not finite; counts are needed")
-    if (rows.data < 0).any() or (rows.data != np.floor(rows.data)).any() or (rows.data > LARGEST_COUNT).any():
-        raise UserError(f"matrix: {rows.data.min():g} to {rows.data.max():g}; whole numbers from 0 are needed")
-    return LabelMatrix(
-        int(rows.shape[1]), rows.indptr.astype(np.int64), rows.indices.astype(np.int32), rows.data.astype(np.int32)
-    )
+) -> tuple[GivenLabels, Features | None, WordVectors | None]:
+    labels = labels_of(matrix)
+    given = None if features is None else features_of(features, labels.matrix.n_rows)
+    return labels, given, None if word_vectors is None else _word_vectors(word_vectors, labels.matrix.n_labels)
 
 
 def features_of(features: Any, n_images: int | None) -> Features:

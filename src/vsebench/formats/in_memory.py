@@ -1,0 +1,138 @@
+"""Labels of images that are given in a notebook: a matrix, lists, or a table of polars or pandas."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from vsebench.core.errors import UserError
+from vsebench.data.problem import LabelMatrix
+
+LARGEST_COUNT = np.iinfo(np.int32).max
+FORMS = (
+    "a matrix of images x labels (scipy sparse or an array), a list of labels per image, or a table with the columns"
+    " `image` and `label` or with a column per label"
+)
+
+
+@dataclass(frozen=True)
+class GivenLabels:
+    """The labels of images, with names where the caller gave some.
+
+    Attributes
+    ----------
+    matrix : one row per image, one column per label
+    images : the id of each image, or None
+    labels : the name of each label, or None
+    """
+
+    matrix: LabelMatrix
+    images: list[str] | None = None
+    labels: list[str] | None = None
+
+
+def labels_of(given: Any, known: Sequence[str] | None = None, can_be_empty: bool = False) -> GivenLabels:
+    """Return the labels in a matrix, in lists or in a table.
+
+    Parameters
+    ----------
+    given : one of
+        - (n_images, n_labels) scipy sparse or array; a positive whole number is how often the image has the label
+        - a list with a list of labels for each image; the labels are sorted by name
+        - a polars or pandas table with the columns `image` and `label`, one row per pair; both are sorted by name
+        - a polars or pandas table of numbers with one row per image and one column per label
+    known : names of the labels of a fitted model, which lists and tables must use; None: the names are those found
+    can_be_empty : whether it is allowed that no image has a label
+
+    Raises
+    ------
+    UserError
+        The form is another one, a number is negative, not whole or too large, or there is no label at all.
+    """
+    labels = _read(given, known)
+    if not (labels.matrix.n_pairs or can_be_empty):
+        raise UserError("matrix: no image has a label; a positive number says that an image has a label")
+    return labels
+
+
+def _read(given: Any, known: Sequence[str] | None) -> GivenLabels:
+    if sparse.issparse(given):
+        return GivenLabels(matrix_of(given))
+    if hasattr(given, "columns") and hasattr(given, "to_numpy"):
+        return of_table(given, known)
+    if isinstance(given, list | tuple) and all(is_list_of_labels(labels) for labels in given):
+        rows = [row for row, labels in enumerate(given) for _ in labels]
+        names = [str(label) for labels in given for label in labels]
+        return of_pairs(np.array(rows, dtype=np.int64), names, len(given), known)
+    try:
+        values = np.asarray(given)
+    except ValueError as error:
+        raise UserError(f"matrix: not a table of numbers ({error}); give {FORMS}") from None
+    if values.ndim != 2 or values.dtype.kind not in "buif":
+        raise UserError(f"matrix: {type(given).__name__} of shape {values.shape}, {values.dtype}; give {FORMS}")
+    return GivenLabels(matrix_of(sparse.csr_array(values)))
+
+
+def is_list_of_labels(labels: Any) -> bool:
+    """Return whether a value is a list of texts, or empty; a list of numbers is a row of a matrix."""
+    return isinstance(labels, list | tuple | set | frozenset) and all(isinstance(label, str) for label in labels)
+
+
+def of_table(table: Any, known: Sequence[str] | None) -> GivenLabels:
+    """Return the labels in a table of polars or pandas."""
+    columns = [str(name) for name in table.columns]
+    if {"image", "label"} <= set(columns):
+        ids, labels = (column_of(table, name) for name in ("image", "label"))
+        images, rows = np.unique(np.array(ids, dtype=np.str_), return_inverse=True)
+        return of_pairs(rows, labels, len(images), known, images.tolist())
+    if known is not None and columns != list(known):
+        raise UserError(f"labels: the table's columns are not the model's {len(known)} labels in their order")
+    values = table.to_numpy()
+    if values.dtype.kind not in "buif":
+        raise UserError(f"matrix: a table without the columns `image` and `label` needs numbers alone; give {FORMS}")
+    return GivenLabels(matrix_of(sparse.csr_array(values)), None, columns)
+
+
+def column_of(table: Any, name: str) -> list[str]:
+    """Return a column as texts; a missing value raises a `UserError`."""
+    values = table[name].to_list()
+    for row, value in enumerate(values):
+        if value is None or value != value:
+            raise UserError(f"matrix: row {row + 1} of the table: the {name} is missing")
+    return [str(value) for value in values]
+
+
+def of_pairs(
+    rows: Any, names: list[str], n_images: int, known: Sequence[str] | None, images: list[str] | None = None
+) -> GivenLabels:
+    """Return the labels of pairs of an image's row and a label's name."""
+    labels = sorted(set(names)) if known is None else list(known)
+    column = {name: n for n, name in enumerate(labels)}
+    unknown = sorted(set(names) - column.keys())
+    if unknown:
+        raise UserError(f"labels: the model has no label {unknown[0]!r} ({len(unknown)} unknown ones in all)")
+    columns = np.array([column[name] for name in names], dtype=np.int64)
+    pairs = sparse.coo_array((np.ones(len(names)), (rows, columns)), shape=(n_images, len(labels)))
+    return GivenLabels(matrix_of(pairs), images, labels)
+
+
+def matrix_of(matrix: Any) -> LabelMatrix:
+    """Return the labels in a scipy sparse matrix of counts, (n_images, n_labels)."""
+    if matrix.ndim != 2 or matrix.shape[0] == 0 or matrix.shape[1] == 0:
+        raise UserError(f"matrix: shape {matrix.shape}; one row per image and one column per label is needed")
+    if matrix.dtype.kind not in "buif":
+        raise UserError(f"matrix: numbers are needed, not {matrix.dtype}")
+    rows = sparse.csr_array(matrix.astype(np.float64), copy=True)
+    if not np.isfinite(rows.data).all():
+        raise UserError("matrix: a number is not finite; counts are needed")
+    rows.sum_duplicates()
+    rows.eliminate_zeros()
+    if (rows.data < 0).any() or (rows.data != np.floor(rows.data)).any() or (rows.data > LARGEST_COUNT).any():
+        raise UserError(f"matrix: {rows.data.min():g} to {rows.data.max():g}; whole numbers from 0 are needed")
+    if rows.data.sum() > LARGEST_COUNT:
+        raise UserError(f"matrix: the counts add up to {rows.data.sum():g}; at most {LARGEST_COUNT} are possible")
+    return LabelMatrix(
+        int(rows.shape[1]), rows.indptr.astype(np.int64), rows.indices.astype(np.int32), rows.data.astype(np.int32)
+    )
