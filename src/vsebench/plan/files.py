@@ -157,7 +157,7 @@ def read_source(model: Any, folder: Path, source: str, key: str, reader: str, hi
     """Read a file of config/siblings or config/word_vectors, whose adapter must define the function `reader`."""
     path = folder / f"{source}.yaml"
     if not re.fullmatch(DATASET_NAME, source) or not path.is_file():
-        raise UserError(f"{key}: {source!r} has no file {path}; there are {names_in(folder)}{hint}")
+        raise UserError(f"{key}: {source!r} has no file {path}; {instead(source, names_in(folder), folder.name)}{hint}")
     config = read_config(model, path)
     adapter = load_adapter(config.adapter, str(path), reader)
     check(adapter.Options, config.options, f"{path}: options")
@@ -185,14 +185,14 @@ def read_named(model: Any, folder: Path, name: str, where: str) -> Any:
     check_name(DATASET_NAME if model is DatasetConfig else VARIANT_NAME, folder.name, name, where)
     path = folder / f"{name}.yaml"
     if not path.is_file():
-        known = sorted(file.stem for file in folder.glob("*.yaml"))
-        raise UserError(f"{where}: {folder.name}: {name!r} has no file {path}; {instead(name, known, folder.name)}")
+        nearest = instead(name, names_in(folder), folder.name)
+        raise UserError(f"{where}: {folder.name}: {name!r} has no file {path}; {nearest}")
     return read_method_config(path) if model is MethodConfig else read_config(model, path)
 
 
-def names_in(folder: Path) -> str:
-    """Return the names of the YAML files in a folder, as text."""
-    return ", ".join(sorted(file.stem for file in folder.glob("*.yaml")))
+def names_in(folder: Path) -> list[str]:
+    """Return the names of the YAML files in a folder, sorted."""
+    return sorted(file.stem for file in folder.glob("*.yaml"))
 
 
 def check_keys(file: Path) -> None:
