@@ -1,6 +1,6 @@
 """The exception for a user's mistake or a bad file, and the message of a missing package."""
 
-LONGEST = 1000  # characters of a message, which may quote a table cell of any length
+LONGEST = 1000  # longest message in characters; it may quote a table cell of any length
 PEERS = {"cornac", "implicit", "lightfm"}  # import names of the packages that `make setup-peers` installs
 ONNX = "onnxruntime"  # the package that `make setup-images` installs
 
