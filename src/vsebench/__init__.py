@@ -14,7 +14,7 @@ __all__ = ["Fitted", "Results", "UserError", "evaluate", "fit", "load", "methods
 
 
 def __getattr__(name: str) -> Any:
-    """Import a name of the library on first use, since importing numba and polars takes most of a second."""
+    """Import a name of the library when it is first used, because importing numba and polars takes almost a second."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module = "vsebench.core.errors" if name == "UserError" else "vsebench.library"

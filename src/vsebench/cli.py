@@ -1,4 +1,4 @@
-"""The command line: one sub-command per stage of the workflow, and one per command for users."""
+"""The command line: one sub-command per stage of the workflow, and one per user command."""
 
 import argparse
 import importlib

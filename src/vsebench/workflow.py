@@ -23,7 +23,7 @@ PAUSE = 15.0  # seconds between two messages about the time left, and before the
 
 
 def discard_leftovers() -> None:
-    """Delete temporary files whose names contain the id of a process that no longer runs."""
+    """Delete temporary files whose names contain the id of a process that has ended."""
     for folder in ("data", "results", "figures"):
         for path in Path(folder).rglob(".*.tmp.*"):
             process = path.name.rpartition(".tmp")[0].rpartition(".")[2]
@@ -39,7 +39,7 @@ def is_running(process: str) -> bool:
     except (ProcessLookupError, ValueError):
         return False
     except PermissionError:
-        return True  # a process of another user
+        return True  # it is a process of another user
     return True
 
 
@@ -48,7 +48,7 @@ def discard_stale_kernels() -> None:
 
     numba compares a compiled kernel only with the kernel's own file, not with the files of functions that it inlines.
     It also writes the index of its cache before the code. If it is killed in between, or if another process reads the
-    cache at that moment, old code is taken for that of the edited source.
+    cache at that moment, old code is used for the edited source.
     """
     for compiled in PACKAGE.rglob("__pycache__/*.nbc"):
         source = compiled.parent.parent / f"{compiled.name.partition('.')[0]}.py"
@@ -61,7 +61,7 @@ def discard_stale_kernels() -> None:
 
 
 def warn_about_other_run(configuration: str) -> None:
-    """Warn if results/ contains files of a run whose configuration has another name; this run does not delete them."""
+    """Warn if results/ has files of a run whose configuration has another name; this run does not delete them."""
     with suppress(UserError):
         other = read_outline(Path("results/outline.json")).configuration
         if other != configuration:
@@ -78,7 +78,7 @@ def lift_default_rate(scheduler: Any) -> None:
 
     To enforce a limit, Snakemake 9.27 looks for jobs to start not only after each job, but also whenever a timer ends.
     After a hundred jobs it checks all inputs of all waiting jobs a hundred times per second, which keeps a core busy.
-    No option turns the limit off.
+    No option turns this limit off.
     """
     limiter = scheduler.job_rate_limiter
     if limiter and (limiter.max_jobs, limiter.timespan) == (100, 1):
@@ -114,7 +114,7 @@ def print_results(made: Collection[str], tables: int, figures: int) -> None:
 
 
 class TimeLeft(logging.Handler):
-    """A handler of Snakemake's messages about jobs, which reports from time to time how long the rest will take.
+    """A handler of Snakemake's messages about jobs, which regularly reports how long the rest will take.
 
     A job is expected to take the mean time of the finished jobs of its rule in this run or, if there are none yet, of
     all finished jobs.
