@@ -18,20 +18,20 @@ def add_case_arguments(parser: argparse.ArgumentParser) -> None:
     add_need_arguments(parser)
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--protocol", required=True)
-    parser.add_argument("--variant", required=True, help="name of the method with its settings, in the results")
+    parser.add_argument("--variant", required=True, help="name of the variant in the results")
     parser.add_argument("--module", required=True, help="name of a method in vsebench.methods")
     parser.add_argument("--settings", type=json.loads, required=True, help="JSON: the method's settings")
     parser.add_argument("--chosen", type=Path, help="run.json with the settings to use in place of --settings")
-    parser.add_argument("--members", type=Path, nargs="+", help="run.json of each member of an ensemble")
+    parser.add_argument("--members", type=Path, nargs="+", help="run.json file of each member of an ensemble")
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--epochs", type=json.loads, help='JSON: {"maximum": ..., "patience": ...}, if it has epochs')
-    parser.add_argument("--metric", help="validation metric, such as ndcg@10; without it, nothing is chosen")
+    parser.add_argument("--metric", help="validation metric, such as ndcg@10; without it, nothing is tuned")
     parser.add_argument("--no-refit", action="store_true", help="keep the validation labels out of the tested model")
     parser.add_argument("--images", type=int, default=0, help="maximum number of validation images")
     parser.add_argument("--grid", type=json.loads, default={}, help="JSON: the values to try for each setting")
-    parser.add_argument("--more-seeds", type=int, nargs="+", default=[], help="seeds to choose the settings by as well")
-    parser.add_argument("--beyond", type=int, default=0, help="maximum number of attempts beyond the edges of the grid")
+    parser.add_argument("--more-seeds", type=int, nargs="+", default=[], help="further seeds to choose the settings by")
+    parser.add_argument("--beyond", type=int, default=0, help="maximum number of configurations to try beyond the grid")
 
 
 def add_need_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,7 +47,7 @@ def open_method(arguments: argparse.Namespace) -> tuple[type[Fitter], Search | N
     if issubclass(method, Method) != (arguments.epochs is not None):
         raise UserError(f"{where}: {epochs_mistake(method)}")
     if arguments.epochs is not None and arguments.metric is None:
-        raise UserError("--metric: epochs are chosen by a metric; name one, such as ndcg@10")
+        raise UserError("--metric: missing, but epochs are chosen by a metric; name one, such as ndcg@10")
     if arguments.metric is None:
         return method, None
     limits = None if arguments.epochs is None else check(Epochs, arguments.epochs, where)
@@ -57,7 +57,7 @@ def open_method(arguments: argparse.Namespace) -> tuple[type[Fitter], Search | N
 
 
 def open_settings(arguments: argparse.Namespace, method: type[Fitter]) -> tuple[Settings, int | None]:
-    """Return the method's settings, and the seed that chose them if they are those of `--chosen`."""
+    """Return the method's settings, and the seed that chose them if `--chosen` is given."""
     if arguments.members:
         members = [read_member(path) for path in arguments.members]
         return read_settings(method, {"members": members}, "--members"), None

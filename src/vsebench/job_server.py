@@ -1,7 +1,7 @@
-"""A server that imports the packages once and forks a process per job, since imports take most of a small job's time.
+"""A server that imports the packages once and forks a process per job: imports take most of a small job's time.
 
 The server imports a stage before the first job of that stage. The script workflow/start_job.py requests a job and waits
-for it. Like any process, a job has its own arguments, environment, folder and streams. It ends with Snakemake.
+for it. Like any process, a job has its own arguments, environment, folder and streams. It ends when Snakemake ends.
 """
 
 import atexit
@@ -24,11 +24,11 @@ from pathlib import Path
 
 # The environment variable that names the server's socket; if it is not set, jobs start without a server.
 SERVER = "VSEBENCH_SERVER"
-# Modules that the stage `figure` imports on demand, since no figure needs all of them.
+# Modules that the stage `figure` imports on demand, because no figure needs all of them.
 DRAWING = [*(f"matplotlib.backends.backend_{name}" for name in ("agg", "pdf", "svg")), "seaborn"]
 
 _STARTED = time.time()
-_SERVERS: list["subprocess.Popen[bytes]"] = []  # keeps their standard inputs open; at its end, a server stops
+_SERVERS: list["subprocess.Popen[bytes]"] = []  # keeps their standard inputs open; a server stops when its input ends
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Job:
 def start() -> None:
     """Start the server for the jobs of this process; it ends when this process does.
 
-    Where sockets cannot be created, no server is started, and every job imports the packages itself.
+    If sockets cannot be created, no server is started, and every job imports the packages itself.
     """
     folder = Path(tempfile.mkdtemp(prefix="vsebench-"))
     path = folder / "jobs"
@@ -92,7 +92,7 @@ def start() -> None:
 def serve(listener: socket.socket, end: int) -> Job | None:
     """Fork a job for each connection and send back its exit status, until the stream `end` is closed.
 
-    In the process of a job, the job to run is returned; in the server itself, None.
+    Returns the job to run in the process of a job, and None in the server itself.
     """
     jobs: dict[int, socket.socket] = {}
     woken, wake = socket.socketpair()
@@ -112,7 +112,7 @@ def serve(listener: socket.socket, end: int) -> Job | None:
                         return job
                 elif key.fileobj is woken:
                     woken.recv(4096)
-                else:  # the process that requested this job has ended
+                else:  # the process that requested the job has ended
                     selector.unregister(key.fileobj)
                     os.kill(key.data, signal.SIGTERM)
             _send_exit_statuses(jobs, selector)
@@ -187,7 +187,7 @@ def _main(listener: str, folder: str) -> int:
 
     import vsebench.kernels  # noqa: F401
 
-    numba.njit("void()")(lambda: None)  # the first kernel of a process takes a tenth of a second longer
+    numba.njit("void()")(lambda: None)  # a process's first kernel takes a tenth of a second longer
     gc.freeze()
     if job := serve(socket.socket(fileno=int(listener)), sys.stdin.fileno()):
         status = job.run()

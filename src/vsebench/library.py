@@ -1,6 +1,6 @@
 """The library: fit a method to a sparse matrix, rank labels, evaluate methods under a protocol, read a finished run.
 
-The code is that of the workflow's stages, so the same data, settings and seed give the same bytes. A mistake in an
+It uses the code of the workflow's stages, so the same data, settings and seed give the same bytes. A mistake in an
 argument raises a `UserError`, whose message is one line.
 """
 
@@ -50,10 +50,10 @@ class Fitted:
     Attributes
     ----------
     method : the name of the method's file in config/methods; empty for a loaded model
-    settings : all settings of the fit
+    settings : all settings that the fit used
     epochs : number of training epochs; None if the method is not trained by epochs
     model : the model, as in a run's model.npz
-    labels : the training labels, one row per image; None for a loaded model
+    labels : the labels of the fitted matrix, one row per image; None for a loaded model
     features : the features of the training images, if the method was given any
     names : the names of the labels, if the matrix had any; None for a loaded model
     images : the ids of the training images, if the matrix had any
@@ -83,11 +83,11 @@ class Fitted:
         left for an image, its row ends in labels "" or -1 with the score -inf.
         """
         if self.labels is None:
-            raise UserError("top: a loaded model does not contain the images' labels; use annotate, or fit again")
+            raise UserError("top: a loaded model has no labels of images; use annotate, or fit again")
         n_images = self.labels.n_rows
         rows = np.arange(n_images) if images is None else self._rows(np.asarray(images))
         if rows.ndim != 1 or rows.dtype.kind not in "iu" or not ((rows >= 0) & (rows < n_images)).all():
-            raise UserError(f"images: a list of row numbers from 0 to {n_images - 1} is needed")
+            raise UserError(f"images: must be a list of row numbers from 0 to {n_images - 1}")
         chosen: Ids = np.array(rows, dtype=np.int32)
         features = None if self.features is None else self.features.rows(chosen)
         return self._named(*_first(self.model, Queries(chosen, self.labels.rows(chosen), features), k))
@@ -122,7 +122,7 @@ class Fitted:
         Raises
         ------
         UserError
-            The model can score only the images that it was fitted to, as for VSE-fs.
+            The model can score only the images that it was fitted to (for example VSE-fs).
         """
         if features is None and labels is None:
             raise UserError("annotate: give features or labels of the new images")
@@ -135,7 +135,7 @@ class Fitted:
         if known.n_labels != self.model.n_labels:
             raise UserError(f"labels: {known.n_labels} columns, but the model has {self.model.n_labels} labels")
         if rows is not None and rows.n_images != known.n_rows:
-            raise UserError(f"features: {rows.n_images} rows for {known.n_rows} rows of labels")
+            raise UserError(f"features: {rows.n_images} rows, but `labels` has {known.n_rows}")
         n_images = known.n_rows
         values: Rows = None if rows is None else rows.rows(np.arange(n_images))
         return self._named(*_first(self.model, Queries(np.full(n_images, -1, dtype=np.int32), known, values), k))
@@ -163,18 +163,18 @@ class Results:
 
     @property
     def summary(self) -> pl.DataFrame:
-        """Means over seeds, with differences from the best method (columns: `core.schemas.SUMMARY`)."""
+        """Means over seeds, and differences from the best method (columns: `core.schemas.SUMMARY`)."""
         return self.table("summary")
 
     def table(self, name: str) -> pl.DataFrame:
         """Return one of the `tables` by its name."""
         if name not in self.tables:
-            raise UserError(f"{self.folder}: no table {name!r}; there are {', '.join(self.tables)}")
+            raise UserError(f"{self.folder}: no table {name!r}; the tables are {', '.join(self.tables)}")
         return read_parquet(self.folder / f"{name}.parquet")
 
 
 def methods() -> list[str]:
-    """Return the names of all methods, which are those of the files in config/methods."""
+    """Return the names of all methods: the names of the files in config/methods."""
     return sorted(path.stem for path in _methods_folder().glob("*.yaml"))
 
 
@@ -202,9 +202,9 @@ def fit(
     word_vectors : (n_labels, d) finite numbers, if the method needs them; zeros for a label without a vector
     factors : dimension K of the embeddings, if the method has embeddings and its file does not set `factors`
     seed : seed of all random numbers
-    epochs : number of epochs. If None, the number is chosen on labels that are held out by the protocol `distinct`, or
-        by `images` if the method uses features only; then the method is fitted to all labels.
-    settings : replace settings in the file of config/methods, which are not tuned for this matrix
+    epochs : number of epochs. If None, the number is chosen on labels that the protocol `distinct` holds out (`images`
+        if the method uses only features), and the method is then fitted to all labels.
+    settings : settings that replace those in config/methods, which are not tuned for this matrix
     threads : number of threads, which does not affect the result
 
     Raises
@@ -222,7 +222,7 @@ def fit(
     if epochs is not None:
         _check_count("epochs", epochs, 1)
         if variant.epochs is None:
-            raise UserError(f"{method}: epochs: this method is not trained by epochs; leave them out")
+            raise UserError(f"{method}: epochs: this method is not trained by epochs; leave `epochs` out")
     protocol = "distinct" if "known_labels" in variant.method.needs or given is None else "images"
     case = Case(Task("matrix", protocol), method, seed)
     with workers(threads) as pool:
@@ -240,7 +240,7 @@ def fit(
 
 
 def load(path: str | Path) -> Fitted:
-    """Read a model.npz that `Fitted.save` or a run has written, to annotate new images."""
+    """Read a model.npz that `Fitted.save` or a run wrote, to annotate new images."""
     return Fitted("", {}, None, models.load(Path(path)))
 
 
@@ -261,7 +261,7 @@ def evaluate(
 ) -> pl.DataFrame:
     """Hold out labels or images, fit methods to the rest, and measure how well they rank the held-out labels.
 
-    Settings are taken from config/methods and are not tuned. Epochs are chosen on validation labels.
+    Settings are taken from config/methods and not tuned. Numbers of epochs are chosen on validation labels.
 
     Parameters
     ----------
@@ -279,8 +279,8 @@ def evaluate(
     Returns
     -------
     A table with one row per method and metric: mean over seeds (`value`), 95 % interval (`ci_low`, `ci_high`),
-    difference from the best method, and p-value of the difference. The columns are those of `core.schemas.SUMMARY`
-    without the task.
+    difference from the best method, and p-value of the difference. `core.schemas.SUMMARY` describes the columns; those
+    of the task are left out.
 
     Raises
     ------
@@ -325,7 +325,7 @@ def read(folder: str | Path = "results") -> Results:
     """Open the results of a finished run."""
     results = Results(Path(folder))
     if "metrics" not in results.tables:
-        raise UserError(f"{folder}: no metrics.parquet; name the folder of the results of a finished run")
+        raise UserError(f"{folder}: contains no metrics.parquet; name the results folder of a finished run")
     return results
 
 
@@ -341,7 +341,7 @@ class _Variant:
 
 
 def _methods_folder() -> Path:
-    """Return config/methods: within the package if that is a wheel's, next to `src` in a repository."""
+    """Return config/methods: inside an installed package, or next to `src` in the repository."""
     package = Path(__file__).parent
     carried = package / "config" / "methods"
     return carried if carried.is_dir() else package.parents[1] / "config" / "methods"
@@ -352,7 +352,7 @@ def _variant(name: str, factors: int, changes: dict[str, Any] | None) -> _Varian
         raise UserError(f"there is no method {name!r}; {did_you_mean(name, methods())}vsebench.methods() lists all")
     config = read_method_config(_methods_folder() / f"{name}.yaml")
     if config.members:
-        raise UserError(f"{name}: an ensemble adds up other methods of a run; add it to a run's `methods`")
+        raise UserError(f"{name}: an ensemble needs the other methods of a run; add it to a run's `methods`")
     method = load_method(config.method)
     values = with_factors(method, config.settings, factors) | (changes or {})
     if "normalise" in method.settings_type.model_fields and values.get("normalise") is None:
@@ -378,7 +378,7 @@ def features_of(features: Any, n_images: int | None) -> Features:
         else:
             values = np.ascontiguousarray(features, dtype=np.float32)
     except (TypeError, ValueError) as error:
-        raise UserError(f"features: not a table of numbers ({error})") from None
+        raise UserError(f"features: not a matrix of numbers ({error})") from None
     if values.ndim != 2 or n_images not in (None, values.shape[0]):
         expected = "one row per image is" if n_images is None else f"{n_images} rows, one per image, are"
         raise UserError(f"features: shape {values.shape}; {expected} needed")
@@ -404,7 +404,7 @@ def _check_needs(variant: _Variant, provided: set[str]) -> None:
     """Raise a `UserError` if a method needs an input that is not provided."""
     for need in ("features", "word_vectors"):
         if need in variant.method.needs - provided:
-            raise UserError(f"{variant.name}: this method needs {need}={need}")
+            raise UserError(f"{variant.name}: this method needs the argument {need}")
     obstacle = variant.method.obstacle(provided & NEEDS.keys())
     if obstacle is not None:
         raise UserError(f"{variant.name}: cannot run here: {obstacle}")
@@ -412,7 +412,7 @@ def _check_needs(variant: _Variant, provided: set[str]) -> None:
 
 def _check_count(name: str, value: Any, least: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise UserError(f"{name}: {value!r}; a whole number from {least} is needed")
+        raise UserError(f"{name}: is {value!r}; give a whole number from {least} on")
 
 
 def _check_evaluation(
@@ -420,7 +420,7 @@ def _check_evaluation(
 ) -> None:
     for key, value in (("methods", names), ("metrics", metrics)):
         if isinstance(value, str) or not value or len(set(value)) < len(value):
-            raise UserError(f"{key}: a list of different names is needed, not {value!r}")
+            raise UserError(f"{key}: must be a list of different names, not {value!r}")
     for metric in metrics:
         load_metric(metric)
     _check_count("bootstrap", bootstrap, 100)
@@ -428,7 +428,7 @@ def _check_evaluation(
     if isinstance(seeds, int):
         _check_count("seeds", seeds, 1)
     elif not len(seeds) or len(set(seeds)) < len(seeds):
-        raise UserError(f"seeds: different numbers are needed, not {seeds!r}")
+        raise UserError(f"seeds: must be different numbers, not {seeds!r}")
     else:
         for seed in seeds:
             _check_count("seeds", seed, 0)
@@ -467,12 +467,12 @@ def _ranked(
 
 
 def _outside(name: str, value: Any, labels: LabelMatrix, names: tuple[Sequence[str], Sequence[str]] | None) -> Model:
-    """Return the model of scores that were made elsewhere."""
+    """Return a model that contains scores computed elsewhere."""
     where = f"scores[{name!r}]"
     shape = (labels.n_rows, labels.n_labels)
     if isinstance(value, str | Path):
         if names is None or (len(names[0]), len(names[1])) != shape:
-            raise UserError(f"{where}: names: {shape[0]} ids of images and {shape[1]} names of labels are needed")
+            raise UserError(f"{where}: names: give {shape[0]} ids of images and {shape[1]} names of labels")
         given = read_scores(Path(value))
         known = Names(list(map(str, names[0])), list(map(str, names[1])))
         check_scores(given, known, Parts(None, np.ones(shape[0], np.bool_), np.ones(shape[1], np.bool_)))
@@ -480,7 +480,7 @@ def _outside(name: str, value: Any, labels: LabelMatrix, names: tuple[Sequence[s
     if isinstance(value, tuple):
         image, label = (numbers_of(part, where) for part in value)
         if (len(image), len(label)) != shape or image.shape[1] != label.shape[1]:
-            raise UserError(f"{where}: vectors of shape {image.shape} and {label.shape} for a matrix of shape {shape}")
+            raise UserError(f"{where}: vectors have shapes {image.shape} and {label.shape}, but the matrix {shape}")
         return models.Embeddings(image, label)
     matrix = numbers_of(value, where)
     if matrix.shape != shape:
@@ -489,7 +489,7 @@ def _outside(name: str, value: Any, labels: LabelMatrix, names: tuple[Sequence[s
 
 
 def _first(model: Model, queries: Queries, k: int) -> tuple[Ids, Matrix]:
-    """Return the first k labels that are not known, and their scores."""
+    """Return the first k labels that are not known labels, and their scores."""
     _check_count("k", k, 1)
     scores = np.where(queries.known.mask(), -np.inf, checked_scores(model, queries)).astype(np.float32)
     top = np.argsort(-scores, axis=1, kind="stable")[:, :k].astype(np.int32)

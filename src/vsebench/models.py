@@ -21,7 +21,7 @@ from vsebench.core.modules import modules_by_key
 from vsebench.core.storage import read_arrays, write_arrays
 from vsebench.data.problem import LabelMatrix, Matrix, Queries
 
-if TYPE_CHECKING:  # importing features imports SciPy, which most models do not need
+if TYPE_CHECKING:  # importing features loads SciPy, which most models do not need
     from vsebench.data.features import Rows
 
 VERSION = 1
@@ -42,12 +42,12 @@ class Model(ABC):
     def scores(self, queries: Queries) -> Matrix:
         """Return the scores of all labels, (n, n_labels) float32; larger is better.
 
-        Raises a `UserError` for images that the model cannot score: it may have vectors only for those of its data set.
+        Raises a `UserError` for images that the model cannot score: it may have vectors for its data set only.
         """
 
     @abstractmethod
     def largest_score(self) -> float:
-        """Return an upper bound of the absolute scores; NaN if the model contains NaN."""
+        """Return an upper bound on the absolute scores; NaN if the model contains NaN."""
 
     @abstractmethod
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -60,7 +60,7 @@ class Model(ABC):
 
     def has_finite_scores(self) -> bool:
         """Return whether all scores are certain to be finite."""
-        return self.largest_score() < LARGEST_SCORE  # False for NaN as well
+        return self.largest_score() < LARGEST_SCORE  # also False for NaN
 
 
 class ModelOfFields(Model):
@@ -98,7 +98,7 @@ class ModelOfFields(Model):
 
 
 def checked_scores(model: Model, queries: Queries) -> Matrix:
-    """Return a model's scores of all labels, (n, n_labels) float32, checked since kernels read them without checks.
+    """Return a model's scores of all labels, (n, n_labels) float32, checked, because kernels read them without checks.
 
     Raises a `UserError` if they have another shape or type, or are not contiguous.
     """
@@ -122,7 +122,7 @@ def _checked(array: Matrix, shape: tuple[int, int], name: str) -> Matrix:
 
 
 class Embedded(Model):
-    """A model whose scores are inner products of an image's vector and a label's vector, of K numbers each.
+    """A model whose scores are inner products of an image's vector and a label's vector, each with K numbers.
 
     A label's bias is an additional factor, which is 1 for every image.
     """
@@ -148,7 +148,7 @@ class Embedded(Model):
 
 
 class Thresholded(Model):
-    """A model that learns a threshold per image and label."""
+    """A model that also predicts a threshold for each image and label."""
 
     @abstractmethod
     def thresholds(self, queries: Queries) -> Matrix:
@@ -183,7 +183,7 @@ class Embeddings(ModelOfFields, Embedded):
 
 @dataclass(frozen=True)
 class LabelWeights(ModelOfFields):
-    """A model that scores a label by the sum of the weights that the image's known labels give it.
+    """A model in which a label's score is the sum of the weights that the image's known labels give to the label.
 
     Attributes
     ----------
@@ -201,7 +201,7 @@ class LabelWeights(ModelOfFields):
         return len(self.weight)
 
     def scores(self, queries: Queries) -> Matrix:
-        # Images have few labels, so adding up their rows is far less work than a product with a dense matrix.
+        # Images have few labels, so adding up the labels' rows is far less work than a product with a dense matrix.
         known = queries.known
         scores = np.zeros((known.n_rows, len(self.weight)), dtype=np.float32)
         for row, (first, last) in enumerate(zip(known.offsets[:-1], known.offsets[1:], strict=True)):
@@ -213,7 +213,7 @@ class LabelWeights(ModelOfFields):
 
 
 def by_frequency(labels: LabelMatrix) -> Embeddings:
-    """Return the model that scores a label by how often it occurs in `labels`, for every image of the data set."""
+    """Return a model that scores labels by how often they occur in `labels`, equally for every image."""
     occurrences = np.bincount(labels.label_of_pair, weights=labels.count_of_pair, minlength=labels.n_labels)
     ones = np.ones((labels.n_rows, 1), dtype=np.float32)
     return Embeddings(ones, occurrences.astype(np.float32)[:, np.newaxis])
@@ -233,14 +233,14 @@ def load(path: Path) -> Model:
     try:
         kind, version = str(arrays.pop("kind")), int(arrays.pop("version"))
         if version != VERSION:
-            raise ValueError(f"version {version} of the format, this release reads version {VERSION}")
+            raise ValueError(f"it has version {version} of the format, but this release reads {VERSION}")
         return model_class(kind).from_arrays(arrays)
     except (KeyError, ValueError, TypeError, UserError) as error:
         raise UserError(f"{path}: not a model ({error}); delete it and run again") from None
 
 
 def model_class(kind: str) -> type[Model]:
-    """Return the class of a kind: a class of this module, or of the `MODELS` of a module in `vsebench.methods`."""
+    """Return the class of a kind: a class in this module, or in the `MODELS` of a module in `vsebench.methods`."""
     for shared in SHARED:
         if shared.kind == kind:
             return shared
@@ -261,18 +261,18 @@ def check_matrix(array: NDArray[Any], name: str, shape: tuple[int | None, ...]) 
 
 
 def check_images(queries: Queries, n_images: int) -> None:
-    """Raise a `UserError` unless all images are among the model's `n_images`."""
+    """Raise a `UserError` unless all images are among the `n_images` images of the model."""
     if len(queries.images) and not 0 <= queries.images.min() <= queries.images.max() < n_images:
         raise UserError("this model knows only the images of its data set; it cannot score new images")
 
 
 def features_of(queries: Queries, dimensions: int) -> "Rows":
-    """Return the features of images; raise a `UserError` unless there are as many as the model was fitted to."""
+    """Return the features of images; raise a `UserError` unless their number is that of the fitted model."""
     if queries.features is None:
-        raise UserError("this model scores images by their features, and these images have none")
+        raise UserError("this model scores images by their features, but these images have none")
     found = queries.features.shape[1]
     if found != dimensions:
-        raise UserError(f"this model was fitted to {dimensions} features per image; these images have {found}")
+        raise UserError(f"this model was fitted to {dimensions} features per image, but these images have {found}")
     return queries.features
 
 

@@ -19,8 +19,8 @@ from vsebench.methods.base import Ensemble, EnsembleSettings, Fitter, Settings
 from vsebench.models import Model
 from vsebench.training import Attempt, DivergenceError, Trained, Validation, attempt, history, open_validation, refit
 
-WEIGHT_STEPS = 10  # number of steps between 0 and 1 in an ensemble's weights
-RATIO_NEXT_TO_ZERO = 2  # ratio of a value beyond the grid to the outermost value, if the next value inside is 0
+WEIGHT_STEPS = 10  # number of steps from 0 to 1 in an ensemble's weights
+RATIO_NEXT_TO_ZERO = 2  # ratio of a value beyond the grid to the outermost value, if the next inner value is 0
 
 
 @dataclass(frozen=True)
@@ -31,10 +31,10 @@ class Search:
     ----------
     metric : validation metric
     images : maximum number of validation images
-    limits : the limits of training; None for a method without epochs
+    limits : the limits on epochs; None for a method without epochs
     grid : setting -> values; all combinations are tried
-    beyond : maximum number of attempts beyond the edges of the grid and the limit of epochs
-    more_seeds : an attempt's value is the mean over the problem's seed and these
+    beyond : maximum number of attempts beyond the grid and the limit on epochs
+    more_seeds : further seeds; an attempt's value is the mean over the problem's seed and these
     """
 
     metric: str
@@ -68,18 +68,18 @@ def select(
 ) -> Selection:
     """Choose settings and epochs on the validation labels, and fit the model to test with them.
 
-    All combinations of the grid are tried, then values beyond its edges as long as the best value is on an edge, then
-    more epochs as long as the best attempt stopped at its limit. An attempt trains until the validation metric stops
-    rising; its value is the metric after its best epoch. The best attempt is the first one with the highest value. With
-    its settings and epochs, the method is fitted to training and validation labels. If the tested model must not learn
-    the validation labels, the model of the best epoch is kept.
+    All combinations of the grid are tried, then values beyond it as long as the best value is at an edge, then more
+    epochs as long as the best attempt stopped at its limit. An attempt trains until the validation metric stops
+    increasing; its value is the metric after its best epoch. The best attempt is the first one with the highest value.
+    With its settings and epochs, the method is fitted to training and validation labels. If the tested model must not
+    learn the validation labels, the model of the best epoch is kept.
 
     Parameters
     ----------
-    settings : some are replaced by values of the grid
-    problem : seed, features and other inputs of the method; the labels are taken from the split
+    settings : settings of the method; values of the grid replace some of them
+    problem : seed, features and other inputs of the method; labels are taken from the split
     search : if None, nothing is chosen, and the method is fitted with `settings`
-    case : named in the history and in errors
+    case : the case to name in the history and in messages
 
     Raises a `DivergenceError` if training diverged in every attempt, or in the final fit.
     """
@@ -102,7 +102,7 @@ def select(
     best = best_of(tries)
     if best is None or kept is None:
         raise DivergenceError(
-            f"{case}: training diverged with every setting tried, such as {json.dumps(tries[0].settings.given())}; "
+            f"{case}: training diverged with all settings tried, such as {json.dumps(tries[0].settings.given())}; "
             "lower learning_rate or raise regularisation in its settings"
         )
     if split.final is split.first:
@@ -122,7 +122,7 @@ def attempts_of(
 ) -> Iterator[Trained]:
     """Yield attempts with the settings of a grid and beyond its edges; the caller appends each to `tries`.
 
-    A best attempt that stopped at its limit of epochs is taken out of `tries` and made again with twice the limit.
+    If the best attempt stopped at its limit on epochs, it is removed from `tries` and repeated with twice the limit.
     """
     for candidate in settings_to_try(settings, search, tries, case):
         yield attempt_of_seeds(method, candidate, validation, search.limits, search.more_seeds, case)
@@ -172,12 +172,12 @@ def settings_to_try(settings: Settings, search: Search, tries: list[Attempt], ca
 
 
 def settings_key(case: Case) -> str:
-    """Return the name of a method's settings in errors."""
+    """Return the name of a method's settings for error messages."""
     return f"config/methods/{case.variant}.yaml: settings"
 
 
 def beyond(names: Iterable[str], best: Settings, tried: list[Settings]) -> Settings | None:
-    """Return the best settings with one setting, whose best value is on an edge, moved a step beyond the values tried.
+    """Move one setting whose best value is at an edge a step beyond the range tried; return the new settings.
 
     A step multiplies the outermost value by its ratio to the next one, or by 2 if the next one is 0. No step leads
     beyond 0 or to a value that the method does not allow. Return None if no step is possible.
@@ -221,7 +221,7 @@ def weigh(method: type[Ensemble], settings: Settings, validation: Validation, ca
     deviations = [score_deviation(model, held_out, problem.features) for model in models]
     for member, model, deviation in zip(settings.members, models, deviations, strict=True):
         if not model.has_finite_scores() or not deviation > 0:
-            what = f"the scores of {member.variant} are all the same or not finite"
+            what = f"the scores of {member.variant} are all equal or not finite"
             raise UserError(f"{case}: {what}; name another member")
     for weights in weights_on_simplex(len(models)):
         members = [

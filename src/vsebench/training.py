@@ -22,16 +22,16 @@ from vsebench.evaluation.ranking import rank
 from vsebench.methods.base import Control, Fitter, Method, Settings, Solved
 from vsebench.models import Model
 
-Record = dict[str, Any]  # an epoch's line of the history
+Record = dict[str, Any]  # a row of the history, for one epoch
 
 
 class DivergenceError(UserError):
-    """Training diverged: the loss or a score is not a finite number."""
+    """Raised if training diverged: the loss or a score is not a finite number."""
 
 
 @dataclass(frozen=True)
 class Validation:
-    """A problem to fit while settings are chosen, and the labels and metric by which models are measured."""
+    """A problem to fit while settings are chosen, and the labels and the metric that measure models."""
 
     problem: Problem
     held_out: HeldOut
@@ -49,14 +49,14 @@ class Attempt:
 
     Attributes
     ----------
-    settings : the settings tried
+    settings : the settings of this attempt
     epochs : the best epoch; None for a method without epochs
-    value : the validation metric of the best epoch; None where training diverged, and where nothing was validated
-    at_limit : whether training might have gone on: the limit of epochs ended it before patience did, or the limit of
+    value : the validation metric of the best epoch; None if training diverged or nothing was validated
+    at_limit : whether training might have continued: the limit on epochs ended it before patience did, or the limit on
         iterations before the solver converged
-    solved : how the method's iterative solver ended; None for a method without one
-    limit : the limit of epochs; None for a method without epochs
-    epochs_by_seed : the best epoch of each seed whose mean value was taken; empty for a single seed
+    solved : how the method's iterative solver ended; None for a method without solver
+    limit : the limit on epochs; None for a method without epochs
+    epochs_by_seed : the best epoch for each seed in the mean value; empty for a single seed
     """
 
     settings: Settings
@@ -77,14 +77,14 @@ def open_validation(first: Problem, valid: HeldOut, metric: str, size: int) -> V
     held_out = known.sample(size, generator(first.seed, VALIDATION_SAMPLE))
     if held_out.right.n_pairs == 0:
         n_images = len(held_out.images)
-        raise UserError(f"none of the {n_images} validation images carries a label; raise validation_images")
+        raise UserError(f"none of the {n_images} validation images has a label; increase validation_images")
     return Validation(first, held_out, metric)
 
 
 def attempt(
     method: type[Fitter], settings: Settings, validation: Validation, limits: Epochs | None, case: Case
 ) -> Trained:
-    """Fit with one set of settings, until the validation metric stops rising.
+    """Fit with one set of settings, until the validation metric stops increasing.
 
     Returns the attempt, its history, and the model of the best epoch (None if training diverged).
     """
@@ -108,7 +108,7 @@ def attempt(
             records.append(record)
             if limits.patience is None or record["validation"] > best:
                 best, best_epoch = record["validation"], epoch
-                kept = copy.deepcopy(model)  # training may go on to change its arrays
+                kept = copy.deepcopy(model)  # further training may change its arrays
             elif epoch - best_epoch >= limits.patience:
                 break
     except DivergenceError:
@@ -119,15 +119,15 @@ def attempt(
 
 
 def stopped_early(fitter: Fitter) -> bool:
-    """Return whether the method's solver stopped at its limit of iterations."""
+    """Return whether the method's solver stopped at its limit on iterations."""
     return fitter.solved is not None and not fitter.solved.converged
 
 
 def refit(method: type[Fitter], chosen: Attempt, problem: Problem, case: Case) -> tuple[Attempt, pl.DataFrame, Model]:
     """Fit with the chosen settings and epochs.
 
-    Returns what was chosen, with the way in which this fit's solver ended, the history, and the model. Raises a
-    `DivergenceError` if the loss or a score is not a finite number.
+    Returns what was chosen and how this fit's solver ended, the history, and the model. Raises a `DivergenceError` if
+    the loss or a score is not a finite number.
     """
     if not issubclass(method, Method):
         control = method(problem, chosen.settings)
@@ -142,14 +142,14 @@ def refit(method: type[Fitter], chosen: Attempt, problem: Problem, case: Case) -
         records = [timed_epoch(fitter, epoch) for epoch in range(1, chosen.epochs + 1)]
     except DivergenceError:
         raise DivergenceError(
-            f"{case}: training diverged in the last fit with {json.dumps(chosen.settings.given())}; "
-            "lower learning_rate or raise regularisation"
+            f"{case}: training diverged in the final fit with {json.dumps(chosen.settings.given())}; "
+            "lower learning_rate or increase regularisation"
         ) from None
     return chosen, history(records, case, "refit"), fitter.model()
 
 
 def timed_epoch(fitter: Method, epoch: int) -> Record:
-    """Train for one epoch and return its line of the history; raise a `DivergenceError` if a number is not finite."""
+    """Train for one epoch and return its row of the history; raise a `DivergenceError` if a number is not finite."""
     start = time.perf_counter()
     progress = fitter.epoch()
     seconds = time.perf_counter() - start

@@ -24,7 +24,7 @@ CLEAR = "\r\x1b[K"  # on a terminal: go to the start of the line and delete it
 
 
 def discard_leftovers() -> None:
-    """Delete temporary files whose names contain the id of a process that no longer runs."""
+    """Delete temporary files whose names contain the id of a process that has ended."""
     for folder in ("data", "results", "figures"):
         for path in Path(folder).rglob(".*.tmp.*"):
             process = path.name.rpartition(".tmp")[0].rpartition(".")[2]
@@ -40,7 +40,7 @@ def is_running(process: str) -> bool:
     except (ProcessLookupError, ValueError):
         return False
     except PermissionError:
-        return True  # a process of another user
+        return True  # it is a process of another user
     return True
 
 
@@ -53,7 +53,7 @@ def delete_old_kernels() -> None:
 
 
 def warn_about_other_run(configuration: str) -> None:
-    """Warn if results/ contains files of a run whose configuration has another name; this run does not delete them."""
+    """Warn if results/ has files of a run whose configuration has another name; this run does not delete them."""
     with suppress(UserError):
         other = read_outline(Path("results/outline.json")).configuration
         if other != configuration:
@@ -70,7 +70,7 @@ def lift_default_rate(scheduler: Any) -> None:
 
     To enforce a limit, Snakemake 9.27 looks for jobs to start not only after each job, but also whenever a timer ends.
     After a hundred jobs it checks all inputs of all waiting jobs a hundred times per second, which keeps a core busy.
-    No option turns the limit off.
+    No option turns this limit off.
     """
     limiter = scheduler.job_rate_limiter
     if limiter and (limiter.max_jobs, limiter.timespan) == (100, 1):

@@ -1,4 +1,4 @@
-"""Annotate new images: list the top labels of each image, by a fitted model and the image's features."""
+"""Annotate new images: list the top labels of each image according to a fitted model and the image's features."""
 
 import argparse
 from pathlib import Path
@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     if arguments.top < 1:
-        raise UserError(f"--top: {arguments.top}; should be 1 or more")
+        raise UserError(f"--top: is {arguments.top}, but should be 1 or more")
     model, table = models.load(arguments.model), read_parquet(arguments.labels)
     if "name" not in table.columns:
         raise UserError(f"{arguments.labels}: no column 'name'; the labels.parquet of a processed data set is needed")
@@ -63,7 +63,7 @@ def read_images(path: Path, ids_path: Path | None, column: str) -> tuple[list[st
     ids, values = read_rows(path, ids_path, column)
     n_rows = values.shape[0] if values.ndim == 2 else 0
     if n_rows == 0:
-        raise UserError(f"{path}: features of shape {values.shape}; one row per image is needed")
+        raise UserError(f"{path}: the features have shape {values.shape}; give a matrix with one row per image")
     if ids is not None and len(ids) != n_rows:
         raise UserError(f"{path}: {n_rows} rows of features for {len(ids)} ids in {ids_path}")
     ids = [str(number) for number in range(1, n_rows + 1)] if ids is None else ids

@@ -1,4 +1,4 @@
-"""Check that a file of scores fits a split that `vsebench export` wrote: its hash, test images and labels."""
+"""Check that a file of scores fits the hash, test images and labels of a split that `vsebench export` wrote."""
 
 import argparse
 from pathlib import Path
@@ -25,7 +25,7 @@ def run(arguments: argparse.Namespace) -> None:
     scores = read_scores(arguments.scores)
     check_scores(scores, names, parts)
     extra = int((index_of(scores.ids, names.images) < 0).sum()), int((index_of(scores.labels, names.labels) < 0).sum())
-    stated = "trained on this split" if scores.split else "the file names no split"
+    stated = "trained on this split" if scores.split else "the file does not state its split"
     left_out = f"left out: {extra[0]} other images, {extra[1]} other labels"
     print(
         f"{arguments.scores}: fits {record['task']}, seed {record['seed']}: all {int(parts.test.sum())} test images"
@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def read_csv(path: Path) -> pl.DataFrame:
-    """Read a table of an exported split; all its columns are text."""
+    """Read a table of an exported split; all columns are read as text."""
     if not path.is_file():
         raise UserError(f"{path}: no such file; name a folder that `vsebench export` wrote")
     return pl.read_csv(path, infer_schema=False)

@@ -1,6 +1,6 @@
 """Check Python, packages, cores, memory, disk, mirror and cache, and report what is missing and how to fix it.
 
-The command prints one line per check. Its exit status is 1 if something is missing that every run needs.
+The command prints one line per check. The exit status is 1 if something that every run needs is missing.
 """
 
 import argparse
@@ -36,7 +36,7 @@ class Finding:
     name: str
     result: str
     remedy: str = ""
-    needed: bool = False  # whether every run needs it
+    needed: bool = False  # whether every run needs what is checked
 
     @property
     def mark(self) -> str:
@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> None:
         print(f"{finding.mark:8}{finding.name:20}{finding.result}{remedy}")
     missing = [finding.name for finding in findings if finding.mark == "MISSING"]
     if missing:
-        raise UserError(f"missing: {', '.join(missing)}; the lines above state what to do")
+        raise UserError(f"missing: {', '.join(missing)}; the lines above say what to do")
 
 
 def _machine() -> Iterator[Finding]:
@@ -78,7 +78,7 @@ def _folders() -> Iterator[Finding]:
     yield Finding("this folder", "is writable" if not remedy else "is not writable", remedy, needed=True)
     yield _mirror(os.environ.get("VSEBENCH_MIRROR"))
     cache = Path(os.environ.get("NUMBA_CACHE_DIR") or Path(__file__).parents[1] / "kernels" / "__pycache__")
-    writable = "set NUMBA_CACHE_DIR to a writable folder, or every run compiles the kernels again"
+    writable = "set NUMBA_CACHE_DIR to a writable folder, otherwise every run compiles the kernels again"
     remedy = "" if _can_write(cache) else writable
     yield Finding("cache of kernels", str(cache), remedy)
 
@@ -102,7 +102,7 @@ def _packages() -> Iterator[Finding]:
         if "extra ==" not in requirement:
             yield _package(requirement, "install the packages again (`make setup`, or pip install)", needed=True)
     for name, command in OPTIONAL.items():
-        yield _package(name, f"`{command}` installs it, for the methods and commands that use it", needed=False)
+        yield _package(name, f"`{command}` installs it; only some methods and commands need it", needed=False)
 
 
 def _package(requirement: str, remedy: str, needed: bool) -> Finding:

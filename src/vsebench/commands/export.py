@@ -1,4 +1,4 @@
-"""Write the split of a task for a model that is trained elsewhere: everything that it may learn, and no test label."""
+"""Write the split of a task for training a model elsewhere: everything that it may learn from, and no test label."""
 
 import argparse
 from pathlib import Path
@@ -17,18 +17,18 @@ Made by `vsebench export`. Train a model on these files, score the test images, 
 
 | file | content |
 |---|---|
-| `train.csv` | image, label, count: the labels to train on while settings are chosen |
-| `valid.csv` | the labels to choose settings by |
-| `final.csv` | the labels to train the final model on: those of `train.csv` and `valid.csv` |
+| `train.csv` | image, label, count: the labels to train on while choosing settings |
+| `valid.csv` | the validation labels, to choose settings by |
+| `final.csv` | the labels to train the final model on, from `train.csv` and `valid.csv` |
 | `images.csv` | id: all images; train, valid, final, test: what each is used for |
-| `labels.csv` | name: all labels; trained: whether the final model sees the label; candidate: whether it is ranked |
+| `labels.csv` | name: all labels; trained: whether the final model learns the label; candidate: whether it is ranked |
 | `features.npy`, `.npz` | if the data set has features: a row per line of `images.csv` (.npz: CSR, as SciPy saves it) |
 | `word_vectors.npz` | if there are word vectors: `vectors`, one row per line of `labels.csv`, and `known` |
 | `split.json` | the task, the seed and the hash of the split |
 | `split.txt` | the hash alone |
 
-Forms of a file of scores: docs/outside.md. For `scores.parquet`, copy `split.txt` to `scores.split.txt` next to it, so
-that the scores of another split are refused. `vsebench check-scores scores.parquet {folder}` tells whether a file fits.
+docs/outside.md describes the formats of a file of scores. Copy `split.txt` to `scores.split.txt` beside
+`scores.parquet` to have other splits' scores refused. `vsebench check-scores scores.parquet {folder}` checks the file.
 """
 
 
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> None:
         raise UserError(f"{folder}: exists already; name a new folder")
     hash_of_split = read_json(split / "split.json").get("hash")
     if hash_of_split is None:
-        raise UserError(f"{split}/split.json: has no hash, since an older version wrote it; delete it and run again")
+        raise UserError(f"{split}/split.json: has no hash, because an older version wrote it; delete it and run again")
     write_split(split, processed, folder)
     for file in (processed / name for name in LINKED):
         if file.is_file():
@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def write_split(split: Path, processed: Path, folder: Path) -> None:
-    """Write the pairs of a split, its images and its labels as CSV files with names in place of numbers."""
+    """Write the pairs of a split, its images and its labels as CSV files that contain names instead of numbers."""
     ids, names = read_parquet(processed / "images.parquet")["id"], read_parquet(processed / "labels.parquet")["name"]
     for part in ("train", "valid", "final"):
         pairs = read_parquet(split / f"{part}.parquet")

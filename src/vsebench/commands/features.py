@@ -1,6 +1,6 @@
 """Compute image features: run the images of a folder, tar archive or table through a network in an ONNX file.
 
-docs/features.md lists the files that the stage writes, and when a shard, the rows of 1,000 images, is reused.
+docs/features.md lists the files that the stage writes, and says when a shard (the rows of 1,000 images) is reused.
 """
 
 import argparse
@@ -28,8 +28,8 @@ from vsebench.formats.images.image_files import ImageFiles, open_images
 from vsebench.formats.images.onnx_network import Network
 from vsebench.formats.images.pixels import Transform, UnreadableError
 
-SHARD = 1000  # images
-BATCH = 32  # images per batch of the network
+SHARD = 1000  # number of images
+BATCH = 32  # number of images per batch of the network
 LARGEST = 65504  # the largest float16
 PACKAGES = ("onnxruntime", "pillow", "numpy")
 Half = NDArray[np.float16]
@@ -39,12 +39,12 @@ CODE = ("vsebench.formats.images.pixels", "vsebench.formats.images.onnx_network"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", type=Path, required=True, help="ONNX file with float32 input (n, 3, height, width)")
-    parser.add_argument("--output", required=True, help="name of the network's output to take as features")
+    parser.add_argument("--output", required=True, help="name of the network's output to use as features")
     parser.add_argument("--images", type=Path, required=True, help="folder, tar archive, or table of images and files")
     parser.add_argument("--transform", choices=get_args(TransformName), required=True, help="how pixels are scaled")
-    sides = "pixels of the shorter side before the centre is cropped, or squash for the whole image (default: 256)"
+    sides = "the shorter side in pixels, before cropping the centre, or squash to scale the whole image (default: 256)"
     parser.add_argument("--resize", type=resize, default=256, help=sides)
-    ids = "whether image ids keep or drop the endings of file names, such as .jpg (default: keep)"
+    ids = "whether image ids keep or drop the extensions of file names, such as .jpg (default: keep)"
     parser.add_argument("--suffixes", choices=get_args(Suffixes), default="keep", help=ids)
     parser.add_argument("--threads", type=int, default=os.cpu_count(), help="number of threads (default: one per core)")
     parser.add_argument("--out", type=Path, required=True, help="folder to write into")
@@ -55,13 +55,13 @@ def resize(text: str) -> Resize:
     if text == "squash":
         return "squash"
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r}: should be a number of pixels or squash")
+        raise argparse.ArgumentTypeError(f"{text!r}: must be a number of pixels or squash")
     return int(text)
 
 
 def run(arguments: argparse.Namespace) -> None:
     if arguments.threads < 1:
-        raise UserError(f"--threads: {arguments.threads}; use 1 or more")
+        raise UserError(f"--threads: is {arguments.threads}; use 1 or more")
     network = Network(arguments.model, arguments.output, arguments.threads)
     if arguments.resize != "squash" and arguments.resize < max(network.height, network.width):
         size = f"{network.height} x {network.width}"
@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> None:
     transform = Transform(arguments.transform, arguments.resize, network.height, network.width)
     images = open_images(arguments.images, arguments.suffixes)
     if images.left_out:
-        print(f"{arguments.images}: {images.left_out} files do not have the names of images", file=sys.stderr)
+        print(f"{arguments.images}: {images.left_out} files do not have an extension of images", file=sys.stderr)
     record = describe(network, transform)
     describer = Describer(network, transform, arguments.threads)
     shards = make_shards(images, describer, json.dumps(record, sort_keys=True), arguments.out / "shards")
@@ -98,7 +98,8 @@ class Describer:
         self._pool = ThreadPoolExecutor(threads)
 
     def rows(self, contents: Iterator[bytes | OSError], ids: list[str], bar: "tqdm[Any]") -> tuple[Half, list[str]]:
-        """Return the rows of the readable images, and for each image the reason why it is unreadable, or "".
+        """Return the rows of the readable images, and for each image the reason why it is unreadable, or "" if it is
+        readable.
 
         Raise a `UserError` if a number is too large for float16.
         """
@@ -125,12 +126,12 @@ class Describer:
 
 def as_half(values: NDArray[np.float32], ids: list[str], network: Network) -> Half:
     """Return features as float16; if a number is too large, raise a `UserError` that names the image."""
-    wrong = np.argwhere(~(np.abs(values) < LARGEST))  # negated, since NaN is wrong too
+    wrong = np.argwhere(~(np.abs(values) < LARGEST))  # negated, so that NaN is wrong too
     if len(wrong):
         image, column = wrong[0]
         where = f"{network.path}: {ids[image]}: {values[image, column]} in the output {network.output!r}"
         limit = f"float16, whose largest number is {LARGEST}"
-        raise UserError(f"{where} is too large for {limit}; is the transform the network's own?")
+        raise UserError(f"{where} is too large for {limit}; check that the transform suits the network")
     return values.astype(np.float16)
 
 

@@ -9,8 +9,8 @@ keep, and a text to select groups of rows by their headings:
     <!-- figure: vse_fs_figure2; Seconds and accuracy as sizes and settings vary -->
     <!-- end of figure -->
 
-A block of keys needs no run. It names a type of `vsebench.config`, or `methods`, `decisions` or `adapters` for their
-settings, or `shared` for settings that several of them share:
+A block of keys needs no run. It names a type of `vsebench.config`; or `methods`, `decisions` or `adapters`, whose
+settings it lists; or `shared`, for the settings that several methods share:
 
     <!-- keys: RunConfig -->
     <!-- end of keys -->
@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> None:
     blocks = list(BLOCK.finditer(old))
     if not blocks or len(blocks) != len(START.findall(old)):
         form = "<!-- table: NAME -->, followed by <!-- end of table -->"
-        raise UserError(f"{page}: {len(blocks)} of {len(START.findall(old))} blocks are complete; a block is {form}")
+        raise UserError(f"{page}: {len(blocks)} of {len(START.findall(old))} blocks are complete; write each as {form}")
     pictures: list[Path] = []
 
     def filled(block: re.Match[str]) -> str:
@@ -79,7 +79,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def with_current_keys(text: str, where: str) -> str:
-    """Return a page's text with its blocks of keys filled from the present types; `where` names the page."""
+    """Return a page's text with its blocks of keys filled from the current types; `where` names the page."""
 
     def filled(block: re.Match[str]) -> str:
         if block["kind"] != "keys":
@@ -90,7 +90,7 @@ def with_current_keys(text: str, where: str) -> str:
 
 
 def whole(block: re.Match[str], text: str) -> str:
-    """Return a block with a new text between its first and last line."""
+    """Return a block with new text between its first and last lines."""
     return f"<!-- {block['kind']}: {block['content']} -->\n\n{text}\n\n<!-- end of {block['kind']} -->"
 
 
@@ -101,7 +101,7 @@ def figure(content: str, page: Path, folder: Path, where: str) -> tuple[str, Pat
     if not path.is_file():
         raise UserError(f"{where}: the run has no figure {path}")
     if not description:
-        raise UserError(f"{where}: add a semicolon and a description of the figure after its name")
+        raise UserError(f"{where}: there is no description; add a semicolon and a description after the figure's name")
     return f"![{description}](images/{page.stem}/{path.name})", path
 
 
@@ -111,7 +111,7 @@ def table(content: str, folder: Path, where: str) -> str:
     options = {key.strip(): value.strip() for key, _, value in (part.partition(":") for part in parts)}
     unknown = options.keys() - {"columns", "groups", "intervals"}
     if unknown:
-        raise UserError(f"{where}: unknown key {min(unknown)!r}; known are columns, groups, intervals")
+        raise UserError(f"{where}: unknown key {min(unknown)!r}; the known keys are columns, groups, intervals")
     path = folder / f"{name}.md"
     if not path.is_file():
         raise UserError(f"{where}: the run has no table {path}")
@@ -143,7 +143,7 @@ def with_groups(lines: Lines, heading: str, where: str) -> Lines:
 
 
 def with_columns(lines: Lines, columns: list[str], where: str) -> Lines:
-    """Return these columns, preceded by the column of group headings, which has no heading itself."""
+    """Return these columns, preceded by the column that contains the headings of groups."""
     unknown = [column for column in columns if column not in lines[0]]
     if unknown:
         raise UserError(f"{where}: the table has no column {unknown[0]!r}; it has {', '.join(filter(None, lines[0]))}")

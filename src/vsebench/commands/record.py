@@ -1,7 +1,7 @@
 """Record the settings that a tuned run chose, for runs that do not tune.
 
-Writes <out>/<data set>.yaml (`config.method.ChosenSettings`) for each data set of the run. Searches of an earlier
-record that the run did not repeat stay if they are of the same data and metric.
+Writes <out>/<data set>.yaml (`config.method.ChosenSettings`) for each data set of the run. A search in an earlier
+record that the run did not repeat is kept if its data and metric are the same.
 """
 
 import argparse
@@ -17,8 +17,8 @@ from vsebench.core.storage import read_json, replacing
 from vsebench.core.yaml_files import read_yaml
 
 HEAD = """\
-# Settings that a tuned run chose on this data set's own validation labels, for each seed on those of its own split.
-# `vsebench record` writes this file; config/README.md says when a run takes them.
+# Settings that a tuned run chose on this data set's validation labels, for each seed on the labels of its own split. #
+`vsebench record` writes this file; config/README.md says when a run takes them.
 """
 
 Entry = dict[str, Any]  # an entry of settings.json
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     tuned = [entry for entry in read_json(arguments.results / "settings.json") if entry["choice"] == "tuned"]
     if not tuned:
-        raise UserError(f"{arguments.results / 'settings.json'}: nothing was tuned; run with tune: true first")
+        raise UserError(f"{arguments.results / 'settings.json'}: the run tuned no method; run with tune: true first")
     arguments.out.mkdir(parents=True, exist_ok=True)
     for dataset in read_json(arguments.results / "datasets.json"):
         entries = [entry for entry in tuned if entry["dataset"] == dataset["name"]]
@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def record_of(dataset: dict[str, Any], entries: list[Entry]) -> dict[str, Any]:
-    """Return the record of a data set, from its entry in datasets.json and its tuned entries in settings.json."""
+    """Return the record of a data set, made from its entry in datasets.json and its tuned entries in settings.json."""
     by_protocol = groupby(sorted(entries, key=itemgetter("protocol", "method", "seed")), key=itemgetter("protocol"))
     return {
         "options": OneLine(dataset["options"]),
@@ -56,7 +56,7 @@ def searches_of(entries: list[Entry]) -> dict[str, Any]:
     """Return the searches on one task; its entries are ordered by method and seed."""
     variants = {}
     for variant, tuned in groupby(entries, key=itemgetter("method")):
-        searched = [entry for entry in tuned if entry["grid"]]  # a seed without a grid took another seed's settings
+        searched = [entry for entry in tuned if entry["grid"]]  # a seed without a grid uses another seed's settings
         mean_of = searched[0]["seeds_of_search"]
         variants[variant] = {
             "configurations": max(entry["n_configurations"] for entry in searched),
@@ -67,7 +67,7 @@ def searches_of(entries: list[Entry]) -> dict[str, Any]:
 
 
 def with_earlier(record: dict[str, Any], path: Path) -> dict[str, Any]:
-    """Return a record with the searches that the file has in addition, if they are of the same data and metric."""
+    """Add the file's other searches to a record, if their data and metric are the same."""
     if not path.exists():
         return record
     earlier = read_yaml(path)
@@ -82,12 +82,12 @@ def with_earlier(record: dict[str, Any], path: Path) -> dict[str, Any]:
 
 
 def given(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the values that are given: null is the same as a missing key."""
+    """Return the values that are given: null means the same as a missing key."""
     return {key: value for key, value in values.items() if value is not None}
 
 
 def compact(searches: dict[str, Any]) -> dict[str, Any]:
-    """Return the searches of a file, whose grids and settings are written on one line each."""
+    """Return the searches of a file, with each grid and each seed's settings on one line."""
     variants = {
         variant: search
         | {"grid": OneLine(search["grid"]), "seeds": {seed: OneLine(s) for seed, s in search["seeds"].items()}}

@@ -12,18 +12,18 @@ from vsebench.core.yaml_files import Strict, check
 
 NormalisationStep = Literal["l2", "idf", "standard", "root"]  # the steps in `vsebench.data.features`
 TransformName = Literal["torchvision", "caffe_vgg", "inception"]  # the transforms in `vsebench.formats.images.pixels`
-Resize = Annotated[int, Field(ge=1)] | Literal["squash"]  # pixels of the shorter side, or the whole image
-Suffixes = Literal["keep", "drop"]  # whether ids of images keep the suffixes of their files
+Resize = Annotated[int, Field(ge=1)] | Literal["squash"]  # the shorter side in pixels, or scale the whole image
+Suffixes = Literal["keep", "drop"]  # whether image ids include the suffixes of the file names
 Family = Literal["iapr", "nuswide", "openimages", "flickr", "corel5k", "mirflickr", "imagenet", "tree", "other"]
 
 
 class Vocabulary(Strict):
     """Filters of a data set's images and labels; docs/data.md describes their order."""
 
-    # number of images to keep, drawn uniformly from the images with a label
+    # number of images to keep, drawn uniformly from the images that have a label
     sample_images: int | None = Field(default=None, ge=1)
     min_images_per_label: int | None = Field(default=None, ge=1)  # drop labels with fewer images
-    top_labels: int | None = Field(default=None, ge=1)  # number of labels to keep, those with the most images
+    top_labels: int | None = Field(default=None, ge=1)  # keep this number of labels, the ones with the most images
     min_labels_per_image: int | None = Field(default=None, ge=1)  # drop images with fewer labels
     only_parts: bool | None = None  # true: drop images that are in no part of the official partition
     seed: int = Field(default=0, ge=0)  # seed of the sample of images
@@ -33,7 +33,7 @@ class SourceFile(Strict):
     """A file to download."""
 
     name: str = Field(pattern=r"^[\w.+-]+$")  # the name that the file is stored under
-    sources: list[str]  # addresses, tried in this order; if empty, the file must exist already, or be in the mirror
+    sources: list[str]  # addresses, tried in this order; if empty, the file must already exist or be in the mirror
     md5: str | None = Field(default=None, pattern=r"^[0-9a-f]{32}$")  # checksum of the file
     sha256: str | None = Field(default=None, pattern=r"^[0-9a-f]{64}$")  # checksum of the file
     size: int | None = None  # size of the file in bytes
@@ -51,20 +51,20 @@ class Expected(Strict):
 class Network(Strict):
     """A network in an ONNX file, and the images whose features the stage `features` computes with it."""
 
-    model: str = Field(pattern=r"\.onnx$")  # a name under the data set's `files`, or a path
-    # a folder, a tar archive, or a table of ids and files: a name under the data set's `files`, or a path
+    model: str = Field(pattern=r"\.onnx$")  # the name of one of the data set's `files`, or a path
+    # a folder, a tar archive, or a table of ids and files: the name of one of the data set's `files`, or a path
     images: str = Field(min_length=1)
     output: str = Field(min_length=1)  # the name of one of the network's outputs
     transform: TransformName  # how pixels become numbers; see [features.md](features.md)
-    resize: Resize = 256  # pixels of the shorter side, before the centre is cropped; `squash`: the whole image
-    suffixes: Suffixes = "keep"  # whether ids of images keep the suffixes of their files
+    resize: Resize = 256  # the shorter side in pixels, before the centre is cropped; `squash`: scale the whole image
+    suffixes: Suffixes = "keep"  # whether image ids include the suffixes of the file names
 
 
 class Pictures(Strict):
     """The location of a data set's pictures, for the report."""
 
     images: str = Field(min_length=1)  # a folder, a tar archive, or a table of ids and files
-    suffixes: Suffixes = "keep"  # whether ids of images keep the suffixes of their files
+    suffixes: Suffixes = "keep"  # whether image ids include the suffixes of the file names
 
     @property
     def path(self) -> Path:
@@ -78,33 +78,33 @@ class FeaturesFile(Strict):
     `formats/features_file.py` describes the formats of the file.
     """
 
-    # `.npy`, `.npz` (CSR) or `.parquet`: a name under the data set's `files`, or a path
+    # `.npy`, `.npz` (CSR) or `.parquet`: the name of one of the data set's `files`, or a path
     file: str | None = Field(default=None, pattern=r"\.(npy|npz|parquet)$")
     network: Network | None = None  # instead of `file`: a network and the images to compute features of
-    ids: str | None = None  # a text file with the image id of each row; none: rows are in the order of the images
+    ids: str | None = None  # a text file with the image id of each row; none: the rows follow the order of the images
     image: str = "image"  # the column of image ids in a .parquet file
 
     @model_validator(mode="after")
     def _fitting(self) -> "FeaturesFile":
         if (self.file is None) == (self.network is None):
-            raise PydanticCustomError("file", "features: name either a `file` or a `network`")
+            raise PydanticCustomError("file", "features: give either a `file` or a `network`, not both or neither")
         if self.network is not None and self.model_fields_set != {"network"}:
-            raise PydanticCustomError("network", "features: `ids` and `image` belong to a `file`, not to a `network`")
+            raise PydanticCustomError("network", "features: `ids` and `image` describe a `file`; remove them")
         if self.ids is not None and self.file is not None and self.file.endswith(".parquet"):
-            raise PydanticCustomError("ids", "ids: a .parquet file has its image ids in a column (`image`)")
+            raise PydanticCustomError("ids", "ids: a .parquet file has its ids in a column; name it in `image` instead")
         return self
 
 
 class Partition(Strict):
     """Text files with one image id per line that divide the images, in place of the data set's own partition."""
 
-    train: str | None = None  # training images; none: all images that are in no other file
-    valid: str | None = None  # validation images; none: they are drawn from the training images
-    test: str  # test images
+    train: str | None = None  # file of training images; none: all images that are not in another file
+    valid: str | None = None  # file of validation images; none: they are drawn from the training images
+    test: str  # file of test images
 
     @property
     def files(self) -> dict[str, str]:
-        """Part -> its file."""
+        """The file of each part."""
         return self.model_dump(exclude_none=True)
 
 
@@ -129,7 +129,7 @@ class SiblingsConfig(Source, Described):
     """A source of labels' parents (`config/siblings/<name>.yaml`); labels with a common parent are siblings."""
 
     def definition(self, *left_out: str) -> dict[str, Any]:
-        """Return the keys of `Source` that are set, without those `left_out`."""
+        """Return the keys of `Source` that are set, except those in `left_out`."""
         return self.model_dump(include=set(Source.model_fields) - set(left_out), exclude_defaults=True)
 
 
@@ -138,9 +138,9 @@ class WordVectorsDefinition(Source):
 
     # label -> the words to look up instead, for labels that are not words: `tvmonitor: tv monitor`
     aliases: dict[str, str] = {}
-    exceptions: str | None = None  # name under `files` of WordNet's list of irregular plurals
-    without: str | None = None  # name under `files` of a list of words that are not used, one per line
-    missing: Literal["error", "leave_out"] = "error"  # if a label has no vector: stop, or continue without its vector
+    exceptions: str | None = None  # the name, among `files`, of WordNet's list of irregular plurals
+    without: str | None = None  # the name, among `files`, of a list of words to ignore, one per line
+    missing: Literal["error", "leave_out"] = "error"  # whether to stop if a label has no vector, or leave it out
 
 
 class WordVectorsConfig(WordVectorsDefinition, Described):
@@ -163,7 +163,7 @@ class WordVectorsConfig(WordVectorsDefinition, Described):
 
     @property
     def own_file(self) -> str | None:
-        """The user's own file of word vectors; None if the file is downloaded or the vectors are simulated."""
+        """The user's own file of word vectors; None if it is downloaded or the vectors are simulated."""
         name = self.options.get("file")
         return None if name is None or name in {file.name for file in self.files} else str(name)
 
@@ -172,7 +172,7 @@ class DatasetDefinition(Source):
     """The keys of a data set's file that determine its annotations and features."""
 
     features: FeaturesFile | None = None  # image features that are stored apart from the annotations
-    partition: Partition | None = None  # files of image ids: which images to train, validate and test on
+    partition: Partition | None = None  # files with the ids of the images to train, validate and test on
     vocabulary: Vocabulary = Vocabulary()  # filters of images and labels; see [data.md](data.md#filters)
     expected: Expected = Expected()  # counts that the processed data set should have; a difference is reported
 
@@ -189,7 +189,7 @@ class DatasetDefinition(Source):
 
     @property
     def own_files(self) -> dict[str, str]:
-        """Key -> path of the user's own files, which are read in place instead of downloaded."""
+        """The paths of the user's own files by key; they are read where they are instead of downloaded."""
         named = {"options.pairs": self.options.get("pairs")} if self.adapter == "table" else {}
         if self.features is not None:
             named |= {"features.file": self.features.file, "features.ids": self.features.ids}
@@ -203,25 +203,25 @@ class DatasetDefinition(Source):
         return self.features.network if self.features is not None else None
 
     def downloads(self, name: str) -> bool:
-        """Return whether a file is downloaded, as opposed to the user's own."""
+        """Return whether a file is downloaded, rather than the user's own."""
         return name in {file.name for file in self.files}
 
 
 class DatasetConfig(DatasetDefinition, Described):
     """A data set (`config/datasets/<name>.yaml`)."""
 
-    family: Family  # selects settings and claims of the papers that are specific to a data set
-    # normalisation steps of image features, in order, for methods whose settings name no steps: `root` (divide a row by
-    # its sum, take square roots), `idf`, `standard` (subtract the mean, divide by the deviation), `l2` (unit length)
+    family: Family  # selects the settings and claims that the papers state for one data set only
+    # normalisation steps for image features, in order, used by methods whose settings name none: `root` (divide a row
+    # by its sum, take square roots), `idf`, `standard` (subtract the mean, divide by the deviation), `l2` (unit length)
     normalise: list[NormalisationStep] = []
-    # source of the labels' parents, for metrics of siblings: a file of config/siblings, or your own table with the
-    # columns `label` and `parent`
+    # source of the labels' parents, for metrics that use siblings: a file of config/siblings, or your own table with
+    # the columns `label` and `parent`
     siblings: str | None = None
-    word_vectors: str | None = None  # a file of config/word_vectors: the source of the labels' word vectors
-    pictures: Pictures | None = None  # pictures for the report; none: the images of the network in `features`
+    word_vectors: str | None = None  # source of the labels' word vectors: a file in config/word_vectors
+    pictures: Pictures | None = None  # pictures for the report; none: the images of the `network` in `features`
 
     def definition(self, *left_out: str) -> dict[str, Any]:
-        """Return the keys of `DatasetDefinition` that are set, without those `left_out`."""
+        """Return the keys of `DatasetDefinition` that are set, except those in `left_out`."""
         return self.model_dump(include=set(DatasetDefinition.model_fields) - set(left_out), exclude_defaults=True)
 
     @property
@@ -241,7 +241,7 @@ class DatasetConfig(DatasetDefinition, Described):
         return self.model_dump(include={"family", *Described.model_fields})
 
     def replaced(self, options: dict[str, Any], vocabulary: dict[str, Any]) -> "DatasetConfig":
-        """Return the data set with a run's options and filters in place of its own, key by key.
+        """Return the data set with some of its options and filters replaced by a run's.
 
         If they change the filters or the size (`scale`, or `images` and `labels`), no counts are expected.
         """

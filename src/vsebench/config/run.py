@@ -8,9 +8,9 @@ from pydantic_core import PydanticCustomError
 from vsebench.config.method import Epochs
 from vsebench.core.yaml_files import Strict
 
-# Simulator -> the sizes that are varied to measure the growth of a time: of an epoch, or of scoring an image.
+# Simulator -> the sizes that are varied to measure how the time of an epoch, or of scoring an image, grows.
 GROWTH = {"simulator": ("pairs", "labels", "factors"), "simulated_tree": ("images", "terms")}
-# Simulator -> its options that follow from these sizes, so that a run may not set them as well.
+# Simulator -> the options that these sizes determine, which a run therefore must not set.
 SIZED = {"simulator": ("images", "labels", "occurrences", "scale"), "simulated_tree": ("images", "length", "scale")}
 
 DEFAULT_METRICS = (
@@ -25,37 +25,37 @@ class RunDataset(Strict):
     # `distinct`, `regions`, `images`, `labelled_images`, `official`, `unseen_labels`, `unseen_labels_all`,
     # `unseen_labels_by_frequency`, `from-<data set>`; see [protocols.md](protocols.md)
     protocols: list[str] = Field(min_length=1)
-    methods: list[str] | None = Field(default=None, min_length=1)  # methods of the run to use here; none: all of them
+    methods: list[str] | None = Field(default=None, min_length=1)  # methods of the run to use here; none: all methods
     protocol_methods: dict[str, list[str]] = {}  # protocol -> the methods to use under it, in place of `methods`
     # true: the tested models are trained on the training and validation labels together; false: on the training labels
     refit: bool = True
-    epochs: dict[str, Epochs] = {}  # method -> when its training stops here, in place of the run's `epochs`
-    # protocols under which the run's `sweeps` are done here; left out: all protocols, `[]`: no protocol
+    epochs: dict[str, Epochs] = {}  # method -> when its training on this data set stops, in place of the run's `epochs`
+    # protocols under which the run's `sweeps` include this data set; left out: all protocols; `[]`: no protocol
     sweeps: list[str] | None = None
-    word_vectors: str | None = None  # a file of config/word_vectors, in place of the data set's own
-    # a text file of labels, one per line, that protocols of unseen labels leave untrained instead of drawing labels
+    word_vectors: str | None = None  # a file in config/word_vectors, in place of the data set's own source
+    # a text file of labels, one per line, that protocols of unseen labels keep out of training; none: they are drawn
     unseen_labels: str | None = None
     options: dict[str, Any] = {}  # replaces single options of the data set's file, such as the simulator's `scale`
     vocabulary: dict[str, Any] = {}  # replaces single filters of the data set's file, such as `top_labels`
-    # a table of your own, which has no file in config/datasets: options of the adapter `table`, and optionally
+    # your own table, which has no file in config/datasets: options of the adapter `table`, and optionally
     # `features`, `siblings`, `word_vectors` and `pictures`; see [own-data.md](own-data.md)
     data: dict[str, Any] | None = None
 
 
 class Timing(Strict):
-    """Numbers of repeats and epochs that are timed for each method."""
+    """The number of repeats and epochs to time for each method."""
 
-    # number of new processes per method; each uses the split and settings of one of the task's seeds, in turn
+    # number of new processes per method; they use the split and settings of each seed of the task in turn
     repeats: int = Field(default=3, ge=1)
     epochs: int = Field(default=3, ge=1)  # number of epochs to time in each repeat
-    # true: each repeat also times all epochs up to the chosen number, for claims on the time to converge
+    # true: each repeat also times all epochs up to the chosen number, for claims about the time to converge
     to_best_epoch: bool = False
     protocols: list[str] | None = Field(default=None, min_length=1)  # protocols to time under; none: all of them
 
 
 def _different(sizes: list[int]) -> list[int]:
     if len(set(sizes)) < max(2, len(sizes)):
-        raise PydanticCustomError("sizes", "two or more different sizes are needed")
+        raise PydanticCustomError("sizes", "give two or more different sizes")
     return sizes
 
 
@@ -63,7 +63,7 @@ Sizes = Annotated[list[Annotated[int, Field(ge=1)]], AfterValidator(_different)]
 
 
 class Scaling(Strict):
-    """Sizes of simulated data at which the growth of a time is measured; `GROWTH` lists the sizes by simulator."""
+    """Sizes of simulated data at which times are measured to fit their growth; `GROWTH` lists them by simulator."""
 
     # a data set of the adapter `simulator`, to measure an epoch's time by `pairs`, `labels` and `factors`; or of
     # `simulated_tree`, to measure the time to score an image by `images` and `terms`
@@ -79,35 +79,35 @@ class Scaling(Strict):
 
     @property
     def sizes(self) -> dict[str, list[int]]:
-        """Size -> its values, for each size that is varied."""
+        """The values of each size that is varied."""
         return self.model_dump(include={"pairs", "labels", "factors", "images", "terms"}, exclude_none=True)
 
 
 class RunConfig(Strict):
     """A run: its data sets, protocols, methods and seeds (`config/config.yaml`)."""
 
-    # data sets by the names of their files in config/datasets; one with `data` needs no file
+    # data sets, each by the name of its file in config/datasets; one with `data` needs no file
     datasets: dict[str, RunDataset] = Field(min_length=1)
-    # names of files in config/methods, in the order of display; a method is left out of tasks on which it cannot run,
-    # for example if it needs image features
+    # names of files in config/methods, in the order of display; a method is left out of tasks where it cannot run, for
+    # example because they lack image features
     methods: list[str] = Field(min_length=1)
-    # one split and one fit per seed; results are means over them, and a run with fewer than three warns
+    # one split and one fit per seed; results are means over seeds; fewer than three seeds cause a warning
     seeds: list[int] = Field(default=[1, 2, 3, 4, 5], min_length=1)
     protocol_seeds: dict[str, Annotated[list[int], Field(min_length=1)]] = {}  # protocol -> seeds in place of `seeds`
-    # method -> how many of a protocol's first seeds it is fitted with, where fits take long; none: all. Two methods are
-    # compared on the seeds that both have
+    # for methods that take long to fit: method -> number of seeds to fit it with, the first ones of the protocol; none:
+    # all. Two methods are compared on the seeds of both
     method_seeds: dict[str, Annotated[int, Field(ge=1)]] = {}
-    factors: int = Field(default=32, ge=1)  # K of every method that has factors and whose file does not set them
+    factors: int = Field(default=32, ge=1)  # the number of factors (K) of methods whose file does not set it
     # true: choose settings from each method's `grid` on the validation labels (under `official` once, with the first
     # seed, for all seeds); false: use its `settings`, or those of an earlier search; a list: choose those of these
     # methods only. The number of epochs is always chosen on the validation labels
     tune: bool | list[str] = False
     # number of configurations that the grid of each method must have; required if the run tunes
     tuning_budget: int | None = Field(default=None, ge=1)
-    # number of configurations that a method may try beyond its grid while the best value is at the edge of the values
-    # tried; each step uses the ratio of the last two values, or 2 next to a 0
+    # number of configurations that a method may try beyond its grid while the best value is at the edge of the range
+    # tried; each step multiplies by the ratio of the last two values, or by 2 next to a 0
     tuning_beyond_edges: int = Field(default=0, ge=0)
-    # number of seeds, the run's first ones, whose mean validation value chooses settings where all seeds have the same
+    # number of seeds, the run's first ones, whose mean validation value chooses the settings if all seeds have the same
     # split; methods that are not trained by epochs are fitted with the first seed alone
     tuning_seeds: int = Field(default=1, ge=1)
     # the metric that settings and epochs are chosen by: it is computed from each image's ranks, and larger is better;
@@ -115,24 +115,24 @@ class RunConfig(Strict):
     validation_metric: str | None = None
     # full names of the metrics to measure, in the order of display; see [metrics.md](metrics.md)
     metrics: list[str] = Field(default=list(DEFAULT_METRICS), min_length=1)
-    validation_images: int = Field(default=20000, ge=1)  # the largest number of images to validate on
+    validation_images: int = Field(default=20000, ge=1)  # maximum number of images to validate on
     bootstrap: int = Field(default=1000, ge=100)  # number of resamples for intervals and tests
-    timing: Timing = Timing()  # numbers of repeats and epochs that are timed for each method
-    scaling: Scaling | None = None  # if given, the growth of a time with the size of simulated data is measured
-    # method -> when its training stops, in place of its file's `epochs`; `default`: for all methods that are not named
+    timing: Timing = Timing()  # the number of repeats and epochs to time for each method
+    scaling: Scaling | None = None  # if given, measure how times grow with the size of simulated data
+    # method -> when its training stops, in place of its file's `epochs`; `default`: for all methods not named
     epochs: dict[str, Epochs] = {}
     # method -> setting -> values to try if the run tunes, in place of its file's `grid`
     grids: dict[str, dict[str, list[Any]]] = {}
-    decisions: dict[str, list[str]] = {}  # a file of config/decisions -> the methods that it is applied to
+    decisions: dict[str, list[str]] = {}  # a file in config/decisions -> the methods to apply it to
     # method -> setting -> values to try; if the run tunes, the other settings of the method's grid are tuned at each
     sweeps: dict[str, dict[str, list[int | float]]] = {}
     # method -> setting -> values to try at each value of a sweep, in place of the method's grid; also used by a run
     # that does not tune
     sweep_grids: dict[str, dict[str, list[Any]]] = {}
-    # number of configurations to try beyond the edges of the grid at each value of a sweep, where the best other
-    # settings may be far from the grid; left out: `tuning_beyond_edges`
+    # number of configurations to try beyond the grid at each value of a sweep, because the best other settings there
+    # may lie far from it; left out: `tuning_beyond_edges`
     sweeps_beyond_edges: int | None = Field(default=None, ge=0)
-    papers: list[str] | None = None  # names of files in config/papers to compare the results with; none: all files
+    papers: list[str] | None = None  # names of the files in config/papers to compare the results with; none: all files
 
     def tunes(self, variant: str) -> bool:
         """Return whether the run chooses the settings of a method itself."""

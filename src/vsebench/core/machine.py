@@ -28,7 +28,7 @@ def describe() -> dict[str, Any]:
 
 
 def processor() -> str:
-    """Return the processor's name, or the architecture if the system does not report it."""
+    """Return the processor's name, or its architecture if the system does not report the name."""
     lines = _lines_of("/proc/cpuinfo")
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.processor() or platform.machine()
@@ -37,8 +37,8 @@ def processor() -> str:
 def peak_memory_bytes() -> int:
     """Return the peak memory of this process so far, in bytes.
 
-    On Linux this is VmHWM of /proc/self/status. Elsewhere it is getrusage's ru_maxrss, which can be too high: it also
-    counts the memory of the process that started this one.
+    On Linux this is VmHWM of /proc/self/status. Elsewhere it is getrusage's ru_maxrss, which can be too high because it
+    includes the memory of the parent process.
     """
     peak = _status_bytes("VmHWM")
     if peak is None:
@@ -58,7 +58,7 @@ def _status_bytes(key: str) -> int | None:
 
 
 def _lines_of(path: str) -> list[str]:
-    """Return the lines of a file of the system; none where the system has no such file."""
+    """Return the lines of a system file; an empty list if the system has no such file."""
     try:
         return Path(path).read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -72,7 +72,7 @@ class OtherProcesses:
         self._start = self._times()
 
     def cores(self) -> float | None:
-        """Return the mean number of cores that other processes used so far; None if there is no /proc/stat."""
+        """Return the mean number of cores that other processes have used; None if there is no /proc/stat."""
         now = self._times()
         if self._start is None or now is None or now[0] <= self._start[0]:
             return None
@@ -81,7 +81,7 @@ class OtherProcesses:
 
     @staticmethod
     def _times() -> tuple[float, float, float] | None:
-        """Return the time, and the processor seconds that all processes and this process have used so far."""
+        """Return the time, and the processor seconds that all processes, and this one alone, have used so far."""
         lines = _lines_of("/proc/stat")
         if not lines:
             return None
@@ -93,7 +93,7 @@ class OtherProcesses:
 def git_commit() -> str:
     """Return the commit of the source folder, with "-dirty" if the folder was changed since; "unknown" outside git.
 
-    It counts as changed if a tracked file of the repository differs, or if the package has an untracked file.
+    The folder counts as changed if a tracked file of the repository differs, or if the package has an untracked file.
     """
     package = Path(__file__).parents[1]
     try:

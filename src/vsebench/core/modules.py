@@ -30,13 +30,13 @@ def modules_in(folder: str) -> Mapping[str, str]:
 
 @cache
 def modules_by_key(table: str, folder: str) -> Mapping[str, str]:
-    """Return the modules of a folder whose text has a dictionary, by its keys; no module is imported.
+    """Find the modules of a folder whose text contains a dictionary, by its keys, without importing them.
 
-    Some modules need packages that may be missing, and a source file of a job has to be found without its imports.
+    Some modules need packages that may be missing, but the source files of a job must be found all the same.
 
     Parameters
     ----------
-    table : the name of the dictionary, such as `METHODS`, which has to be written out, with text as keys
+    table : name of the dictionary, such as `METHODS`, which must be a literal with strings as keys
     folder : a folder of the package, such as `methods`
 
     Returns
@@ -49,7 +49,7 @@ def modules_by_key(table: str, folder: str) -> Mapping[str, str]:
         for entries in re.findall(rf"^{table}\b[^=\n]*= {{(.*?)}}", text, re.MULTILINE | re.DOTALL):
             for key in re.findall(r"""["'](\w+)["']:""", entries):
                 if key in found:
-                    raise UserError(f"{module}: {table}: {key!r} is in {found[key]} as well")
+                    raise UserError(f"{module}: {table}: {key!r} is also in {found[key]}; rename one")
                 found[key] = module
     return dict(sorted(found.items()))
 
@@ -70,6 +70,6 @@ def modules_that_define(table: str, folder: str) -> Mapping[str, ModuleType]:
             raise UserError(f"{module.__file__}: there is no {table}; set it to a dictionary of names and classes")
         for key in getattr(module, table):
             if key in definers:
-                raise UserError(f"{module.__file__}: {table}: {key!r} is in {definers[key].__file__} as well")
+                raise UserError(f"{module.__file__}: {table}: {key!r} is also in {definers[key].__file__}; rename one")
             definers[key] = module
     return dict(sorted(definers.items()))

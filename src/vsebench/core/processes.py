@@ -1,4 +1,4 @@
-"""Run a function in a process of its own, and end a process when its Snakemake has ended."""
+"""Run a function in a new process, and end a process when the Snakemake that started it has ended."""
 
 import multiprocessing
 import os
@@ -15,14 +15,14 @@ Result = TypeVar("Result")
 
 
 class KilledError(UserError):
-    """A process was killed, most often because memory ran out."""
+    """Raised if a process was killed, most often because memory ran out."""
 
 
 def run_in_new_process(function: Callable[..., Result], *arguments: object) -> Result:
     """Call a function of a module in a new process, and return its result.
 
-    The process is forked from one that has imported the function's module and done nothing else. So it starts quickly,
-    and inherits neither memory nor threads from the calling process. If it is killed, a `KilledError` is raised.
+    The process is forked from one that has imported the function's module and done nothing else. It therefore starts
+    quickly and inherits neither memory nor threads from the caller. If it is killed, a `KilledError` is raised.
     """
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([function.__module__])

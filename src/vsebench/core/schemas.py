@@ -1,4 +1,4 @@
-"""The schema number of all results, and the columns of the tables that stages write, in their order.
+"""The schema number of all results, and the ordered columns of the tables that stages write.
 
 `storage.write_table` checks the columns. An analysis (`vsebench.evaluation.analyses`) defines the columns of its table
 in its own module.
@@ -10,7 +10,7 @@ import polars as pl
 
 Schema = dict[Any, type[pl.DataType] | pl.DataType]  # names and types of columns, in their order
 
-# The schema number of Parquet and JSON results. Add one when an older version of vsebench would fail on a file or
+# The schema number of Parquet and JSON results. Increase it when an older version of vsebench would fail on a file or
 # misread it: when a column or key is removed or changes its meaning. Files without a number are older than version 1.
 SCHEMA_VERSION = 2
 
@@ -23,15 +23,15 @@ LABELS: Schema = {"label": pl.Int32, "name": pl.String, "frequency": pl.Int32, "
 JOINED_LABELS: Schema = {  # data/processed/<dataset>/from-<data set>/
     "label": pl.Int32,
     "name": pl.String,
-    "trained": pl.Boolean,  # a label of the data set that methods are trained on
-    "tested": pl.Boolean,  # a label of the data set that they are tested on
+    "trained": pl.Boolean,  # whether the label is in the data set that methods are trained on
+    "tested": pl.Boolean,  # whether the label is in the data set that they are tested on
 }
-SIBLINGS: Schema = {"label": pl.Int32, "sibling": pl.Int32}  # each pair in both directions, no label with itself
+SIBLINGS: Schema = {"label": pl.Int32, "sibling": pl.Int32}  # each pair in both directions; no pair of equal labels
 WORD_VECTORS: Schema = {
     "label": pl.Int32,
     "name": pl.String,
     "rule": pl.String,  # how the vector was found; `missing`: the label has none
-    "words": pl.String,  # the words of the file whose vectors were averaged, separated by spaces
+    "words": pl.String,  # the words whose vectors were averaged, separated by spaces
     "without": pl.String,  # the parts of the name that have no vector
 }
 IMAGES: Schema = {"image": pl.Int32, "id": pl.String, "part": pl.String, "has_features": pl.Boolean}
@@ -39,37 +39,37 @@ IMAGES: Schema = {"image": pl.Int32, "id": pl.String, "part": pl.String, "has_fe
 # results/<dataset>/<protocol>/seed<k>/split/
 SPLIT_IMAGES: Schema = {
     "image": pl.Int32,
-    "first": pl.Boolean,  # trained on while settings are chosen
-    "final": pl.Boolean,  # trained on for the tested model
+    "first": pl.Boolean,  # whether it is trained on while settings are chosen
+    "final": pl.Boolean,  # whether the tested model is trained on it
     "valid": pl.Boolean,
     "test": pl.Boolean,
 }
 SPLIT_LABELS: Schema = {
     "label": pl.Int32,
-    "first": pl.Boolean,  # trained on while settings are chosen
-    "final": pl.Boolean,  # trained on for the tested model
-    "valid": pl.Boolean,  # a candidate in validation
+    "first": pl.Boolean,  # whether it is trained on while settings are chosen
+    "final": pl.Boolean,  # whether the tested model is trained on it
+    "valid": pl.Boolean,  # whether it is a candidate in validation
     "test": pl.Boolean,
 }
 
 # .../<variant>/
 HISTORY: Schema = CASE | {
-    "phase": pl.String,  # selection (of the winning settings), refit
+    "phase": pl.String,  # selection (with the winning settings) or refit
     "epoch": pl.Int32,
     "seconds": pl.Float64,  # time of training alone
     "loss": pl.Float64,
     "trials_per_step": pl.Float64,
     "validation": pl.Float64,
 }
-COUNTS: Schema = {  # the position of a relevant item in a ranking; items are the labels of an image in RANKS
-    "above": pl.Int32,  # negatives that score higher; null: the item is excluded from the candidates, a miss
+COUNTS: Schema = {  # the position of a relevant item in a ranking; in RANKS, the items are the labels of an image
+    "above": pl.Int32,  # negatives that score higher; null: the item is not a candidate, which counts as a miss
     "tied": pl.Int32,  # negatives that score the same
-    "right": pl.Int32,  # relevant items of the ranking that score at least as high, including this item
+    "right": pl.Int32,  # relevant items that score at least as high as this item, including it
     "negatives": pl.Int32,
 }
-# An image is `cold` if it has no training label, and other test images have some.
+# A test image is `cold` if it has no training label while other test images have some.
 RANKS: Schema = {"image": pl.Int32, "label": pl.Int32} | COUNTS | {"cold": pl.Boolean}
-THRESHOLDS: Schema = {  # of the images' own labels, for decisions with a threshold per image and label
+THRESHOLDS: Schema = {  # for the images' own labels and decisions with a threshold per image and label
     "decision": pl.String,
     "image": pl.Int32,
     "label": pl.Int32,
@@ -79,22 +79,22 @@ DECISIONS: Schema = {"decision": pl.String, "image": pl.Int32, "label": pl.Int32
 LISTS: Schema = {"image": pl.Int32, "rank": pl.Int32, "label": pl.Int32}
 LABEL_RANKS: Schema = {"label": pl.Int32, "image": pl.Int32} | COUNTS  # test images are ranked for each label
 
-# results/<dataset>/<protocol>/ and, gathered, results/
+# results/<dataset>/<protocol>/ and, combined over all tasks, results/
 METRICS: Schema = CASE | {
     "decision": pl.String,  # empty for metrics of the ranking
     "metric": pl.String,  # as in a run's `metrics`, such as recall@10
     "value": pl.Float64,
     "ci_low": pl.Float64,
     "ci_high": pl.Float64,
-    "n": pl.Int64,  # number of images that the value is a mean over; for a metric of labels, number of labels
+    "n": pl.Int64,  # number of images, or of labels for a metric of labels, over which the value is a mean
 }
-COLD: Schema = CASE | {  # metrics of cold images and of the others, for tasks with cold images
+COLD: Schema = CASE | {  # metrics on cold images and on the others, for tasks with cold images
     "metric": pl.String,
     "images": pl.String,  # all, cold, or others
     "value": pl.Float64,
-    "n": pl.Int64,  # number of images that the value is a mean over
+    "n": pl.Int64,  # number of images over which the value is a mean
 }
-BY_FREQUENCY: Schema = CASE | {  # recall of labels in groups of equal size, by their number of training images
+BY_FREQUENCY: Schema = CASE | {  # recall in groups of labels of equal size, formed by the number of training images
     "band": pl.Int64,  # 1 has the most frequent labels
     "labels": pl.Int64,
     "fewest": pl.Int64,  # smallest number of training images of a label
@@ -114,14 +114,14 @@ SUMMARY: Schema = TASK | {
     "difference": pl.Float64,  # difference from the best method
     "difference_low": pl.Float64,
     "difference_high": pl.Float64,
-    "p_adjusted": pl.Float64,  # null for the best itself and for methods that are not compared
+    "p_adjusted": pl.Float64,  # null for the best method and for methods that are not compared
 }
 SWEEP: Schema = CASE | {
     "parameter": pl.String,
     "value": pl.Float64,
     "chosen": pl.Boolean,
     "epochs": pl.Int32,
-    "at_limit": pl.Boolean,  # whether training was stopped by its limit of epochs or iterations
+    "at_limit": pl.Boolean,  # whether training stopped at its limit on epochs or iterations
     "validation": pl.Float64,
 }
 SWEEPS: Schema = SWEEP | {"metric": pl.String, "test": pl.Float64}
@@ -144,7 +144,7 @@ TIMING: Schema = TASK | {
 SCALING: Schema = {
     "method": pl.String,
     "variable": pl.String,
-    "size": pl.Int64,  # the variable's value, as in the column with the variable's name
+    "size": pl.Int64,  # the value of the variable, which also stands in the variable's own column
     "repeat": pl.Int32,
     "images": pl.Int64,  # number of training images
     "labels": pl.Int64,
@@ -165,23 +165,23 @@ CLAIMS: Schema = {
     "claim": pl.String,
     "where": pl.String,
     "quotation": pl.String,  # the paper's sentence
-    "level": pl.String,  # claim: mean effect over tasks, with the verdict; case: a task, rival and metric, without one
+    "level": pl.String,  # claim: mean effect over tasks, with a verdict; case: one task, rival and metric, no verdict
     "dataset": pl.String,
     "protocol": pl.String,
-    "data": pl.String,  # paper: the paper's own; other: real data that it does not use; simulated; null: no data needed
+    "data": pl.String,  # paper: data that the paper uses; other: other real data; simulated; null: no data needed
     "method": pl.String,
     "rival": pl.String,
     "metric": pl.String,  # the metric, or the name of another measured quantity
     "n_tasks": pl.Int32,  # for a claim: the number of tasks that its verdict counts
-    "n_comparisons": pl.Int32,  # for a claim: the number of pairs of a rival and a metric; the line shows the weakest
-    "effect_is": pl.String,  # whether the effect is a difference, a ratio or an exponent, and when the claim holds
+    "n_comparisons": pl.Int32,  # for a claim: the number of (rival, metric) pairs; the row shows the weakest pair
+    "effect_is": pl.String,  # a difference, a ratio or an exponent, and for which values the claim holds
     "effect": pl.Float64,
     "ci_low": pl.Float64,
     "ci_high": pl.Float64,
     "p_adjusted": pl.Float64,
     "verdict": pl.String,
-    "reason": pl.String,  # why there is no verdict or why a case does not count, or that the data are simulated
-    "remark": pl.String,  # which fits ended at a limit, or have a setting on the edge of the values tried
+    "reason": pl.String,  # why there is no verdict, why a case does not count, or that the data are simulated
+    "remark": pl.String,  # which fits stopped at a limit, or have a setting at the edge of the range tried
 }
 COMPARISON: Schema = {
     "paper": pl.String,

@@ -1,6 +1,6 @@
 """Find the files of the package that a stage depends on, from the import statements.
 
-The workflow makes them inputs of the stage's rule, so an edited kernel reruns only the jobs that depend on it.
+The workflow makes them inputs of the stage's rule, so editing a kernel repeats only the jobs that depend on it.
 """
 
 import ast
@@ -11,14 +11,14 @@ from pathlib import Path
 
 from vsebench.core.modules import PACKAGE
 
-# These modules cannot change a result, so editing them reruns nothing.
+# These modules cannot change a result, so editing them repeats no job.
 CANNOT_CHANGE_A_NUMBER = ("vsebench.core.", "vsebench.config.")
 
 HASH_LENGTH = 16
 
 
 def sources_of(*modules: str) -> list[Path]:
-    """Return the files of modules of this package and of everything that they import from it, in a fixed order."""
+    """Return the files of modules of this package and of all its modules that they import, in a fixed order."""
     visited: set[str] = set()
     waiting = list(modules)
     while waiting:
@@ -40,7 +40,7 @@ def content_hash(file: Path) -> str:
 
 @cache
 def file_of(module: str) -> Path:
-    """Return the file of a module, or that of a package's `__init__`."""
+    """Return the file of a module, or of a package's `__init__`."""
     path = PACKAGE.parent / module.replace(".", "/")
     return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
 
@@ -65,7 +65,7 @@ def _imports(module: str) -> list[str]:
 
 
 def _statements(node: ast.AST) -> Iterator[ast.stmt]:
-    """Yield the statements inside a node, at any depth; expressions, most of a tree, contain no statements."""
+    """Yield the statements inside a node, at any depth; expressions, which make up most of a tree, contain none."""
     for field in ("body", "orelse", "finalbody", "handlers", "cases"):
         children = getattr(node, field, ())
         for child in children if isinstance(children, list) else ():

@@ -1,4 +1,4 @@
-"""Write results so that no reader sees an incomplete file, and read them with clear errors."""
+"""Write results so that no reader sees an incomplete file, and read them, with clear messages."""
 
 import json
 import os
@@ -14,14 +14,14 @@ from vsebench.core.errors import UserError
 from vsebench.core.schemas import SCHEMA_VERSION, Schema
 
 NUMBER = "schema"  # the key of the schema number, in JSON and in the metadata of a Parquet file
-ENTRIES = "entries"  # the key of a result that is a list; JSON needs an object to hold the schema number as well
+ENTRIES = "entries"  # the key of a result that is a list; JSON stores it in an object with the schema number
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary path in the folder of `path`; it replaces `path` only if the block succeeds."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    # Some writers choose their format by the suffix, so it is kept.
+    # Some writers choose their format by the suffix, so the temporary path has the same suffix.
     temporary = path.with_name(f".{path.stem}.{os.getpid()}.tmp{path.suffix}")
     try:
         yield temporary
@@ -42,7 +42,7 @@ def write_parquet(frame: pl.DataFrame, path: Path) -> None:
 def write_table(frame: pl.DataFrame, schema: Schema, path: Path) -> None:
     """Check the names, order and types of a table's columns, and write it."""
     if frame.schema != pl.Schema(schema):  # plain dictionaries would be equal in any order
-        raise TypeError(f"{path}: the columns are {dict(frame.schema)}, but the schema has {schema}")
+        raise TypeError(f"{path}: the columns are {dict(frame.schema)}, but should be {schema}")
     write_parquet(frame, path)
 
 

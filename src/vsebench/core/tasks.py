@@ -76,7 +76,7 @@ class Entry:
 def common_seeds(
     seeds: Sequence[int], own_seeds: Mapping[str, Sequence[int]], task: Task, variants: Iterable[str]
 ) -> list[int]:
-    """Return the seeds that all of these methods are fitted with at a task.
+    """Return the seeds that all of these methods are fitted with on a task.
 
     Parameters
     ----------

@@ -15,9 +15,9 @@ class Workers:
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
 
     def run(self, task: Callable[[int, int], object], chunks: Sequence[tuple[int, int]]) -> None:
-        """Call task(start, stop) for every chunk; an error in one chunk is raised here, and no further chunk starts.
+        """Call task(start, stop) for every chunk; an error in a chunk is raised here, and no further chunk is started.
 
-        Each free thread takes the next chunk. So the calling thread works while the others wake up, which takes
+        Each free thread takes the next chunk. Thus the calling thread works while the others wake up, which takes
         milliseconds on some machines.
         """
         remaining = iter(chunks)

@@ -26,7 +26,7 @@ class Strict(BaseModel):
 
 
 class _UniqueKeys(yaml.SafeLoader):
-    """Reads plain YAML; refuses duplicate keys, where YAML would silently take the last one."""
+    """Reads plain YAML; refuses duplicate keys, whereas YAML would silently take the last one."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         keys = [self.construct_object(key, deep=True) for key, _ in node.value]
@@ -44,7 +44,7 @@ def read_yaml(path: Path) -> Any:
         raise UserError(f"{path}: no such file") from None
     except RecursionError:
         raise UserError(f"{path}: not readable YAML: nested too deeply") from None
-    except (yaml.YAMLError, ValueError, LookupError, TypeError, AttributeError) as error:  # odd values
+    except (yaml.YAMLError, ValueError, LookupError, TypeError, AttributeError) as error:  # raised for odd values
         raise UserError(f"{path}: not readable YAML: {' '.join(str(error).split())}") from None
 
 
@@ -65,9 +65,9 @@ def _explain(detail: Any, where: str) -> str:
     key = ".".join(str(part) for part in detail["loc"]) or "the whole file"
     match detail["type"]:
         case "extra_forbidden":
-            return f"{where}: {key}: unknown key"
+            return f"{where}: {key}: unknown key; correct or remove it"
         case "missing":
-            return f"{where}: {key}: this key is missing"
+            return f"{where}: {key}: this key is missing; add it"
     if not detail["loc"] and isinstance(detail["input"], dict):
         return f"{where}: {detail['msg']}"  # a check of several keys, which the message names, failed
     return f"{where}: {key}: {detail['msg']}, not {SHORT.repr(detail['input'])}"

@@ -1,1 +1,1 @@
-"""Data as arrays: label matrices, features, splits, and the other inputs that a method can need."""
+"""Data as arrays: label matrices, features, splits, and the other inputs that a method may need."""

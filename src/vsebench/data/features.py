@@ -23,7 +23,7 @@ PREFIX = "normalise."  # begins the names of a normalisation's arrays in a model
 
 @dataclass(frozen=True)
 class Features:
-    """Features of the images of a data set, one row per image.
+    """Features of a data set's images, one row per image.
 
     Attributes
     ----------
@@ -41,16 +41,16 @@ class Features:
 
     def __post_init__(self, where: str) -> None:
         if self.values.ndim != 2 or self.values.shape[1] == 0:
-            raise UserError(f"{where}: features of shape {self.values.shape}; one row per image is needed")
+            raise UserError(f"{where}: features have shape {self.values.shape}; give one row per image")
         if self.known.shape != (self.n_images,) or self.known.dtype != np.bool_:
-            raise UserError(f"{where}: {self.n_images} rows of features for {len(self.known)} images")
+            raise UserError(f"{where}: {self.n_images} rows of features, but {len(self.known)} images")
         allowed = [np.dtype(np.float32)] if self.is_sparse else [np.dtype(np.float16), np.dtype(np.float32)]
         if self.values.dtype not in allowed:
             raise UserError(f"{where}: features are {self.values.dtype}, not {' or '.join(map(str, allowed))}")
         if self.is_sparse:
             _check_columns(self.values, where)
         elif not self.values.flags.c_contiguous:
-            raise UserError(f"{where}: features are not stored row by row (C order)")
+            raise UserError(f"{where}: features are not stored row by row; save them in C order")
         _check_finite(self.values, where)
 
     @property
@@ -86,12 +86,12 @@ class Features:
 def csr(
     data: NDArray[np.float32], indices: NDArray[np.integer], offsets: NDArray[np.integer], shape: tuple[int, int]
 ) -> Any:
-    """Return a scipy.sparse.csr_array, with int32 columns and offsets if there are fewer than 2^31 entries.
+    """Return a scipy.sparse.csr_array, with int32 column numbers and offsets if it has fewer than 2^31 entries.
 
     Parameters
     ----------
     data : (n_entries,) float32
-    indices : (n_entries,) column of each entry
+    indices : (n_entries,) column number of each entry
     offsets : (n_rows + 1,) index of the first entry of each row
     shape : (n_rows, d)
 
@@ -105,7 +105,7 @@ def csr(
 
 
 def write_features(features: Features, path: Path) -> None:
-    """Write features: a `.npy` file of dense ones, or an `.npz` file with the arrays of sparse ones.
+    """Write features: dense features to a `.npy` file, the arrays of sparse features to an `.npz` file.
 
     The `.npz` file holds `data` (float32), `indices` (int32 columns), `offsets` (int64) and `shape` (int64).
     """
@@ -126,8 +126,8 @@ def write_features(features: Features, path: Path) -> None:
 def read_features(path: Path, known: NDArray[np.bool_]) -> Features:
     """Read a file written by `write_features`; dense features are memory-mapped.
 
-    `known` is (n_images,) bool, the column `has_features` of the data set's images.parquet. Raises a `UserError` if the
-    file is missing or damaged, or does not match the images.
+    `known` is (n_images,) bool, the column `has_features` of the data set's images.parquet. A file that is missing,
+    damaged or does not match the images raises a `UserError`.
     """
     if path.suffix == ".npz":
         arrays = read_arrays(path)
@@ -148,20 +148,20 @@ def read_features(path: Path, known: NDArray[np.bool_]) -> Features:
 
 @dataclass(frozen=True)
 class Normalisation:
-    """Normalisation steps in the order of their application, with the arrays estimated from the training images.
+    """Normalisation steps in the order of application, with the arrays that were estimated from the training images.
 
-    `root`      each row divided by its sum, then the square root of each number; features must not be negative
-    `idf`       column j times ln((n + 1) / (1 + df_j)), where df_j of the n images have a non-zero number in it
-    `standard`  each column minus its mean, divided by its standard deviation (population; 1 if it is below 1e-6)
-    `l2`        each row divided by its Euclidean length
+    `root`      divide each row by its sum, then take the square root of each number; features must not be negative
+    `idf`       multiply column j by ln((n + 1) / (1 + df_j)), where df_j of the n images have a non-zero number in
+    column j `standard`  subtract each column's mean, divide by its population standard deviation (by 1 if that is below
+    1e-6) `l2`        divide each row by its Euclidean length
 
     A row of zeros is not changed by `root`, `idf` and `l2`. Sparse features stay sparse, so `standard` is refused.
 
     Attributes
     ----------
     steps : names of the steps
-    learnt : for each step its arrays by name, (d,) float32 each: `weight` for `idf`, `mean` and `deviation` for
-        `standard`, none for the others
+    learnt : the arrays of each step by name, (d,) float32 each: `weight` for `idf`, `mean` and `deviation` for
+        `standard`, none for the other steps
     """
 
     steps: tuple[Step, ...]
@@ -171,9 +171,9 @@ class Normalisation:
     def fit(cls, steps: Sequence[Step], features: Features, images: NDArray[np.integer]) -> "Normalisation":
         """Estimate means, deviations and document frequencies.
 
-        `features` are those of all images of the data set, `images` the (m,) row numbers of the training images, of
-        which those without features are ignored. Raises a `UserError` if `standard` is used for sparse features or
-        `root` for negative numbers, or if no image has features.
+        `features` contains all images of the data set, and `images` the (m,) row numbers of the training images; images
+        without features are ignored. Raises a `UserError` if `standard` is used for sparse features or `root` for
+        negative numbers, or if no image has features.
         """
         if features.is_sparse and "standard" in steps:
             raise UserError("normalise: 'standard' would make sparse features dense; use 'root', 'idf' or 'l2'")
@@ -181,7 +181,7 @@ class Normalisation:
             return cls(tuple(steps), tuple({} for _ in steps))
         images = images[features.known[images]]
         if len(images) == 0:
-            raise UserError("normalise: none of the training images has features")
+            raise UserError("normalise: no training image has features; remove the steps, or give features")
         rows = features.rows(images)
         learnt = []
         for step in steps:
@@ -190,9 +190,9 @@ class Normalisation:
         return cls(tuple(steps), tuple(learnt))
 
     def apply(self, rows: Rows) -> Rows:
-        """Normalise rows of features, (m, d) float16 or float32, or a scipy.sparse.csr_array of float32; not changed.
+        """Normalise a copy of rows of features, (m, d) float16 or float32, or a scipy.sparse.csr_array of float32.
 
-        Returns (m, d) float32 of the same kind; the same object if there is no step and `rows` are float32.
+        Returns (m, d) float32, dense or sparse like `rows`; `rows` itself if there is no step and it is float32.
         """
         rows = rows.astype(np.float32, copy=False)
         for step, arrays in zip(self.steps, self.learnt, strict=True):
@@ -200,7 +200,7 @@ class Normalisation:
         return rows
 
     def with_standard(self, rows: Rows) -> "tuple[Normalisation, Rows]":
-        """Add the step `standard`; returns the normalisation, and these dense rows, already normalised, after it."""
+        """Return the normalisation with the step `standard` added, and these normalised dense rows after the step."""
         learnt = _learn("standard", rows)
         return Normalisation((*self.steps, "standard"), (*self.learnt, learnt)), _apply("standard", rows, learnt)
 
@@ -220,14 +220,14 @@ class Normalisation:
         """
         steps = arrays.get(f"{PREFIX}steps", np.array([0])).tolist()
         if not set(steps) <= set(get_args(Step)):
-            raise UserError(f"{where}: {PREFIX}steps: {steps}; the steps are {', '.join(get_args(Step))}")
+            raise UserError(f"{where}: {PREFIX}steps: {steps}; the only steps are {', '.join(get_args(Step))}")
         learnt = []
         for number, step in enumerate(steps):
             names = {name: f"{PREFIX}{number}.{name}" for name in LEARNT.get(step, ())}
             for name in names.values():
                 array = arrays.get(name, np.empty(0))
                 if array.dtype != np.float32 or array.ndim != 1 or not np.isfinite(array).all():
-                    raise UserError(f"{where}: {name}: missing, or not one row of finite float32")
+                    raise UserError(f"{where}: {name}: missing, or not a vector of finite float32 numbers")
             learnt.append({name: arrays[stored] for name, stored in names.items()})
         if len({len(array) for step_arrays in learnt for array in step_arrays.values()}) > 1:
             raise UserError(f"{where}: arrays of {PREFIX}* differ in length")
@@ -277,7 +277,7 @@ def _row_sums(rows: Rows, numbers: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def _scale_rows(rows: Rows, divisors: NDArray[np.float64]) -> Rows:
-    """Divide rows by (n,) divisors; the divisor of a row of zeros may be 0, which leaves the row unchanged."""
+    """Divide rows by (n,) divisors; a row of zeros may have the divisor 0 and is left unchanged."""
     divisors = np.where(divisors == 0, 1, divisors)
     if sparse.issparse(rows):
         return _with_numbers(rows, rows.data / np.repeat(divisors, np.diff(rows.indptr)))
@@ -285,7 +285,7 @@ def _scale_rows(rows: Rows, divisors: NDArray[np.float64]) -> Rows:
 
 
 def _with_numbers(rows: Rows, numbers: NDArray[Any]) -> Rows:
-    """Return rows in which these numbers, as float32, replace the stored ones."""
+    """Return sparse rows whose stored numbers are replaced by these numbers as float32."""
     numbers = numbers.astype(np.float32, copy=False)
     if not sparse.issparse(rows):
         return numbers
@@ -298,7 +298,7 @@ def _check_columns(values: Any, where: str) -> None:
     whole = offsets[0] == 0 and offsets[-1] == len(columns) == len(values.data) and (np.diff(offsets) >= 0).all()
     in_range = values.shape[1] < 2**31 and ((columns >= 0) & (columns < values.shape[1])).all()
     if not (whole and in_range):
-        raise UserError(f"{where}: sparse features with offsets or column numbers out of range")
+        raise UserError(f"{where}: offsets or column numbers of the sparse features are out of range")
     rows = _row_of_entry(values)
     wrong = np.flatnonzero(np.diff(rows * values.shape[1] + columns) <= 0)
     if len(wrong):
@@ -319,5 +319,5 @@ def _check_finite(values: Any, where: str) -> None:
 
 
 def _row_of_entry(rows: Rows) -> NDArray[np.int64]:
-    """Return the row of each stored number of CSR, (n_entries,) int64."""
+    """Return the row number of each stored number of a CSR array, (n_entries,) int64."""
     return np.repeat(np.arange(rows.shape[0], dtype=np.int64), np.diff(rows.indptr))

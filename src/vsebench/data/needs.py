@@ -1,7 +1,7 @@
-"""The inputs that a method can need besides training labels: their files, and the reasons why they may be missing.
+"""The inputs that a method can need besides training labels: their files, and why they may be missing.
 
-Each need is a class. The needs determine the methods that run on a task (a data set under a protocol), the files that
-jobs of the workflow read, the options of the command line, and the extras of a method's `Problem`.
+Each need is a class. The needs determine which methods run on a task (a data set under a protocol), which files the
+workflow's jobs read, the options of the command line, and the extras of a method's `Problem`.
 """
 
 from abc import ABC, abstractmethod
@@ -17,7 +17,7 @@ from vsebench.core.errors import UserError
 from vsebench.core.storage import read_arrays, read_json, read_parquet
 from vsebench.data.problem import HeldOut, LabelMatrix, Mask, Problem, WordVectors
 
-if TYPE_CHECKING:  # features need SciPy, which most fits do not
+if TYPE_CHECKING:  # importing features loads SciPy, which most fits do not need
     from vsebench.data.features import Features
 
 Value = TypeVar("Value")
@@ -30,8 +30,8 @@ class Names:
 
     Attributes
     ----------
-    images : the ids of its images
-    labels : the names of its labels
+    images : the ids of the images
+    labels : the names of the labels
     """
 
     images: list[str]
@@ -60,9 +60,9 @@ class TaskData:
 
     Attributes
     ----------
-    processed : folder of the processed data that are split: those of the data set, or of two joined data sets
+    processed : folder of the processed data that are split, of the data set or of two joined data sets
     tested : folder of the processed data set to test on
-    features_name : name of the file of features in `processed`; None if not all images are from data with features
+    features_name : name of the file of features in `processed`; None if a joined data set lacks features
     has_word_vectors : whether a source of word vectors is configured
     is_joined : whether the model is trained on one data set and tested on another
     new_images : whether no test image is trained on
@@ -122,9 +122,9 @@ class FileNeed(Need, ABC, Generic[Value]):
         """Read the file."""
 
     def load_named(self, path: Path | None) -> Value:
-        """Read the file that a method needs; None raises a `UserError`."""
+        """Read the file that a method needs; a `UserError` is raised if `path` is None."""
         if path is None:
-            raise UserError(f"{self.option}: this method needs {self.description}")
+            raise UserError(f"{self.option}: missing; give {self.description}, which this method needs")
         return self.load(path)
 
     def example(self, labels: LabelMatrix) -> Value | None:
@@ -132,7 +132,7 @@ class FileNeed(Need, ABC, Generic[Value]):
         return None
 
     def of(self, problem: Problem) -> Value:
-        """Return this input of a problem; a problem without it raises a `ValueError`."""
+        """Return this input from a problem; a problem without it raises a `ValueError`."""
         if self.key not in problem.extras:
             raise ValueError(f"{self.key}: missing in the problem; this method needs {self.description}")
         return cast(Value, problem.extras[self.key])
@@ -188,7 +188,7 @@ class WordVectorsNeed(FileNeed[WordVectors]):
 
 
 class TruthNeed(FileNeed[Truth]):
-    """The distribution from which a simulator drew the labels (`formats.annotations.RawAnnotations`), for an oracle."""
+    """The distribution from which a simulator drew labels, for an oracle; see `formats.annotations.RawAnnotations`."""
 
     key = "truth"
     missing_reason = "true label probabilities exist only for simulated data"
@@ -209,11 +209,11 @@ class TreeNeed(Need):
 
 
 class TestLabelsNeed(Need):
-    """Test labels that are never trained, for an oracle of unseen labels. They are read with the split."""
+    """The test labels, for an oracle of unseen labels. They are read with the split."""
 
     __test__ = False  # not a class of tests
     key = "test_labels"
-    missing_reason = "all labels are trained, and this oracle is for unseen labels"
+    missing_reason = "all labels are trained, but this oracle ranks unseen labels"
 
     def is_provided(self, data: TaskData) -> bool:
         return data.unseen
@@ -227,11 +227,11 @@ class TestLabelsNeed(Need):
 
 
 class GivenLabelsNeed(FileNeed[LabelMatrix]):
-    """The labels that the data set to train on has for the tested images, from given.parquet."""
+    """The labels that the training data set gives to the test images, from given.parquet."""
 
     key = "given_labels"
     missing_reason = "the test images have no second annotation (user tags)"
-    description = "the labels that another data set has for the tested images"
+    description = "the labels that another data set gives to the test images"
 
     def is_provided(self, data: TaskData) -> bool:
         return data.is_joined
@@ -246,15 +246,15 @@ class GivenLabelsNeed(FileNeed[LabelMatrix]):
     def of(self, problem: Problem) -> LabelMatrix:
         given, n_images = super().of(problem), problem.training.labels.n_rows
         if given.n_rows != n_images:
-            raise ValueError(f"given_labels: {given.n_rows} rows for {n_images} images")
+            raise ValueError(f"given_labels: {given.n_rows} rows, but {n_images} images; they must be equal")
         return given
 
 
 class NamesNeed(FileNeed[Names]):
-    """The ids of images and names of labels, from labels.parquet and images.parquet."""
+    """The image ids and label names, from images.parquet and labels.parquet."""
 
     key = "names"
-    missing_reason = "the names of its images and labels are unknown"
+    missing_reason = "the names of the images and labels are unknown"
     description = "the names of its data set's labels, next to images.parquet"
 
     def is_provided(self, data: TaskData) -> bool:
@@ -272,7 +272,7 @@ class PartsNeed(Need):
     """The test images and candidate labels of the split, without the test labels. They are read with the split."""
 
     key = "parts"
-    missing_reason = "the test images of its split are unknown"
+    missing_reason = "the test images of the split are unknown"
 
     def is_provided(self, data: TaskData) -> bool:
         return True
@@ -288,7 +288,7 @@ class PartsNeed(Need):
 
 
 class KnownLabelsNeed(Need):
-    """Test images of which some labels are known."""
+    """Test images with known training labels."""
 
     key = "known_labels"
     missing_reason = "the test images are new, and this method knows an image only by its labels"
@@ -298,7 +298,7 @@ class KnownLabelsNeed(Need):
 
 
 class TrainedLabelsNeed(Need):
-    """Test labels that are trained; every method that cannot rank unseen labels needs them."""
+    """Test labels that occur in training; every method that cannot rank unseen labels needs them."""
 
     key = "trained_labels"
     missing_reason = "the test labels are never trained, and this method knows a label only by its training images"
@@ -327,7 +327,7 @@ def load_needs(needs: Collection[str], paths: Mapping[str, Path | None], test: H
     """Read the inputs that a method needs; return `features`, `word_vectors` and `extras` of its `Problem`.
 
     `paths` maps the key of a need to its file, as named by an option, and `split` to the folder of the split; `test`
-    are the test images with their labels, for an oracle of unseen labels.
+    contains the test images with their labels, for an oracle of unseen labels.
     """
     loaded = {need.key: need.load_named(paths.get(need.key)) for need in FILE_NEEDS if need.key in needs}
     if TEST_LABELS.key in needs:

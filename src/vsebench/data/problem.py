@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from vsebench.core.schemas import PAIRS
 from vsebench.core.workers import Workers
 
-if TYPE_CHECKING:  # features need SciPy, which most fits do without
+if TYPE_CHECKING:  # importing features loads SciPy, which most fits do not need
     from vsebench.data.features import Features, Rows
 
 Ids = NDArray[np.int32]
 Mask = NDArray[np.bool_]
 Matrix = NDArray[np.float32]
-ROUNDING = 1e-6  # shorter differences of unit vectors are rounding errors of 32 bits
+ROUNDING = 1e-6  # shorter differences between unit vectors are rounding errors of float32
 WordScale = Literal["raw", "unit", "centred"]
 
 
@@ -47,7 +47,7 @@ class LabelMatrix:
         _check(self.label_of_pair, "label_of_pair", np.int32, (self.offsets[-1],))
         _check(self.count_of_pair, "count_of_pair", np.int32, (self.offsets[-1],))
         if self.offsets[0] != 0 or (np.diff(self.offsets) < 0).any():
-            raise ValueError("offsets: should start at 0 and never decrease")
+            raise ValueError("offsets: must start at 0 and never decrease")
         if len(self.label_of_pair) and not 0 <= self.label_of_pair.min() <= self.label_of_pair.max() < self.n_labels:
             raise ValueError(f"label_of_pair: the numbers of the labels should be from 0 to {self.n_labels - 1}")
         step = np.diff(self.label_of_pair)
@@ -57,7 +57,7 @@ class LabelMatrix:
 
     @classmethod
     def from_pairs(cls, pairs: pl.DataFrame, n_rows: int, n_labels: int) -> "LabelMatrix":
-        """Build the matrix from a table with the columns image, label and count; each (image, label) once."""
+        """Build the matrix from a table with the columns image, label and count; no (image, label) pair is repeated."""
         pairs = pairs.sort("image", "label")
         offsets = np.zeros(n_rows + 1, dtype=np.int64)
         np.cumsum(np.bincount(pairs["image"].to_numpy(), minlength=n_rows), out=offsets[1:])
@@ -137,7 +137,7 @@ class Dataset:
     Attributes
     ----------
     labels : one row per image
-    parts : (n_images,) official part of each image ("train", "valid", "test"); None without an official partition
+    parts : (n_images,) official part of each image ("train", "valid" or "test"); None if there is no partition
     with_features : (n_images,) the images that have features; None if the data set has none
     with_word_vectors : (n_labels,) the labels that have a word vector; None if no word vectors are configured
     trained, tested : (n_labels,) for two joined data sets, the labels of the set to train on and of the set to test on
@@ -159,7 +159,7 @@ class Training:
 
     Attributes
     ----------
-    labels : one row per image of the data set, empty for images that are not in `images`
+    labels : one row per image of the data set, with an empty row for each image that is not in `images`
     images : (n,) int32, the images to learn from, ascending, including those without a label
     learnt : (n_labels,) bool, the labels to learn
     """
@@ -185,8 +185,8 @@ class HeldOut:
     Attributes
     ----------
     images : (q,) int32, strictly ascending
-    right : q rows, the held-out labels; an image with an empty row is left out of means over ranks
-    known : q rows, the labels that the model may know; they are excluded from the candidates
+    right : q rows, the held-out labels; images with an empty row are left out of means over ranks
+    known : q rows, the labels of the images that the model may know, which are not candidates
     candidates : (n_labels,) bool, the labels to rank
     """
 
@@ -226,7 +226,7 @@ class Split:
     """Settings are chosen by fitting to `first` and measuring on `valid`; the tested model is fitted to `final`.
 
     `final` contains the labels of `first` and `valid`. If some labels are never trained, the candidates of `valid` are
-    labels that `first` does not learn, and `final` contains all their pairs with its images.
+    labels that are not learnt from `first`, and `final` contains all pairs of these labels with its images.
     """
 
     first: Training
@@ -241,7 +241,7 @@ class Queries:
 
     Attributes
     ----------
-    images : (n,) int32, numbers in the data set; -1 for an image that is not in it
+    images : (n,) int32, image numbers in the data set; -1 for an image outside the data set
     known : n rows, the known labels of each image
     features : (n, d) float32 raw features, dense or CSR; None if the data set has none
     """
@@ -263,8 +263,8 @@ class WordVectors:
 
     Attributes
     ----------
-    vectors : (n_labels, d) float32, finite, as in the source of word vectors; zeros for a label without a vector
-    known : (n_labels,) bool, the labels that have a vector, which is not zero
+    vectors : (n_labels, d) float32, finite and not scaled; zeros for a label without a vector
+    known : (n_labels,) bool, the labels that have a (non-zero) vector
     """
 
     vectors: Matrix
@@ -272,23 +272,23 @@ class WordVectors:
 
     def __post_init__(self) -> None:
         if self.vectors.ndim != 2 or self.vectors.shape[1] == 0:
-            raise ValueError(f"word_vectors: shape {self.vectors.shape}; one row per label is needed")
+            raise ValueError(f"word_vectors: shape {self.vectors.shape}; give one row per label")
         _check(self.vectors, "word_vectors: vectors", np.float32, self.vectors.shape)
         _check(self.known, "word_vectors: known", np.bool_, (len(self.vectors),))
         if not np.isfinite(self.vectors).all():
             raise ValueError("word_vectors: a number is not finite")
         if (self.vectors.any(axis=1) != self.known).any():
-            raise ValueError("word_vectors: `known` should mark the labels whose vector is not zero")
+            raise ValueError("word_vectors: `known` must be true exactly for the labels with a non-zero vector")
 
     @property
     def dimensions(self) -> int:
         return int(self.vectors.shape[1])
 
     def scaled(self, scale: WordScale) -> Matrix:
-        """Return the vectors (n_labels, d) float32, zeros for labels without one.
+        """Return the scaled vectors, (n_labels, d) float32; zeros for labels without a vector.
 
         `raw`: unchanged. `unit`: scaled to length 1. `centred`: the mean of the known unit vectors is subtracted from
-        them, and the differences are scaled to length 1; a vector that equals the mean becomes zeros.
+        each of them, and the differences are scaled to length 1; a difference of zero stays zero.
         """
         if scale == "raw":
             return self.vectors
@@ -299,7 +299,7 @@ class WordVectors:
 
 
 def _normalise_rows(rows: NDArray[np.float64], smallest: float) -> NDArray[np.float64]:
-    """Scale rows to length 1; rows that are not longer than `smallest` become zeros."""
+    """Scale rows to length 1; rows of length `smallest` or less become zeros."""
     length = np.sqrt((rows**2).sum(axis=1, keepdims=True))
     is_zero = length <= smallest
     return np.where(is_zero, 0.0, rows / np.where(is_zero, 1.0, length))
@@ -316,7 +316,7 @@ class Problem:
     workers : threads; results must not depend on their number
     features : one row per image of the data set; None if it has no features
     word_vectors : the word vectors of the labels; None if the data set has none
-    extras : other inputs, mostly for oracles: key of `needs.NEEDS` -> value, of the type stated there
+    extras : other inputs, mostly for oracles: key of `needs.NEEDS` -> a value of the type stated there
     """
 
     training: Training
@@ -329,9 +329,9 @@ class Problem:
     def __post_init__(self) -> None:
         n_images, n_labels = self.training.labels.n_rows, self.training.labels.n_labels
         if self.word_vectors is not None and len(self.word_vectors.known) != n_labels:
-            raise ValueError(f"word_vectors: {len(self.word_vectors.known)} rows for {n_labels} labels")
+            raise ValueError(f"word_vectors: {len(self.word_vectors.known)} rows, but {n_labels} labels")
         if self.features is not None and self.features.n_images != n_images:
-            raise ValueError(f"features: {self.features.n_images} rows for {n_images} images")
+            raise ValueError(f"features: {self.features.n_images} rows, but {n_images} images")
 
 
 def ids_of(mask: Mask) -> Ids:
@@ -348,10 +348,10 @@ def mask_of(ids: Ids, size: int) -> Mask:
 
 def _check(array: NDArray[np.generic], name: str, dtype: type, shape: tuple[int, ...]) -> None:
     if array.dtype != dtype or array.shape != shape or not array.flags.c_contiguous:
-        raise ValueError(f"{name}: {array.dtype} {array.shape}; should be a contiguous {np.dtype(dtype)} {shape}")
+        raise ValueError(f"{name}: is {array.dtype} {array.shape}, but must be contiguous {np.dtype(dtype)} {shape}")
 
 
 def _check_images(images: Ids, n_images: int) -> None:
     _check(images, "images", np.int32, (len(images),))
     if len(images) and (images[0] < 0 or images[-1] >= n_images or (np.diff(images) <= 0).any()):
-        raise ValueError(f"images: should strictly ascend, from 0 to {n_images - 1}")
+        raise ValueError(f"images: must strictly ascend and lie between 0 and {n_images - 1}")

@@ -1,10 +1,10 @@
 """Read the part of a processed data set that a protocol needs, and write and read the files of a split.
 
 train, valid, test.parquet   image, label, count: the labels of each part
-final.parquet                image, label, count: what the tested model learns, at least the labels of train and valid
-images.parquet               whether an image is in `first`, `final`, `valid` and `test`
-labels.parquet               whether a label is learnt in `first` and `final`, and a candidate in `valid` and `test`
-split.json                   numbers of images, labels and occurrences; the hash of all of the above but the test labels
+final.parquet                image, label, count: the labels to train the tested model on, at least those of train and
+valid images.parquet               whether an image is in `first`, `final`, `valid` and `test`
+labels.parquet               whether a label is learnt from `first` and `final`, and a candidate in `valid` and `test`
+split.json                   numbers of images, labels and occurrences; the hash of all the above except the test labels
 """
 
 from hashlib import sha256
@@ -26,7 +26,7 @@ FILES = (*FIT_FILES, "test.parquet")
 def load_dataset(folder: Path, word_vectors: Path | None = None) -> Dataset:
     """Read the label matrix, the official partition if there is one, and the images that have features.
 
-    word_vectors : word_vectors.npz of the processed folder, for a protocol that has to know the labels with vectors
+    word_vectors : word_vectors.npz of the processed folder, for a protocol that uses only labels with a vector
     """
     images = read_parquet(folder / "images.parquet")
     vocabulary = read_parquet(folder / "labels.parquet")
@@ -85,8 +85,8 @@ def hash_of(split: Split) -> str:
 def load(folder: Path, with_test: bool = True, refit: bool = True) -> Split:
     """Read a split.
 
-    Without `with_test`, `test` has no images and its file is not opened. Without `refit`, the tested model does not
-    learn the validation labels: `final` is `first`.
+    Without `with_test`, the file of test labels is not opened and `test` has no images. Without `refit`, the tested
+    model does not learn the validation labels: `final` equals `first`.
     """
     size = read_json(folder / "split.json")
     images, labels = read_parquet(folder / "images.parquet"), read_parquet(folder / "labels.parquet")

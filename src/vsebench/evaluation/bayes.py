@@ -6,7 +6,7 @@ The distribution is that of a simulated data set: given the features, labels are
 
     exact match   the most probable set: {k: p_k > 1/2}, or the S_c with the largest P(c | x)
     example F1    the A with the largest E[2 |A and Y| / (|A| + |Y|)], where the F1 of two empty sets is 1. Among sets
-                  of s labels it is the set with the s largest
+                  of s labels, it is the set of the s labels with the largest
 
                       g_ks = E[1(k in Y) 2 / (s + |Y|)]
 
@@ -81,9 +81,9 @@ def example_f1(features: NDArray[np.float32], truth: Mapping[str, NDArray[Any]])
 
 
 def label_count(features: NDArray[np.float32], truth: Mapping[str, NDArray[Any]]) -> Decision:
-    """Return the c most probable labels of each image, where c is the most probable number of labels, and P(|Y| = c).
+    """Return the c most probable labels of each image, with c the most probable number of labels, and P(|Y| = c).
 
-    It is optimal for models that predict a number of labels in addition to a ranking; parameters as for `exact_match`.
+    This is optimal for models that predict a ranking and a number of labels; parameters as for `exact_match`.
     """
     distribution = distribution_of(features, truth)
     counts = distribution.counts()

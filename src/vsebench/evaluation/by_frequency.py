@@ -1,7 +1,7 @@
 """Recall in five groups of labels with equal sizes, from frequent to rare labels.
 
 Frequent labels dominate means over images. Here all labels have the same weight, so that differences on rare labels
-show.
+become visible.
 """
 
 import polars as pl
@@ -15,7 +15,7 @@ BANDS = 5
 def recall_by_frequency(ranks: pl.DataFrame, training: pl.DataFrame, cutoff: int) -> pl.DataFrame:
     """Return the mean recall of labels, grouped by their number of training images.
 
-    The recall of a label is the share of its held-out occurrences that are among an image's first `cutoff` labels.
+    The recall of a label is the share of its held-out occurrences that rank among the image's first `cutoff` labels.
     Labels without a held-out occurrence belong to no group; equally frequent labels are in ascending order. If no label
     has a training image, as with unseen labels, there are no groups.
 

@@ -1,4 +1,4 @@
-"""The training time to convergence, the epoch with the best validation metric."""
+"""The training time to convergence, that is, to the end of the epoch with the best validation metric."""
 
 import polars as pl
 
@@ -6,7 +6,7 @@ import polars as pl
 def to_best_epoch(history: pl.DataFrame) -> pl.DataFrame:
     """Return the best epoch of each seed in the history of a method on a task.
 
-    There is one row per seed, ascending: seed, epoch, seconds (training time without validation, up to its end).
+    One row per seed, ascending: seed, epoch, seconds (training time up to the end of that epoch, without validation).
     """
     epochs = history.filter(phase="selection").sort("seed", "epoch")
     epochs = epochs.with_columns(seconds=pl.col("seconds").cum_sum().over("seed"))
@@ -17,8 +17,8 @@ def to_best_epoch(history: pl.DataFrame) -> pl.DataFrame:
 def seconds_by_seed(timing: pl.DataFrame) -> dict[int, float]:
     """Return the training seconds up to the chosen number of epochs, timed while no other job was running.
 
-    `timing` contains the rows of TIMING for a method on a task. The result is seed -> median over its repeats, seeds
-    ascending; it is empty if the run does not time whole trainings (`timing.to_best_epoch`).
+    `timing` contains the rows of TIMING for a method on a task. Returns seed -> median over its repeats, seeds
+    ascending; empty if the run does not time training up to the chosen epoch (`timing.to_best_epoch`).
     """
     timed = timing.filter(phase="training").group_by("seed").agg(pl.col("seconds").median()).sort("seed")
     return dict(timed.select("seed", "seconds").iter_rows())

@@ -9,8 +9,8 @@ import numpy as np
 from vsebench.evaluation.estimates import LEVEL, Estimate, Estimates, Values, stack
 from vsebench.evaluation.significance import bootstrap_all
 
-# The variance among images: half of it common to all seeds, all of it specific to a seed, or all of it common. `heavy
-# tails`: half, and the noise of images and seeds has Student's distribution with 2.5 degrees of freedom.
+# How the variance among images divides: half is common to all seeds, all is specific to a seed, or all is common.
+# `heavy tails`: half, and the noise of images and seeds has Student's distribution with 2.5 degrees of freedom.
 Noise = Literal["half", "specific", "common", "heavy tails"]
 NOISES: tuple[Noise, ...] = get_args(Noise)
 COMMON = {"half": 0.5, "specific": 0.0, "common": 1.0, "heavy tails": 0.5}
@@ -28,7 +28,7 @@ def detection_rate(n_seeds: int, ratio: float, difference: float, tasks: int, no
     Parameters
     ----------
     n_seeds : number of seeds of all methods
-    ratio : standard deviation of the difference between seeds, divided by the standard error of one seed due to images
+    ratio : standard deviation of the difference over seeds, divided by the standard error due to images of one seed
     difference : the true difference, divided by the same standard error
     tasks : number of simulated tasks, with `N_METHODS` methods each
     noise : the distribution of the noise
@@ -58,7 +58,7 @@ class Pooling:
     """How the tasks of a pooled effect are related, and whether all methods help to estimate the spread of seeds."""
 
     n_tasks: int
-    same_images: bool = False  # whether the tasks share images: their noise common to all seeds, and that of seeds
+    same_images: bool = False  # whether the tasks share images, and so their noise
     helped: bool = True
 
 
@@ -116,7 +116,7 @@ class Draws:
         return self.n_tasks * N_METHODS
 
     def _deviation(self, share: float) -> float:
-        """Return the deviation of a share of the variance; a difference of two methods has twice that of each."""
+        """Return the standard deviation of a share of the variance; the variance of a difference is doubled."""
         return float(np.sqrt(N_IMAGES / 2 * share))
 
     def _draw(self, deviation: float, *shape: int) -> Values:

@@ -32,7 +32,7 @@ HALVINGS = 50  # number of halvings of the range of a p-value's logarithm, which
 
 @dataclass(frozen=True)
 class Estimates:
-    """Quantities of each seed's models on test images, with bootstrap resamples.
+    """Quantities measured on test images for each seed's models, with bootstrap resamples.
 
     A resample draws the same images for all quantities, and for all seeds with the same number of images.
     """
@@ -40,7 +40,7 @@ class Estimates:
     by_seed: Values  # (n_seeds, n_quantities)
     samples: Values  # (n_seeds, resamples, n_quantities)
     n_units: int  # the number of images (or of labels, for means over labels) per seed
-    # The quantity of all methods on the task, where it is known: (n_seeds,), or (n_seeds, n_tasks) side by side.
+    # The quantity of each method on the task, where it is known: (n_seeds,), or (n_seeds, n_tasks) side by side.
     peers: Mapping[Hashable, Values] = field(default_factory=dict)
 
     @property
@@ -50,7 +50,7 @@ class Estimates:
 
     @classmethod
     def side_by_side(cls, parts: Sequence["Estimates"]) -> "Estimates":
-        """Return the quantities of all parts, with the peers that all of them have.
+        """Return the quantities of all parts, with the peers that all parts have.
 
         Seeds are paired in their order; if parts have different numbers of seeds, the last ones are left out.
         """
@@ -89,7 +89,7 @@ class Estimates:
     def of(self, statistic: Callable[[Values], Values]) -> "Estimate":
         """Return a function of the means over seeds; it maps (m, n_quantities) to (m,).
 
-        With `peers`, the quantities are those of two methods, on one task or side by side on several.
+        With `peers`, the quantities belong to two methods, on one task or side by side on several.
         """
         of_samples = [statistic(samples) for samples in self.samples]
         return estimate(
@@ -109,7 +109,7 @@ class Estimate:
     value: Values  # over all seeds
     images: Values  # variance when images are resampled
     common: Values  # the part of `images` that is common to all seeds
-    seeds: Values  # variance of the seeds' values, divided by their number; 0 for a single seed, where it is unknown
+    seeds: Values  # variance of the seeds' values, divided by their number; 0 for a single seed (unknown)
     n_units: int  # number of images (or labels)
     freedom: float  # degrees of freedom of `seeds`; 0 for a single seed
 
@@ -126,7 +126,7 @@ class Estimate:
         return self.value - half, self.value + half
 
     def p_value(self, bound: float = 0.0) -> Values:
-        """Return two-sided p-values under the hypothesis that the values are `bound`, (...), at least `SMALLEST_P`."""
+        """Return two-sided p-values of the hypothesis that the values are `bound`, (...), at least `SMALLEST_P`."""
         distance = np.abs(self.value - bound)
         low = np.full(distance.shape, np.log(SMALLEST_P))
         high = np.zeros(distance.shape)
@@ -155,7 +155,7 @@ def estimate(
     images = of_mean.var(axis=0, ddof=1)
     if n_seeds == 1:
         return Estimate(value, images, images, np.zeros_like(images), n_units, 0.0)
-    # The unshared part of the image variance is n_seeds times as large for one seed as for the mean over seeds.
+    # For one seed, the part of the image variance that seeds do not share is n_seeds times that of the mean over seeds.
     unshared = (samples.var(axis=1, ddof=1).mean(axis=0) - images).clip(min=0) / (n_seeds - 1)
     between, freedom = moderated(by_seed.var(axis=0, ddof=1), n_seeds - 1, of_task)
     return Estimate(value, images, (images - unshared).clip(min=0), between / n_seeds, n_units, freedom)

@@ -1,4 +1,4 @@
-"""Growth of a time with a size: the exponent of a power law, and the errors of a cost formula fitted to times."""
+"""How times grow with a size: the exponent of a power law, and the errors of a cost formula fitted to times."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -40,7 +40,7 @@ def largest_errors(times: pl.DataFrame, terms: Sequence[Mapping[Any, int]]) -> V
 
     Parameters
     ----------
-    times : rows of `core.schemas.SCALING` for a method, which contain the sizes
+    times : the method's rows of `core.schemas.SCALING`, which contain the sizes
     terms : products of powers: {"images": 1, "factors": 2} is the number of images times the squared number of factors
     """
     from scipy.optimize import nnls

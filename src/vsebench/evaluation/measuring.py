@@ -56,8 +56,8 @@ def measure(
     """Return the metrics of models that were tested on the same images.
 
     Each resample draws the same images for all models. `n_labels` is the number of candidates; `siblings` is the table
-    `schemas.SIBLINGS`, or None if the data set has none. `learnt` are the labels that are not unseen, (all labels,);
-    None if all labels are learnt.
+    `schemas.SIBLINGS`, or None if the data set has none. `learnt`, (number of all labels,) bool, marks the labels that
+    are not unseen; None if all labels are learnt.
     """
     of_images, of_labels, of_lists = (_of_kind(metrics, kind) for kind in (RankMetric, LabelMetric, ListMetric))
     of_sets, of_seen = _of_kind(metrics, SetMetric | ImageSetMetric), _of_kind(metrics, SeenMetric)
@@ -129,7 +129,7 @@ def _side_by_side(parts: Sequence[tuple[list[str], list[Measured]]], metrics: Se
 
 
 def _measure_units(tables: list[Values], resamples: int) -> list[Measured]:
-    """Measure means over units (images or labels), given the values (n_units, n_metrics) of each model."""
+    """Measure means over units (images or labels), from each model's values, (n_units, n_metrics)."""
     samples = bootstrap_all(tables, resamples)
     return [
         Measured(table.mean(axis=0), sample, np.full(table.shape[1], len(table), dtype=np.int64))
@@ -157,7 +157,7 @@ def _list_values(model: Ranked, metrics: Sequence[str], siblings: pl.DataFrame |
 def _measure_seen(
     models: Sequence[Ranked], name: str, resamples: int, learnt: NDArray[np.bool_] | None
 ) -> list[Measured]:
-    """Measure a metric of seen and unseen labels, whose recalls are means over the images that have such a label."""
+    """Measure a metric of seen and unseen labels; each recall is a mean over the images that have such a label."""
     metric = metric_of_kind(name, SeenMetric, "ranks of seen and unseen labels", "harmonic_recall@10")
     tables = [_recalls(model.ranks, metric.cutoff, learnt) for model in models]
     measured = []
@@ -172,7 +172,7 @@ def _measure_seen(
 def _recalls(ranks: pl.DataFrame, cutoff: int | None, learnt: NDArray[np.bool_] | None) -> Values:
     """Return the recall of each image's seen and unseen labels (0 if there are none) and whether there are any."""
     seen = np.ones(len(ranks), dtype=np.bool_) if learnt is None else learnt[ranks["label"].to_numpy()]
-    # The order of held-out labels matters here, and the column `rank` leaves it open where no negative is between them.
+    # The order of held-out labels matters here, but the column `rank` leaves it open between neighbouring ones.
     hit = (pl.col("above") + pl.col("tied") + pl.col("right") <= cutoff).fill_null(False)
     marked = ranks.with_columns(seen=pl.Series(seen), hit=hit)
     groups = pl.col("seen"), ~pl.col("seen")
@@ -189,7 +189,7 @@ def _recalls(ranks: pl.DataFrame, cutoff: int | None, learnt: NDArray[np.bool_] 
 def _measure_first_labels(
     models: Sequence[Ranked], metrics: Sequence[str], n_labels: int, resamples: int
 ) -> list[Measured]:
-    """Measure set metrics, where the predicted set is the first labels of a list up to the metric's cut-off."""
+    """Measure set metrics; the predicted set contains a list's first labels up to the metric's cut-off."""
     parts = []
     for cutoff in dict.fromkeys(load_metric(name).cutoff for name in metrics):
         names = [name for name in metrics if load_metric(name).cutoff == cutoff]
@@ -201,8 +201,8 @@ def _measure_first_labels(
 def first_labels(model: Ranked, cutoff: int | None, n_labels: int) -> LabelSets:
     """Return label sets in which the first `cutoff` labels of each list are predicted.
 
-    Images without a label have no ranks and are left out, as in means over images. Labels are renumbered, so `n_labels`
-    can be the number of candidates, and means over labels contain candidates only.
+    Images without a label have no ranks and are left out, as they are in means over images. Labels are renumbered, so
+    `n_labels` can be the number of candidates, and means over labels contain candidates only.
     """
     images = model.ranks["image"].unique().sort()
     predicted = model.lists.filter(pl.col("rank") <= cutoff).select("image", "label")

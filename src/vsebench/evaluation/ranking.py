@@ -1,4 +1,4 @@
-"""Ranks of held-out labels, from which most metrics are computed, and the first labels of the ranked lists.
+"""Compute the ranks of held-out labels, the basis of most metrics, and the first labels of each ranked list.
 
 The candidates of an image are the protocol's labels except its training labels. A held-out label is compared with the
 image's negatives, the candidates that are not held out: `above` negatives score higher, and `tied` score the same;
@@ -7,8 +7,8 @@ not a candidate (in the protocol `regions`, if it is also a training label) is a
 null.
 
 A cold image has no training label, although other images have some. A method that learns images from labels alone knows
-nothing about it and would rank its labels by initial values or ties. So `for_cold`, a model of the training
-frequencies, ranks cold images.
+nothing about this image and would rank labels by initial values or ties. For cold images, labels are therefore ranked
+by `for_cold`, a model of the training frequencies.
 """
 
 from typing import TYPE_CHECKING
@@ -27,12 +27,12 @@ from vsebench.kernels.ranking.held_out import count_images_above, rank_right_lab
 from vsebench.kernels.ranking.rounding import ROUNDING_PAYS, RoundedLabels, round_labels
 from vsebench.models import Embedded, Model, checked_scores, checked_vectors
 
-if TYPE_CHECKING:  # features need SciPy, which most models do not need
+if TYPE_CHECKING:  # importing features loads SciPy, which most models do not need
     from vsebench.data.features import Features
 
-SCORES_A_CHUNK = 1 << 20  # scores of a chunk (4 MiB), which stay in the cache until they are counted,
+SCORES_A_CHUNK = 1 << 20  # scores in a chunk (4 MiB); they stay in the cache until they are counted,
 QUERIES_A_CHUNK = 252  # as do the vectors of its images
-ROUNDED_A_CHUNK = 1008  # rounded vectors are small; the kernel counts six images at a time
+ROUNDED_A_CHUNK = 1008  # images in a chunk; rounded vectors are small, and the kernel counts six images at a time
 LIST_LENGTH = 10
 RANKED = {name: kind for name, kind in RANKS.items() if name != "cold"}
 
@@ -52,8 +52,8 @@ def rank(
     Parameters
     ----------
     features : one row per image of the data set, if it has features
-    where : the model's name in errors
-    for_cold : ranks the cold images; None if `model` ranks all images
+    where : the model's name for error messages
+    for_cold : the model that ranks labels for cold images; None if `model` ranks them for all images
     """
     check_finite(model, where)
     check_labels(model, held_out, where)
@@ -64,7 +64,7 @@ def rank(
 
 
 def by_ranking_model(model: Model, for_cold: Model, held_out: HeldOut) -> list[tuple[Model, HeldOut]]:
-    """Return each model with the images that it ranks."""
+    """Return each model with the images for which it ranks labels."""
     cold = held_out.is_cold
     if not cold.any():
         return [(model, held_out)]
@@ -119,9 +119,9 @@ def score_deviation(model: Model, held_out: HeldOut, features: "Features | None"
 def rank_embedded(
     vectors: Matrix, rounded: RoundedLabels, held_out: HeldOut, start: int, stop: int
 ) -> NDArray[np.int32]:
-    """Return the counts of `rank_right_labels` for images with one held-out label each, by products of rounded vectors.
+    """Return the counts of `rank_right_labels` for images with one held-out label each, from rounded vectors.
 
-    `vectors` contains those of the images from `start` to `stop`, (stop - start, K) float32.
+    `vectors`, (stop - start, K) float32, contains the vectors of the images from `start` to `stop`.
     """
     known, right = held_out.known, held_out.right
     images = np.arange(stop - start, dtype=np.int32)
@@ -142,8 +142,8 @@ def list_tops(
 ) -> pl.DataFrame:
     """Return the first ten labels of each image's list, the table `schemas.LISTS`.
 
-    Among labels with the same score, negatives come before held-out labels, both in ascending order. `for_cold` ranks
-    the cold images, if given.
+    Among labels with the same score, negatives come before held-out labels, both in ascending order. `for_cold`, if
+    given, ranks the labels for cold images.
     """
     check_labels(model, held_out, "model")
     parts = [(model, held_out)] if for_cold is None else by_ranking_model(model, for_cold, held_out)
@@ -165,10 +165,10 @@ def _list_tops(model: Model, held_out: HeldOut, features: "Features | None", poo
 
 
 def rank_images(model: Model, held_out: HeldOut, features: "Features | None", pool: Workers) -> pl.DataFrame:
-    """Rank the test images with each candidate label among all test images.
+    """For each candidate label, rank the test images that have it among all test images.
 
     Returns the table `schemas.LABEL_RANKS`, sorted by label and image. To save memory, scores are computed twice: for
-    the images with a label, and for the comparison with all other images.
+    the images with a label, and to compare them with all other images.
     """
     check_labels(model, held_out, "model")
     right = held_out.right
@@ -207,7 +207,7 @@ def rank_images(model: Model, held_out: HeldOut, features: "Features | None", po
 def _at_least_as_high(
     scores: NDArray[np.float32], offsets: NDArray[np.int64], labels: NDArray[np.int32]
 ) -> NDArray[np.int64]:
-    """Return, for each score, the number of scores of its label that are at least as high; they ascend by label."""
+    """Return, for each score, how many scores of the same label are at least as high; scores ascend within a label."""
     starts, ends = offsets[labels], offsets[labels + 1]
     indices = np.arange(len(scores))
     is_first = np.ones(len(scores), dtype=bool)
@@ -248,18 +248,18 @@ def label_arguments(
 
 
 def has_single_labels(held_out: HeldOut) -> bool:
-    """Return whether no image has several held-out labels and all labels are candidates, as in leave one out."""
+    """Return whether each image has at most one held-out label and all labels are candidates, as in leave-one-out."""
     return bool(held_out.candidates.all() and (held_out.right.n_labels_of_row <= 1).all())
 
 
 def check_labels(model: Model, held_out: HeldOut, where: str) -> None:
-    """Raise a `UserError` if the numbers of labels of model and split differ, which kernels do not check."""
+    """Raise a `UserError` if model and split differ in their number of labels, which kernels do not check."""
     if model.n_labels != held_out.right.n_labels:
-        counts = f"{model.n_labels} labels for a split of {held_out.right.n_labels}"
+        counts = f"{model.n_labels} labels, but the split has {held_out.right.n_labels}"
         raise UserError(f"{where}: the model has {counts}; delete it and run again")
 
 
 def check_finite(model: Model, where: str) -> None:
-    """Raise a `UserError` that begins with `where` if some score of a model is not a finite number."""
+    """Raise a `UserError` that begins with `where` if a score of a model is not a finite number."""
     if not model.has_finite_scores():
-        raise UserError(f"{where}: the model's scores are not finite numbers; a smaller learning rate may help")
+        raise UserError(f"{where}: some of the model's scores are not finite; try a smaller learning rate")

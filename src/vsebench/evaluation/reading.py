@@ -1,4 +1,4 @@
-"""Read the files of a case that metrics are computed from."""
+"""Read the files of a case from which metrics are computed."""
 
 from pathlib import Path
 
@@ -41,5 +41,5 @@ def n_candidates_of(case: Case, results: Path) -> int:
 
 
 def learnt_of(case: Case, results: Path) -> NDArray[np.bool_]:
-    """Return the labels, (n_labels,), that the protocol does not leave untrained."""
+    """Return the labels, (n_labels,), that the protocol trains."""
     return read_parquet(case.split(results) / "labels.parquet")["final"].to_numpy()

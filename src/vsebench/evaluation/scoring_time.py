@@ -8,15 +8,15 @@ from vsebench.data.problem import HeldOut
 from vsebench.evaluation.ranking import queries_of
 from vsebench.models import Model, checked_scores
 
-if TYPE_CHECKING:  # features need SciPy, which most models do not need
+if TYPE_CHECKING:  # importing features loads SciPy, which most models do not need
     from vsebench.data.features import Features
 
-BATCH = 256  # images that are scored at once
+BATCH = 256  # number of images that are scored at once
 SHORTEST = 0.2  # seconds; passes over the images are repeated until their total reaches this
 
 
 def scoring_seconds(model: Model, held_out: HeldOut, features: "Features | None") -> float:
-    """Return the median seconds of passes that score all labels for all held-out images in batches, without ranks."""
+    """Return the median time, in seconds, of a pass that scores all labels for all held-out images, without ranking."""
 
     def score_all() -> None:
         for start in range(0, len(held_out.images), BATCH):

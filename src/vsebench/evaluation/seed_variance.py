@@ -1,17 +1,17 @@
-"""The variance between seeds of a comparison, estimated with the help of all other comparisons on the task.
+"""Estimate how a comparison varies between seeds, with the help of all other comparisons on the task.
 
-Two or three seeds say little on how much one comparison varies between them, but all comparisons on a task together say
-more. Each variance s^2 with d degrees of freedom is drawn towards the typical one, s_0^2, as far as the variances of
-the comparisons are alike:
+Two or three seeds say little about how much one comparison varies between seeds, but all comparisons on a task together
+say more. Each variance s^2, with d degrees of freedom, is shrunk towards the typical variance s_0^2; the more alike the
+variances of the comparisons are, the more it is shrunk:
 
     v = max(s^2, (d_0 s_0^2 + d s^2) / (d_0 + d)),    with d_0 + d degrees of freedom.
 
 s_0^2 and d_0 are estimated from the mean and the spread of log s^2 (Smyth, Stat. Appl. Genet. Mol. Biol. 3, 2004, Eq. 5
 and section 6.2). Unlike there, v is never below the comparison's own variance, and d_0 + d is at most (M - 1) d for M
-methods, since their M (M - 1) / 2 comparisons have no more independent ones. With two methods nothing changes.
+methods, because only M - 1 of their M (M - 1) / 2 comparisons are independent. With two methods nothing changes.
 
-The effect of a comparison over several tasks is treated in the same way: its s^2 is that of the seeds' means over the
-tasks, and the other comparisons are those of all pairs of the M methods that were run on every one of these tasks.
+A comparison over several tasks is treated in the same way: s^2 is the variance of the seeds' means over the tasks, and
+the other comparisons are between all pairs of the M methods that were run on every one of these tasks.
 """
 
 from dataclasses import dataclass
@@ -23,12 +23,12 @@ from scipy.special import digamma, polygamma
 Values = NDArray[np.float64]
 
 NEWTON_STEPS = 60
-NO_VARIANCE = 1e-24  # at most: methods without chance, on the same split, whose values differ by rounding alone
+NO_VARIANCE = 1e-24  # largest variance due to rounding alone, for methods without randomness on the same split
 
 
 @dataclass(frozen=True)
 class Typical:
-    """The typical variance s_0^2 of the comparisons on a task, and d_0, the degrees of freedom that it is worth."""
+    """The typical variance s_0^2 of the comparisons on a task, and its degrees of freedom, d_0."""
 
     variance: float
     freedom: float
@@ -42,8 +42,8 @@ def typical(variances: Values, freedom: int, n_methods: int) -> Typical:
 
     Parameters
     ----------
-    variances : (n,) of all comparisons on a task; those without variance are left out
-    freedom : d, the degrees of freedom of each
+    variances : (n,), the variances of all comparisons on a task; zeros are left out
+    freedom : d, the degrees of freedom of each variance
     n_methods : the number of compared methods
     """
     varying = variances[variances > NO_VARIANCE]
@@ -58,7 +58,7 @@ def typical(variances: Values, freedom: int, n_methods: int) -> Typical:
 
 
 def moderated(variances: Values, freedom: int, of_task: Typical) -> tuple[Values, float]:
-    """Return the variances of comparisons, drawn towards the typical one, (n,), and their degrees of freedom."""
+    """Return the variances of comparisons, (n,), shrunk towards the typical variance, and their degrees of freedom."""
     total = of_task.freedom + freedom
     drawn = np.maximum(variances, (of_task.freedom * of_task.variance + freedom * variances) / total)
     return np.where(variances > NO_VARIANCE, drawn, variances), total

@@ -9,18 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 BOOTSTRAP_SEED = 95
-INTERVAL = (2.5, 97.5)  # percent
+INTERVAL = (2.5, 97.5)  # in percent
 BLOCK = 200  # resamples per block
-KEPT_DRAWS = 100_000_000  # bytes; draws up to this size are cached for further metrics with the same number of units
+KEPT_DRAWS = 100_000_000  # bytes; draws up to this size are cached and reused for metrics with the same number of units
 
 Values = NDArray[np.float64]
 Test = TypeVar("Test", bound=Hashable)  # the key of a test
 
 
 def draw_counts(n: int, resamples: int) -> Iterator[tuple[slice, Values]]:
-    """Yield the slice and the counts of each block of resamples: how often each of n units is drawn, (m, n) float64.
+    """Yield each block of resamples: its slice, and how often each of the n units is drawn, (m, n) float64.
 
-    A resample consists of n draws with replacement. The draws depend on `n` and `resamples` only, so models with the
+    A resample consists of n draws with replacement. The draws depend only on `n` and `resamples`, so models with the
     same test images are compared on the same resamples.
     """
     starts = range(0, resamples, BLOCK)
@@ -44,7 +44,7 @@ def _draws(n: int, resamples: int) -> Iterator[NDArray[np.uint8]]:
     rng = np.random.Generator(np.random.PCG64([BOOTSTRAP_SEED, n]))
     for _ in range(resamples):
         counts = np.bincount(rng.integers(0, n, n), minlength=n)
-        yield counts.clip(max=255).astype(np.uint8)  # larger counts have a probability below 1e-300
+        yield counts.clip(max=255).astype(np.uint8)  # counts above 255 have a probability below 1e-300
 
 
 def bootstrap_all(tables: list[Values], resamples: int) -> list[Values]:

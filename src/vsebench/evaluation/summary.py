@@ -37,10 +37,10 @@ def summarise(
 ) -> pl.DataFrame:
     """Return `schemas.SUMMARY`: means over seeds, intervals over images and seeds, and differences from the best entry.
 
-    Two entries are compared on the seeds that both have, and the best entry is chosen on the seeds that all have.
-    `p_adjusted` is the p-value of a two-sided test for a difference from the best entry. It is corrected over all pairs
-    of entries, because the best entry is chosen on the same images. It is null for the best entry and the entries
-    `not_compared`. In a metric that is not a measure of quality, no entry is the best.
+    Two entries are compared on the seeds that both have, and the best entry is chosen on the seeds that all entries
+    have. `p_adjusted` is the p-value of a two-sided test for a difference from the best entry. It is corrected over all
+    pairs of entries, because the best entry is chosen on the same images. It is null for the best entry and for the
+    entries in `not_compared`. A metric that does not measure quality has no best entry.
     """
     entries = list(measured)
     contenders = [n for n, entry in enumerate(entries) if entry not in not_compared] or list(range(len(entries)))
@@ -71,7 +71,7 @@ def _keys(task: Task, entry: Entry) -> dict[str, object]:
 
 
 class _OfMetric:
-    """A metric of all entries, one quantity per entry, on the seeds that some of the entries have."""
+    """A metric of all entries, one quantity per entry, on every seed that an entry has."""
 
     def __init__(self, measured: Mapping[Entry, BySeed], column: int) -> None:
         self._of_entries = list(measured.values())
@@ -110,7 +110,7 @@ def _best(metric: str, means: Values, contenders: Sequence[int]) -> int | None:
 
 
 def _p_values(of_metric: _OfMetric, contenders: Sequence[int], best: int) -> dict[int, float]:
-    """Return the p-values of contenders against the best contender, corrected over all pairs of contenders."""
+    """Return the p-values of the other contenders against the best one, corrected over all pairs of contenders."""
     of_pairs: dict[tuple[int, int], float] = {}
     for index, n in enumerate(contenders[1:], start=1):
         for seeds, group in groupby(contenders[:index], partial(of_metric.common, n)):

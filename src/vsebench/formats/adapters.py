@@ -6,7 +6,7 @@ from types import ModuleType
 from vsebench.core.errors import UserError
 from vsebench.core.modules import modules_in
 
-KINDS = {  # function -> the kind of adapter that has it, for adapters that read something other than a data set
+KINDS = {  # function -> kind of adapter with this function, if it reads something other than a data set
     "read_parents": "adapter for the parents of labels",
     "read_vectors": "adapter for word vectors",
 }
@@ -23,8 +23,8 @@ def knows(adapter: str) -> frozenset[str]:
 def load_adapter(name: str, where: str, reads: str = "read") -> ModuleType:
     """Import an adapter: a module of vsebench.formats with a class `Options` and a function that reads.
 
-    `name` is that of the module, without its folders; `reads` is the name of the function: `read` for an adapter of
-    data sets, or a key of `KINDS`. If there is no such adapter, a `UserError` is raised that begins with `where`, the
+    `name` is the module's name without its folders; `reads` is the name of the function: `read` for an adapter of data
+    sets, or a key of `KINDS`. If there is no such adapter, a `UserError` is raised that begins with `where`, the
     configuration file that names the adapter.
     """
     names = modules_in("formats")

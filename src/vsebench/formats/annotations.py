@@ -30,15 +30,15 @@ class RawAnnotations:
     ----------
     images : external ids of the images (String), without duplicates
     labels : names of all labels of the vocabulary, including labels that no image has
-    pairs : table with the columns image, label (row numbers of `images` and `labels`) and count, all Int32; each
-        (image, label) once, in ascending order
+    pairs : table with the columns image, label (row numbers of `images` and `labels`) and count, all Int32; no (image,
+        label) pair is repeated, and pairs ascend
     dropped : what the adapter left out
     parts : "train", "valid" or "test" for each image (String); None for a data set without an official partition
     features : image features, rows in the order of `images`; None for a data set without features
     truth : arrays that only a simulator knows; None for real data. An array `image` has one row per image, an array
         `label` one row per label. The topic model has `image` (n_images, T) and `label` (n_labels, T), float32, such
         that image @ label.T is the probability of each label for each image. The modules `tree_posterior`,
-        `independent_labels` and `label_catalogue` of `methods.controls` state the arrays of the other simulators
+        `independent_labels` and `label_catalogue` in `methods.controls` describe the arrays of the other simulators
     """
 
     images: pl.Series
@@ -56,7 +56,7 @@ def image_ids(ids: Iterable[object]) -> pl.Series:
 
 
 def count_pairs(images: NDArray[np.integer], labels: NDArray[np.integer], n_labels: int) -> pl.DataFrame:
-    """Count how often each (image, label) occurs in two parallel arrays.
+    """Count how often each (image, label) pair occurs in two parallel arrays.
 
     Returns a table with the columns image, label and count, all Int32, in ascending order.
     """
@@ -78,4 +78,4 @@ def check_unique(names: Sequence[str], where: str, what: str) -> None:
     """Raise a `UserError` if a name occurs twice; `where` is the file, `what` the kind of name, such as 'image'."""
     if len(set(names)) < len(names):
         name, times = Counter(names).most_common(1)[0]
-        raise UserError(f"{where}: duplicate {what} {name!r} ({times} times)")
+        raise UserError(f"{where}: the {what} {name!r} occurs {times} times; names must be unique")

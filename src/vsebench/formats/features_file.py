@@ -1,9 +1,9 @@
-"""Read image features from a file of their own, such as a user's, instead of the files of the annotations.
+"""Read image features from a separate file, such as a user's, instead of the files of the annotations.
 
     .npy       an array (rows, d) of numbers
     .npz       a sparse matrix (rows, d) in CSR format, as scipy.sparse.save_npz writes it
-    .parquet   a column of image ids (text or whole numbers); the other columns are numbers, or one of them is a list
-               of numbers, of the same length in each row
+    .parquet   a column of image ids (text or whole numbers); the other columns are numbers, or a single one contains
+               lists of numbers, all of the same length
 
 Rows are matched to images by image id. A .parquet file has a column of ids; the other formats need a text file with one
 id per line, in the order of the rows. Without such a file, the rows must be in the order of the data set's images. An
@@ -31,25 +31,25 @@ SAVE_SPARSE = "save a CSR matrix with scipy.sparse.save_npz, or dense features a
 
 
 def read_features_file(raw: Path, source: FeaturesFile, images: Sequence[str]) -> tuple[Features, list[Dropped]]:
-    """Read the features of a data set's images, of which `images` are the ids; `raw` is the folder of downloaded files.
+    """Read the features of a data set's images; `images` contains their ids, `raw` is the folder of downloaded files.
 
     Returns the features in the order of `images`, and the number of rows whose images are not in the data set. Raises a
-    `UserError` if a file is missing or damaged; if its shape or type is wrong, or a number is not finite; if an id is
-    missing or duplicate, or there are more or fewer ids than rows; or if none of the ids belongs to an image.
+    `UserError` if a file is missing or damaged; if a shape or type is wrong, or a number is not finite; if an id is
+    missing or duplicate, or the numbers of ids and rows differ; or if no id belongs to an image.
     """
-    assert source.file is not None  # features that a network computed are in a file by now
+    assert source.file is not None  # if a network computes the features, they are already in a file here
     path = find(raw, source.file)
     row_ids, values = read_rows(path, find(raw, source.ids) if source.ids else None, source.image)
     ids = list(images) if row_ids is None else row_ids
     if values.ndim == 2 and len(ids) != values.shape[0]:
         needed = f"ids in {source.ids}" if source.ids else "images in the data set; name the image of each row (`ids`)"
-        raise UserError(f"{path}: {values.shape[0]} rows of features for {len(ids)} {needed}")
+        raise UserError(f"{path}: {values.shape[0]} rows of features, but {len(ids)} {needed}")
     Features(values, np.ones(len(ids), dtype=bool), where=str(path))  # check all rows before some are left out
     return arrange(values, ids, images, path)
 
 
 def read_rows(path: Path, ids: Path | None, column: str) -> tuple[list[str] | None, Any]:
-    """Read the image ids (from a column of a table, or from the file `ids`; else None) and the rows of features."""
+    """Read the image ids (from a column or the file `ids`; None if there is neither) and the rows of features."""
     if path.suffix == ".parquet":
         return read_parquet(path, column)
     values = read_csr(path) if path.suffix == ".npz" else read_npy(path)
@@ -79,7 +79,7 @@ def arrange(values: Any, ids: list[str], images: Sequence[str], path: Path) -> t
 
 
 def load(path: Path) -> Any:
-    """Read a .npy file, memory-mapped, or the arrays of an .npz file by name; no code in the file is run (pickle)."""
+    """Read a .npy file, memory-mapped, or the arrays of an .npz file by name; pickled objects are not loaded."""
     try:
         content = np.load(path, mmap_mode="r", allow_pickle=False)
         return content if isinstance(content, np.ndarray) else {name: content[name] for name in content.files}
@@ -91,14 +91,14 @@ def read_npy(path: Path) -> NDArray[Any]:
     """Read an array of numbers."""
     values = load(path)
     if isinstance(values, dict):
-        raise UserError(f"{path}: contains an archive of arrays (.npz) instead of one array; rename or convert it")
+        raise UserError(f"{path}: contains an archive of arrays (.npz) instead of one array; rename it to .npz")
     return np.ascontiguousarray(as_float(values, path))
 
 
 def as_float(values: NDArray[Any], path: Path) -> NDArray[Any]:
     """Return float16 unchanged and other numbers as float32, in this machine's byte order."""
     if values.dtype.kind not in "fiu":
-        raise UserError(f"{path}: features are {values.dtype}, not numbers")
+        raise UserError(f"{path}: features should be numbers, but are {values.dtype}")
     half = values.dtype.kind == "f" and values.dtype.itemsize == 2
     with np.errstate(over="ignore"):  # numbers that are too big for float32 become infinite, which is refused later
         return values.astype(np.float16 if half else np.float32, copy=False)
@@ -138,7 +138,7 @@ def read_parquet(path: Path, column: str) -> tuple[list[str], NDArray[np.float32
         raise UserError(f"{path}: no column {column!r} with image ids; the columns are {', '.join(frame.columns[:9])}")
     names = frame[column]
     if not (names.dtype.is_integer() or names.dtype == pl.String):
-        raise UserError(f"{path}: the column {column!r} is {names.dtype}; it should be text or whole numbers")
+        raise UserError(f"{path}: the column {column!r} is {names.dtype}; convert it to text or whole numbers")
     ids = [str(image).strip() for image in names]
     missing = [row for row, (image, name) in enumerate(zip(names, ids, strict=True), 1) if image is None or not name]
     if missing:
@@ -160,7 +160,7 @@ def numbers_of(frame: pl.DataFrame, path: Path) -> NDArray[np.float32]:
         return flat.reshape(len(lists), lengths[0])
     for name, dtype in frame.schema.items():
         if not dtype.is_numeric():
-            raise UserError(f"{path}: the column {name!r} is {dtype}; features should be numbers")
+            raise UserError(f"{path}: the column {name!r} is {dtype}; convert it to numbers")
         if frame[name].null_count():
-            raise UserError(f"{path}: the column {name!r} has empty cells")
+            raise UserError(f"{path}: the column {name!r} has empty cells; fill them or remove the rows")
     return np.ascontiguousarray(frame.cast(pl.Float32).to_numpy())

@@ -1,4 +1,4 @@
-"""Find files that are read in place: the user's own files, and files that come with the project."""
+"""Find files that are read where they are: the user's own files, and files that come with the project."""
 
 from pathlib import Path, PurePath
 from typing import Any
@@ -8,18 +8,17 @@ from vsebench.formats.download.verify import digest_of
 
 
 def find(raw: Path, name: str) -> Path:
-    """Return the path of a file in `raw`, the folder of downloaded files, or at the user's own path.
-
-    Raises a `UserError` if neither exists, or if both do and differ.
+    """Return the path of a file in `raw`, the folder of downloaded files, or at the user's own path.  Raises a
+    `UserError` if neither exists, or if both exist and differ.
     """
     paths = [path for path in (raw / PurePath(name).name, Path(name).expanduser()) if path.is_file()]
     if not paths:
-        raise UserError(f"{name}: no such file (neither from {Path.cwd()} nor in {raw})")
+        raise UserError(f"{name}: no such file, neither relative to {Path.cwd()} nor in {raw}")
     if len(paths) == 2 and not paths[0].samefile(paths[1]):
-        raise UserError(f"{name}: is {paths[0]} or {paths[1]} meant? move or rename one of them")
+        raise UserError(f"{name}: both {paths[0]} and {paths[1]} exist; move or rename one of them")
     return paths[0]
 
 
 def record(raw: Path, name: str) -> dict[str, Any]:
     """Return a user's file as a provenance record: its path, size and checksums."""
-    return {"name": name, "source": "a file that is read in place", **digest_of(find(raw, name))._asdict()}
+    return {"name": name, "source": "a file that is read where it is", **digest_of(find(raw, name))._asdict()}

@@ -18,7 +18,7 @@ def apply_partition(annotations: RawAnnotations, partition: Partition, raw: Path
     Parameters
     ----------
     annotations : as returned by the adapter; its own partition, if any, is replaced
-    partition : the files; without a file of training images, all other images are for training
+    partition : the files; if there is no file of training images, all other images are for training
     raw : folder with downloaded files
     where : file and key of the partition, for errors
 
@@ -35,7 +35,7 @@ def apply_partition(annotations: RawAnnotations, partition: Partition, raw: Path
         ids = read_ids(path)
         twice = next((image for image in ids if image in part_of), None)
         if twice is not None:
-            raise UserError(f"{where}: {part}: {twice!r} is in {path} and in the part {part_of[twice]!r} as well")
+            raise UserError(f"{where}: {part}: {twice!r} is in {path} and also in the part {part_of[twice]!r}")
         part_of |= dict.fromkeys(ids, part)
         unknown = len(set(ids) - set(images))
         if unknown == len(ids):

@@ -1,4 +1,4 @@
-"""Read scores that a model outside this package has given to labels of images.
+"""Read the scores of labels for images that a model outside this package has computed.
 
     .npy       (images, labels) numbers; beside it `<name>.ids.txt` and `<name>.labels.txt`, one id or label per line
     .npz       `scores` (images, labels), or `image_vectors` (images, d) and `label_vectors` (labels, d), whose inner
@@ -29,7 +29,7 @@ SUFFIXES = (".npy", ".npz", ".parquet", ".csv")
 
 @dataclass(frozen=True)
 class VectorPairs:
-    """Vectors whose inner products are the scores: `image` (images, d) and `label` (labels, d), float32."""
+    """Vectors whose inner products are the scores: `image`, (images, d), and `label`, (labels, d), float32."""
 
     image: NDArray[np.float32]
     label: NDArray[np.float32]
@@ -37,7 +37,7 @@ class VectorPairs:
 
 @dataclass(frozen=True)
 class ScoredPairs:
-    """The labels that are listed for images: `image` and `label`, indices of `Scores.ids` and `.labels`; `score`."""
+    """The labels that are listed for images: `image` and `label`, indices into `Scores.ids` and `.labels`; `score`."""
 
     image: NDArray[np.int64]
     label: NDArray[np.int64]
@@ -54,7 +54,7 @@ class Scores:
     Attributes
     ----------
     path : the file that they were read from
-    ids, labels : image ids and label names, each once
+    ids, labels : image ids and label names, without duplicates
     values : (images, labels) float32, or the vectors or pairs that define the scores
     split : the hash of the split that the model was trained on; None if the file names none
     """
@@ -82,9 +82,9 @@ def read_scores(path: Path) -> Scores:
         or a listed pair occurs twice or is empty; or a score is not a finite number.
     """
     if path.suffix not in SUFFIXES:
-        raise UserError(f"{path}: scores are read from {', '.join(SUFFIXES)}")
+        raise UserError(f"{path}: scores must be in a file of the type {', '.join(SUFFIXES)}")
     if not path.is_file():
-        raise UserError(f"{path}: no such file (seen from {Path.cwd()})")
+        raise UserError(f"{path}: no such file (relative to {Path.cwd()})")
     ids, labels, values = (_from_arrays if path.suffix in (".npy", ".npz") else _from_table)(path)
     record = path.with_suffix(".split.txt")
     return Scores(path, ids, labels, values, record.read_text(encoding="utf-8").strip() if record.is_file() else None)
@@ -100,7 +100,7 @@ def _from_arrays(path: Path) -> tuple[list[str], list[str], Values]:
             _check_shape(label, (len(labels), label.shape[1]), f"{path}: label_vectors")
             return ids, labels, VectorPairs(image, label)
         if "scores" not in content:
-            raise UserError(f"{path}: neither `scores` nor `image_vectors` and `label_vectors` is in this archive")
+            raise UserError(f"{path}: contains neither `scores`, nor `image_vectors` and `label_vectors`")
         content = content["scores"]
     else:
         for name in ("ids", "labels"):
@@ -116,7 +116,7 @@ def _names(content: dict[str, Any], key: str, path: Path) -> list[str]:
     """Return an array of text in an archive as a list."""
     array = content.get(key)
     if array is None or array.ndim != 1 or array.dtype.kind not in "UiuS":
-        raise UserError(f"{path}: `{key}` is missing, or not a list of text")
+        raise UserError(f"{path}: `{key}` is missing, or is not a list of text")
     names = [name.decode() if isinstance(name, bytes) else str(name) for name in array.tolist()]
     check_unique(names, f"{path}: {key}", "name")
     return names
@@ -126,7 +126,7 @@ def numbers_of(given: Any, where: str) -> NDArray[np.float32]:
     """Return finite numbers as contiguous float32; raise a `UserError` that begins with `where` for others."""
     array = np.asarray(given)
     if array.ndim != 2 or array.dtype.kind not in "fiub":
-        raise UserError(f"{where}: {array.dtype} of shape {array.shape}; a matrix of numbers is needed")
+        raise UserError(f"{where}: is {array.dtype} of shape {array.shape}, but must be a matrix of numbers")
     with np.errstate(over="ignore"):
         numbers = np.ascontiguousarray(array, dtype=np.float32)
     wrong = np.flatnonzero(~(np.abs(numbers).max(axis=1, initial=0) < LARGEST))
@@ -137,7 +137,7 @@ def numbers_of(given: Any, where: str) -> NDArray[np.float32]:
 
 def _check_shape(array: NDArray[Any], shape: tuple[int, int], where: str) -> None:
     if array.shape != shape:
-        raise UserError(f"{where}: shape {array.shape}, but {shape[0]} x {shape[1]} is needed")
+        raise UserError(f"{where}: has shape {array.shape}, but must have {shape[0]} x {shape[1]}")
 
 
 def _from_table(path: Path) -> tuple[list[str], list[str], Values]:
@@ -148,7 +148,7 @@ def _from_table(path: Path) -> tuple[list[str], list[str], Values]:
     given = [name for name in ("score", "rank") if name in frame.columns]
     if len(given) != 1 or not set(COLUMNS) <= set(frame.columns):
         raise UserError(
-            f"{path}: the columns are {', '.join(frame.columns[:9])}; image, label, and either score or rank are needed"
+            f"{path}: the columns are {', '.join(frame.columns[:9])}; needed are image, label, and score or rank"
         )
     frame = frame.select(
         *(pl.col(name).cast(pl.String).str.strip_chars() for name in COLUMNS),

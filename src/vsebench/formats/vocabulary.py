@@ -1,8 +1,8 @@
 """Filter images and labels: the same filters, in the same order, for every data set.
 
-docs/data.md lists them in their order. A sample is drawn from images with at least one label; of labels on equally many
-images, `top_labels` keeps the first in the vocabulary. Without a filter everything is kept, including labels that no
-image has and images without a label. A filter on labels also removes labels that no image has.
+docs/data.md lists the filters in their order. A sample is drawn from the images with at least one label. Among labels
+with equally many images, `top_labels` keeps those that come first in the vocabulary. Without filters everything is
+kept, including images without a label and labels without an image. A filter on labels removes the latter.
 """
 
 from dataclasses import replace
@@ -17,11 +17,11 @@ from vsebench.formats.annotations import Dropped, RawAnnotations
 
 
 def apply_vocabulary(annotations: RawAnnotations, vocabulary: Vocabulary, where: str) -> RawAnnotations:
-    """Apply the filters of a data set; a filter that is not set does nothing.
+    """Apply the filters of a data set; a filter that is not set has no effect.
 
-    Returns the kept images and labels, in their old order with new row numbers; `dropped` counts the removed ones.
-    Raises a `UserError` that begins with `where`, file and key of the filters, if nothing is left, `sample_images` is
-    larger than the number of images, or `only_parts` is set for a data set without an official partition.
+    Returns the kept images and labels, in their old order with new row numbers; `dropped` counts what was removed.
+    Raises a `UserError` that begins with `where`, the file and key of the filters, if nothing is left, `sample_images`
+    is larger than the number of images, or `only_parts` is set for a data set without an official partition.
     """
     if not vocabulary.model_dump(exclude_none=True, exclude={"seed"}):
         return annotations
@@ -36,7 +36,7 @@ def apply_vocabulary(annotations: RawAnnotations, vocabulary: Vocabulary, where:
         pairs = pairs.join(sample.to_frame().lazy(), on="image", how="semi")
     filtered = filter_pairs(pairs.collect(), vocabulary, dropped)
     if filtered.is_empty():
-        raise UserError(f"{where}: no pair of an image and a label passes these filters")
+        raise UserError(f"{where}: no image keeps a label with these filters; relax them")
     kept = restrict(annotations, filtered, vocabulary, dropped)
     return keep_parts(kept, where) if vocabulary.only_parts else kept
 
@@ -92,7 +92,7 @@ def restrict(
         images = _used(pairs["image"], n_images)
         fewest = vocabulary.min_labels_per_image or 1
         gone = (vocabulary.sample_images or n_images) - len(images)
-        dropped = [*dropped, Dropped("images", gone, f"left with fewer labels than {fewest} (min_labels_per_image)")]
+        dropped = [*dropped, Dropped("images", gone, f"left with fewer than {fewest} labels (min_labels_per_image)")]
     if vocabulary.min_images_per_label is not None or vocabulary.top_labels is not None:
         labels = _used(pairs["label"], n_labels)
     return select(annotations, pairs, images, labels, dropped)

@@ -1,12 +1,12 @@
-"""Compiled inner loops. Each of them has a twin in plain NumPy in tests/reference."""
+"""Compiled inner loops; tests/reference has a version of each in plain NumPy."""
 
 from numba.np import linalg
 
 from vsebench.kernels.content_cache import key_kernels_by_content
 
 # Numba imports `scipy.linalg` when it loads the first kernel of a process, to find out whether it is installed. The
-# import takes a fifth of the time of a small job. SciPy is installed, since this package requires it, and Numba checks
-# again when a kernel multiplies matrices. tests/kernels/test_numba_internals.py fails if a version of Numba does not.
+# import takes a fifth of the time of a small job. SciPy is installed, because this package requires it, and Numba
+# checks again when a kernel multiplies matrices. tests/kernels/test_numba_internals.py fails if a version does not.
 _look_for_scipy = linalg.ensure_blas
 linalg.ensure_blas = lambda: None
 try:

@@ -1,4 +1,4 @@
-"""Draws from a table of probabilities in a time that does not grow with the table: the alias method.
+"""The alias method: draw from a table of probabilities in a time that does not grow with its size.
 
 Source: Walker, "An efficient method for generating discrete random variables with general distributions", ACM TOMS 3,
 1977, with the construction of Vose, IEEE TSE 17, 1991.
@@ -27,7 +27,7 @@ class AliasTable(NamedTuple):
 
     @classmethod
     def of(cls, weights: NDArray[np.float64]) -> "AliasTable":
-        """Return the table of weights (n,), which are at least 0 and not all 0; the time is proportional to n."""
+        """Return the table for weights, (n,), that are at least 0 and not all 0; the time is proportional to n."""
         kept = weights * (len(weights) / weights.sum())
         alias = np.arange(len(weights), dtype=np.int32)
         fill_aliases(kept, alias)
@@ -36,7 +36,7 @@ class AliasTable(NamedTuple):
 
 @njit(cache=True)
 def fill_aliases(kept, alias):
-    """Pair each number whose weight is below the mean with one above it, whose weight is reduced by the difference.
+    """Pair each number whose weight is below the mean with one above it, and reduce the latter by the difference.
 
     kept : (n,) float64, weights with a mean of 1, overwritten with probabilities; alias : (n,) int32, 0 to n - 1
     """
@@ -58,12 +58,12 @@ def fill_aliases(kept, alias):
             n_above -= 1
             below_mean[n_below] = large
             n_below += 1
-    for slot in range(n_below):  # left over because of rounding
+    for slot in range(n_below):  # these are left over because of rounding
         kept[below_mean[slot]] = 1
 
 
 @njit(cache=True, inline="always")
 def draw_alias(table, rng):
-    """Return a number, drawn from an `AliasTable`; rng (1,) uint64 is advanced."""
+    """Return a number drawn from an `AliasTable`; rng (1,) uint64 is advanced."""
     number = below(rng, len(table.kept))
     return number if uniform(rng) < table.kept[number] else np.int64(table.alias[number])

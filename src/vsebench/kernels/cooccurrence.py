@@ -1,4 +1,4 @@
-"""Counts of images that carry both of two labels."""
+"""Count the images that have both of two labels."""
 
 import numpy as np
 from numba import njit
@@ -6,13 +6,13 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def count_together(offsets, labels, n_labels):
-    """Count the images that carry both labels of each pair: X'X for a binary label matrix X.
+    """For each pair of labels, count the images that have both: X'X for a binary label matrix X.
 
     offsets : (n_images + 1,) int64, where each image's labels start
     labels : (n_pairs,) int32, the labels of each image
     n_labels : integer
 
-    Returns (n_labels, n_labels) float64; the diagonal contains the number of images of each label.
+    Returns (n_labels, n_labels) float64; the diagonal contains the number of images with each label.
     """
     together = np.zeros((n_labels, n_labels))
     for i in range(len(offsets) - 1):

@@ -1,4 +1,4 @@
-"""Draws of labels for simulated images."""
+"""Draw labels for simulated images."""
 
 import numpy as np
 from numba import njit
@@ -19,11 +19,11 @@ def draw_index(weights, rng):
 
 @njit(cache=True, inline="always")
 def draw_new(mixture, cumulative, row, rng):
-    """Return a label that is not in `row`. Repeating the draw until it is new amounts to drawing without replacement.
+    """Return a label that is not in `row`. Redrawing until it is new equals drawing without replacement.
 
-    mixture : (T,) float32, the image's probabilities of topics
-    cumulative : (T, n_labels) float64, cumulative probabilities of the labels in each topic
-    row : (n,) int32, the labels drawn before
+    mixture : (T,) float32, the image's topic probabilities
+    cumulative : (T, n_labels) float64, cumulative label probabilities of each topic
+    row : (n,) int32, the labels drawn so far
     rng : (1,) uint64, advanced
     """
     while True:
@@ -41,14 +41,14 @@ def draw_labels(mixtures, cumulative, offsets, novelty, rng):
     """Draw labels for each image: a topic from the image's mixture, then a label of the topic, until the label is new.
 
     mixtures : (n_images, T) float32, rows add up to 1
-    cumulative : (T, n_labels) float64, cumulative probabilities of the labels in each topic; the last column is 1
+    cumulative : (T, n_labels) float64, cumulative label probabilities of each topic; the last column is 1
     offsets : (n_images + 1,) int64, where each image's labels start
     novelty
-        With probability n / (n + novelty), the label after n others is a copy of a random one of them instead; never if
-        `novelty` is infinite.
+        With probability n / (n + novelty), label n + 1 is instead a copy of one of the n labels before it, drawn
+        uniformly; never if `novelty` is infinite.
     rng : (1,) uint64, state of the random numbers; advanced
 
-    Returns the labels of each image, one image after the other, (offsets[-1],) int32.
+    Returns the labels of all images, one image after the other, (offsets[-1],) int32.
     """
     labels = np.empty(offsets[-1], dtype=np.int32)
     for i in range(len(mixtures)):

@@ -9,14 +9,14 @@ where z_ic = s_ic - a_i <v'_c, v_c> leaves c itself out of p_i, a_i = gamma |C_i
 was computed, and H^C = sum_c beta_c v_c v_c'. The paper's updates are misprinted; docs/methods.md derives these.
 
 The vector of an image or a label is updated factor by factor, as in the paper's Algorithm 1, but vectorised over 16
-images, or over 16 positives of a label. 16 factors make a block: the partners' values in it (of an image's labels, or
-of a label's images) are gathered once and transposed, so that all other loops read contiguous memory. All arrays are
-float32.
+images, or over 16 positives of a label. 16 factors make a block. The values of the partners (an image's labels, or a
+label's images) in a block are gathered once and transposed, so that all other loops read contiguous memory. All arrays
+are float32.
 
-Of each image only u_i is stored. Before an image is updated, u_i is brought up to date with the changes of its labels
+For each image, only u_i is stored. Before an image is updated, u_i is brought up to date with the changes of its labels
 since its last update; v_i = u_i - gamma p_i is computed where it is needed.
 
-How the positives are indexed, with an example: `vsebench.methods.by_labels.full_sample.rows_and_columns`.
+`vsebench.methods.by_labels.full_sample.rows_and_columns` shows by an example how positives are indexed.
 
 Arguments have the same meaning in all functions; docstrings only state further arguments:
 
@@ -50,11 +50,11 @@ from vsebench.kernels.vectors import (
     transpose,
 )
 
-AHEAD = 32  # the vector of an image is prefetched this many positives before it is read
+AHEAD = 32  # an image's vector is prefetched this number of positives before it is read
 
 
 class Rows(NamedTuple):
-    """The positives by images, in the kernels' order of images: those with few labels first.
+    """The positives, sorted by images in the kernels' order: images with few labels first.
 
     Attributes
     ----------
@@ -71,13 +71,13 @@ class Rows(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """The positives by labels. Those of a label fill whole tiles of 16 slots; the rest of its last tile is padding.
+    """The positives, sorted by labels. Each label has whole tiles of 16 slots; the rest of its last tile is padding.
 
     Attributes
     ----------
-    degrees : (n_labels,) int64, number of images that carry each label
+    degrees : (n_labels,) int64, number of images with each label
     tiles : (n_labels + 1,) int64, the first tile of each label; it starts with slot 16 tiles[c]
-    images : (n_slots + AHEAD,) int32, the image in each slot, in the kernels' order; 0 in the padding
+    images : (n_slots + AHEAD,) int32, the image in each slot, numbered in the kernels' order; 0 in the padding
     weights : (n_slots,) float32, w_ic; 0 in the padding
     roots : (n_slots,) float32, a_i = gamma |C_i|^(-1/2); 0 in the padding
     """
@@ -90,7 +90,7 @@ class Columns(NamedTuple):
 
 
 class LabelSide(NamedTuple):
-    """The inputs of an update of images that belong to the labels.
+    """The inputs of an update of images that describe the labels.
 
     Attributes
     ----------
@@ -113,7 +113,7 @@ def extend_image(i, blocks, changes, rows, gamma, extended, row):
     """Write u_i, brought up to date with the changes of its labels' vectors, into a row of `extended`, (n, K).
 
     changes : (n_labels, K)
-    blocks : before the changes
+    blocks : the u_i before the changes
     """
     first, last = rows.offsets[i], rows.offsets[i + 1]
     scale = np.float32(gamma / np.sqrt(max(last - first, 1)))

@@ -1,4 +1,4 @@
-"""Inner products of embeddings, which scores consist of."""
+"""Inner products of embeddings, from which scores are computed."""
 
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ from vsebench.kernels.vectors import FASTMATH, LANES, add_products, add_up, broa
 class Embedding(NamedTuple):
     """The vectors of a model, which its kernels update in place. The score of label c for image i is <v_i, v_c>.
 
-    K is a multiple of 16: `padded_size` of the number of factors. The factors that pad it are 0 and stay 0.
+    K is a multiple of 16: `padded_size` of the number of factors. The padding is 0 and stays 0.
 
     Attributes
     ----------
@@ -50,9 +50,9 @@ def rounded_products(vectors, rows, pairs, groups):
     vectors : (n, K) int16, rounded vectors (`vsebench.kernels.ranking.rounding`)
     rows : tuple of integers, rows of `vectors`
     pairs : (n_groups, K / 2, 32) int16, of a `RoundedLabels`
-    groups : tuple of integers, as long as `rows`: the group of 16 labels that each row is multiplied by
+    groups : tuple of integers, as long as `rows`: the group of 16 labels to multiply each row by
 
-    Four to six rows at a time keep a processor busy, since it waits for a sum before it can add to it.
+    Four to six rows at a time keep a processor busy, because each addition to a sum has to wait for the one before.
     """
     sums = zero_sums(rows)
     for pair in range(pairs.shape[1]):

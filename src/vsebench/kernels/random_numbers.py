@@ -1,4 +1,4 @@
-"""Random numbers inside kernels: SplitMix64, whose state is one word that the caller keeps.
+"""Random numbers inside kernels: SplitMix64, whose state, one word, is kept by the caller.
 
 Source: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
 """
@@ -18,7 +18,7 @@ def new_state(seed: int, *stream: int) -> NDArray[np.uint64]:
 
 @njit(cache=True, inline="always")
 def mix(word):
-    """Return 64 well-mixed bits, uint64, of 64 bits."""
+    """Return the 64 bits of a word, well mixed, uint64."""
     word = (word ^ (word >> U64(30))) * U64(0xBF58476D1CE4E5B9)
     word = (word ^ (word >> U64(27))) * U64(0x94D049BB133111EB)
     return word ^ (word >> U64(31))
@@ -33,7 +33,7 @@ def next_word(state):
 
 @njit(cache=True, inline="always")
 def below(state, n):
-    """Return an integer from 0 to n - 1, each with probability 1 / n to within 2^-32; advance the state."""
+    """Return an integer from 0 to n - 1, each with probability 1 / n up to an error of 2^-32; advance the state."""
     return np.int64(((next_word(state) >> U64(32)) * U64(n)) >> U64(32))
 
 

@@ -1,12 +1,12 @@
-"""A type of its own for 16 float32 in compiled code: `Vector`.
+"""`Vector`, a type for 16 float32 in compiled code.
 
-A `Vector` is a value: it stays in a register of the processor from `load` to `store`. In a kernel, the line
+A `Vector` is a value: it stays in a processor register from `load` to `store`. In a kernel, the line
 
     slope = slope + (w - excess * load(scores, j)) * load(x, (f, 0))
 
 computes 16 slopes at a time: of 16 images, of 16 positives of a label, or of 16 factors of an embedding. Sums are added
-in 16 fixed lanes, not in an order that the compiler chooses, so models keep their bytes. docs/kernels.md compares each
-operation with a plain loop (`python -m benchmarks --only vectors`).
+in 16 fixed lanes, not in an order that the compiler chooses, so models are reproducible byte by byte. docs/kernels.md
+compares each operation with a plain loop (`python -m benchmarks --only vectors`).
 
 Operations, named as in NumPy where NumPy has them:
 
@@ -18,19 +18,19 @@ Operations, named as in NumPy where NumPy has them:
     add_up(v)                          the sum of the 16 numbers: NumPy's sum
     divide(a, b)                       a / b
     divide_or_zero(a, b)               a / b; 0 where b is not positive
-    greater_mask(v, x)                 a number whose bit e is 1 where v[e] > x
-    count_bits(mask)                   how many bits are 1
+    greater_mask(v, x)                 a number whose bit e is 1 if v[e] > x
+    count_bits(mask)                   the number of bits that are 1
     any_equal(array, index, n, x)      whether one of n <= 16 consecutive int32 is x
     transpose(array, index)            transpose 16 x 16 consecutive float32 in place
     prefetch(array, index)             start to fetch an array's element into the cache
     zero_sums(rows), add_products(...) inner products of int16 numbers, summed in int32
     to_float(sums)                     16 int32 as a `Vector`
 
-An index is an integer or a tuple of integers and is not checked; the 16 numbers have to be contiguous. Compilers split
+An index is an integer or a tuple of integers and is not checked; the 16 numbers must be contiguous. Compilers split
 a `Vector` on processors with shorter registers.
 
 16 float32 fill a cache line (64 bytes) if the array starts on one. `aligned` and `scratch` make such arrays. In other
-arrays each vector would lie in two lines and take up to twice the time to fetch.
+arrays, each vector would span two lines and take up to twice as long to fetch.
 
 The module uses parts of numba that may change in any version. pyproject.toml bounds numba's version, and
 tests/kernels/test_numba_internals.py reports which part has changed.
@@ -49,10 +49,10 @@ from numpy.typing import NDArray
 
 LANES = 16  # numbers in a vector
 CACHE_LINE = 64  # bytes
-# All flags of fastmath, except those that assume no NaN and no infinity: divergence must stay visible.
+# All fastmath flags except those that assume that there is no NaN or infinity: divergence must stay visible.
 FASTMATH = {"reassoc", "contract", "nsz", "arcp"}
-# For functions that allocate no array: numba then does not count references to arrays. If tuples of arrays are passed
-# on in each step, counting takes as long as the step itself.
+# For functions that allocate no array: numba then does not count references to arrays. If each step passes on tuples of
+# arrays, counting takes as long as the step itself.
 NO_ALLOCATION = {"_nrt": False}
 
 INT8, INT16, INT32, INT64 = (ir.IntType(bits) for bits in (8, 16, 32, 64))
@@ -91,13 +91,13 @@ vector, int_vector = VectorType("Vector"), VectorType("IntVector")
 
 @register_model(VectorType)
 class VectorModel(models.PrimitiveModel):
-    """In compiled code 16 numbers are one LLVM vector."""
+    """The representation in compiled code: 16 numbers are one LLVM vector."""
 
     def __init__(self, dmm, fe_type):
         super().__init__(dmm, fe_type, FLOAT_VECTOR if fe_type == vector else INT_VECTOR)
 
 
-# Generation of instructions: `builder` appends LLVM instructions to the function that is being compiled.
+# The functions below generate instructions: `builder` appends LLVM instructions to the function that is being compiled.
 
 
 def _int_constants(numbers):
@@ -125,7 +125,7 @@ def _pointer(context, builder, array_type, array, indices, index_types, element_
 
 
 def _element(context, builder, signature_, arguments, element_type):
-    """Return the pointer to the element of the first argument, an array, whose index is the second argument."""
+    """Return the pointer to the element of an array, the first argument, at an index, the second argument."""
     array_type, index_type = signature_.args[:2]
     if isinstance(index_type, BaseTuple):
         indices, index_types = cgutils.unpack_tuple(builder, arguments[1]), list(index_type)
@@ -135,7 +135,7 @@ def _element(context, builder, signature_, arguments, element_type):
 
 
 def _elementwise(name):
-    """Return a code generator that applies an LLVM function of one number to all 16."""
+    """Return a code generator that applies an LLVM function of one number to all 16 numbers."""
 
     def generate(context, builder, signature_, arguments):
         kind = ir.FunctionType(FLOAT_VECTOR, [FLOAT_VECTOR])
@@ -145,7 +145,7 @@ def _elementwise(name):
 
 
 def _define_operator(function, instruction):
-    """Define an operator of Python as an LLVM instruction on two vectors, or on a float32 and a vector."""
+    """Define a Python operator as an LLVM instruction on two vectors, or on a float32 and a vector."""
 
     @infer_global(function)
     class Operator(AbstractTemplate):
@@ -168,7 +168,7 @@ _define_operator(operator.sub, "fsub")
 _define_operator(operator.mul, "fmul")
 
 
-# The operations. Each docstring describes the operation in a kernel; `generate` emits its instructions.
+# The operations follow. Each docstring describes the operation in a kernel; `generate` emits its instructions.
 
 
 @intrinsic
@@ -232,7 +232,7 @@ def cumsum(typing_context, value):
 
     def generate(context, builder, signature_, arguments):
         sums = arguments[0]
-        for distance in (1, 2, 4, 8):  # after each round a number is the sum of twice as many
+        for distance in (1, 2, 4, 8):  # each round doubles how many numbers a sum contains
             lower = _int_constants(LANES + e - distance for e in range(LANES))
             sums = builder.fadd(sums, builder.shuffle_vector(_float_zeros(), sums, lower), flags=sorted(FASTMATH))
         return sums
@@ -263,7 +263,7 @@ def divide_or_zero(typing_context, numerator, denominator):
 
 @intrinsic
 def greater_mask(typing_context, value, bound):
-    """Return an int64 whose bit e is 1 if number e is greater than a float32, which NaN never is."""
+    """Return an int64 whose bit e is 1 if number e is greater than a float32; NaN never is."""
 
     def generate(context, builder, signature_, arguments):
         greater = builder.fcmp_ordered(">", arguments[0], _broadcast(builder, arguments[1]))
@@ -286,7 +286,7 @@ def count_bits(typing_context, mask):
 def any_equal(typing_context, array, index, n, number):
     """Return whether one of n consecutive numbers of an int32 array, starting at an index, equals a number.
 
-    At most 16 are compared. 16 are read whatever n is, so the array must have 16 numbers from the index on.
+    n is at most 16. Always 16 numbers are read, so the array must have 16 numbers from the index on.
     """
 
     def generate(context, builder, signature_, arguments):
@@ -359,11 +359,11 @@ def add_products(typing_context, sums, vectors, rows, groups_of_labels, groups, 
     sums : tuple of `IntVector`s; sum t belongs to row rows[t] of `vectors` and to the 16 labels of group groups[t]
     vectors : (n, K) int16
     rows, groups : tuples of integers
-    groups_of_labels : (n_groups, K / 2, 32) int16, two factors of the first label, of the second, ... of the sixteenth
+    groups_of_labels : (n_groups, K / 2, 32) int16, two factors of each of the 16 labels
     pair : integer; the two factors are 2 pair and 2 pair + 1
 
-    Lane e of sum t grows by x[2 pair] y[2 pair] + x[2 pair + 1] y[2 pair + 1], where x is the row and y is label e of
-    the group. Processors of the x86 family have one instruction for this. Overflow of int32 is not detected.
+    Lane e of sum t increases by x[2 pair] y[2 pair] + x[2 pair + 1] y[2 pair + 1], where x is the row and y is label e
+    of the group. Processors of the x86 family have one instruction for this. Overflow of int32 is not detected.
     """
 
     def generate(context, builder, signature_, arguments):
@@ -390,7 +390,7 @@ def add_products(typing_context, sums, vectors, rows, groups_of_labels, groups, 
 
 @intrinsic
 def to_float(typing_context, sums):
-    """Return an `IntVector` as a `Vector`, rounded to float32."""
+    """Convert an `IntVector` to a `Vector`, rounding to float32."""
 
     def generate(context, builder, signature_, arguments):
         return builder.sitofp(arguments[0], FLOAT_VECTOR)

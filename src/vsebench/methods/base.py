@@ -21,10 +21,10 @@ from vsebench.models import Model
 
 
 class Settings(Strict):
-    """The base of the settings of a method."""
+    """Base class of the settings of a method."""
 
     def given(self) -> dict[str, Any]:
-        """Return the settings that were given, as in JSON; all others have their defaults."""
+        """Return the settings that were given, in the form of JSON; all others have their defaults."""
         return self.model_dump(mode="json", exclude_unset=True)
 
     def changed(self, changes: dict[str, Any], where: str) -> Self:
@@ -40,7 +40,7 @@ class FactorSettings(Settings):
 
 @dataclass(frozen=True)
 class Progress:
-    """The loss of an epoch and, for methods that sample, the mean number of negatives examined per step."""
+    """The loss of an epoch and, for methods that sample, the mean number of negatives that a step examines."""
 
     loss: float | None  # None for third-party packages that do not report it
     trials: float | None = None
@@ -48,11 +48,11 @@ class Progress:
 
 @dataclass(frozen=True)
 class Solved:
-    """How an iterative solver ended: whether at the minimum, after how many iterations, and with which gradient."""
+    """The end of an iterative solver: whether it reached the minimum, its number of iterations, and its gradient."""
 
     converged: bool
     iterations: int
-    gradient: float  # its largest component
+    gradient: float  # its component with the largest absolute value
 
 
 class Fitter(ABC):
@@ -60,12 +60,12 @@ class Fitter(ABC):
 
     Attributes
     ----------
-    settings_type : the pydantic class of its settings
-    needs : the inputs that it needs besides the labels, a subset of the keys of `needs.NEEDS`
+    settings_type : the pydantic class of the method's settings
+    needs : the inputs that it needs besides the labels: keys of `needs.NEEDS`
     ranks_unseen : whether it can rank labels that it was not trained on, for example by their word vectors
     gives : outputs besides scores: "thresholds" if its model is a `models.Thresholded`, "trials" if a step examines
         negatives until one violates the margin
-    solved : how its iterative solver ended, once `model` was called; None for a method without one
+    solved : how its iterative solver ended, after `model` was called; None for a method without solver
     """
 
     settings_type: ClassVar[type[Settings]] = Settings
@@ -83,12 +83,12 @@ class Fitter(ABC):
 
     @classmethod
     def knows_labels_alone(cls) -> bool:
-        """Return whether its model knows an image only by its training labels, so that it cannot score new images."""
+        """Return whether the model knows images only by their training labels, so that it cannot score new images."""
         return not cls.needs & {"features", "truth"}
 
     @classmethod
     def obstacle(cls, provided: Collection[str]) -> str | None:
-        """Return why the method cannot run on a task that provides these keys of `needs.NEEDS`; None if it can."""
+        """Return why the method cannot run on a task with these needs (keys of `needs.NEEDS`); None if it can run."""
         needs = cls.needs if cls.ranks_unseen else cls.needs | {"trained_labels"}
         return next((NEEDS[need].missing_reason for need in sorted(needs) if need not in provided), None)
 
@@ -102,7 +102,7 @@ class Method(Fitter):
 
 
 class Control(Fitter):
-    """A method without epochs: a control, an oracle, a closed form or a look-up. `model` does all the work."""
+    """A method without epochs: a control, an oracle, a closed form or a look-up. `model` does the whole fit."""
 
     settings: Any  # of the class `settings_type`
 
@@ -111,24 +111,24 @@ class Control(Fitter):
 
 
 class Member(Settings):
-    """A member of an ensemble: how it is trained, and the weight of its scores."""
+    """A member of an ensemble: its settings and epochs, and the weight of its scores."""
 
     variant: str
     module: str
     settings: dict[str, Any]
     epochs: int = Field(ge=1)
     deviation: float = Field(default=1.0, gt=0)  # standard deviation of its scores on the validation images
-    weight: float = Field(default=1.0, ge=0)  # the factor of its scores after division by their deviation
+    weight: float = Field(default=1.0, ge=0)  # the factor for its scores after division by their deviation
 
 
 class EnsembleSettings(Settings):
-    """Settings of an ensemble, which `fit` reads from the records of the members' own fits."""
+    """Settings of an ensemble, which `fit` reads from the records of its members' fits."""
 
     members: list[Member] = Field(min_length=2)
 
 
 class Ensemble(Control):
-    """A method that adds up the scores of other methods of the run, which its file names in `members`.
+    """A method that adds up the scores of other methods of the run; its file names them in `members`.
 
         f(x) = sum_m weight_m / deviation_m f_m(x)
 
@@ -148,7 +148,7 @@ class Ensemble(Control):
         """Return the model whose scores are the sum of the models' scores, each multiplied by its scale."""
 
     def models(self) -> list[Model]:
-        """Train every member and return the models, which are the same as in the members' own fits with this seed."""
+        """Train every member and return the models; they equal those of the members' own fits with this seed."""
         return [self._trained(member) for member in self.settings.members]
 
     def model(self) -> Model:
@@ -164,7 +164,7 @@ class Ensemble(Control):
 
 
 def load_method(name: str) -> type[Method] | type[Control]:
-    """Return the class that a module in src/vsebench/methods, or in a sub-folder, has under this name in `METHODS`."""
+    """Return the class with this name in the `METHODS` of a module in src/vsebench/methods or a sub-folder of it."""
     modules = modules_by_key("METHODS", "methods")
     if name not in modules:
         raise UserError(f"method {name!r}: no module in src/vsebench/methods has this name in its METHODS")
@@ -176,7 +176,7 @@ def load_method(name: str) -> type[Method] | type[Control]:
 
 
 def with_factors(method: type[Fitter], values: dict[str, Any], factors: int) -> dict[str, Any]:
-    """Return the settings with this number of factors added, if the method has factors and the settings name none."""
+    """Add this number of factors to the settings if the method has factors and the settings do not set it."""
     return {"factors": factors} | values if "factors" in method.settings_type.model_fields else values
 
 
@@ -186,7 +186,7 @@ def read_settings(method: type[Fitter], values: dict[str, Any], where: str) -> S
 
 
 def epochs_mistake(method: type[Fitter]) -> str:
-    """Return the message for a method's file that has `epochs` where its class has none, or lacks them."""
+    """Return the message for a method's file that has `epochs` although its class has none, or lacks them."""
     if issubclass(method, Method):
-        return f"this key is missing; {method.__name__} is trained by epochs and needs maximum and patience"
-    return f"{method.__name__} has no epochs; remove this key"
+        return f"this key is missing; {method.__name__} is trained by epochs; give maximum and patience"
+    return f"{method.__name__} is not trained by epochs; remove this key"

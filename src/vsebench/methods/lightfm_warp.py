@@ -1,8 +1,8 @@
-"""WARP of the package LightFM, from labels and from image features: Adagrad, and a maximum number of trials per step.
+"""WARP from the package LightFM, on labels or image features, with Adagrad and a maximum number of trials per step.
 
 Source: Kula, "Metadata Embeddings for User and Item Cold-start Recommendations", CBRecSys 2015; Weston, Bengio and
-Usunier, "WSABIE", IJCAI 2011. A label counts once per image. Training runs on one thread: with several, results depend
-on their timing. The package is optional (`make setup-peers`).
+Usunier, "WSABIE", IJCAI 2011. A label counts once per image. Training runs on one thread: with several threads, results
+depend on their timing. The package is optional (`make setup-peers`).
 """
 
 import numpy as np
@@ -44,7 +44,7 @@ class LightfmWarp(Method):
         return Progress(None)
 
     def model(self) -> Embeddings:
-        """Return the model with the labels' biases as an additional factor; the images' biases change no rank."""
+        """Return the model with the labels' biases as an additional factor; the images' biases do not affect ranks."""
         ones = np.ones((len(self.lightfm.user_embeddings), 1), dtype=np.float32)
         image = np.hstack([self.lightfm.user_embeddings, ones])
         label = np.hstack([self.lightfm.item_embeddings, self.lightfm.item_biases[:, np.newaxis]])
@@ -54,8 +54,8 @@ class LightfmWarp(Method):
 class LightfmFeatures(Method):
     """LightFM's WARP on image features: an image's vector is the weighted sum of its features' vectors.
 
-    Images take the role of users, with user features but without an identity, so new images have vectors as well. The
-    biases of features are left out: they change no rank of an image's labels, and WARP's loss does not depend on them.
+    Images take the role of users, with user features but without identity features, so new images have vectors as well.
+    The biases of features are left out: they affect neither the ranks of an image's labels nor WARP's loss.
     """
 
     settings_type = LightfmFeaturesSettings

@@ -27,8 +27,8 @@ class PaperTask(Strict):
     """A data set of a paper, and our corresponding data set and protocol, if any."""
 
     title: str
-    dataset: str | None = None  # our data set with the same data, whose counts are compared
-    protocol: str | None = None  # our protocol with the same held-out labels, if accuracies and times are compared too
+    dataset: str | None = None  # our data set with the same data; their counts are compared
+    protocol: str | None = None  # our protocol with the same held-out labels; none: do not compare accuracies and times
     note: str | None = None
 
     @property
@@ -40,22 +40,22 @@ class PaperTask(Strict):
 class Paper(Strict):
     """A paper (`config/papers/<paper>.yaml`); the keys of `rows` and `tasks` are names in the CSV file."""
 
-    title: str = Field(min_length=1)  # short, for headings
+    title: str = Field(min_length=1)  # short title for headings
     citation: str
     link: str | None = None
-    run: str | None = None  # the file in config of the run that tests most of its claims
+    run: str | None = None  # file name, in config, of the run that tests most of its claims
     rows: dict[str, PaperRow] = Field(default_factory=dict)
     tasks: dict[str, PaperTask] = Field(default_factory=dict)
-    # name -> kind and its parameters, which the kind validates
+    # name -> the kind and its parameters, which are validated by the kind
     tables: dict[str, dict[str, Any]] = Field(default_factory=dict)
     figures: dict[str, dict[str, Any]] = Field(default_factory=dict)
     claims: list[dict[str, Any]] = Field(default_factory=list)  # validated by `papers.verdicts.read_claims`
-    claim_defaults: dict[str, Any] = Field(default_factory=dict)  # parameters of the claims whose test has them
+    claim_defaults: dict[str, Any] = Field(default_factory=dict)  # parameters for all claims whose test has them
     checks: list[str] | None = None  # names of checks or of families of checks; none: all
-    statements: dict[str, Statement] = Field(default_factory=dict)  # name of a statement in the audit -> the statement
+    statements: dict[str, Statement] = Field(default_factory=dict)  # name of a statement in the audit -> its content
     conditions: dict[str, str] = Field(default_factory=dict)  # cell -> further condition of a contradiction
-    lower_bounds: list[str] = Field(default_factory=list)  # cells that the text prints with "more than"
-    same_fact: list[list[str]] = Field(default_factory=list)  # judged cells or statements that state one fact each
+    lower_bounds: list[str] = Field(default_factory=list)  # cells that the text states with "more than"
+    same_fact: list[list[str]] = Field(default_factory=list)  # groups of judged cells or statements that state one fact
     _path: Path = PrivateAttr()
 
     @classmethod
@@ -87,7 +87,7 @@ class Paper(Strict):
 
     @property
     def datasets(self) -> list[str]:
-        """Our data sets with the same data as the paper's."""
+        """Our data sets that have the same data as the paper's."""
         return sorted({task.dataset for task in self.tasks.values() if task.dataset is not None})
 
     @property

@@ -1,4 +1,4 @@
-"""Base classes of the tests of claims: their parameters, the cases that they apply to, and the measured effect."""
+"""Base classes of the tests of claims: their parameters, the cases to which they apply, and the measured effect."""
 
 import itertools
 from abc import ABC, abstractmethod
@@ -15,19 +15,19 @@ from vsebench.papers.evidence import Effect, Evidence, Measurement, RunTask, Unt
 from vsebench.papers.verdict import FAILS, HOLDS, SIGNIFICANT, UNDECIDED, Data, Verdict
 
 ON_SIMULATED = "Simulated data provides no evidence on the paper's data."
-NOWHERE = Task("", "")  # for a case that is not about a single data set
-Bounds = Annotated[list[float], Field(min_length=2, max_length=2)]  # lowest and highest, both included
+NOWHERE = Task("", "")  # the task of a case that is not about a single data set
+Bounds = Annotated[list[float], Field(min_length=2, max_length=2)]  # the lowest and the highest value, both included
 
 
 @dataclass(frozen=True)
 class ClaimCase:
-    """One of the combinations that a claim is tested on, such as a task, a rival and a metric."""
+    """One of the combinations, such as a task, a rival and a metric, on which a claim is tested."""
 
     measured: str  # the measured quantity: the name of a metric, or words
     task: Task = NOWHERE
     data: Data | None = None  # the kind of data; none: the effect is computed without data
     rival: str = ""  # the method that the claim's method is compared with, if any
-    metric: str = ""  # the metric, if `measured` is more than its name
+    metric: str = ""  # the metric, if `measured` is not just its name
     n_labels: int = 0  # the number of labels, if the effect is computed without data
 
     @classmethod
@@ -41,20 +41,20 @@ class ClaimTest(Strict, ABC):
 
     effect: ClassVar[str]  # definition of the effect and of the claimed condition, for the notes of tables
     on_simulated: ClassVar[bool] = False  # whether results on simulated data apply to the paper
-    # Whether the measured quantities are forms of the same one: the claim is decided only if all of them agree.
+    # Whether the measured quantities are forms of one quantity: the claim is decided only if all forms agree.
     forms: ClassVar[bool] = False
-    reads: ClassVar[tuple[str, ...]] = ()  # optional inputs: "lists" (with the siblings of labels), names of analyses
+    reads: ClassVar[tuple[str, ...]] = ()  # optional inputs: "lists" (with labels' siblings), or names of analyses
 
     method: str  # our method that the claim is about
-    judge_simulated: bool = False  # also judge simulated data of the claim's families; the verdict then states it
+    judge_simulated: bool = False  # also judge simulated data of the claim's families; the verdict then says so
 
     @abstractmethod
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
-        """Yield the cases that the run can test; if there is none, an `UntestableError` states what it lacks."""
+        """Yield the cases that the run can test; if there is none, an `UntestableError` states what is missing."""
 
     @abstractmethod
     def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
-        """Measure the effect in one case; if this is impossible, an `UntestableError` states what the run lacks."""
+        """Measure the effect in one case; if this is impossible, an `UntestableError` states what is missing."""
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         """Return the effect in one case, with its 95 % interval."""
@@ -67,7 +67,7 @@ class ClaimTest(Strict, ABC):
         return None
 
     def remark(self, evidence: Evidence, case: ClaimCase) -> str | None:
-        """Return what to know about the compared fits: which a limit stopped, and which settings are on an edge."""
+        """Return a remark about the compared fits: which ones a limit stopped, and which settings are at an edge."""
         variants = [Entry.of(name).variant for name in self.fits(case)]
         sentences = (evidence.stopped(case.task, *variants), evidence.at_edges(case.task, *variants))
         return " ".join(filter(None, sentences)) or None
@@ -77,17 +77,17 @@ class ClaimTest(Strict, ABC):
         return list(filter(None, dict.fromkeys((self.method, case.rival))))
 
     def domain(self) -> dict[str, Any]:
-        """Return the parameters of the judged tests; a set contains the values of several tests, an empty set any."""
+        """Return the parameters of the judged tests; a set has the values of several tests, an empty set means any."""
         fields = self.model_dump(exclude={"judge_simulated"})
         return fields | {name: set(fields[name]) for name in ("rivals", "metrics") if name in fields}
 
     def repeats(self, other: "ClaimTest") -> bool:
-        """Return whether a judged test of this claim is also one of the other claim."""
+        """Return whether a judged test of this claim is also a test of the other claim."""
         ours, theirs = self.domain(), other.domain()
         return type(self) is type(other) and all(_overlap(ours[name], theirs[name]) for name in ours)
 
     def is_measured_cost(self) -> bool:
-        """Return whether the effect is one of measured seconds or memory, which differ from run to run."""
+        """Return whether the effect is measured in seconds or memory, which differ from run to run."""
         return False
 
     def variants_read(self) -> list[str]:
@@ -95,16 +95,16 @@ class ClaimTest(Strict, ABC):
         return [self.method]
 
     def metrics_read(self) -> list[str]:
-        """Return the metrics in the fields `metrics` and `metric`; the rule of the claims depends on their modules."""
+        """Return the metrics in the fields `metrics` and `metric`; the rule for claims depends on their modules."""
         fields = self.model_dump()
         return [*fields.get("metrics", []), *([fields["metric"]] if "metric" in fields else [])]
 
     def bounds(self) -> Sequence[float] | None:
-        """Return the claimed bounds of the effect, which its interval is judged by; None: the p-value is judged."""
+        """Return the claimed bounds of the effect, by which its interval is judged; None: judge the p-value."""
         return None
 
     def verdict(self, effect: Effect, p: float | None) -> Verdict:
-        """Judge an effect by its interval if the claim has bounds, else by its corrected p-value and its direction."""
+        """Judge an effect by its interval if the claim has bounds, otherwise by its corrected p-value and direction."""
         if (bounds := self.bounds()) is not None:
             return judge_by_interval(effect, *bounds)
         if p is None or p >= SIGNIFICANT:
@@ -113,13 +113,13 @@ class ClaimTest(Strict, ABC):
 
 
 class AtTasks(ClaimTest):
-    """A test on every task of the families that has results of the method."""
+    """A test on every task of the families that has results for the method."""
 
     families: list[Family] = Field(min_length=1)  # families of the data that the claim is about
-    only_simulated: bool = False  # only on simulated data, which then gets a verdict
+    only_simulated: bool = False  # whether to test only on simulated data, which then get a verdict
     protocols: list[str] | None = Field(default=None, min_length=1)  # none: every protocol of the run
     named: list[str] | None = Field(default=None, min_length=1)  # the data sets that the sentence names, if any
-    # The claim needs data with at least this number of labels per factor of its methods.
+    # The data must have at least this number of labels per factor of the methods.
     labels_per_factor: float | None = Field(default=None, gt=0)
 
     def measured(self) -> list[str]:
@@ -131,7 +131,7 @@ class AtTasks(ClaimTest):
             yield ClaimCase.at(task, measured)
 
     def tasks(self, evidence: Evidence, *others: str) -> list[RunTask]:
-        """Return the tasks that have results of the method and of the methods `others`.
+        """Return the tasks that have results for the method and the methods `others`.
 
         If there is none, an `UntestableError` states what the run lacks.
         """
@@ -150,16 +150,16 @@ class AtTasks(ClaimTest):
         methods = dict.fromkeys((self.method, *others))
         with_methods = [candidate for candidate in usable if set(methods) <= set(candidate.variants)]
         if not with_methods:
-            raise UntestableError(f"The run has no results of {' and '.join(methods)} on such data.")
+            raise UntestableError(f"The run has no results for {' and '.join(methods)} on such data.")
         return with_methods
 
     def obstacle(self, evidence: Evidence, case: ClaimCase) -> str | None:
         if self.named is not None and case.task.dataset not in self.named:
-            return f"The paper states this of {in_words(self.named)} only."
+            return f"The paper states this only for {in_words(self.named)}."
         needed = self._labels_needed(evidence, case)
         labels = next(each.labels for each in evidence.tasks if each.task == case.task)
         if 0 < labels < needed:
-            return f"The claim needs {needed} labels or more; there are {labels}."
+            return f"The claim needs {needed} labels or more; the data have {labels}."
         return None if self.only_simulated else super().obstacle(evidence, case)
 
     def _labels_needed(self, evidence: Evidence, case: ClaimCase) -> int:
@@ -199,14 +199,14 @@ class AgainstRivals(AtTasks):
 
 
 def _overlap(ours: object, theirs: object) -> bool:
-    """Return whether two values of a parameter are equal, or two sets have a common value; an empty set is any."""
+    """Return whether two values of a parameter are equal, or two sets have a common value; an empty set means any."""
     if isinstance(ours, set) and isinstance(theirs, set):
         return not ours or not theirs or bool(ours & theirs)
     return ours == theirs
 
 
 def judge_by_interval(effect: Effect, low: float, high: float) -> Verdict:
-    """Judge an effect by whether its interval lies within the claimed bounds, outside, or across a bound."""
+    """Judge an effect by whether its interval lies inside the claimed bounds, outside them, or across a bound."""
     if low <= effect.low and effect.high <= high:
         return HOLDS
     return FAILS if effect.high < low or effect.low > high else UNDECIDED

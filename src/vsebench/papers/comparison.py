@@ -1,8 +1,8 @@
-"""Published numbers compared with ours for the same data and protocol, which are never simulated.
+"""Compare published numbers with ours for the same data and protocol; the data are never simulated.
 
-A paper's `tasks` and `rows` state which of our tasks and methods correspond to the paper's. The verdict on an accuracy
-is "inside" if our 95 % interval over images and seeds contains the published value, otherwise "outside". Times get no
-verdict: they were measured on different machines, so only their ratios can be compared.
+A paper's `tasks` and `rows` state which of our tasks and methods correspond to those of the paper. The verdict on an
+accuracy is "inside" if our 95 % interval over images and seeds contains the published value, otherwise "outside". Times
+get no verdict: they were measured on different machines, so only their ratios can be compared.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -23,13 +23,13 @@ Numbers = tuple[float, float, float]  # value, lowest, highest
 
 @dataclass(frozen=True)
 class Ours:
-    """The gathered results of a run; SUMMARY, TIMING and HISTORY are tables of `core.schemas`."""
+    """The combined results of a run; SUMMARY, TIMING and HISTORY are tables of `core.schemas`."""
 
     summary: pl.DataFrame
     timing: pl.DataFrame
     history: pl.DataFrame
     real: set[str]  # the data sets that are not simulated
-    at_limit: Collection[tuple[Task, str]] = ()  # tasks and methods with a fit that its limit of epochs stopped
+    at_limit: Collection[tuple[Task, str]] = ()  # tasks and methods with a fit that a limit on epochs stopped
 
     def find(self, column: str, task: Task, row: str) -> Numbers | None:
         """Return our value for a published column, with its bounds; None if the run has no such value."""
@@ -49,8 +49,8 @@ class Ours:
     def seconds_to_converge(self, task: Task, row: str) -> Numbers | None:
         """Return the median, lowest and highest training seconds up to the best epoch over the seeds.
 
-        If the run timed whole trainings exclusively, these times are used, otherwise those of the ordinary fits. If a
-        limit of epochs stopped a training, its best epoch is not known, and there is no such time.
+        If the run timed whole trainings while no other job ran, these times are used, otherwise those of the ordinary
+        fits. If a limit on epochs stopped a training, its best epoch and this time are unknown.
         """
         if (task, row) in self.at_limit:
             return None
@@ -74,7 +74,7 @@ TIMES = {  # column in the CSV files -> measurement
     ),
     "training_time": Time(
         "of training up to the best epoch on the validation labels, median and range over seeds, on one core (none if "
-        "a limit of epochs stopped the training with a seed, whose best epoch may be later); with "
+        "a limit on epochs stopped a training, whose best epoch may be later); with "
         "`timing.to_best_epoch`, while no other job of the run was running",
         Ours.seconds_to_converge,
     ),
@@ -88,7 +88,7 @@ def compared_tables(
 
     Parameters
     ----------
-    entries : dataset/protocol -> the methods run there, and each "method/decision"
+    entries : dataset/protocol -> the names of its methods, and each "method/decision"
     metrics : the run's metrics
     simulated : the simulated data sets, which are not compared
     """
@@ -104,7 +104,7 @@ def compared_tables(
 
 
 def _task_of(paper: Paper, cell: PrintedCell) -> Task | None:
-    """Return our task with the data of a printed cell; None if the cell cannot be compared with results of ours."""
+    """Return our task with the data of a printed cell; None if the cell cannot be compared with our results."""
     if cell.in_text or cell.is_words or cell.method not in paper.rows or cell.dataset not in paper.tasks:
         return None
     return paper.tasks[cell.dataset].ours
@@ -116,7 +116,7 @@ def compare(paper: Paper, ours: Ours) -> pl.DataFrame:
 
 
 def _compare(paper: Paper, cell: PrintedCell, ours: Ours) -> list[dict[str, Any]]:
-    """Return one row for each of our variants with a value that a published cell can be compared with."""
+    """Return one row for each of our variants with a value that can be compared with a published cell."""
     task = _task_of(paper, cell)
     if task is None or task.dataset not in ours.real:
         return []
@@ -131,7 +131,7 @@ def _compare(paper: Paper, cell: PrintedCell, ours: Ours) -> list[dict[str, Any]
 
 
 def _judged(cell: PrintedCell, value: float, low: float, high: float) -> dict[str, Any]:
-    """Return the compared numbers, times in seconds and percentages as shares, and the verdict."""
+    """Return the compared numbers and the verdict; times are in seconds, and percentages become shares."""
     published = cell.number
     numbers = {"published": published, "ours": value, "ci_low": low, "ci_high": high, "difference": value - published}
     if cell.unit in SECONDS:

@@ -1,6 +1,6 @@
-"""The evidence on claims: the results of a run, and the statistics to compare methods.
+"""The evidence for claims: the results of a run, and the statistics that compare methods.
 
-Among the modules on claims, only this one resamples metrics.
+Among the modules for claims, only this one resamples metrics.
 """
 
 import math
@@ -54,7 +54,7 @@ def check_any_metric(name: str) -> str:
     if isinstance(_metric(name), ListMetric):
         raise PydanticCustomError("metric", "use the test sibling_precision for {name}", {"name": name})
     if isinstance(_metric(name), SeenMetric):
-        raise PydanticCustomError("metric", "no claim can be tested by {name}", {"name": name})
+        raise PydanticCustomError("metric", "{name} cannot test a claim; use another metric", {"name": name})
     return name
 
 
@@ -78,7 +78,7 @@ AnyMetricName = Annotated[str, AfterValidator(check_any_metric)]
 
 
 class UntestableError(Exception):
-    """A claim cannot be tested; the message is one sentence that states what the run lacks."""
+    """Raised if a claim cannot be tested; the message is a sentence that states what the run lacks."""
 
 
 @dataclass(frozen=True)
@@ -88,12 +88,12 @@ class Effect:
     value: float
     low: float  # the ends of its 95 % interval
     high: float
-    p: float | None  # p-value under the hypothesis that the effect is `neutral`; None if the verdict does not use it
+    p: float | None  # p-value for the hypothesis that the effect is `neutral`; None if the verdict does not use it
     neutral: float  # the value without an effect, or the claim's bound
 
 
 class Measurement(ABC):
-    """The data of an effect, from which effects are computed for one case or for several cases together."""
+    """The data from which an effect is computed, for one case or for several cases together."""
 
     @abstractmethod
     def effect(self, level: float = LEVEL) -> Effect:
@@ -110,7 +110,7 @@ class OfMeans(Measurement):
     estimates: Estimates
     statistic: Callable[[Values], Values]  # maps means, (m, n_quantities), to effects, (m,)
     bound: float = 0.0
-    tested: bool = True  # whether there is a p-value, for the hypothesis that the effect is the bound
+    tested: bool = True  # whether there is a p-value, for the hypothesis that the effect equals the bound
     logarithm: bool = False  # whether `statistic` and `bound` are logarithms of the effect
 
     def effect(self, level: float = LEVEL) -> Effect:
@@ -155,15 +155,15 @@ class Fixed(Measurement):
         return self.known
 
 
-UNKNOWN = Fixed(Effect(math.nan, math.nan, math.nan, None, math.nan))  # of fits that a limit stopped: no number
+UNKNOWN = Fixed(Effect(math.nan, math.nan, math.nan, None, math.nan))  # for fits that a limit stopped
 
 
 def pool(parts: Sequence[tuple[str, Measurement]]) -> Measurement:
-    """Return the mean effect of several cases, given the corpus and the measurement of each.
+    """Return the mean effect of several cases, given the corpus and the measurement of each case.
 
-    Seeds are paired: the spread over seeds is that of the seeds' mean over the cases, estimated with the help of the
-    methods that were run on all of their tasks. Cases with the same test images have the same resamples. Images of
-    different corpora are independent.
+    Seeds are paired: the spread over seeds is the spread of the seeds' means over the cases, estimated with the help of
+    the methods that were run on all tasks of these cases. Cases with the same test images have the same resamples.
+    Images of different corpora are independent.
     """
     measurements = [measurement for _, measurement in parts]
     first = measurements[0]
@@ -185,10 +185,11 @@ def _all_of(kind: type[Same], measurements: Sequence[Measurement]) -> list[Same]
 
 
 def _pool_means(parts: Sequence[tuple[str, OfMeans]]) -> OfMeans:
-    """Combine the functions of means over images that several tasks have into one.
+    """Combine the functions of means over images of several tasks into one function.
 
     Within a corpus, cases with different numbers of images may share images although their resamples differ. Their
-    resamples are sorted by the effect, as if the effects rose and fell together, so that no variance is understated.
+    resamples are sorted by the effect, as if the effects were perfectly correlated, so that the variance is not
+    understated.
     """
     groups: dict[str, dict[int, list[OfMeans]]] = {}
     for corpus, part in parts:
@@ -230,7 +231,7 @@ class RunTask:
 
 @dataclass(frozen=True)
 class Evidence:
-    """The results that claims are tested on, and functions that read those of a case; None for what the run lacks."""
+    """The results on which claims are tested, and functions that read them for a case; None: the run lacks them."""
 
     tasks: list[RunTask]  # in display order
     seeds: list[int]
@@ -248,8 +249,8 @@ class Evidence:
     siblings: Mapping[str, pl.DataFrame] = field(default_factory=dict)  # data set -> table SIBLINGS
     on_request: Mapping[str, pl.DataFrame] = field(default_factory=dict)  # name of an analysis -> its table
     metrics: pl.DataFrame | None = None  # the table METRICS, for the variance between seeds
-    at_limit: Mapping[Case, str] = field(default_factory=dict)  # case -> what ended its training: epochs, iterations
-    on_edges: Mapping[Case, Sequence[str]] = field(default_factory=dict)  # case -> its settings on edges of a grid
+    at_limit: Mapping[Case, str] = field(default_factory=dict)  # case -> the limit that ended it: epochs, iterations
+    on_edges: Mapping[Case, Sequence[str]] = field(default_factory=dict)  # case -> its settings at the edge of a grid
     own_seeds: Mapping[str, Sequence[int]] = field(default_factory=dict)  # "dataset/protocol/method" -> its seeds
     tuned_sweeps: Collection[str] = ()  # methods whose other settings are tuned at each value of a sweep
     selection: Callable[[Case], Mapping[str, Any]] | None = None  # a model's settings and what its search tried
@@ -277,7 +278,7 @@ class Evidence:
         return self.on_request[name].filter(**keys | ({"decision": entry.decision} if entry.decision else {}))
 
     def stopped(self, task: Task, *variants: str) -> str | None:
-        """Return which of these methods were stopped in training by a limit, in a sentence each; None for none."""
+        """Return a sentence for each of these methods whose training a limit stopped; None if there is none."""
         sentences = []
         for variant in variants:
             stopped = [case for case in self.cases(task, variant) if case in self.at_limit]
@@ -286,13 +287,13 @@ class Evidence:
         return " ".join(sentences) or None
 
     def at_edges(self, task: Task, *variants: str) -> str | None:
-        """Return which settings of these methods are on the edge of the values tried, in a sentence; None for none."""
+        """Return a sentence on the settings of these methods at the edge of the range tried; None if there are none."""
         edges = {
             variant: sorted({name for case in self.cases(task, variant) for name in self.on_edges.get(case, ())})
             for variant in variants
         }
         texts = [f"{', '.join(names)} of {variant}" for variant, names in edges.items() if names]
-        return f"On the edge of the values tried: {'; '.join(texts)}." if texts else None
+        return f"At the edge of the range tried: {'; '.join(texts)}." if texts else None
 
     def cases(self, task: Task, variant: str) -> list[Case]:
         """Return the fitted models of a method, one per seed."""
@@ -334,9 +335,9 @@ class Evidence:
         return {entry: of_seeds for entry, of_seeds in values.items() if len(of_seeds) == len(seeds)}
 
     def _measured(self, case: Case, metric: str) -> Measured:
-        """Return a metric of a model, or of "method/decision"; cached, because it is compared with many others.
+        """Return a metric of a model, or of "method/decision"; cached, because each is compared with many others.
 
-        Resamples depend on the number of images only, so all entries have the same resamples.
+        Resamples depend only on the number of images, so all entries have the same resamples.
         """
         key = (case, metric)
         if key not in self._kept:
@@ -413,8 +414,8 @@ class Evidence:
 
 
 def stopped_by(what: str, limit: str, seeds: Sequence[int]) -> str:
-    """Return a sentence that says which fits a limit of epochs or iterations stopped."""
-    return f"Training of {what} was stopped by its limit of {limit} (seeds {', '.join(map(str, seeds))})."
+    """Return a sentence that says which fits a limit on epochs or iterations stopped."""
+    return f"Training of {what} was stopped by its limit on {limit} (seeds {', '.join(map(str, seeds))})."
 
 
 def metric_difference(
@@ -440,7 +441,7 @@ def metric_of_both(
 
 
 def difference(estimates: Estimates, statistic: Callable[[Values], Values], bound: float = 0.0) -> OfMeans:
-    """Return a function of the means over seeds, (m, n) -> (m,), with the p-value for equality to `bound`."""
+    """Return a function of the means over seeds, (m, n) -> (m,), with the p-value for equality with `bound`."""
     return OfMeans(estimates, statistic, bound)
 
 
@@ -460,7 +461,7 @@ def of_units(seeds: list[Values], resamples: int) -> Estimates:
 
 
 def check_same_images(ours: Sequence[pl.DataFrame], theirs: Sequence[pl.DataFrame]) -> None:
-    """Raise a `UserError` if two methods, with one table RANKS per seed each, were tested on different images."""
+    """Raise a `UserError` if two methods, each with one table RANKS per seed, were tested on different images."""
     for a, b in zip(ours, theirs, strict=True):
         if set(a["image"]) != set(b["image"]):
             raise UserError(
@@ -478,8 +479,8 @@ def ratio(numerator: Values, denominator: Values, pairs: str, bound: float = 1.0
 
     Parameters
     ----------
-    numerator, denominator : (n_pairs,); fewer than two pairs raise an `UntestableError`. If one of them is of more
-        seeds, its last seeds are left out
+    numerator, denominator : (n_pairs,); fewer than two pairs raise an `UntestableError`. If one of them has more seeds,
+        its last seeds are left out
     pairs : the meaning of a pair, "seeds" or "repeats", for the message
     bound : the ratio under the null hypothesis
     """

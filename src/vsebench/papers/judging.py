@@ -1,14 +1,15 @@
-"""The verdict of a claim on one kind of data, from the mean effects of its comparisons.
+"""The verdict on a claim for one kind of data, from the mean effects of its comparisons.
 
-A comparison is a rival and a measured quantity. A claim must hold in all of its comparisons, so the weakest decides:
+A comparison is a rival and a measured quantity. A claim must hold in all its comparisons, so the weakest one decides:
 
 - if all effects have the claimed direction, the claim's p-value is the largest one, an intersection-union test (Berger,
   Technometrics 24, 1982), which needs no correction;
-- otherwise it is the smallest one of the effects in the other direction, times the number of comparisons (Bonferroni).
+- otherwise it is the smallest p-value of the effects in the other direction, times the number of comparisons
+  (Bonferroni).
 
-A claim with bounds holds if all intervals lie within them, and fails if one lies outside, where the intervals of k
-comparisons have a level of 1 - 0.05 / k. If the measured quantities are forms of the same quantity (`ClaimTest.forms`),
-a claim is undecided unless all forms agree.
+A claim with bounds holds if all intervals lie within them, and fails if one lies outside, with intervals of level 1 -
+0.05 / k for k comparisons. If the measured quantities are forms of the same quantity (`ClaimTest.forms`), a claim is
+undecided unless all forms agree.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,7 +29,7 @@ class Decided:
 
     test: ClaimTest
     weakest: Comparison
-    effect: Effect  # the effect of the weakest comparison; its p-value is the claim's
+    effect: Effect  # the effect of the weakest comparison; its p-value is the p-value of the claim
     by_bounds: Verdict | None  # the verdict of a claim with bounds
 
     def verdict(self, p: float | None) -> Verdict:
@@ -72,7 +73,7 @@ def decide_by_p(effects: Mapping[Comparison, Effect], forms: bool) -> tuple[Comp
 
 
 def combine(verdicts: Sequence[Verdict], corrected: Sequence[Verdict], forms: bool) -> Verdict:
-    """Combine the verdicts of comparisons, at the usual level and with intervals for all comparisons together."""
+    """Combine the verdicts on comparisons, at the usual level and at the level for all comparisons together."""
     if all(verdict == HOLDS for verdict in verdicts):
         return HOLDS
     if forms:
@@ -81,7 +82,7 @@ def combine(verdicts: Sequence[Verdict], corrected: Sequence[Verdict], forms: bo
 
 
 def distance(effect: Effect, bounds: Sequence[float] | None) -> float:
-    """Return how far an effect lies outside of its bounds; negative inside."""
+    """Return how far an effect lies outside its bounds; the distance is negative inside."""
     low, high = bounds or (float("-inf"), float("inf"))
     return max(low - effect.value, effect.value - high)
 

@@ -1,14 +1,14 @@
 """Losses over label pairs: scores that minimise their exact risk under a distribution over label sets.
 
-For an image with label set Y and scores f, let z = log of the sum of exp(f_v - f_u) over the pairs of u in Y and v not
-in Y. It equals log A + log B with A = sum of exp(f_v), B = sum of exp(-f_u). The losses are
+For an image with label set Y and scores f, let z be the log of the sum of exp(f_v - f_u) over the pairs of u in Y and v
+not in Y. It equals log A + log B, where A is the sum of exp(f_v) and B the sum of exp(-f_u). The losses are
 
     log_sum_exp     log(1 + exp(z))
     exponential     exp(z), with z computed from f / 2
     bp_mll          exp(z) / (number of pairs)
 
 The risk is the expected loss over the label sets. The empty set and the set of all labels have no pairs and loss 0.
-A constant that is added to all scores does not change the risk; the minimisers here have mean 0.
+Adding a constant to all scores does not change the risk; the minimisers here have mean 0.
 """
 
 from typing import Literal
@@ -20,7 +20,7 @@ from scipy.special import expit, logsumexp
 Values = NDArray[np.float64]
 Loss = Literal["log_sum_exp", "exponential", "bp_mll"]
 Sets = Literal["any", "independent", "one_label"]
-CONCENTRATION = 0.3  # parameter of the Dirichlet distribution for `any`; it is small, so that a few sets are frequent
+CONCENTRATION = 0.3  # parameter of the Dirichlet distribution for `any`; small, so that a few sets are frequent
 STEPS = 500
 TINY = 1e-10  # steps smaller than this end the search
 TIE = 1e-6  # smaller differences of probabilities or scores count as ties
@@ -57,10 +57,10 @@ def draw(sets: Sets, labels: int, number: int, rng: np.random.Generator) -> Valu
 
 
 def has_minimiser(chances: Values) -> bool:
-    """Return whether the risk under a distribution, (2^labels,), has a minimiser; otherwise some score diverges.
+    """Return whether the risk under a distribution, (2^labels,), has a minimiser; otherwise a score diverges.
 
-    It has one if every label is connected to every other label by a chain of labels, each of which can occur without
-    the next one.
+    It has one if every label is connected to every other label by a chain in which each label can occur without the
+    next one.
     """
     labels = len(chances).bit_length() - 1
     present = all_sets(labels)
@@ -78,7 +78,7 @@ def minimisers(chances: Values, loss: Loss) -> Values:
     scores = np.zeros((len(chances), labels))
     for _ in range(STEPS):
         gradient, curvature = derivatives(scores, chances, loss)
-        # The risk is flat in the direction of a constant; curvature is added there, so the step has no constant part.
+        # The risk is flat in the direction of a constant; adding curvature there removes the constant part of the step.
         # The pseudo-inverse is used because rounding loses the curvature due to probabilities of 1e-20.
         step = (np.linalg.pinv(curvature + 1 / labels, hermitian=True) @ gradient[:, :, None])[:, :, 0]
         # A step of this length decreases a sum of exponentials and its logarithm (generalised self-concordance: Sun and
@@ -123,7 +123,7 @@ def marginals(chances: Values) -> Values:
 
 
 def violates_order(scores: Values, chances: Values) -> NDArray[np.bool_]:
-    """Return whether some label scores below a less probable label, (n,), for each distribution."""
+    """Return for each distribution, (n,), whether a label scores below a less probable label."""
     probabilities = marginals(chances)
     ahead = probabilities[:, :, None] - probabilities[:, None, :] > TIE
     behind = scores[:, :, None] - scores[:, None, :] < -TIE
@@ -131,6 +131,6 @@ def violates_order(scores: Values, chances: Values) -> NDArray[np.bool_]:
 
 
 def distance_from_formula(scores: Values, chances: Values) -> Values:
-    """Return the largest difference between scores and log P(u in Y) + c, (n,); c gives both the mean 0."""
+    """Return the largest difference between scores and log P(u in Y) + c, (n,); c makes both means 0."""
     formula = np.log(marginals(chances))
     return np.asarray(np.abs(scores - (formula - formula.mean(axis=1, keepdims=True))).max(axis=1))

@@ -1,4 +1,4 @@
-"""The published numbers, read from CSV files (config/papers/README.md), and papers' statements about them."""
+"""The published numbers, read from CSV files (config/papers/README.md), and papers' statements about these numbers."""
 
 import csv
 import re
@@ -14,8 +14,8 @@ from vsebench.core.errors import UserError
 from vsebench.core.yaml_files import Strict
 
 COLUMNS = ["paper", "table", "row", "column", "value", "unit", "protocol", "note"]
-WORDS = ("formula", "text")  # units of cells without a number
-SECONDS = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86400, "weeks": 604800}  # units of time
+WORDS = ("formula", "text")  # units of cells that contain no number
+SECONDS = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86400, "weeks": 604800}  # unit of time -> seconds
 NUMBER = re.compile(r"\d{1,30}(\.\d{1,30})?(e-\d{1,2})?", re.ASCII)
 TEXT = "text"  # the table of numbers that occur only in the text
 
@@ -32,7 +32,7 @@ class PrintedCell:
     unit: str
     protocol: str
     note: str
-    condition: str = ""  # further condition of a contradiction
+    condition: str = ""  # further condition under which the cell is a contradiction
     at_least: bool = False  # whether the number is a lower bound
 
     @property
@@ -68,7 +68,7 @@ class PrintedCell:
 
 
 class Statement(Strict):
-    """A quoted sentence, with the comparison that it states and the compared numbers."""
+    """A quoted sentence, the comparison that it states, and the compared numbers."""
 
     quotation: str
     where: str  # position in the paper, and remarks
@@ -78,9 +78,9 @@ class Statement(Strict):
     metrics: list[str] | None = Field(default=None, min_length=1)  # columns; none: all metrics
     datasets: list[str] | None = Field(default=None, min_length=1)  # none: all
     protocol: str | None = None  # if given, only numbers of this protocol are compared
-    # The share of numbers that it is claimed for; with `all_datasets`, data sets without the metric are listed.
+    # The share of numbers for which it is claimed; with `all_datasets`, data sets without the metric are listed.
     quantifier: Literal["all", "most", "all_datasets"] = "all"
-    condition: str = ""  # further condition of a contradiction; completes "contradicts only if"
+    condition: str = ""  # further condition of a contradiction; it completes "contradicts only if"
     # rival -> the paper's own method with the same decision
     same_decision: dict[str, str] = Field(default_factory=dict)
 
@@ -116,7 +116,7 @@ class PrintedCells:
 
     all: tuple[PrintedCell, ...]
     statements: tuple[PrintedStatement, ...] = ()
-    # (paper, judged cell or statement) -> a name that all cells share that state the same fact
+    # (paper, judged cell or statement) -> a name shared by all cells that state the same fact
     same_fact: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     @cached_property
@@ -149,9 +149,10 @@ class PrintedCells:
         return next((cell for cell in cells if table in (None, cell.table)), None)
 
     def each(self, column: str, *sources: str) -> Iterator[tuple[PrintedCell, ...]]:
-        """Yield the numbers of a column, each with its sources: numbers in the same row, of its data set, or of `all`.
+        """Yield the numbers of a column, each with its sources: numbers in the same row, for its data set, or for
+        `all`.
 
-        A number without one of the `sources`, which are columns, is left out.
+        The `sources` are columns; a number that lacks one of them is left out.
         """
         for cell in self.numbers(column):
             rows = (cell.row, cell.dataset, "all")
@@ -192,7 +193,7 @@ def _lines(path: Path) -> Iterator[tuple[str, PrintedCell]]:
 
 def _cell(where: str, fields: list[str], paper: str) -> PrintedCell:
     if len(fields) != len(COLUMNS):
-        raise UserError(f"{where}: {len(fields)} columns, but there must be {len(COLUMNS)}: {','.join(COLUMNS)}")
+        raise UserError(f"{where}: has {len(fields)} columns, but there must be {len(COLUMNS)}: {','.join(COLUMNS)}")
     name, table, row, column, value, unit, protocol, note = fields
     cell = PrintedCell(name, table, row, column, value, unit, protocol, note)
     for column in COLUMNS[:-1]:

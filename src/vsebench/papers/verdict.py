@@ -8,6 +8,6 @@ FAILS: Verdict = "fails"
 UNDECIDED: Verdict = "undecided"
 UNTESTABLE: Verdict = "not testable here"
 VERDICTS = (HOLDS, FAILS, UNDECIDED, UNTESTABLE)
-Data = Literal["paper", "other", "simulated"]  # the paper's own data sets, other real data sets, simulated ones
+Data = Literal["paper", "other", "simulated"]  # the paper's data sets, other real data sets, simulated data sets
 DATA: tuple[Data, ...] = ("paper", "other", "simulated")
 SIGNIFICANT = 0.05  # the verdict is decided if the corrected p-value is below this level

@@ -1,12 +1,12 @@
 """Test the claims of the papers on the results of a run, and judge them.
 
-A claim is measured in cases: on each task, against each rival and in each metric. It has one verdict on each kind of
-data (`verdict.Data`), from the mean effect over its tasks. If it compares with several rivals or in several metrics, it
-must hold in all of these comparisons, so the weakest one decides. p-values are corrected for multiple tests over the
-claims of one paper, separately for each kind of data, and separately for measured seconds and memory, which differ from
-run to run, so that all other verdicts are the same with the same models.
+A claim is measured in cases: on each task, against each rival and in each metric. It gets one verdict for each kind of
+data (`verdict.Data`), from the mean effect over its tasks. If it concerns several rivals or metrics, it must hold in
+all of these comparisons, so the weakest one decides. p-values are corrected for multiple tests over the claims of one
+paper, separately for each kind of data, and separately for measured seconds and memory, which differ from run to run,
+so that all other verdicts are the same with the same models.
 
-A case does not count for the verdict if it provides no evidence on the claim (`ClaimTest.obstacle`), but is shown.
+A case that provides no evidence for or against the claim (`ClaimTest.obstacle`) is shown, but does not count.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ from vsebench.papers.evidence import Effect, Evidence, Measurement, UntestableEr
 from vsebench.papers.judging import Decided, decide
 from vsebench.papers.verdict import DATA, UNTESTABLE, Data
 
-JUDGED = "The data is simulated; the verdict holds for such data only."
+JUDGED = "The data are simulated; the verdict holds only for such data."
 
 
 class ClaimText(Strict):
@@ -37,13 +37,13 @@ class ClaimText(Strict):
     claim: str  # the claim in one sentence
     where: str  # position in the paper
     quotation: str | None = None  # the paper's sentence
-    no_verdict: str | None = None  # why the effects are shown without a verdict, if so
+    no_verdict: str | None = None  # if given, the reason why effects are shown without a verdict
     test: str = Field(pattern="^[a-z][a-z0-9_]*$")  # the name of a test in vsebench.papers.claims
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of a paper with its test."""
+    """A claim of a paper, and its test."""
 
     text: ClaimText
     test: ClaimTest
@@ -51,7 +51,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Tested:
-    """A claim's measurement in one case, why it does not count for the verdict, if so, and a remark on its fits."""
+    """A claim's measurement in one case, the reason if it does not count for the verdict, and a remark on its fits."""
 
     case: ClaimCase
     measurement: Measurement
@@ -61,7 +61,7 @@ class Tested:
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim on one kind of data: its cases there, and its effect if it has one."""
+    """A claim for one kind of data: its cases with this data, and its effect if it has one."""
 
     claim: Claim
     data: Data | None
@@ -71,7 +71,7 @@ class Judged:
 
     @property
     def family(self) -> tuple[Data | None, bool]:
-        """The tests whose p-values are corrected together: those of a kind of data, of measured costs or of others."""
+        """The key of tests corrected together: the kind of data, and whether the test is of a measured cost."""
         return self.data, self.claim.test.is_measured_cost()
 
 
@@ -96,13 +96,13 @@ def load_test(name: str, where: str) -> type[ClaimTest]:
     """Return the test with this name; an unknown name raises a `UserError` that lists the known names."""
     modules = modules_that_define("TESTS", "papers/claims")
     if name not in modules:
-        raise UserError(f"{where}: test: there is no test {name!r}; there are {', '.join(modules)}")
+        raise UserError(f"{where}: test: there is no test {name!r}; the tests are {', '.join(modules)}")
     test: type[ClaimTest] = modules[name].TESTS[name]
     return test
 
 
 def claim_modules(papers: Sequence[Paper]) -> list[str]:
-    """Return the modules of the tests and metrics of the papers' claims: the inputs of the rule of the claims."""
+    """Return the modules of the tests and metrics of the papers' claims: the inputs of the rule for claims."""
     claims = [claim for paper in papers for claim in read_claims(paper)]
     modules = modules_that_define("TESTS", "papers/claims")
     tests = {modules[claim.text.test].__name__ for claim in claims}
@@ -118,8 +118,8 @@ def claims_read(papers: Sequence[Paper]) -> set[str]:
 def verdicts(paper: Paper, evidence: Evidence) -> pl.DataFrame:
     """Test and judge the claims of a paper; return the table CLAIMS of `core.schemas`.
 
-    For each claim and kind of data, the paper's own data sets (those in its `tasks`) first, there is a line with the
-    verdict, and then a line for each case.
+    For each claim and kind of data, first the paper's data sets (listed in its `tasks`), there is a line with the
+    verdict, followed by a line for each case.
     """
     seen = evidence.seen_by(paper.datasets)
     judged = [each for claim in read_claims(paper) for each in judge(claim, seen)]
@@ -136,7 +136,7 @@ def verdicts(paper: Paper, evidence: Evidence) -> pl.DataFrame:
 def judge(claim: Claim, evidence: Evidence) -> list[Judged]:
     """Test a claim in every possible case and combine the cases on each kind of data.
 
-    Without any possible case, return a single entry with the first reason.
+    If no case is possible, return a single entry with the first reason.
     """
     cases, reasons = examine(claim, evidence)
     if not cases:
@@ -199,7 +199,7 @@ def lines_of(judged: Judged, p: float | None) -> list[dict[str, Any]]:
         line |= _measured(rival, measured, test, judged.decided.effect)
         judged_on = JUDGED if judged.data == "simulated" and tasks else None
         limited = sum(each.remark is not None for each in counted)
-        remark = f"In {limited} of {len(counted)} cases, a fit ended at a limit or on the edge of a grid."
+        remark = f"In {limited} of {len(counted)} cases, a fit ended at a limit, or a setting is at the edge of a grid."
         line |= {
             "p_adjusted": p,
             "verdict": judged.decided.verdict(p),

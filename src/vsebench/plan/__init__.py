@@ -37,7 +37,7 @@ def read_plan(folder: Path, values: dict[str, Any], files: list[Path], overridde
     ----------
     folder : the folder with `datasets`, `methods` and `papers`
     values : the configuration, as merged by Snakemake
-    files : the files that the configuration is from, for error messages
+    files : the files from which the configuration was read, for error messages
     overridden : the keys that are set on the command line
     """
     for file in files:

@@ -29,9 +29,9 @@ from vsebench.rendering.kinds import FigureKind, TableKind, instances_of_paper
 
 
 def check_plan(plan: Plan, where: str) -> None:
-    """Check the data sets, variants and papers of a run; `where` names the configuration's files in errors."""
+    """Check the data sets, variants and papers of a run; `where` names the configuration's files in messages."""
     check_data(plan, where)
-    check_epochs(plan, where)  # before the settings: a wrong variant here is not a mistake in the variant's file
+    check_epochs(plan, where)  # before the settings: a wrong variant here is no mistake in the variant's file
     check_settings(plan, where)
     check_scores(plan)
     check_members(plan, where)
@@ -74,20 +74,20 @@ def check_data(plan: Plan, where: str) -> None:
         if dataset.adapter == "table" and "pairs" in entry.options:
             raise UserError(f"{where}: datasets.{name}.options.pairs: name the table in the data set's own file")
         if dataset.features is not None and dataset.options.get("features"):
-            raise UserError(f"{key}: features: a data set has one set of features; options.features names another")
+            raise UserError(f"{key}: features: options.features names other features; remove one of the two")
         if dataset.features_name == "features.npz" and "standard" in dataset.normalise:
             raise UserError(f"{key}: normalise: 'standard' would make sparse features dense; leave it out")
         for name_of_file, path in dataset.own_files.items():
             if not Path(path).is_file():
                 inside = name_of_file if entry.data is None else name_of_file.removeprefix("options.")
-                raise UserError(f"{key}{separator}{inside}: there is no file {path} (seen from {Path.cwd()})")
+                raise UserError(f"{key}{separator}{inside}: there is no file {path} (relative to {Path.cwd()})")
         if dataset.pictures is not None and not dataset.pictures.path.exists():
-            missing = f"there is no file or folder {dataset.pictures.images} (seen from {Path.cwd()})"
+            missing = f"there is no file or folder {dataset.pictures.images} (relative to {Path.cwd()})"
             raise UserError(f"{key}{separator}pictures.images: {missing}")
         if entry.unseen_labels is not None:
             inside = f"{where}: datasets.{name}.unseen_labels"
             if not Path(entry.unseen_labels).is_file():
-                raise UserError(f"{inside}: there is no file {entry.unseen_labels} (seen from {Path.cwd()})")
+                raise UserError(f"{inside}: there is no file {entry.unseen_labels} (in {Path.cwd()})")
             if not plan.drawing_unseen(name):
                 raise UserError(f"{inside}: the data set has no protocol of unseen labels; add one, or remove this key")
         if dataset.network is not None:
@@ -116,41 +116,41 @@ def check_settings(plan: Plan, where: str) -> None:
 
 
 def check_scores(plan: Plan) -> None:
-    """Check the files of scores of models that were trained elsewhere: where one seed has a file, all have one."""
+    """Check the files of scores of models that were trained elsewhere: if one seed has a file, all must have one."""
     for variant, method in plan.methods.items():
         if method.scores is None:
             continue
         key = f"{plan.folder}/methods/{variant}.yaml: scores"
         unknown = set(re.findall(r"\{(.*?)\}", method.scores)) - {"dataset", "protocol", "seed"}
         if unknown:
-            raise UserError(f"{key}: {{{min(unknown)}}} is unknown; known are {{dataset}}, {{protocol}} and {{seed}}")
+            raise UserError(f"{key}: {{{min(unknown)}}} is unknown; use {{dataset}}, {{protocol}} and {{seed}}")
         if Path(method.scores).suffix not in SUFFIXES:
-            raise UserError(f"{key}: {method.scores}: scores are read from {', '.join(SUFFIXES)}")
+            raise UserError(f"{key}: {method.scores}: use a file of the type {', '.join(SUFFIXES)}")
         for task in plan.tasks:
             for seed in plan.seeds(task, variant) if variant in plan.variants(task) else ():
                 if not Path(file := plan.scores_file(variant, task, seed)).is_file():
                     raise UserError(
-                        f"{key}: there is no file {file} (seen from {Path.cwd()}), but other seeds have one"
+                        f"{key}: there is no file {file} (in {Path.cwd()}), but other seeds have one; add it"
                     )
 
 
 def check_members(plan: Plan, where: str) -> None:
-    """Check that only ensembles name members, and that these are variants of the run that can be added up."""
+    """Check that only ensembles name members, and that members are variants of the run whose scores can be added."""
     for variant, method in plan.methods.items():
         file, module = f"{plan.folder}/methods/{variant}.yaml", plan.method_class(variant)
         if not issubclass(module, Ensemble):
             if method.members:
-                raise UserError(f"{file}: members: {module.__name__} is no ensemble; remove this key")
+                raise UserError(f"{file}: members: {module.__name__} is not an ensemble; remove this key")
             continue
         if len(set(method.members)) < max(2, len(method.members)):
-            raise UserError(f"{file}: members: name two or more methods, each once")
+            raise UserError(f"{file}: members: name two or more different methods")
         if method.settings or method.family_settings or method.grid:
             raise UserError(f"{file}: settings, family_settings, grid: an ensemble has none; remove these keys")
         for member in method.members:
             if member not in plan.methods:
                 raise UserError(f"{where}: methods: {variant} is an ensemble of {member}, which is missing; add it")
             if not issubclass(plan.method_class(member), module.member_type):
-                raise UserError(f"{file}: members: {module.__name__} cannot add up {member}; name other methods")
+                raise UserError(f"{file}: members: {module.__name__} cannot contain {member}; name other methods")
     for task in plan.tasks:
         variants = plan.variants(task)
         for variant in variants:
@@ -160,7 +160,7 @@ def check_members(plan: Plan, where: str) -> None:
                     raise UserError(f"{key}: {variant} is an ensemble of {member}, which is missing; add it")
                 if len(plan.seeds(task, member)) < len(plan.seeds(task, variant)):
                     key = f"{where}: method_seeds.{member}"
-                    raise UserError(f"{key}: {variant} is an ensemble of it and has more seeds; give both the same")
+                    raise UserError(f"{key}: its ensemble {variant} has more seeds; give both the same")
 
 
 def grid_key(plan: Plan, variant: str, where: str) -> str:
@@ -171,18 +171,18 @@ def grid_key(plan: Plan, variant: str, where: str) -> str:
 
 
 def check_grids(plan: Plan, where: str) -> None:
-    """Check that the run's grids belong to its variants, and that every grid has `tuning_budget` configurations."""
+    """Check that the run's grids are for its variants, and that every grid has `tuning_budget` configurations."""
     for key, variants in (("grids", list(plan.config.grids)), ("tune", plan.config.tune)):
         for variant in variants if isinstance(variants, list) else ():
             if variant not in plan.methods:
                 raise UserError(f"{where}: {key}: {variant} is not among the run's methods; add it there")
     if plan.config.tune and plan.config.tuning_budget is None:
-        raise UserError(f"{where}: tuning_budget: this key is missing; a run with tune: true needs it")
+        raise UserError(f"{where}: tuning_budget: this key is missing; add it, because the run tunes")
     for variant, method in plan.methods.items():
         if plan.config.tunes(variant) and method.grid and method.grid_size != plan.config.tuning_budget:
             raise UserError(
-                f"{grid_key(plan, variant, where)}: {method.grid_size} configurations, but tuning_budget is "
-                f"{plan.config.tuning_budget}; every method gets the same number"
+                f"{grid_key(plan, variant, where)}: has {method.grid_size} configurations, but tuning_budget is "
+                f"{plan.config.tuning_budget}; all methods must have this number"
             )
 
 
@@ -199,7 +199,7 @@ def trained(plan: Plan, variant: str, where: str) -> MethodConfig:
     """Read the file of a variant, which need not belong to the run, and check that it is trained by epochs."""
     method: MethodConfig = read_named(MethodConfig, plan.folder / "methods", variant, where)
     if not method.epochs:
-        raise UserError(f"{where}: {variant} is not trained by epochs")
+        raise UserError(f"{where}: {variant} is not trained by epochs; remove it")
     return method
 
 
@@ -220,7 +220,7 @@ def check_sweeps(plan: Plan, where: str) -> None:
 def check_decisions(plan: Plan, where: str) -> None:
     """Check the settings of decisions, that their variants exist, and that decisions can be fitted to their models.
 
-    As with sweeps, variants that do not belong to the run are allowed, so that a user can change `methods` alone.
+    As in sweeps, variants that are not in the run are allowed, so that a user can change `methods` alone.
     """
     for name, decision in plan.decisions.items():
         file = f"{plan.folder}/decisions/{name}.yaml"
@@ -235,13 +235,13 @@ def check_decisions(plan: Plan, where: str) -> None:
             if "thresholds" in kind.needs and "thresholds" not in plan.method_class(variant).gives:
                 raise UserError(f"{where}: decisions.{name}: {variant} learns no thresholds; name another method")
         if kind.tunes and not (tuned and judged):
-            raise UserError(f"{file}: tuned_for: a metric of label sets is needed, such as macro_f1 or exact_match")
+            raise UserError(f"{file}: tuned_for: name a metric of label sets, such as macro_f1 or exact_match")
         if not kind.tunes and decision.tuned_for is not None:
             raise UserError(f"{file}: tuned_for: {kind.__name__} is not tuned for a metric; remove this key")
     of_decisions = [name for name in plan.config.metrics if is_of_decision(name)]
     if of_decisions and not plan.decisions:
         raise UserError(
-            f"{where}: metrics: {of_decisions[0]} measures the label sets that decisions choose, and the run has no "
+            f"{where}: metrics: {of_decisions[0]} measures the label sets that decisions choose, but the run has no "
             f"`decisions`; for the first labels of a ranking use {of_decisions[0]}@5"
         )
 
@@ -260,19 +260,19 @@ def check_scaling(plan: Plan, where: str) -> None:
         return
     config = read_named(DatasetConfig, plan.folder / "datasets", scaling.dataset, f"{where}: scaling")
     if config.adapter not in GROWTH:
-        raise UserError(f"{where}: scaling.dataset: {scaling.dataset} is not simulated, so its size cannot be varied")
+        raise UserError(f"{where}: scaling.dataset: {scaling.dataset} is not simulated; name a simulated data set")
     if set(scaling.sizes) != set(GROWTH[config.adapter]):
         sizes = ", ".join(GROWTH[config.adapter])
-        raise UserError(f"{where}: scaling: the sizes of {scaling.dataset} are {sizes}; name these and no others")
+        raise UserError(f"{where}: scaling: {scaling.dataset} has the sizes {sizes}; give exactly these")
     for key in SIZED[config.adapter]:
         if key in scaling.options:
-            raise UserError(f"{where}: scaling.options.{key}: the sizes determine it; remove this key")
+            raise UserError(f"{where}: scaling.options.{key}: the sizes determine this option; remove this key")
     options = load_adapter(config.adapter, where).Options
     check(options, config.options | scaling.options, f"{where}: scaling.options")
     measured = scaled_variants(plan)
     for variant in scaling.methods or ():
         if variant not in measured:
-            reason = "is not among the run's methods" if variant not in plan.methods else "cannot be measured there"
+            reason = "is not among the run's methods" if variant not in plan.methods else "cannot be measured on it"
             raise UserError(f"{where}: scaling.methods: {variant} {reason}")
 
 
@@ -291,7 +291,7 @@ def check_word_vectors(plan: Plan, task: Task, key: str) -> None:
     for name in [task.dataset, *source_datasets([task.protocol])]:
         if name not in plan.word_vectors:
             remedy = f"name a file of {plan.folder}/word_vectors under `word_vectors` of {name}"
-            raise UserError(f"{key} needs the labels' word vectors, and no source of them is named; {remedy}")
+            raise UserError(f"{key} needs word vectors of the labels, but no source is named; {remedy}")
         if plan.datasets[name].word_vectors != plan.datasets[task.dataset].word_vectors:
             sources = f"{plan.datasets[task.dataset].word_vectors} and {plan.datasets[name].word_vectors}"
             raise UserError(
@@ -319,7 +319,7 @@ def check_papers(plan: Plan) -> None:
 
 
 def check_metrics(config: RunConfig, where: str) -> None:
-    """Check the names of metrics, and that settings are chosen by a metric of an image's ranks."""
+    """Check the names of metrics, and that a metric of an image's ranks chooses settings."""
     for name in config.metrics:
         with naming(f"{where}: metrics"):
             load_metric(name)
@@ -344,34 +344,35 @@ def check_lists(config: RunConfig, where: str) -> None:
     for key, values in lists.items():
         twice = [value for value in dict.fromkeys(values) if values.count(value) > 1]
         if twice:
-            raise UserError(f"{where}: {key}: {twice[0]!r} is there more than once")
+            raise UserError(f"{where}: {key}: {twice[0]!r} occurs more than once; remove one")
     check_seeds(config, where)
 
 
 def check_seeds(config: RunConfig, where: str) -> None:
-    """Check the seeds of the run and of its protocols, and that the methods and protocols with own seeds are its own.
+    """Check the seeds of the run and of its protocols, and that methods and protocols with their own seeds belong to
+    the run.
 
-    Results of single seeds are those of the run's first seed, so every protocol needs it. Methods are paired by their
-    first seeds in ascending order.
+    Results for single seeds are taken from the run's first seed, so every protocol needs it. Methods are paired by
+    their first seeds in ascending order.
     """
     protocols = {protocol for entry in config.datasets.values() for protocol in entry.protocols}
     for name, seeds in ({"": config.seeds} | config.protocol_seeds).items():
         key = f"{where}: protocol_seeds.{name}" if name else f"{where}: seeds"
         if min(seeds) < 0:
-            raise UserError(f"{key}: {min(seeds)} is negative")
+            raise UserError(f"{key}: {min(seeds)} is negative; use seeds from 0 on")
         if name and name not in protocols:
             raise UserError(f"{key}: no data set of the run has this protocol; remove it")
         if name and seeds[0] != config.seeds[0]:
-            raise UserError(f"{key}: the first seed has to be {config.seeds[0]}, the run's first seed")
+            raise UserError(f"{key}: the first seed must be {config.seeds[0]}, the run's first seed")
         if (config.protocol_seeds or config.method_seeds) and seeds != sorted(seeds):
-            raise UserError(f"{key}: with protocol_seeds or method_seeds, seeds have to be in ascending order")
+            raise UserError(f"{key}: with protocol_seeds or method_seeds, seeds must be in ascending order")
     most = max(map(len, [config.seeds, *config.protocol_seeds.values()]))
     for variant, number in config.method_seeds.items():
         key = f"{where}: method_seeds.{variant}"
         if variant not in config.methods:
             raise UserError(f"{key}: {variant} is not among the run's methods; add it there")
         if number >= most:
-            raise UserError(f"{key}: no protocol has more than {most} seeds, so {number} changes nothing; remove it")
+            raise UserError(f"{key}: no protocol has more than {most} seeds, so {number} has no effect; remove it")
 
 
 def check_chosen_variants(config: RunConfig, where: str) -> None:
@@ -411,9 +412,9 @@ def check_protocols(config: RunConfig, where: str) -> None:
 def check_network(dataset: DatasetConfig, network: Network, key: str) -> None:
     """Check that the user's own files exist, and that the package that runs networks is installed."""
     if not (dataset.downloads(network.model) or Path(network.model).is_file()):
-        raise UserError(f"{key}.model: there is no file {network.model} (seen from {Path.cwd()})")
+        raise UserError(f"{key}.model: there is no file {network.model} (relative to {Path.cwd()})")
     if not (dataset.downloads(network.images) or Path(network.images).exists()):
-        raise UserError(f"{key}.images: there is no file or folder {network.images} (seen from {Path.cwd()})")
+        raise UserError(f"{key}.images: there is no file or folder {network.images} (relative to {Path.cwd()})")
     if find_spec(ONNX) is None:
         raise UserError(f"{key}: {missing_package(ONNX)}")
 
@@ -424,17 +425,17 @@ def few_seeds(plan: Plan) -> list[str]:
 
 
 def left_out_lines(plan: Plan) -> list[str]:
-    """Return lines that state which methods, decisions and metrics are left out at which task, and why."""
+    """Return lines that state which methods, decisions and metrics are left out of which task, and why."""
     lines = []
     for task in plan.named_tasks:
         obstacles = plan.obstacles(task)
         for reason in dict.fromkeys(obstacles.values()):
             variants = ", ".join(variant for variant in obstacles if obstacles[variant] == reason)
-            lines.append(f"Left out at {task}: {variants}: {reason}.")
+            lines.append(f"Left out of {task}: {variants}: {reason}.")
         with_decisions = {variant for variants in plan.config.decisions.values() for variant in variants}
         obstacle = plan.obstacle_to_decisions(task)
         if with_decisions & set(plan.variants(task)) and load_protocol(task.protocol).new_images and obstacle:
-            lines.append(f"Left out at {task}: decisions: {obstacle}.")
+            lines.append(f"Left out of {task}: decisions: {obstacle}.")
         if missing := plan.missing_metrics(task):
-            lines.append(f"Left out at {task}: {', '.join(missing)}: {NO_SIBLINGS}.")
+            lines.append(f"Left out of {task}: {', '.join(missing)}: {NO_SIBLINGS}.")
     return lines

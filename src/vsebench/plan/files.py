@@ -21,7 +21,7 @@ from vsebench.papers.base import Paper
 DATASET_NAME = "[a-z][a-z0-9-]*"
 VARIANT_NAME = "[a-z][a-z0-9_]*"
 RESERVED = "split"
-INCLUDED = "data/included/"  # files that come with the project, wherever a run is started
+INCLUDED = "data/included/"  # files that come with the project, in whatever folder a run is started
 
 
 def typed(value: Any) -> Any:
@@ -40,7 +40,7 @@ def typed(value: Any) -> Any:
 
 
 def read_method(variant: str, config: RunConfig, folder: Path, where: str) -> MethodConfig:
-    """Read a variant, with the epochs and the grid that the run gives it."""
+    """Read a variant, with the epochs and the grid that the run sets for it."""
     method: MethodConfig = read_named(MethodConfig, folder / "methods", variant, where)
     default = config.epochs.get("default") if method.epochs else None
     replaced = {"epochs": config.epochs.get(variant, default), "grid": config.grids.get(variant)}
@@ -56,7 +56,7 @@ def read_papers_of(config: RunConfig, folder: Path, where: str) -> list[Paper]:
             raise UserError(
                 f"{where}: papers: {name!r} has no file in {folder / 'papers'}; {instead(name, files, 'papers')}"
             )
-    # Relative, since the path is a parameter of rules: a moved folder reruns nothing.
+    # Relative, because rules have the path as a parameter: moving the folder repeats no job.
     return [Paper.read(Path(os.path.relpath(files[name]))) for name in names]
 
 
@@ -84,7 +84,7 @@ def with_included(options: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def own_table(name: str, data: dict[str, Any], folder: Path, where: str) -> DatasetConfig:
-    """Return the description of a user's own table, from `data`: options of `formats/readers/table.py` and others."""
+    """Return the description of a user's table from `data`: options of `formats/readers/table.py`, and other keys."""
     check_name(DATASET_NAME, "datasets", name, where)
     if (folder / "datasets" / f"{name}.yaml").is_file():
         raise UserError(f"{where}: datasets.{name}: {folder}/datasets has a data set of this name; choose another name")
@@ -127,7 +127,7 @@ def read_word_vectors(
         source = read_source(WordVectorsConfig, folder / "word_vectors", dataset.word_vectors, key, "read_vectors")
         if source.own_file is not None and not Path(source.own_file).is_file():
             path = folder / "word_vectors" / f"{dataset.word_vectors}.yaml"
-            raise UserError(f"{path}: options.file: there is no file {source.own_file} (seen from {Path.cwd()})")
+            raise UserError(f"{path}: options.file: there is no file {source.own_file} (in {Path.cwd()})")
         sources[name] = source
     return sources
 
@@ -147,7 +147,7 @@ def parents(source: str, folder: Path, key: str) -> SiblingsConfig:
         return config
     options = check(parent_table.Options, {"parents": source}, key)
     if not Path(source).is_file():
-        raise UserError(f"{key}: there is no file {source} (seen from {Path.cwd()})")
+        raise UserError(f"{key}: there is no file {source} (relative to {Path.cwd()})")
     about = {"title": source, "licence": "the user's own", "citation": source}
     described = {"adapter": "parent_table", "options": options.model_dump(exclude_unset=True)}
     return check(SiblingsConfig, about | described, key)
@@ -176,7 +176,7 @@ def read_chosen(datasets: dict[str, DatasetConfig], folder: Path) -> dict[str, C
 
 
 def check_name(pattern: str, key: str, name: str, where: str) -> None:
-    """Raise a `UserError` for a name that cannot name a folder."""
+    """Raise a `UserError` for a name that cannot be the name of a folder."""
     if not re.fullmatch(pattern, name) or name == RESERVED:
         raise UserError(f"{where}: {key}: {name!r} cannot be a name; use {pattern}, but not {RESERVED!r}")
 
@@ -196,10 +196,10 @@ def names_in(folder: Path) -> list[str]:
 
 
 def check_keys(file: Path) -> None:
-    """Check the keys of one configuration file, so that an error names that file."""
+    """Check the keys of one configuration file, so that the message names this file."""
     values = read_yaml(file) or {}
     if not isinstance(values, dict):
-        raise UserError(f"{file}: the whole file: should be a mapping of keys to values")
+        raise UserError(f"{file}: the whole file: must be a mapping of keys to values")
     for key in values:
         if key not in RunConfig.model_fields:
-            raise UserError(f"{file}: {key}: unknown key; known are {', '.join(RunConfig.model_fields)}")
+            raise UserError(f"{file}: {key}: unknown key; the keys are {', '.join(RunConfig.model_fields)}")

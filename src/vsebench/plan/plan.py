@@ -38,10 +38,10 @@ NO_SIBLINGS = "the data set has no source of siblings"
 
 @dataclass(frozen=True)
 class Plan:
-    """A run's configuration, and those of its data sets and methods."""
+    """The configuration of a run, of its data sets and of its methods."""
 
     folder: Path  # folder of the configuration files
-    name: str  # name of the run's own file
+    name: str  # name of the run's configuration file
     config: RunConfig
     datasets: dict[str, DatasetConfig]
     methods: dict[str, MethodConfig]
@@ -53,7 +53,7 @@ class Plan:
 
     @cached_property
     def tasks(self) -> list[Task]:
-        """The tasks at which at least one of the run's variants can run."""
+        """The tasks on which at least one of the run's variants can run."""
         return [task for task in self.named_tasks if self.variants(task)]
 
     @property
@@ -62,12 +62,12 @@ class Plan:
         return [Task(name, protocol) for name, entry in self.config.datasets.items() for protocol in entry.protocols]
 
     def processed(self, task: Task) -> str:
-        """Return the folder of the data that a task splits: a data set, or two joined ones."""
+        """Return the folder of the data that a task splits: one data set, or two joined data sets."""
         source = source_of(task.protocol)
         return f"data/processed/{task.dataset}" + (f"/{FROM}{source}" if source else "")
 
     def drawing_unseen(self, dataset: str) -> list[str]:
-        """Return the protocols of a data set that draw unseen labels, unless the run names these."""
+        """Return the protocols of a data set that draw unseen labels; none if the run names the labels."""
         protocols = self.config.datasets[dataset].protocols
         return [name for name in protocols if load_protocol(name).unseen and not source_of(name)]
 
@@ -102,21 +102,21 @@ class Plan:
         return [variant for variant in self.methods if named is None or variant in named]
 
     def variants(self, task: Task) -> list[str]:
-        """Return the variants that run at a task, in the run's order."""
+        """Return the variants that run on a task, in the run's order."""
         left_out = self.obstacles(task)
         return [variant for variant in self.chosen_variants(task) if variant not in left_out]
 
     def seeds(self, task: Task, *variants: str) -> list[int]:
-        """Return the seeds that all of these variants are fitted with at a task."""
+        """Return the seeds with which all of these variants are fitted on a task."""
         of_task = self.config.protocol_seeds.get(task.protocol, self.config.seeds)
         return of_task[: min(self.config.method_seeds.get(variant, len(of_task)) for variant in variants)]
 
     def task_seeds(self, task: Task) -> list[int]:
-        """Return the seeds that at least one variant is fitted with at a task."""
+        """Return the seeds with which at least one variant is fitted on a task."""
         return max((self.seeds(task, variant) for variant in self.variants(task)), key=len)
 
     def own_seeds(self, tasks: Iterable[Task], default: list[int]) -> dict[str, list[int]]:
-        """Return dataset/protocol/variant -> seeds, for those that have other seeds than `default`."""
+        """Return dataset/protocol/variant -> seeds, for variants whose seeds differ from `default`."""
         seeds = {f"{task}/{name}": self.seeds(task, name) for task in tasks for name in self.variants(task)}
         return {name: own for name, own in seeds.items() if own != default}
 
@@ -126,7 +126,7 @@ class Plan:
         return [seeds[repeat % len(seeds)] for repeat in range(self.config.timing.repeats)]
 
     def obstacles(self, task: Task) -> dict[str, str]:
-        """Return the variants that cannot run at a task, each with the reason."""
+        """Return the variants that cannot run on a task, each with the reason."""
         present = self.provides(task)
         reasons = {
             variant: self.method_class(variant).obstacle(present) or self.missing_scores(variant, task)
@@ -140,7 +140,7 @@ class Plan:
         return re.sub(r"\{(\w+)\}", lambda match: names[match[1]], self.methods[variant].scores or "")
 
     def missing_scores(self, variant: str, task: Task) -> str | None:
-        """Return why a model that was trained elsewhere is left out at a task: no seed has a file of scores."""
+        """Return why a model that was trained elsewhere is left out of a task: no seed has a file of scores."""
         if self.methods[variant].scores is None:
             return None
         files = dict.fromkeys(self.scores_file(variant, task, seed) for seed in self.seeds(task, variant))
@@ -152,7 +152,7 @@ class Plan:
 
     @cached_property
     def cold_tasks(self) -> list[Task]:
-        """The tasks where a test image can have no training label while others have some."""
+        """The tasks in which a test image may lack training labels while others have some."""
         return [task for task in self.tasks if load_protocol(task.protocol).leaves_cold]
 
     @property
@@ -161,14 +161,14 @@ class Plan:
         return [name for name in self.config.metrics if isinstance(load_metric(name), ListMetric)]
 
     def missing_metrics(self, task: Task) -> list[str]:
-        """Return the metrics that cannot be computed at a task because its data set has no source of siblings."""
+        """Return the metrics that cannot be computed for a task because its data set has no source of siblings."""
         return [] if task.dataset in self.siblings else self.list_metrics
 
     def decisions_of(self, variant: str, task: Task) -> list[str]:
-        """Return the decisions of a variant at a task.
+        """Return the decisions of a variant for a task.
 
-        There are none where test images are known, models are refitted, or labels are unseen. Decisions that need the
-        label distribution are left out where it is not known.
+        There are none if test images are known, models are refitted, or labels are unseen. Decisions that need the
+        label distribution are left out if it is not known.
         """
         if not load_protocol(task.protocol).new_images or self.obstacle_to_decisions(task):
             return []
@@ -180,7 +180,7 @@ class Plan:
         ]
 
     def obstacle_to_decisions(self, task: Task) -> str | None:
-        """Return why no decision can be fitted at a task with new images, or None if decisions can be fitted."""
+        """Return why no decision can be fitted for a task with new images; None if decisions can be fitted."""
         if load_protocol(task.protocol).unseen:
             return NO_DECISIONS_OF_UNSEEN
         return NO_DECISIONS if self.config.datasets[task.dataset].refit else None
@@ -192,7 +192,7 @@ class Plan:
         return [Entry(variant, name) for variant in self.variants(task) for name in self.decisions_of(variant, task)]
 
     def is_validated(self, variant: str) -> bool:
-        """Return whether a variant's epochs, settings or weights of members are chosen on validation labels."""
+        """Return whether a variant's epochs, settings or member weights are chosen on validation labels."""
         method = self.methods[variant]
         return bool(method.epochs or method.grid or method.members)
 
@@ -308,7 +308,7 @@ class Plan:
 
     @cached_property
     def _analysed_variants(self) -> dict[str, set[str]]:
-        """The variants that each analysis covers, since claims, tables or figures of papers name them."""
+        """The variants that each analysis covers: those that claims, tables or figures of papers name."""
         analysed: dict[str, set[str]] = {name: set() for name in known_analyses()}
         for paper in self.papers:
             tests = [claim.test for claim in read_claims(paper)]
@@ -320,5 +320,5 @@ class Plan:
 
 
 def source_datasets(protocols: list[str]) -> list[str]:
-    """Return the data sets that protocols train on instead of the tested one."""
+    """Return the data sets on which protocols train instead of the tested data set."""
     return [source for source in map(source_of, protocols) if source is not None]

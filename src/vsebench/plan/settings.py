@@ -27,7 +27,7 @@ def validation_metric(plan: Plan, task: Task) -> str:
 
 
 def epochs_of(plan: Plan, variant: str, dataset: str) -> Epochs | None:
-    """Return the limits of a variant's epochs on a data set; None if the variant is not trained by epochs."""
+    """Return the limits on a variant's epochs on a data set; None if the variant is not trained by epochs."""
     return plan.config.datasets[dataset].epochs.get(variant) or plan.methods[variant].epochs
 
 
@@ -46,14 +46,14 @@ def settings_on(plan: Plan, variant: str, dataset: DatasetConfig) -> dict[str, A
 
 
 def compiled_settings(plan: Plan, variant: str) -> dict[str, Any]:
-    """Return the settings to compile kernels with: without family_settings, which do not affect kernels."""
+    """Return the settings for compiling kernels, without family_settings, which do not affect kernels."""
     return with_factors(plan.method_class(variant), plan.methods[variant].settings, plan.config.factors)
 
 
 def starting_settings(plan: Plan, variant: str, task: Task, seed: int) -> dict[str, Any]:
-    """Return the settings that a variant is fitted with at a task or, in a run that tunes, that its grid varies.
+    """Return the settings with which a variant is fitted on a task or, in a run that tunes, those that its grid varies.
 
-    If a search is recorded, these are the settings that it chose for this seed, or else for its first seed.
+    If a search is recorded, these are the settings that it chose for this seed, otherwise for its first seed.
     """
     if plan.methods[variant].scores is not None:
         return {"file": plan.scores_file(variant, task, seed)}
@@ -64,9 +64,9 @@ def starting_settings(plan: Plan, variant: str, task: Task, seed: int) -> dict[s
 
 
 def recorded_search(plan: Plan, variant: str, task: Task) -> RecordedSearch | None:
-    """Return the recorded search for a variant's settings at a task; None if there is none, or if the run tunes it.
+    """Return the recorded search for a variant's settings on a task; None if there is none, or if the run tunes it.
 
-    A record does not count if it is of other data or by another metric, or if settings outside its grid have changed.
+    A record does not count if its data or metric differ, or if settings outside its grid have changed.
     """
     chosen = plan.chosen.get(task.dataset)
     if plan.config.tunes(variant) or chosen is None or not _is_of_data(chosen, plan.datasets[task.dataset]):
@@ -83,7 +83,7 @@ def recorded_search(plan: Plan, variant: str, task: Task) -> RecordedSearch | No
 def _is_of_data(chosen: ChosenSettings, dataset: DatasetConfig) -> bool:
     """Return whether settings were chosen on data with the options and filters of this data set.
 
-    Options that the record lacks have their defaults.
+    Options that are missing in the record have their defaults.
     """
     kind = load_adapter(dataset.adapter, dataset.title).Options
     recorded, own = (check(kind, options, dataset.title) for options in (chosen.options, dataset.options))
@@ -91,7 +91,7 @@ def _is_of_data(chosen: ChosenSettings, dataset: DatasetConfig) -> bool:
 
 
 def _is_of_grid(settings: dict[str, Any], own: dict[str, Any], grid: dict[str, list[Any]]) -> bool:
-    """Return whether settings are a variant's own, except for values of the grid."""
+    """Return whether settings equal a variant's, except those that its grid varies."""
     allowed = {key: grid.get(key, [value]) for key, value in own.items()}
     return settings.keys() == allowed.keys() and all(value in allowed[key] for key, value in settings.items())
 
@@ -104,9 +104,10 @@ def more_seeds(plan: Plan, variant: str, task: Task) -> list[int]:
 
 
 def not_tuned(plan: Plan) -> dict[str, dict[str, Any]]:
-    """Return dataset/protocol/variant -> what the recorded search tried: `configurations`, 0 without a record, `seeds`.
+    """Return dataset/protocol/variant -> what the recorded search tried: `configurations` (0 without a record),
+    `seeds`.
 
-    It contains the variants that have a grid and that the run does not tune.
+    The result contains the variants that have a grid and that the run does not tune.
     """
     untuned = {variant for variant, method in plan.methods.items() if method.grid and not plan.config.tunes(variant)}
     tasks = [(task, variant) for task in plan.tasks for variant in plan.variants(task) if variant in untuned]
@@ -129,7 +130,7 @@ def sweep_grid_of(plan: Plan, variant: str) -> dict[str, list[Any]]:
 
 
 def beyond_edges(plan: Plan, variant: str, sweep: bool = False) -> int:
-    """Return how many configurations are tried beyond a grid's edges; with sweep=True, for each value of a sweep."""
+    """Return how many configurations are tried beyond a grid; with sweep=True, at each value of a sweep."""
     if plan.methods[variant].stays_in_grid:
         return 0
     own = plan.config.sweeps_beyond_edges if sweep else None
@@ -145,8 +146,8 @@ def seed_of_settings(plan: Plan, variant: str, task: Task, seed: int) -> int:
 def scaled_variants(plan: Plan) -> dict[str, tuple[str, dict[str, Any]]]:
     """Return variant -> (module, settings) for the variants that are measured on the data set of `scaling`.
 
-    The time of an epoch is measured for methods that need labels only, the time to score an image for methods that
-    need features only. The stage sets the number of factors where factors are varied.
+    The time of an epoch is measured for methods that need only labels, and the time to score an image for methods that
+    need only features. Where factors are varied, the stage sets their number.
     """
     scaling = plan.config.scaling
     if scaling is None:

@@ -1,1 +1,1 @@
-"""Protocols: splits of labels or images into parts for training, validation and test."""
+"""Protocols: ways to split labels or images into parts for training, validation and test."""

@@ -14,19 +14,19 @@ from vsebench.data.problem import Dataset, HeldOut, Ids, LabelMatrix, Split, Tra
 
 
 class Protocol(ABC):
-    """A way to hold out labels or images; a module's dictionary `PROTOCOLS` names its subclasses."""
+    """A way to hold out labels or images; the dictionary `PROTOCOLS` of a module names the subclasses."""
 
     description: str  # what is held out, for tables and the report
-    new_images: ClassVar[bool]  # whether test images are not used in training; then a method needs features
-    validation_metric: ClassVar[str]  # chooses settings and epochs, unless a run names another metric
-    leaves_cold: ClassVar[bool] = False  # whether an image can lose its only label, so that it has no training label
+    new_images: ClassVar[bool]  # whether test images are new: not used in training, so that methods need features
+    validation_metric: ClassVar[str]  # the metric that chooses settings and epochs, unless a run names another
+    leaves_cold: ClassVar[bool] = False  # whether an image can lose its only label and have no training label
     by_occurrence: ClassVar[bool] = False  # whether single occurrences (regions) of a label are held out, not the label
-    fixed: ClassVar[bool] = False  # whether all seeds have the same split; then a run's first seed chooses all settings
-    unseen: ClassVar[bool] = False  # whether some candidates are never trained; then a data set needs word vectors
-    only_unseen: ClassVar[bool] = False  # whether no candidate is trained; then a method needs other data on labels
+    fixed: ClassVar[bool] = False  # whether all seeds share one split, so that the first seed chooses all settings
+    unseen: ClassVar[bool] = False  # whether some candidates are never trained, so that word vectors are needed
+    only_unseen: ClassVar[bool] = False  # whether no candidate is trained, so that methods need other data on labels
 
     def generator(self, name: str, seed: int) -> np.random.Generator:
-        """Return the generator of a split, with the same numbers on every machine; `name` is the protocol's."""
+        """Return the random generator of a split, which is the same on every machine; `name` is the protocol's name."""
         return np.random.Generator(np.random.PCG64([seed, zlib.crc32(name.encode())]))
 
     @abstractmethod
@@ -48,7 +48,7 @@ def load_protocol(name: str) -> Protocol:
     source = source_of(name)
     if not source and name not in known_protocols():
         known = ", ".join(known_protocols())
-        raise UserError(f"unknown protocol {name!r}; known protocols are {known}, {FROM}<data set>")
+        raise UserError(f"there is no protocol {name!r}; the protocols are {known}, {FROM}<data set>")
     module = module_of_protocol(name)
     protocol: Protocol = module.Transfer(source) if source else module.PROTOCOLS[name]()
     return protocol
@@ -60,15 +60,15 @@ def module_of_protocol(name: str) -> ModuleType:
 
 
 def source_of(protocol: str) -> str | None:
-    """Return the data set that a protocol trains on, or None if this is the tested data set."""
+    """Return the data set on which a protocol trains; None if this is the tested data set."""
     return protocol.removeprefix(FROM) if protocol.startswith(FROM) else None
 
 
 def split_dataset(protocol: str, dataset: Dataset, seed: int) -> Split:
-    """Split a data set by a protocol; if this is impossible, or if a part gets no label, raise a `UserError`."""
+    """Split a data set by a protocol; if this is impossible, or if a part has no label, raise a `UserError`."""
     rules = load_protocol(protocol)
     split = rules.split(dataset, rules.generator(protocol, seed))
-    parts = {"training": split.first.labels, "validation": split.valid.right, "the test": split.test.right}
+    parts = {"training": split.first.labels, "validation": split.valid.right, "test": split.test.right}
     for name, part in parts.items():
         if part.n_pairs == 0:
             raise UserError(f"protocol {protocol!r} leaves no label for {name}")
@@ -78,8 +78,8 @@ def split_dataset(protocol: str, dataset: Dataset, seed: int) -> Split:
 def assemble(parts: tuple[LabelMatrix, LabelMatrix, LabelMatrix], images: tuple[Ids, Ids, Ids, Ids]) -> Split:
     """Return a split in which all labels are trained and are candidates.
 
-    `parts` are the training, validation and test labels, one row per image of the data set; `images` are those of
-    `first`, `valid`, `final` and `test`, each ascending.
+    `parts` are the training, validation and test labels, one row per image of the data set; `images` contains the
+    images of `first`, `valid`, `final` and `test`, each ascending.
     """
     train, valid, test = parts
     first_images, valid_images, final_images, test_images = images

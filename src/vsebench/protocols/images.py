@@ -11,9 +11,9 @@ from vsebench.protocols.base import Protocol, assemble
 Masks = tuple[Mask, Mask, Mask]  # (n_images,) each: training, validation and test images
 
 SHARE = 0.1  # share of validation images, and of test images
-EVERY = 9  # one in this number of training images is used for validation
-TRAINED = 150_000 / 209_347  # under `labelled_images`, share of the images with a label
-VALIDATED = 0.05  # under `labelled_images`, share of the training images
+EVERY = 9  # every ninth training image is used for validation
+TRAINED = 150_000 / 209_347  # under `labelled_images`, the share of the labelled images that are training images
+VALIDATED = 0.05  # under `labelled_images`, the share of the training images that are used for validation
 
 
 class Images(Protocol):
@@ -28,7 +28,8 @@ class Images(Protocol):
 
 
 class LabelledImages(Protocol):
-    """The images with a label are split at random, as is common for NUS-WIDE's 81 concepts; the others are left out.
+    """The images with a label are split at random, as is common for NUS-WIDE's 81 concepts; unlabelled images are left
+    out.
 
     Of the 209,347 images of NUS-WIDE with a concept, 150,000 are training images and the others test images. No list of
     such a split was published, so it is drawn for each seed.
@@ -47,9 +48,9 @@ class LabelledImages(Protocol):
 
 
 class Official(Protocol):
-    """The test images of the data set's official partition are held out; seeds make no difference.
+    """The test images of the data set's official partition are held out; all seeds have the same split.
 
-    Validation images are those of the partition, or else every ninth training image.
+    Validation images are taken from the partition; if it has none, every ninth training image is used.
     """
 
     description = "the data set's own test images held out"
@@ -84,7 +85,7 @@ def drawn_parts(n_images: int, rng: np.random.Generator) -> Masks:
 
 
 def hold_out_images(dataset: Dataset, train: Mask, valid: Mask, test: Mask) -> Split:
-    """Split by images: train on `train`, and after the choice of settings also on `valid`.
+    """Split by images: train on `train` and, once settings are chosen, also on `valid`.
 
     The masks are (n_images,). An image in both `train` and `valid` is a validation image; an image in no mask is left
     out.
@@ -108,7 +109,7 @@ def apart(dataset: Dataset, train: Mask, valid: Mask, test: Mask) -> Masks:
 
 
 def pairs_of(labels: LabelMatrix, images: Mask, among: Mask | None = None) -> LabelMatrix:
-    """Return the pairs of the images, (n_images,), and of the labels `among`, (n_labels,), if given."""
+    """Return the pairs of these images, (n_images,), with the labels `among`, (n_labels,), if given."""
     kept = images[labels.image_of_pair]
     if among is not None:
         kept = kept & among[labels.label_of_pair]

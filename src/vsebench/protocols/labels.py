@@ -11,7 +11,7 @@ from vsebench.protocols.base import Protocol, assemble
 class Distinct(Protocol):
     """One distinct label of each image, drawn uniformly, is held out with all its occurrences.
 
-    An image with a single label is used for training only.
+    Images with a single label are used only for training.
     """
 
     description = "one distinct label of each image held out"
@@ -25,7 +25,7 @@ class Distinct(Protocol):
 class Regions(Protocol):
     """One occurrence of a label (a region label) of each image, drawn uniformly, is held out.
 
-    If the image has other occurrences of the label, the label is a miss.
+    If the label has other occurrences on the image, it counts as a miss.
     """
 
     description = "one region label of each image held out, repeated labels stay"
@@ -74,12 +74,12 @@ def draw_pairs(image: Ids, weight: Ids, n_images: int, rng: np.random.Generator)
     ends = np.cumsum(weight, dtype=np.int64)
     size = np.bincount(image, weights=weight, minlength=n_images).astype(np.int64)
     start = np.cumsum(size) - size
-    # A number is drawn for every image, even without pairs, so that draws do not depend on the pairs of other images.
+    # A number is drawn for every image, even without pairs, so that draws do not depend on other images' pairs.
     offset = np.floor(rng.random(n_images) * size).astype(np.int64)
     return np.searchsorted(ends, start + offset, side="right")
 
 
 def _with_counts(labels: LabelMatrix, count: Ids) -> LabelMatrix:
-    """Return the pairs with new counts, without those whose count is 0."""
+    """Return the pairs with new counts; pairs with the count 0 are removed."""
     pairs = labels.to_pairs().with_columns(pl.Series("count", count, dtype=pl.Int32)).filter(pl.col("count") > 0)
     return LabelMatrix.from_pairs(pairs, labels.n_rows, labels.n_labels)

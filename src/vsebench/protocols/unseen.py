@@ -17,8 +17,8 @@ from vsebench.data.problem import Dataset, HeldOut, Ids, LabelMatrix, Mask, Spli
 from vsebench.protocols.base import Protocol
 from vsebench.protocols.images import apart, drawn_parts, own_parts, pairs_of
 
-EVERY = 5  # one in this number of labels is held out
-FEWEST = EVERY + 1  # labels with a word vector that are needed for an unseen label and a validation label
+EVERY = 5  # one in five labels is held out
+FEWEST = EVERY + 1  # fewest labels with word vectors that allow one unseen and one validation label
 
 
 class UnseenLabels(Protocol):
@@ -26,7 +26,7 @@ class UnseenLabels(Protocol):
 
     A data set can name the unseen labels instead (`Dataset.unseen`); validation labels are still drawn.
 
-    Test images are those of the official partition, or else a tenth of the images, drawn at random. Images without a
+    Test images are taken from the official partition; without one, a tenth of the images is drawn. Images without a
     label to learn stay among the training images.
     """
 
@@ -35,7 +35,7 @@ class UnseenLabels(Protocol):
     unseen = True
 
     def generator(self, name: str, seed: int) -> np.random.Generator:
-        """Return the generator of this project's prototypes, so that seeds 1 to 3 give the splits of their draws."""
+        """Return the random generator of this project's prototypes, so that seeds 1 to 3 give the same splits."""
         return np.random.default_rng(99 + seed)
 
     @abstractmethod
@@ -47,12 +47,12 @@ class UnseenLabels(Protocol):
             raise UserError("no word vectors are configured for this data set; name a source under `word_vectors`")
         labels = ids_of(dataset.with_word_vectors)
         if len(labels) < FEWEST:
-            raise UserError(f"{len(labels)} labels have a word vector; {FEWEST} or more are needed to hold some out")
+            raise UserError(f"only {len(labels)} labels have a word vector; at least {FEWEST} are needed")
         frequency = np.bincount(dataset.labels.label_of_pair, minlength=dataset.labels.n_labels).astype(np.int32)
         unseen = self.draw(labels, frequency[labels], rng) if dataset.unseen is None else ids_of(dataset.unseen)
         seen = np.setdiff1d(labels, unseen)
         if len(seen) < EVERY:
-            raise UserError(f"{len(seen)} seen labels have a word vector; {EVERY} or more are needed")
+            raise UserError(f"only {len(seen)} seen labels have a word vector; at least {EVERY} are needed")
         validated = self.draw(seen, frequency[seen], rng)
         n_labels = dataset.labels.n_labels
         learnt, asked, never = (mask_of(of, n_labels) for of in (np.setdiff1d(seen, validated), validated, unseen))
@@ -77,7 +77,7 @@ class AmongAllLabels(DrawnLabels):
 
 
 class DrawnByFrequency(UnseenLabels):
-    """One label is drawn from every five in the order of their frequency."""
+    """Of every five labels in the order of frequency, one is drawn."""
 
     description = "labels that were never trained, alone, drawn by frequency"
     only_unseen = True
@@ -91,11 +91,11 @@ class DrawnByFrequency(UnseenLabels):
 class Transfer(Protocol):
     """The protocol `from-<data set>`: train on the data set `source`, test on the images and labels of another.
 
-    Both have the same kind of features, and labels are identified by their names. The stage `join` joins the data
-    sets: images and labels of the tested data set come first and so keep their numbers.
+    Both have the same kind of features, and labels are identified by their names. The stage `join` joins the data sets:
+    images and labels of the tested data set come first, so they keep their numbers.
 
-    Labels without a word vector are left out, as under `unseen_labels`. Of the tested labels, only those
-    that `source` also has are trained.
+    Labels without a word vector are left out, as under `unseen_labels`. Of the tested labels, only those that also
+    occur in `source` are trained.
     """
 
     new_images = True
@@ -128,7 +128,8 @@ PROTOCOLS = {
 def hold_out_labels(
     dataset: Dataset, labels: tuple[Mask, Mask, Mask], only_unseen: bool, rng: np.random.Generator
 ) -> Split:
-    """Split images and labels; `labels` are those to learn, to validate on and unseen, (n_labels,) each and disjoint.
+    """Split images and labels; `labels` contains the labels to learn, to validate on, and unseen, (n_labels,) each and
+    disjoint.
 
     With `only_unseen`, only labels that the model has not learnt are candidates. `rng` draws the images if the data set
     has no official partition.

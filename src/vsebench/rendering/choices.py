@@ -16,14 +16,14 @@ CHOICES = {
     "none": None,
 }
 NOTE_OF_CHOICES = (
-    "Settings: searched on the validation labels of the same data (number of configurations and of seeds), by this run "
-    "or before; taken from a paper; or untuned, those of the method's file. A method without such an entry has nothing "
+    "Settings: searched on validation labels of the same data (number of configurations and seeds), by this run "
+    "or before; taken from a paper; or untuned, as in the method's file. A method without such an entry has nothing "
     "to choose."
 )
 
 
 def how_chosen(entries: Sequence[dict[str, Any]]) -> str | None:
-    """Return how a method's settings on a task were chosen, from its entries in settings.json; None: not at all."""
+    """Return how a method's settings on a task were chosen, from its entries in settings.json; None: not chosen."""
     text = CHOICES[entries[0]["choice"]]
     tried = max(entry["n_configurations"] for entry in entries)
     n_seeds = len({seed for entry in entries for seed in entry["seeds_of_search"]})

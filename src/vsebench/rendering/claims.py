@@ -16,7 +16,7 @@ KINDS = {
     COMPUTED: "computed, without data",
     NOT_TESTED: "not testable here",
 }
-Line = dict[str, Any]  # a row of CLAIMS: a claim on a kind of data (level "claim"), or one of its cases
+Line = dict[str, Any]  # a row of CLAIMS: a claim for one kind of data (level "claim"), or one of its cases
 
 
 def claim_lines(results: Results, paper: str | None = None) -> list[Line]:
@@ -32,14 +32,14 @@ def claims_of(lines: Sequence[Line]) -> Iterator[tuple[Line, list[Line]]]:
 
 
 def kind_of(line: Line) -> str:
-    """Return the kind of a claim's line, a key of `KINDS`."""
+    """Return the kind of the line of a claim, which is a key of `KINDS`."""
     if line["verdict"] == UNTESTABLE:
         return NOT_TESTED
     return str(line["data"] or COMPUTED)
 
 
 def by_kind(lines: Sequence[Line]) -> list[tuple[str, Line]]:
-    """Return pairs of a kind of data and a claim's line with its verdict there, in the order of papers and kinds.
+    """Return pairs of a kind of data and a claim's line with its verdict on it, ordered by paper and kind.
 
     A claim without a verdict on any kind of data is not testable, and is returned once; such claims come last.
     """
@@ -63,7 +63,7 @@ def paper_title(results: Results, paper: str) -> str:
 
 
 def count_claims(results: Results) -> list[tuple[str, int, list[tuple[str, int]]]]:
-    """Return a title, the number of claims and their number by verdict for each paper and kind of data."""
+    """For each paper and kind of data, return a title, the number of claims, and their number by verdict."""
     counted = []
     claims_by_kind = by_kind(claim_lines(results))
     for (paper, kind), claims in groupby(claims_by_kind, key=lambda claim: (claim[1]["paper"], claim[0])):

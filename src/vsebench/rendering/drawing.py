@@ -19,8 +19,8 @@ from vsebench.rendering.marks import meanings
 from vsebench.rendering.results import Results, near_best, pick
 from vsebench.rendering.style import SINGLE, Look, looks
 
-COLUMNS = 4  # panels per row in a figure that is as wide as both columns of a page
-NOTE_CHARACTERS = 20  # per inch of the explanation of marks
+COLUMNS = 4  # number of panels per row in a figure as wide as both columns of a page
+NOTE_CHARACTERS = 20  # number of characters per inch in the explanation of marks
 DOT: dict[str, Any] = {"marker": "o", "color": "black", "linestyle": "none", "markersize": 3.8}
 
 
@@ -42,7 +42,7 @@ def panels(
 
 
 def panels_of_groups(numbers: Sequence[int], width: float, heights: Sequence[float]) -> tuple[Figure, list[list[Axes]]]:
-    """Return a figure with one grid of panels per group, below each other; a group shares its vertical axis.
+    """Return a figure with one grid of panels per group, one below the other; a group shares its vertical axis.
 
     `numbers` contains the number of panels of each group, `heights` the height of its rows of panels in inches.
     """
@@ -63,7 +63,7 @@ def panels_of_groups(numbers: Sequence[int], width: float, heights: Sequence[flo
 
 
 def nothing(reason: str = "Nothing to draw in this run") -> Figure:
-    """Return a figure that states why nothing is drawn, where only the results show this (`FigureKind.is_empty`)."""
+    """Return a figure that says why nothing is drawn, if only the results show this (`FigureKind.is_empty`)."""
     figure = Figure(figsize=(SINGLE, 1))
     figure.text(0.5, 0.5, reason, ha="center", va="center")
     return figure
@@ -101,7 +101,8 @@ def draw_dots(
     """Draw each method's mean and interval, and each oracle as a line.
 
     A dot is filled if the method is the best or not significantly different from it. `accuracy` is the part of
-    `summary` for one task; `tasks` are those of all panels that share the names of the methods, if there are several.
+    `summary` for one task; `tasks` lists the tasks of all panels that share the names of the methods, if there are
+    several.
     """
     look = looks(results)
     for height, method in enumerate(methods):
@@ -141,7 +142,7 @@ def draw_interval(axis: Axes, height: float, value: float, low: float, high: flo
 
 
 def name_methods(axis: Axes, results: Results, methods: Sequence[str], *tasks: Task) -> None:
-    """Label the vertical axis with the methods' titles, the first on top, with their marks on the tasks."""
+    """Label the vertical axis with the methods' titles, the first on top, and their marks on the tasks."""
     axis.set_yticks(range(len(methods)), [results.method_title(method, *tasks) for method in methods])
     axis.set_ylim(len(methods) - 0.4, -0.6)
     axis.grid(visible=False, axis="x", which="minor")
@@ -208,7 +209,7 @@ def legend_of_lines(
 ) -> None:
     """Draw the legend of lines below the panels; with `dots`, it shows their markers only.
 
-    The methods have the marks of their fits on the tasks.
+    The methods' titles show the marks of their fits on the tasks.
     """
     look, changes = looks(results), {"linestyle": "", "markersize": 6} if dots else {}
     styles = {method: line_style(look[method]) | changes for method in methods}
@@ -230,9 +231,9 @@ def explain_marks(figure: Figure) -> None:
 
 
 def logarithmic(*scales: Axis) -> None:
-    """Make axes logarithmic, with powers of ten as labels over two decades or more, else with plain numbers.
+    """Make axes logarithmic; labels are powers of ten over two decades or more, otherwise plain numbers.
 
-    Call it after drawing, since the labels depend on the range.
+    Call this after drawing, because the labels depend on the range.
     """
     for scale in scales:
         scale.axes.set(**{f"{scale.axis_name}scale": "log"})  # type: ignore[attr-defined]
@@ -242,6 +243,6 @@ def logarithmic(*scales: Axis) -> None:
         if high >= 100 * low:
             scale.set_major_locator(LogLocator(numticks=20))
             continue
-        # The numbers 1, 2, 5, 10, ... are at most 2.5 times apart.
+        # Neighbours among 1, 2, 5, 10, ... differ by a factor of at most 2.5.
         scale.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=20) if high > 2.5**2 * low else MaxNLocator(4))
         scale.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))

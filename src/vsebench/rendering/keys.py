@@ -1,6 +1,6 @@
 """The keys of configuration files as tables and lists in Markdown, derived from the types that validate these files.
 
-A key's meaning is the comment behind it or above it, in the type or one of its base classes.
+The meaning of a key is the comment after it or above it, in the type or one of its base classes.
 """
 
 import ast
@@ -34,13 +34,13 @@ def keys(name: str, where: str) -> str:
 
     Parameters
     ----------
-    name : of a type; or methods, decisions, adapters; or shared, for the settings that several of these share
+    name : name of a type; or methods, decisions or adapters; or shared, for the settings that several of these share
     where : the page and the line of the request, for messages
 
     Raises
     ------
     UserError
-        There is no such type (the message names `where`), or a method's package is not installed.
+        There is no such type (the message names `where`), or the package of a method is not installed.
     """
     if name in ("shared", "methods", "decisions", "adapters"):
         types = _types(where)
@@ -49,12 +49,12 @@ def keys(name: str, where: str) -> str:
         return settings(types.get(name, {base: base for base in shared}), shared, summaries)
     model = (vars(dataset) | vars(method) | vars(run)).get(name)
     if not (isinstance(model, type) and issubclass(model, BaseModel)):
-        raise UserError(f"{where}: there is no such type in src/vsebench/config")
+        raise UserError(f"{where}: there is no type {name!r} in src/vsebench/config")
     return "\n".join([HEAD, *(f"| {' | '.join(row)} |" for row in rows(model))])
 
 
 def _types(where: str) -> dict[str, dict[Any, type[BaseModel]]]:
-    """Return the type of the settings of each method and decision, by its name, and of each module of adapters."""
+    """Return the type of the settings of each method and decision by name, and of each adapter module."""
     decisions = modules_by_key("DECISIONS", "evaluation/decisions")
     reads = {name: read for read in ("read", *KINDS) for name in _modules("formats", f"def {read}(")}
     adapters = [load_adapter(name, where, reads[name]) for name in sorted(reads)]
@@ -80,7 +80,7 @@ def shared_types(types: Iterable[type[BaseModel]]) -> list[type[BaseModel]]:
 def settings(types: dict[Any, type[BaseModel]], shared: Collection[type[BaseModel]], summaries: bool) -> str:
     """Return a section for each type of settings, and the names of the modules without settings.
 
-    A section links to its `shared` types and lists only further keys and other defaults.
+    A section links to its `shared` types and lists only its further keys and its different defaults.
     """
     parts: list[str] = []
     without: list[str] = []
@@ -108,7 +108,7 @@ def _lineage(model: type[BaseModel]) -> list[type[BaseModel]]:
 
 
 def rows(model: type[BaseModel], before: str = "") -> Iterator[tuple[str, ...]]:
-    """Yield the name, type, default and meaning of each key; the keys of a section follow as `<section>.<key>`."""
+    """Yield the name, type, default and meaning of each key; the keys of a section follow, as `<section>.<key>`."""
     for key, field in model.model_fields.items():
         optional = not field.is_required() and field.default is None
         cells = (words(field.annotation, field.metadata, optional), default(field), meaning(model, key))
@@ -118,7 +118,7 @@ def rows(model: type[BaseModel], before: str = "") -> Iterator[tuple[str, ...]]:
 
 
 def words(annotation: Any, limits: Sequence[Any] = (), optional: bool = False, several: bool = False) -> str:
-    """Return a type in words, with pydantic's `limits`; `optional` omits `null`, `several` gives the plural."""
+    """Return a type in words, with pydantic's `limits`; `optional` omits `null`, `several` returns the plural."""
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         extra = [part for given in inner[1:] for part in (given.metadata if isinstance(given, FieldInfo) else [given])]

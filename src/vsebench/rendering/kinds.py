@@ -1,8 +1,8 @@
 """Kinds of tables and figures, found by the names of their classes.
 
-A kind of table is a subclass of `TableKind` in a module of `rendering/tables`, a kind of figure a subclass of
-`FigureKind` in `rendering/figures`. The class `TrainingTime` is the kind `training_time`. Related kinds share a module.
-No list names them: a new table or figure needs only one file.
+A kind of table is a subclass of `TableKind` in a module of `rendering/tables`; a kind of figure is a subclass of
+`FigureKind` in `rendering/figures`. The class `TrainingTime` defines the kind `training_time`. Related kinds share a
+module. No list names them: a new table or figure needs only one file.
 """
 
 import inspect
@@ -31,39 +31,39 @@ if TYPE_CHECKING:
 else:  # Matplotlib is slow to import
     Axes = Figure = Any
 
-NOT_OF_FITS = {"audit", "claims", "datasets", "scaling", "word_vectors"}  # gathered files without fits to data sets
+NOT_OF_FITS = {"audit", "claims", "datasets", "scaling", "word_vectors"}  # results files without fits to data sets
 
 # The file of a paper (config/papers/<paper>.yaml). A kind that reads the paper declares the field `paper: PaperFile`,
 # which is filled in for the tables and figures of that paper. The paper's printed numbers become an input of the rule,
-# and the keys of the YAML file that a table may read become a parameter of the rule: an edited claim redraws no table.
+# and the keys of the YAML file that a table may read become a parameter of it, so editing a claim redraws no table.
 PaperFile = Annotated[Path, Field(strict=False)]
 
-# The sections of the page for the tables and figures of a run, apart from the sections on one task.
+# The sections of the page for a run's tables and figures, besides the sections on single tasks.
 Section = Literal["result", "claims", "overview", "training-time", "more", "audit", "settings", "data"]
 
 
 class Kind(Strict, ABC):
     """The base of all kinds. The fields of a subclass are the parameters of one table or figure of that kind.
 
-    The plan imports the module of every kind before the first job. A module therefore imports what is slow to import
-    (`vsebench.rendering.drawing`, Matplotlib, SciPy) in the functions that use it.
+    The plan imports the module of every kind before the first job. Modules that are slow to import
+    (`vsebench.rendering.drawing`, Matplotlib, SciPy) are therefore imported in the functions that use them.
     """
 
     folder: ClassVar[str]  # the folder of the modules: tables or figures
-    # The gathered files that the kind reads, by their names in `outline.GATHERED`. These files alone become inputs of
-    # its rule, except those that the run does not make.
+    # The results files that the kind reads, by their names in `outline.GATHERED`. Only these files, if the run makes
+    # them, become inputs of its rule.
     needs: ClassVar[tuple[str, ...]]
-    # Whether a run has one table or figure of this kind, or one for each task (the parameter `task`); None: the kind
-    # is used by papers only, whose files define tables and figures under names such as `vse_ens_table2`.
+    # Whether a run has one table or figure of this kind, or one for each task (the parameter `task`); None: only papers
+    # use the kind; their files define tables and figures with names such as `vse_ens_table2`.
     made_for: ClassVar[Literal["run", "task"] | None] = None
-    # The section of the page for the tables or figures of a run; None: the template places them. Those with a parameter
-    # `task` are in the section on that task, and those of a paper in the section on the paper.
+    # The section of the page for the tables or figures of a run; None: the template places them. Tables and figures
+    # with a parameter `task` are in the section on this task, and those of a paper in its section.
     section: ClassVar[Section | None] = "more"
     position: ClassVar[int] = 100  # kinds in a section are ordered by this number and then by name
 
     @classmethod
     def kind_name(cls) -> str:
-        """Return the name of the kind: that of the class in lower case, its words joined by underscores."""
+        """Return the name of the kind: the class name in lower case, its words joined by underscores."""
         return re.sub(r"(?<=.)(?=[A-Z])", "_", cls.__name__).lower()
 
     @classmethod
@@ -82,7 +82,7 @@ class Kind(Strict, ABC):
         return bool(outline.papers) or not {"claims", "comparison", "audit"}.intersection(self.needs)
 
     def variants_read(self) -> list[str]:
-        """Return the methods of the run for which the analyses in `needs` are made: the parameter `methods`, if any."""
+        """Return the methods for which the analyses in `needs` are made: by default the parameter `methods`, if any."""
         return list(getattr(self, "methods", []))
 
 
@@ -106,7 +106,7 @@ class FigureKind(Kind):
         """Return the figure; the caller has set the style of the figures."""
 
     def is_empty(self, results: Results) -> bool:
-        """Return whether the results, unlike the outline, leave nothing to draw; the page then lacks the figure."""
+        """Return whether the results leave nothing to draw, unlike the outline; the page then omits the figure."""
         return False
 
     @abstractmethod
@@ -115,7 +115,7 @@ class FigureKind(Kind):
 
     @abstractmethod
     def alternative(self, results: Results) -> str:
-        """Return the text for readers who cannot see the figure: its form and its main result."""
+        """Return a text for readers who cannot see the figure: its form and its main result."""
 
 
 AnyKind = TypeVar("AnyKind", bound=Kind)
@@ -140,15 +140,15 @@ def known(base: type[Kind]) -> Mapping[str, type[Kind]]:
             if not (inspect.isclass(value) and issubclass(value, base) and value.__module__ == module):
                 continue
             if value.kind_name() in kinds:
-                raise UserError(f"{module}: {kinds[value.kind_name()].__module__} has a class {value.__name__} as well")
+                raise UserError(f"{module}: {kinds[value.kind_name()].__module__} has {value.__name__} too; rename one")
             kinds[value.kind_name()] = value
     return dict(sorted(kinds.items()))
 
 
 def find(base: type[AnyKind], kind: str) -> type[AnyKind]:
-    """Return the class of a kind; an unknown name raises a `UserError` that lists the known ones."""
+    """Return the class of a kind; an unknown name raises a `UserError` that lists the known names."""
     if kind not in known(base):
-        raise UserError(f"there is no kind of {base.folder} {kind!r}; there are {', '.join(known(base))}")
+        raise UserError(f"there is no kind of {base.folder} {kind!r}; the kinds are {', '.join(known(base))}")
     found = known(base)[kind]
     assert issubclass(found, base)
     return found
@@ -166,17 +166,17 @@ def read_parameters(text: str) -> dict[str, Any]:
     except ValueError as error:
         raise UserError(f"--parameters: not JSON ({error}): {text}") from None
     if not isinstance(parameters, dict):
-        raise UserError(f"--parameters: a JSON object is needed, not {text}")
+        raise UserError(f"--parameters: must be a JSON object, not {text}")
     return parameters
 
 
 def instances_of_run(base: type[Kind], outline: Outline) -> dict[str, Instance]:
-    """Return the tables or figures of a run that have content, by their names, without those of its papers."""
+    """Return the run's tables or figures that have content, by name, without those of its papers."""
     instances: dict[str, Instance] = {}
     for kind, found in known(base).items():
         for name, parameters in found.instances(outline).items():
             if name in instances:
-                raise UserError(f"{name!r} is a name of two {base.folder}, of kinds {instances[name].kind} and {kind}")
+                raise UserError(f"{name!r} names two {base.folder}, of the kinds {instances[name].kind} and {kind}")
             if make(base, kind, parameters, name).applies(outline):
                 instances[name] = Instance(name, kind, parameters)
     return instances
@@ -204,8 +204,8 @@ def instances_of_paper(
     Parameters
     ----------
     paper : config/papers/<paper>.yaml
-    entries : the key `tables` or `figures` of the file: name, such as `table2` -> `kind` and the kind's parameters
-    outline : if given, those for which this run has no content are left out
+    entries : the key `tables` or `figures` of the file: a name, such as `table2` -> `kind` and the kind's parameters
+    outline : if given, tables or figures without content in this run are left out
 
     Raises
     ------
@@ -216,7 +216,7 @@ def instances_of_paper(
     for key, entry in entries.items():
         where = f"{paper}: {base.folder}.{key}"
         if "kind" not in entry:
-            raise UserError(f"{where}.kind: this key is missing")
+            raise UserError(f"{where}.kind: this key is missing; add it")
         kind, parameters = str(entry["kind"]), {name: value for name, value in entry.items() if name != "kind"}
         try:
             fields = find(base, kind).model_fields
@@ -224,7 +224,7 @@ def instances_of_paper(
             raise UserError(f"{where}.kind: {error}") from None
         if "paper" in fields:
             parameters["paper"] = str(paper)
-        if "printed" in fields:  # a table that a paper prints has its own name in the paper's CSV file
+        if "printed" in fields:  # name of the printed table in the paper's CSV file
             parameters.setdefault("printed", key)
         made = make(base, kind, parameters, where)
         if outline is None or made.applies(outline):
@@ -246,9 +246,9 @@ def kinds_of_paper(
 
 
 def inputs(base: type[Kind], instance: Instance, outline: Outline) -> list[str]:
-    """Return the gathered files of the run that a table or figure reads, relative to the folder of results.
+    """Return the results files that a table or figure reads, relative to the folder of results.
 
-    Those on fitted methods also read the settings, for the marks of fits that ended at a limit.
+    Tables and figures on fitted methods also read the settings, to mark fits that ended at a limit.
     """
     needs = find(base, instance.kind).needs
     marked = () if NOT_OF_FITS.issuperset(needs) else ("settings",)

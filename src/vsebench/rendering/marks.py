@@ -7,7 +7,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Mark:
-    """What a mark means: a few words for the CSV file, and a sentence for notes."""
+    """The meaning of a mark: a few words for the CSV file, and a sentence for notes."""
 
     short: str
     meaning: str
@@ -15,10 +15,10 @@ class Mark:
 
 EPOCHS, ITERATIONS, EDGE, CASES = "‡", "§", "¶", "‖"
 MARKS = {
-    EPOCHS: Mark("limit of epochs", "with a seed or more, its limit of epochs stopped the training"),
-    ITERATIONS: Mark("limit of iterations", "with a seed or more, its solver stopped before the minimum"),
-    EDGE: Mark("edge of the grid", "with a seed or more, a setting is on the edge of the values tried"),
-    CASES: Mark("see the cases", "a fit in some cases ended at a limit or on the edge of a grid; the cases name it"),
+    EPOCHS: Mark("limit on epochs", "for at least one seed, the limit on epochs stopped the training"),
+    ITERATIONS: Mark("limit on iterations", "for at least one seed, the solver stopped before the minimum"),
+    EDGE: Mark("edge of the grid", "for at least one seed, a setting is at the edge of the range tried"),
+    CASES: Mark("see the cases", "in some cases, a fit ended at a limit or at the edge of a grid; see the cases"),
 }
 
 
@@ -35,7 +35,7 @@ def meanings(texts: Iterable[str]) -> list[str]:
     """Return a sentence for each mark that occurs in the texts.
 
     >>> meanings(["WARP‡", "EASE"])
-    ['‡: with a seed or more, its limit of epochs stopped the training.']
+    ['‡: for at least one seed, the limit on epochs stopped the training.']
     """
     found = set().union(*texts)
     return [f"{mark}: {about.meaning}." for mark, about in MARKS.items() if mark in found]
@@ -45,7 +45,7 @@ def split(text: str) -> tuple[str, str]:
     """Return a text without its marks, and the few words on each of them.
 
     >>> split("WARP‡¶")
-    ('WARP', 'limit of epochs, edge of the grid')
+    ('WARP', 'limit on epochs, edge of the grid')
     """
     words = [about.short for mark, about in MARKS.items() if mark in text]
     return "".join(character for character in text if character not in MARKS), ", ".join(words)

@@ -1,7 +1,7 @@
 """The outline of a run for tables, figures and the report: `results/outline.json`.
 
-The plan writes it before the first job. It contains no results, but names, titles and roles in display order (the keys
-of the JSON objects are not sorted).
+The plan writes it before the first job. It contains names, titles and roles in display order (keys of JSON objects are
+not sorted), but no results.
 """
 
 import json
@@ -18,7 +18,7 @@ from vsebench.core.yaml_files import Strict
 from vsebench.evaluation.analyses import known_analyses
 
 # The gathered files in the folder of results, by the names that tables and figures use for them. A run makes an
-# analysis only if a table, a figure or a claim of a paper reads it, and only for the methods that are named there.
+# analysis only if a table, a figure or a claim of a paper reads it, and only for the methods named there.
 GATHERED = {
     "summary": "summary.parquet",
     "metrics": "metrics.parquet",
@@ -46,7 +46,7 @@ class OutlineVariant(Strict):
     """A configured method, or a decision, in the results."""
 
     title: str
-    role: Role  # an oracle is not compared with the other methods, and is shown separately
+    role: Role  # an oracle is shown separately and not compared with methods
     source: str  # paper, equation, and origin of the settings
     tuned: str | None = None  # who chose the settings of a model that was trained elsewhere
 
@@ -77,23 +77,23 @@ class Outline(Strict):
     variants: dict[str, OutlineVariant]
     protocols: dict[str, str]  # name -> a description of the held-out labels
     seeds: list[int]
-    own_seeds: dict[str, list[int]] = Field(default_factory=dict)  # dataset/protocol/method -> other seeds
+    own_seeds: dict[str, list[int]] = Field(default_factory=dict)  # dataset/protocol/method -> its seeds, if different
     metrics: list[str] = Field(min_length=1)  # metrics of rankings, such as recall@10, in the column `metric`
     decision_metrics: list[str] = Field(default_factory=list)  # metrics of label sets, such as exact_match
     decisions: dict[str, OutlineVariant] = Field(default_factory=dict)  # in display order
-    decided: list[Task] = Field(default_factory=list)  # the tasks where methods have decisions
+    decided: list[Task] = Field(default_factory=list)  # the tasks on which methods have decisions
     left_out: list[LeftOut]
     metrics_left_out: list[MetricLeftOut]
     papers: dict[str, str]  # name -> title
-    files: list[str]  # the keys of GATHERED that this run produces; for example, no `sweeps` without a sweep
-    # What decides which tables and figures have content (`Kind.applies`):
-    entries: dict[str, list[str]]  # dataset/protocol -> the methods run there, and each "method/decision"
+    files: list[str]  # keys of GATHERED that the run produces; for example, no `sweeps` without a sweep
+    # The fields below decide which tables and figures have content (`Kind.applies`):
+    entries: dict[str, list[str]]  # dataset/protocol -> names of its methods, and each "method/decision"
     trained: list[str]  # methods that are trained by epochs
     searching: list[str]  # methods that examine negatives until one violates the margin
     timed: dict[str, list[str]]  # dataset/protocol -> the methods that are timed there
-    simulated: list[str]  # data sets
-    judged: list[str]  # papers with a claim about a method that ran on data on which the claim is judged
-    compared: dict[str, list[str]]  # paper -> its printed tables with numbers that this run recomputes
+    simulated: list[str]  # simulated data sets
+    judged: list[str]  # papers with a claim that this run can judge: its method ran on suitable data
+    compared: dict[str, list[str]]  # paper -> its printed tables that contain numbers recomputed by this run
 
     @property
     def few_seeds(self) -> str:
@@ -102,7 +102,7 @@ class Outline(Strict):
         if number >= FEWEST_SEEDS:
             return ""
         seeds = "one seed" if number == 1 else f"{number} seeds"
-        return f"{seeds} cannot show how much results vary between seeds; use {FEWEST_SEEDS} or more, better 5"
+        return f"{seeds} cannot show how much results vary between seeds; use at least {FEWEST_SEEDS}, better 5"
 
     @property
     def number_of_seeds(self) -> str:
@@ -137,4 +137,4 @@ def read_outline(path: Path) -> Outline:
     try:
         return Outline.model_validate_json(text)
     except ValidationError:
-        raise UserError(f"{path}: not a readable outline of a run; delete it and run again") from None
+        raise UserError(f"{path}: is not a readable outline of a run; delete it and run again") from None

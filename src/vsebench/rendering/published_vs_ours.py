@@ -18,7 +18,7 @@ ON_OTHER_DATA = "published, and the same methods on this run's data"
 
 
 class PrintedTable(TableKind):
-    """The base of the kinds that show a table of a paper with our numbers."""
+    """Base class of kinds that show a paper's table together with our numbers."""
 
     paper: PaperFile
     printed: str  # the table's name in the paper's CSV file, such as table2 or supplement_table1
@@ -31,7 +31,7 @@ class PrintedTable(TableKind):
     def applies(self, outline: Outline) -> bool:
         """Return whether the run recomputes a printed number, or has results of the methods in a table on other data.
 
-        The tables on other data do not read the comparison; some are restricted to their parameter `protocols`.
+        Tables on other data do not read the comparison; their parameter `protocols` can restrict them.
         """
         if "comparison" in self.needs:
             return self.printed in outline.compared.get(self.paper.stem, ())
@@ -67,7 +67,7 @@ def lines_of(printed: Iterable[PrintedCell]) -> Iterator[tuple[str, str]]:
 
 
 def printed_row(paper: Paper, printed: Iterable[PrintedCell], line: str, columns: Iterable[str]) -> Row:
-    """Return the row of a printed table that is named `line`: data set, method, "published" and the numbers."""
+    """Return the row `line` of a printed table: data set, method, "published" and the numbers."""
     dataset, _, method = line.partition("/")
     title = paper.task_title(dataset)
     number_of = {cell.column: cell.number for cell in printed if cell.row == line}

@@ -1,4 +1,4 @@
-"""Access to the gathered results of a run, in display order, for tables, figures and the report."""
+"""Access to the results of a run, in display order, for tables, figures and the report."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -57,7 +57,7 @@ class Results:
 
     @cached_property
     def cold(self) -> pl.DataFrame:
-        """Metrics with and without images that have no training label; empty if every image has one."""
+        """Metrics with and without images that lack training labels; empty if no image lacks them."""
         return read_parquet(self.folder / GATHERED["cold"])
 
     @cached_property
@@ -105,7 +105,7 @@ class Results:
         return value
 
     def analysis(self, name: str) -> pl.DataFrame:
-        """Return the table of an analysis, which is empty if the run has none of the methods that papers name."""
+        """Return the table of an analysis, empty if the run has none of the methods that papers name."""
         if name in self.outline.files:
             return read_parquet(self.folder / GATHERED[name])
         # `load_analysis` is not imported: its module imports the models, on which no table depends.
@@ -135,7 +135,7 @@ class Results:
         return "images and seeds" if len(self.outline.seeds) > 1 else "images"
 
     def is_oracle(self, method: str) -> bool:
-        """Return whether a method is an oracle: it uses test information, so it is a ceiling and not a competitor."""
+        """Return whether a method is an oracle: it uses test information, so it is an upper bound, not a competitor."""
         return self.outline.variants[method].role == "oracle"
 
     def method_title(self, method: str, *tasks: Task) -> str:
@@ -186,7 +186,7 @@ class Results:
         return title[:1].upper() + title[1:]
 
     def short_title(self, dataset: str) -> str:
-        """Return a data set's title without counts and the like in parentheses, if these distinguish no data sets."""
+        """Return a data set's title without its parentheses (counts and the like), if titles stay distinct."""
         title = self.dataset_title(dataset)
         short = title.partition(" (")[0] + (" (simulated)" if title.endswith(" (simulated)") else "")
         others = (self.dataset_title(name).partition(" (")[0] for name in self.datasets if name != dataset)
@@ -212,7 +212,7 @@ class Results:
         rows = at(self.summary, task)
         if rows.is_empty():
             raise UserError(
-                f"{self.folder / GATHERED['summary']}: no results on {task.dataset} with protocol {task.protocol}"
+                f"{self.folder / GATHERED['summary']}: no results for {task.dataset} with protocol {task.protocol}"
             )
         return rows
 
@@ -289,7 +289,7 @@ def best_sentence(results: Results, task: Task) -> str:
     if best is None or entry is None:
         return ""
     if len(competitors) > 1 and not beats_random(accuracy, metric):
-        return f"{results.task_title(task)}: no method is shown to beat {results.method_title(RANDOM)}."
+        return f"{results.task_title(task)}: no method is significantly better than {results.method_title(RANDOM)}."
     numbers = f"{results.method_title(best)}, {entry['value']:.4f}"
     return f"{results.task_title(task)}: best {metric_title(metric)} on the test labels: {numbers}."
 

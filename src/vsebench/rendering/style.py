@@ -1,4 +1,4 @@
-"""The style of figures: a paper's column widths and fonts, colours, markers and dashes, and reproducible files."""
+"""The style of figures: column widths and fonts of papers, colours, markers, dashes, and reproducible files."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,7 +48,7 @@ RC: Any = {  # Any, because Matplotlib's stubs require each key as a literal
     "savefig.dpi": 300,
     "savefig.facecolor": "white",
 }
-# Each has a contrast of at least 2.7 : 1 on white. Markers and dashes distinguish methods without colour.
+# Each colour has a contrast of at least 2.7 : 1 on white. Markers and dashes distinguish methods without colour.
 COLOURS = [
     *("#0173b2", "#c77c02", "#029e73", "#d55e00", "#cc78bc", "#332288"),
     *("#999933", "#882255", "#3fa7d6", "#7a4f2a", "#44aa99"),
@@ -56,7 +56,7 @@ COLOURS = [
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "h", "<", ">"]
 DASHES: list[Any] = [(), (4, 1.2), (1.2, 1), (5, 1, 1.2, 1), (2.5, 1), (5, 1, 1.2, 1, 1.2, 1), (7, 1.5)]
 ORACLES: list[Any] = [(3, 2), (1, 1), (6, 2, 1, 2)]  # dashes
-# No dates in the files: the same results give the same bytes.
+# The files contain no dates, so that the same results give the same bytes.
 METADATA: dict[str, dict[str, Any]] = {
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
     "svg": {"Date": None, "Creator": None},
@@ -74,7 +74,7 @@ class Look:
 
 
 def looks(results: Results) -> dict[str, Look]:
-    """Return the look of each method of the run; it depends on the outline only, so all figures agree."""
+    """Return the look of each method of the run; it depends only on the outline, so all figures agree."""
     outline = results.outline
     look = {
         method: Look(COLOURS[n % len(COLOURS)], MARKERS[n % len(MARKERS)], DASHES[n % len(DASHES)])

@@ -20,8 +20,8 @@ DAGGER = "†"
 class Cell:
     """A value with an optional interval.
 
-    `bold` marks the best value, `dagger` values not significantly worse; `bound` is "≥" or "≤" if the value is only a
-    bound, and `marks` are those of `rendering/marks.py`.
+    `bold` marks the best value, and `dagger` values that are not significantly worse; `bound` is "≥" or "≤" if the
+    value is only a bound; `rendering/marks.py` defines `marks`.
     """
 
     value: Value = None
@@ -35,7 +35,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """A column. A column that is not `shown` is in the CSV file only.
+    """A column. A column that is not `shown` is written only to the CSV file.
 
     A line break in the title is kept in LaTeX, where a heading that is wider than its numbers costs width.
     """
@@ -45,7 +45,7 @@ class Column:
     form: Form = "text"  # how its values are written
     interval: bool = False  # the CSV file also contains the bounds, as <key>_low and <key>_high
     shown: bool = True
-    narrow: bool = False  # LaTeX leaves the intervals out to save width
+    narrow: bool = False  # LaTeX omits the intervals to save width
     width: float = 0.0  # LaTeX wraps text at this share of the line width
 
     @property
@@ -73,13 +73,13 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """A table. Every row has a cell for every column. The meanings of its marks are added to its notes."""
+    """A table. Every row has a cell for every column. The meanings of the marks are added to the notes."""
 
     columns: Sequence[Column]
     rows: Sequence[Row]
     caption: str
     notes: Sequence[str] = ()
-    fold: int | None = None  # LaTeX shows at most this number of columns of numbers side by side, the others below
+    fold: int | None = None  # LaTeX shows at most this number of numeric columns side by side, the others below
     small: bool = False  # LaTeX uses a smaller font, for a wide table that cannot be folded
 
     def __post_init__(self) -> None:
@@ -171,7 +171,7 @@ def format_interval(cell: Cell, form: Form) -> str:
 def _three_digits(seconds: float) -> str:
     if seconds == 0:
         return "0"
-    # By the exponent of the rounded number, since 99.96 rounded to three digits gains one before the point.
+    # This uses the exponent of the rounded number: 99.96 rounded to three digits gains a digit before the point.
     rounded = float(f"{seconds:.2e}")
     decimals = max(0, 2 - int(f"{rounded:e}".partition("e")[2]))
     return f"{rounded:,.{decimals}f}"

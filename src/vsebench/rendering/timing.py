@@ -11,7 +11,7 @@ from vsebench.rendering.table import Cell
 
 
 def scoring_cell(timing: pl.DataFrame) -> Cell:
-    """Return the seconds of scoring one test image: median, minimum and maximum over repeats.
+    """Return the time to score one test image, in seconds: median, minimum and maximum over repeats.
 
     `timing` contains the rows of one method on one task.
     """
@@ -21,7 +21,7 @@ def scoring_cell(timing: pl.DataFrame) -> Cell:
 
 
 def epoch_cell(timing: pl.DataFrame) -> Cell:
-    """Return the seconds of an epoch: median, minimum and maximum over repeats of the median epoch.
+    """Return the time of an epoch, in seconds: median, minimum and maximum over repeats of each repeat's median.
 
     `timing` contains the rows of one method on one task.
     """
@@ -33,8 +33,8 @@ def epoch_cell(timing: pl.DataFrame) -> Cell:
 def training_seconds(timing: pl.DataFrame, epochs: Sequence[int]) -> float | None:
     """Return the seconds to train a method with its chosen settings; None if it was not timed.
 
-    The result is the median over repeats of the time of all epochs, or of the fit. If the run times the first epochs
-    only, it is the median time of an epoch, multiplied by the chosen number of epochs (mean over seeds).
+    The result is the median over repeats of the time of all epochs, or of the fit. If the run times only the first
+    epochs, it is the median time of an epoch multiplied by the chosen number of epochs (mean over seeds).
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ from vsebench.evaluation.analyses.base import AnalysedCase, AnalysedDataset, loa
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments, which are the same for all analyses."""
+    """Declare the arguments, which all analyses share."""
     analyses = parser.add_subparsers(dest="analysis", required=True, metavar="NAME")
     for name in known_analyses():
         summary = summary_of(modules_in("evaluation/analyses")[name])

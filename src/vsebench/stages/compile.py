@@ -26,7 +26,7 @@ from vsebench.training import tiny_matrix, warm_up
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--module", help="name of a method in vsebench.methods (default: ranking and the simulator)")
     parser.add_argument("--settings", type=json.loads, default={}, help="JSON: the method's settings")
-    parser.add_argument("--out", type=Path, required=True, help="JSON file of seconds and number of compiled functions")
+    parser.add_argument("--out", type=Path, required=True, help="JSON file for seconds and number of functions")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -55,7 +55,7 @@ def train_tiny(name: str, values: dict[str, Any]) -> None:
 
 
 def rank_tiny() -> None:
-    """Rank labels by both kinds of models, with one held-out label per image and with several."""
+    """Rank labels with both kinds of models, for one held-out label per image and for several."""
     ones = np.ones((6, 6), dtype=np.float32)
     with workers(1) as pool:
         labels = tiny_matrix()

@@ -1,7 +1,7 @@
 """Choose label sets for the test images from a model's scores, by each of the method's decisions in the run.
 
-A decision is fitted on the model's training images and tuned on the validation images. thresholds.parquet has the
-thresholds of the test images' own labels, for decisions with a threshold per image and label.
+A decision is fitted on the model's training images and tuned on the validation images. thresholds.parquet contains the
+thresholds for the test images' own labels, if a decision has a threshold per image and label.
 """
 
 import argparse
@@ -92,7 +92,7 @@ def held_out_of(training: Training) -> HeldOut:
 
 
 def labelled(model: Model, images: HeldOut, features: Features | None) -> Labelled:
-    """Return images with their scores and labels; if the model uses features, only the images that have some."""
+    """Return images with their scores and labels; if the model uses features, only the images that have features."""
     if features is not None:
         images = images.take(np.flatnonzero(features.known[images.images]).astype(np.int32))
     return Labelled(**vars(scored(model, images, features)), right=images.right.mask())

@@ -2,8 +2,8 @@
 
 A valid file that is already in the folder is kept. Otherwise the stage tries the mirror, a folder or http(s) address in
 the environment variable VSEBENCH_MIRROR, and then the configured sources in their order. A file gets its final name
-only after it has passed its checks. `provenance.json` lists the name, source, sha256, md5, size in bytes and time of
-download (UTC) of each file, and the user's own files.
+only after passing its checks. `provenance.json` lists the name, source, sha256, md5, size in bytes and time of download
+(UTC) of each file, and the user's own files.
 
 pooch is not used, because it can neither resume a transfer nor try several sources.
 """
@@ -51,7 +51,7 @@ def download(name: str, definition: DatasetDefinition, out: Path, mirror: str | 
     records = []
     for file, record in obtain_all(definition.files, alternatives(name, definition), out, mirror):
         if record["source"] == IN_PLACE and known.get(file.name, {}).get("sha256") == record["sha256"]:
-            record = known[file.name]  # the earlier record names the file's source
+            record = known[file.name]  # the earlier record states the file's source
         records.append(record)
     provenance: dict[str, Any] = {"dataset": name, "files": records}
     if knows(definition.adapter):
@@ -61,7 +61,7 @@ def download(name: str, definition: DatasetDefinition, out: Path, mirror: str | 
 
 
 def alternatives(name: str, definition: DatasetDefinition) -> list[str]:
-    """Return names of files of which one is enough, the best first, from the adapter's `alternatives(options)`."""
+    """Return the names of files of which one is enough, best first, from the adapter's `alternatives(options)`."""
     adapter = load_adapter(definition.adapter, name, "Options")
     if not hasattr(adapter, "alternatives"):
         return []
@@ -82,16 +82,16 @@ def obtain_all(
         else:
             break
     if alternatives and len(faults) == len(alternatives):
-        raise UserError("one of these files is needed: " + "; ".join(faults))
+        raise UserError("none of these files was found; one is needed: " + "; ".join(faults))
     for file in files:
         if file.name not in alternatives:
             yield file, obtain(file, out, mirror)
 
 
 def obtain(file: SourceFile, out: Path, mirror: str | None) -> dict[str, Any]:
-    """Put a file into `out` from the first location that has it, and return its record.
+    """Put a file into `out` from the first location where it is found, and return its record.
 
-    If no location has it, raise a `UserError` with the answer of each one.
+    If it is found nowhere, raise a `UserError` with the answer from each location.
     """
     target = out / file.name
     answers = []
@@ -104,7 +104,7 @@ def obtain(file: SourceFile, out: Path, mirror: str | None) -> dict[str, Any]:
             print(f"{file.name}: {source}", file=sys.stderr)
             time = datetime.now(UTC).isoformat(timespec="seconds")
             return {"name": file.name, "source": source, "time": time, **digest._asdict()}
-    tried = ", ".join(answers) or "nothing, as no address is known"
+    tried = ", ".join(answers) or "nothing, because no address is known"
     raise UserError(
         f"could not download {file.name}; tried {tried}; put the file into {out} or set {MIRROR} to a folder or "
         "address that contains it"
@@ -112,7 +112,7 @@ def obtain(file: SourceFile, out: Path, mirror: str | None) -> dict[str, Any]:
 
 
 def _locations(file: SourceFile, target: Path, mirror: str | None) -> Iterator[tuple[str, Path | str]]:
-    """Yield the locations where a file may be: the source to record, and a path or address."""
+    """Yield the possible locations of a file: the source to record, and a path or address."""
     if target.exists():
         yield IN_PLACE, target
     if mirror is not None:
@@ -155,5 +155,5 @@ def _known_records(provenance: Path) -> dict[str, Any]:
     """Return file name -> record from an earlier run."""
     try:
         return {record["name"]: record for record in read_json(provenance)["files"]}
-    except (UserError, KeyError, TypeError):  # no provenance, or not one of ours
+    except (UserError, KeyError, TypeError):  # there is no such file, or this package did not write it
         return {}

@@ -1,4 +1,4 @@
-"""Simulate how often the test over images and seeds finds a difference, on one task and as a mean over several."""
+"""Simulate how often the test over images and seeds finds a difference, on one task and over several tasks."""
 
 import argparse
 from itertools import product
@@ -17,9 +17,9 @@ RATIOS = (0.0, 0.5, 1.0, 2.4, 4.0, 10.0)
 CASES: tuple[tuple[float, Noise], ...] = (*((0.0, noise) for noise in NOISES), (4.0, "half"))
 COLUMNS = (Column("difference", "Difference", "count"), Column("noise", "Noise"), Column("seeds", "Seeds", "count"))
 
-POOLED_SHARE = 2  # the number of simulated tasks per group of tasks, which takes several times as long
+POOLED_SHARE = 2  # simulated tasks per simulated group of tasks, which takes several times as long
 POOLED_TASKS = (2, 3, 4)
-# Difference, noise, ratios, and whether all methods help to estimate the variance of seeds.
+# Difference, noise, ratios, and whether all methods help to estimate the variance between seeds.
 POOLED_CASES: tuple[tuple[float, Noise, tuple[float, ...], bool], ...] = (
     *((0.0, noise, (0.0, 1.0, 4.0), True) for noise in NOISES),
     *((4.0, "half", (2.4,), helped) for helped in (False, True)),
@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--tasks",
         type=int,
         required=True,
-        help="number of simulated tasks per cell of the table; half as many groups of tasks are simulated",
+        help="number of simulated tasks per cell of the table; the number of groups of tasks is half of it",
     )
     parser.add_argument(
         "--out",
@@ -57,7 +57,7 @@ def single(tasks: int) -> Table:
 
 
 def pooled_effects(groups: int) -> Table:
-    """Return the rates for mean effects over several tasks: the largest over some ratios, or that at one ratio."""
+    """Return the rates for mean effects over several tasks: the largest over some ratios, or the rate at one ratio."""
     rows = []
     for (difference, noise, ratios, helped), seeds in tqdm(list(product(POOLED_CASES, SEEDS)), unit="row"):
         rates = []

@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> None:
     case = Case(Task(arguments.dataset, arguments.protocol), arguments.variant, arguments.seed)
     method, search = open_method(arguments)
     if arguments.chosen and arguments.grid:
-        raise UserError("--grid: the settings of --chosen are taken as they are; leave out one of the two options")
+        raise UserError("--grid: the settings of --chosen are used unchanged; leave out one of the two options")
     settings, first_seed = open_settings(arguments, method)
     knows_test = TEST_LABELS.key in method.needs
     split = splits.load(arguments.split, with_test=knows_test, refit=not arguments.no_refit)
@@ -81,7 +81,7 @@ def record_of(selection: Selection, search: Search | None, first_seed: int | Non
 
 
 def seeds_of_search(arguments: argparse.Namespace) -> list[int]:
-    """Return the seeds whose validation values chose the settings; none if the settings were not searched."""
+    """Return the seeds whose validation values chose the settings; an empty list if there was no search."""
     if arguments.chosen:
         seeds: list[int] = read_json(arguments.chosen)["selection"]["seeds"]
         return seeds
@@ -89,7 +89,7 @@ def seeds_of_search(arguments: argparse.Namespace) -> list[int]:
 
 
 def attempt_record(attempt: Attempt) -> dict[str, Any]:
-    """Return the record of an attempt in run.json, which contains only the weights of an ensemble's settings."""
+    """Return the record of an attempt in run.json, for an ensemble, only the weights among its settings."""
     settings = attempt.settings.given()
     if isinstance(attempt.settings, EnsembleSettings):
         settings = {member.variant: member.weight for member in attempt.settings.members}

@@ -5,8 +5,8 @@ label. The stage writes the files of a processed data set (pairs, images and lab
 features if both data sets have features) and given.parquet: the pairs of the training set for images that it shares
 with the test set.
 
-The joined partition consists of the test images of the one set and of the training and validation images of the other,
-or of all images of a set without an official partition. Other images belong to no part and have no pairs.
+The joined partition consists of the test images of the tested set and the training and validation images of the other;
+a set without an official partition contributes all its images. Other images belong to no part and have no pairs.
 """
 
 import argparse
@@ -72,7 +72,7 @@ def join(tested: Processed, trained: Processed) -> Processed:
     is_added = trained.labels["name"].is_in(added.implode()).to_numpy()
     if tested.word_vectors.dimensions != trained.word_vectors.dimensions:
         dimensions = f"{tested.word_vectors.dimensions} and {trained.word_vectors.dimensions} dimensions"
-        raise ValueError(f"the word vectors have {dimensions}; use the same source for both data sets")
+        raise ValueError(f"the word vectors have different dimensions, {dimensions}; use one source for both data sets")
     word_vectors = WordVectors(
         np.vstack([tested.word_vectors.vectors, trained.word_vectors.vectors[is_added]]),
         np.concatenate([tested.word_vectors.known, trained.word_vectors.known[is_added]]),
@@ -129,7 +129,7 @@ def join_features(tested: Features, trained: Features, where: str) -> Features:
     """Stack the features of both data sets; raise a `UserError` if they differ in kind or dimensions."""
     kinds = [f"{'sparse' if f.is_sparse else 'dense'} with {f.dimensions} numbers" for f in (tested, trained)]
     if kinds[0] != kinds[1]:
-        raise UserError(f"{where}: features are {' and '.join(kinds)}; both data sets need the same")
+        raise UserError(f"{where}: features are {' and '.join(kinds)}, but must be the same for both data sets")
     values = [tested.values, trained.values]
     stacked = sparse.vstack(values, format="csr") if tested.is_sparse else np.concatenate(values)
     return Features(stacked, np.concatenate([tested.known, trained.known]), where=where)

@@ -1,7 +1,7 @@
 """Compute the metrics of all methods on a task from their ranks, lists and decisions, and compare the methods.
 
-metrics.parquet has one row per method, seed and metric, with a bootstrap interval, summary.parquet means over seeds,
-with a paired test against the best method. Metrics of label sets have a row per method and decision.
+metrics.parquet has one row per method, seed and metric, with a bootstrap interval; summary.parquet has means over
+seeds, with a paired test against the best method. Metrics of label sets have one row per method and decision.
 """
 
 import argparse
@@ -26,13 +26,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--protocol", required=True)
     parser.add_argument("--variants", nargs="+", required=True)
-    parser.add_argument("--decisions", nargs="*", default=[], help="as variant/decision")
+    parser.add_argument("--decisions", nargs="*", default=[], help="decisions, as variant/decision")
     parser.add_argument("--not-compared", nargs="*", default=[], help="oracles, as variant or variant/decision")
     parser.add_argument("--seeds", nargs="+", type=int, required=True, help="seeds of at least one method")
     parser.add_argument(
         "--own-seeds", type=json.loads, default={}, help='JSON: {"dataset/protocol/variant": [seed, ...], ...}'
     )
-    parser.add_argument("--metrics", nargs="+", required=True, help="such as recall@10")
+    parser.add_argument("--metrics", nargs="+", required=True, help="names of metrics, such as recall@10")
     parser.add_argument("--bootstrap", type=int, required=True, help="number of resamples")
     parser.add_argument("--siblings", type=Path, help="siblings.parquet, for list metrics")
     parser.add_argument("--out", type=Path, required=True, help="metrics.parquet to write")

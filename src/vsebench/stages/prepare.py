@@ -70,7 +70,7 @@ def prepare(name: str, definition: DatasetDefinition, raw: Path, out: Path) -> N
 
 
 def read_annotations(name: str, definition: DatasetDefinition, raw: Path) -> tuple[RawAnnotations, dict[str, Any]]:
-    """Return the annotations that the adapter reads, with features from a separate file if any, and all options."""
+    """Return the annotations that the adapter reads, with features from a separate file, if any, and all options."""
     adapter = load_adapter(definition.adapter, name)
     options = check(adapter.Options, definition.options, f"{name}: options")
     annotations: RawAnnotations = adapter.read(raw, options)
@@ -159,6 +159,6 @@ def warn(summary: dict[str, Any]) -> None:
     for entry in summary["dropped"]:
         print(f"{name}: dropped {entry['number']} {entry['what']}: {entry['why']}", file=sys.stderr)
     for key, numbers in summary["mismatches"].items():
-        print(f"warning: {name}: expected.{key}: {numbers['expected']}, found {numbers['found']}", file=sys.stderr)
+        print(f"warning: {name}: expected.{key}: {numbers['expected']}, but found {numbers['found']}", file=sys.stderr)
     if summary["features"] and summary["features"]["images_without"]:
         print(f"{name}: {summary['features']['images_without']} images have no features", file=sys.stderr)

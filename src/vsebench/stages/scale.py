@@ -1,6 +1,6 @@
 """Measure how the time of an epoch, or the time to score an image, grows with the sizes of simulated data.
 
-One size is varied at a time while the others keep their middle values. In each repeat, a new process measures every
+One size is varied at a time, while the others keep their middle values. In each repeat, a new process measures every
 method at every size on one core.
 
 - `simulator` (labels only): the time of an epoch, against pairs, labels and factors. The number of images follows the
@@ -43,7 +43,7 @@ SCORED_IMAGES = 500
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dataset", type=Path, required=True, help="configuration file of a simulated data set")
-    parser.add_argument("--options", type=json.loads, default={}, help="JSON: options in place of those in the file")
+    parser.add_argument("--options", type=json.loads, default={}, help="JSON: options that replace those in the file")
     parser.add_argument("--variants", type=json.loads, required=True, help='JSON: {"variant": [module, settings], ...}')
     parser.add_argument("--sizes", type=json.loads, required=True, help='JSON: {"pairs": [...], "labels": [...], ...}')
     parser.add_argument("--repeats", type=int, required=True)
@@ -92,7 +92,7 @@ def time_epochs(
     for variant, (module, settings) in variants.items():
         fitter = fitted(module, settings | {"factors": sizes["factors"]}, Problem(Training.all_of(matrix), 1, pool))
         if not isinstance(fitter, Method):
-            raise UserError(f"{module}: a method without epochs has no training time per epoch")
+            raise UserError(f"{module}: this method has no epochs to time; leave it out")
         start = time.perf_counter()
         fitter.epoch()
         yield shape | {"method": variant, "phase": "epoch", "seconds": time.perf_counter() - start}
@@ -110,7 +110,7 @@ def time_scoring(
     options: Any, sizes: dict[str, int], variants: dict[str, Any], pool: Workers
 ) -> Iterator[dict[str, Any]]:
     """Time how each method scores an image, for these numbers of training images and terms per image."""
-    from vsebench.formats.simulators import simulated_tree  # imports SciPy
+    from vsebench.formats.simulators import simulated_tree  # imported here because it loads SciPy
 
     images = SCORED_IMAGES + sizes["images"]
     options_of_size = {"images": images, "length": float(sizes["terms"]), "scale": 1.0}

@@ -1,4 +1,4 @@
-"""Find which labels of a data set are siblings, that is, have a common parent.
+"""Find which labels of a data set are siblings, that is, which have a common parent.
 
 A label can have several parents, so siblings of siblings need not be siblings. The stage writes siblings.parquet
 (label, sibling; each pair in both directions, no label paired with itself) and siblings.json (counts).
@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> None:
     parents = adapter.read_parents(arguments.raw, options, names)
     unknown = [name for name, of_label in zip(names, parents, strict=True) if not of_label]
     if len(unknown) == len(names):
-        raise UserError(f"{arguments.name}: none of the {len(names)} labels of {arguments.labels} has a parent here")
+        raise UserError(f"{arguments.name}: none of the {len(names)} labels in {arguments.labels} has a parent here")
     if unknown:
         first = ", ".join(unknown[:NAMED]) + (", ..." if len(unknown) > NAMED else "")
         print(f"{arguments.name}: {len(unknown)} of {len(names)} labels have no parent: {first}", file=sys.stderr)

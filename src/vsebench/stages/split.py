@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def read_unseen(path: Path, processed: Path, dataset: Dataset) -> Mask:
-    """Read the labels to leave untrained, (n_labels,); other names, or no name, are a `UserError`."""
+    """Read the labels to leave untrained, (n_labels,); unknown names, or no name, raise a `UserError`."""
     numbers = {name: number for number, name in enumerate(read_parquet(processed / "labels.parquet")["name"])}
     unseen = np.zeros(len(numbers), dtype=np.bool_)
     for line, name in enumerate(text_lines(path.read_bytes(), str(path)), 1):
@@ -45,5 +45,5 @@ def read_unseen(path: Path, processed: Path, dataset: Dataset) -> Mask:
             raise UserError(f"{path}: line {line}: {name!r} has no word vector, so it cannot be ranked; remove it")
         unseen[numbers[name]] = True
     if not unseen.any():
-        raise UserError(f"{path}: names no label")
+        raise UserError(f"{path}: contains no label")
     return unseen

@@ -1,8 +1,8 @@
 """Vary one setting of a method, to measure its influence (VSE-fs paper, Fig. 2 (b)).
 
 For each value, the number of epochs is chosen on the validation labels. If the run tunes, the other settings of the
-grid are chosen as well, with the same number of attempts for each value. Then the method is fitted to training and
-validation labels and tested, as in the main results.
+grid are chosen as well, with the same number of attempts for each value. The method is then fitted to training and
+validation labels and tested, as for the main results.
 """
 
 import argparse
@@ -40,9 +40,9 @@ def run(arguments: argparse.Namespace) -> None:
     case = Case(Task(arguments.dataset, arguments.protocol), arguments.variant, arguments.seed)
     method, search = open_method(arguments)
     if search is None:
-        raise UserError("--metric: a sweep needs a validation metric; name one, such as ndcg@10")
+        raise UserError("--metric: missing, but a sweep needs a validation metric; name one, such as ndcg@10")
     if not arguments.chosen:
-        raise UserError("--chosen: a sweep varies one of the chosen settings; name the run.json that has them")
+        raise UserError("--chosen: missing; name the run.json with the chosen settings, of which a sweep varies one")
     chosen, _ = open_settings(arguments, method)
     parameter = arguments.parameter
     search = replace(search, grid={name: values for name, values in search.grid.items() if name != parameter})

@@ -1,7 +1,7 @@
 """Time the methods on one core, with a new process per method and repeat; compilation is timed separately.
 
-The processes run one after another, with the settings that were chosen for the method. The first repeat uses the split
-and the settings of the first seed, the second repeat those of the second seed, and so on.
+The processes run one after another, with the settings chosen for the method. The first repeat uses the split and the
+settings of the first seed, the second repeat those of the second seed, and so on.
 """
 
 import argparse
@@ -32,7 +32,7 @@ from vsebench.methods.base import Method, load_method, read_settings
 from vsebench.models import Model
 from vsebench.training import warm_up
 
-SHORT_FIT = 2.0  # seconds; shorter fits without epochs are timed the second time, since the first loads kernels
+SHORT_FIT = 2.0  # seconds; shorter fits without epochs are run twice, as the first run loads kernels
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,8 +43,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seeds", type=json.loads, required=True, help="JSON: the seed of each repeat")
     parser.add_argument("--variants", type=json.loads, required=True, help='JSON: {"variant": "module", ...}')
     parser.add_argument("--no-refit", action="store_true", help="train without the validation labels")
-    parser.add_argument("--epochs", type=int, required=True, help="timed epochs per repeat")
-    parser.add_argument("--to-best-epoch", action="store_true", help="also time as many epochs as were chosen")
+    parser.add_argument("--epochs", type=int, required=True, help="number of timed epochs per repeat")
+    parser.add_argument("--to-best-epoch", action="store_true", help="also time training up to the chosen epoch")
     parser.add_argument("--out", type=Path, required=True, help="timing.parquet to write")
 
 
@@ -90,7 +90,7 @@ def time_one(arguments: argparse.Namespace, seed: int, variant: str) -> list[dic
             clock.lap("fit")
         peak = peak_memory_bytes()
         image_with_most_labels = np.argmax(split.test.right.n_labels_of_row, keepdims=True).astype(np.int32)
-        # Load the kernel, which depends on whether images have one held-out label each or several.
+        # Load the kernel; which one depends on whether images have one held-out label each.
         rank(model, split.test.take(image_with_most_labels), features, pool, str(case))
         clock.lap(None)
         rank(model, split.test, features, pool, str(case))

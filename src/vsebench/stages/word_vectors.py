@@ -1,7 +1,7 @@
 """Find the word vectors of a data set's labels.
 
 The stage reads the file of words once and keeps the words that the labels need. docs/data.md (Word vectors of labels)
-describes its files.
+describes the files that it writes.
 """
 
 import argparse
@@ -86,7 +86,7 @@ def report_missing(
     count = f"{len(missing)} of {n_labels} labels of {arguments.dataset} have no word vector"
     message = f"{arguments.name}: {count}: {named}"
     if len(missing) == n_labels:
-        raise UserError(f"{message}; is it a file of another language or encoding?")
+        raise UserError(f"{message}; check the language and encoding of the file")
     if definition.missing == "error":
         file = f"config/word_vectors/{arguments.name}.yaml"
         raise UserError(f"{message}; add words for them under `aliases` in {file}, or set missing: leave_out there")
@@ -115,7 +115,7 @@ def rules_table(names: Sequence[str], label_vectors: Sequence[LabelVector]) -> p
 
 
 def coverage(label_vectors: Sequence[LabelVector], word_vectors: WordVectors) -> dict[str, Any]:
-    """Return the numbers of labels by rule and of labels that share a vector, and the rank of the matrix."""
+    """Return the number of labels by rule, the number of labels that share a vector, and the rank of the matrix."""
     rules = Counter(label.rule for label in label_vectors)
     sharing = Counter(vector.tobytes() for vector in word_vectors.vectors[word_vectors.known])
     return {

@@ -2,8 +2,7 @@
 
 An analysis is a module `evaluation/analyses/<name>.py`; the first line of its docstring is its help text. It defines
 SCHEMA, the columns of its table; READS, its input files; and `analyse`, which returns the table of a case. A run writes
-`results/<name>.parquet` only if a table, a figure or a claim of a paper reads it, and only for the methods that these
-name.
+`results/<name>.parquet` only if a table, figure or claim of a paper reads it, and only for the methods named there.
 """
 
 from collections.abc import Iterator, Sequence
@@ -36,11 +35,11 @@ class Reads:
     """The inputs of an analysis in addition to the split; the workflow produces them first."""
 
     model: tuple[str, ...] = ()  # files in the folder of each fitted model
-    decided: tuple[str, ...] = ()  # further files in this folder if a decision is analysed
+    decided: tuple[str, ...] = ()  # further files in that folder if a decision is analysed
     dataset: tuple[str, ...] = ()  # files in the folder of the processed data set
     features: bool = False  # whether the data set's features are read, if it has them
     siblings: bool = False  # whether the data set's siblings are read, if it has them
-    metrics: tuple[str, ...] = ()  # metrics that are loaded by their names
+    metrics: tuple[str, ...] = ()  # names of the metrics that the analysis computes
 
 
 @dataclass(frozen=True)
@@ -77,7 +76,7 @@ class AnalysedCase:
 
     case: Case
     decision: str  # the analysed decision; empty for the model without a decision
-    results: Path  # folder
+    results: Path  # the folder of results
     dataset: AnalysedDataset  # the tested data set
     is_first_seed: bool = True  # whether the seed is the first seed of the run
     methods: Sequence[str] = ()  # the methods that are analysed without a decision on the same task
@@ -100,7 +99,7 @@ class AnalysedCase:
 
     @cached_property
     def training(self) -> LabelMatrix:
-        """The training labels of the model."""
+        """The labels that the model was trained on."""
         return splits.load(self.case.split(self.results), refit=self.record["refit"]).final.labels
 
     @cached_property
@@ -121,7 +120,7 @@ class AnalysedCase:
 
     @cached_property
     def vectors(self) -> tuple[Matrix, Matrix] | None:
-        """Vectors without biases of test images, (q, factors), and labels, (n_labels, factors); None without any."""
+        """The vectors of test images, (q, factors), and labels, (n_labels, factors), without biases; None: none."""
         model = self.checked_model
         if not isinstance(model, Embedded):
             return None
@@ -142,7 +141,7 @@ class Analysis(Protocol):
     def analyse(self, case: AnalysedCase) -> pl.DataFrame | None:
         """Return the columns of SCHEMA except those that name the case, or None if there is nothing to analyse.
 
-        An unsupported kind of model raises a `UserError`.
+        A kind of model that the analysis does not support raises a `UserError`.
         """
 
 
@@ -157,6 +156,6 @@ def normalise_rows(vectors: Matrix) -> Matrix:
 
 
 def normalised_scores(scores: Matrix) -> Matrix:
-    """Return the scores minus the log of the sum of the exponentials of an image's scores, (n, n_labels)."""
+    """Subtract from each score the log of the sum of the exponentials of the image's scores, (n, n_labels)."""
     largest = scores.max(axis=1, keepdims=True)
     return np.asarray(scores - largest - np.log(np.exp(scores - largest).sum(axis=1, keepdims=True)))

@@ -1,4 +1,4 @@
-"""Write the first labels of models for a few test images, and mark the correct labels and their siblings."""
+"""List the labels that models rank first for a few test images, and mark the correct labels and their siblings."""
 
 import polars as pl
 
@@ -12,7 +12,7 @@ SCHEMA: Schema = CASE | {
     "rank": pl.Int32,
     "label": pl.String,
     "right": pl.Boolean,
-    "sibling": pl.Boolean,  # held-out label or sibling of one; null if the data set has no siblings
+    "sibling": pl.Boolean,  # whether it is a held-out label or a sibling of one; null without siblings
 }
 READS = Reads(model=("ranks.parquet", "lists.parquet"), dataset=("labels.parquet", "images.parquet"), siblings=True)
 PAIR = ["image", "label"]
@@ -34,7 +34,7 @@ def analyse(case: AnalysedCase) -> pl.DataFrame:
 
 
 def mark_correct(lists: pl.DataFrame, right: pl.DataFrame, siblings: pl.DataFrame | None) -> pl.DataFrame:
-    """Add to lists the Boolean columns right (held out) and sibling (held out, or a sibling of a held-out label).
+    """Add the Boolean columns `right` (held-out label) and `sibling` (held-out label or a sibling of one) to lists.
 
     `lists` and `siblings` are the tables LISTS and SIBLINGS of `core.schemas`, `right` contains the held-out labels
     (image, label). Images without a held-out label are left out. Without `siblings`, the column sibling is null.

@@ -1,4 +1,4 @@
-"""Compute the full-sample loss of VSE-fs for embeddings on their training labels."""
+"""Compute the full-sample loss of VSE-fs for embeddings, on the labels that they were trained on."""
 
 from collections.abc import Sequence
 
@@ -15,14 +15,14 @@ from vsebench.models import Embeddings
 SCHEMA: Schema = CASE | {"beta_0": pl.Float64, "loss": pl.Float64}  # loss per positive
 READS = Reads(model=("model.npz", "run.json"))
 BETAS = [1.0, 2.0, 4.0, 16.0, 128.0]  # values of beta_0
-PAIRS = 1 << 16  # pairs whose vectors are in memory at the same time
+PAIRS = 1 << 16  # number of pairs whose vectors are in memory at the same time
 ROUNDING = 1e-14  # a variance below this share of the mean square counts as 0
 
 
 def analyse(case: AnalysedCase) -> pl.DataFrame:
     model = case.model
     if not isinstance(model, Embeddings):
-        raise UserError(f"{case}: the model has no image vectors; name another method in the paper's file")
+        raise UserError(f"{case}: the model has no image vectors; in the paper's file, name a method that has them")
     extends = case.record["module"] == "vse_fs"  # the vector of an image contains the vectors of its labels
     gamma = case.record["selection"]["settings"]["gamma"] if extends else 0.0
     losses = full_sample_losses(model.image, model.label, case.training, BETAS, gamma)
@@ -34,7 +34,7 @@ def full_sample_losses(
 ) -> list[float]:
     """Return the full-sample loss per positive for each beta_0, minimised over a shift and a scale of the scores.
 
-    With the scores x_ic and b = beta_0 / M it is the minimum over a and s of
+    With the scores x_ic, M labels and b = beta_0 / M, the loss is the minimum over a and s of
 
         sum over positives (1 - a - s x_ic)^2 + b sum over all other pairs (a + s x_ic)^2,
 

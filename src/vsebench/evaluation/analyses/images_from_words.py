@@ -1,4 +1,4 @@
-"""Rank the test images for each label, and list the first images: retrieval of images by a word.
+"""Rank the test images for each label, and list the images ranked first: retrieval of images by a word.
 
 Images are ranked by score, and also by cosine if the model has vectors of images and labels. Tasks with known test
 images are skipped, because a model would find an image by its other labels.
@@ -18,16 +18,16 @@ from vsebench.data.problem import Mask, Matrix
 from vsebench.evaluation.analyses.base import AnalysedCase, Reads, normalise_rows
 
 SCHEMA: Schema = CASE | {
-    "by": pl.String,  # "score" or "cosine" of the vectors of image and label
+    "by": pl.String,  # "score", or "cosine" of the image's and the label's vector
     "label": pl.String,
-    "images": pl.Int32,  # test images with the label
+    "images": pl.Int32,  # number of test images with the label
     "average_precision": pl.Float64,
     "r_precision": pl.Float64,
     "first": pl.List(pl.String),  # ids of the first ten images
     "hits": pl.List(pl.Boolean),  # whether these images have the label
 }
 READS = Reads(model=("model.npz",), dataset=("labels.parquet", "images.parquet"), features=True)
-SHOWN = 10  # images listed per word
+SHOWN = 10  # number of images listed per word
 RETRIEVED: Schema = {
     "label": pl.Int32,
     "images": pl.Int32,
@@ -61,7 +61,7 @@ def cosines(images: Matrix, labels: Matrix) -> Matrix:
 def retrieve(scores: Matrix, right: Mask, candidates: Mask) -> pl.DataFrame:
     """Rank the images for each candidate label that some image has.
 
-    Among images with equal scores, those without the label come first, both in ascending order.
+    Among images with equal scores, images without the label come first; each group is in ascending order.
 
     Parameters
     ----------
@@ -71,8 +71,8 @@ def retrieve(scores: Matrix, right: Mask, candidates: Mask) -> pl.DataFrame:
 
     Returns
     -------
-    label; images, the number R with the label; average_precision; r_precision, the share of the first R images that
-    have the label; first, the first ten images as rows of `scores`; hits, whether these images have the label.
+    A table: label; images, the number R of images with it; average_precision; r_precision, the share of the first R
+    images that have it; first, the first ten images as row numbers of `scores`; hits, whether these have the label.
     """
     rows = []
     for label in np.flatnonzero(right.any(axis=0) & candidates):

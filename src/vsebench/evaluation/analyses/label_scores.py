@@ -11,7 +11,7 @@ from vsebench.evaluation.reading import read_sets
 SCHEMA: Schema = CASE | {
     "decision": pl.String,
     "label": pl.String,
-    "images": pl.Int32,  # test images with the label
+    "images": pl.Int32,  # number of test images with the label
     "precision": pl.Float64,
     "recall": pl.Float64,
     "f1": pl.Float64,
@@ -20,7 +20,7 @@ READS = Reads(model=("ranks.parquet", "lists.parquet"), decided=("decisions.parq
 
 
 def analyse(case: AnalysedCase) -> pl.DataFrame:
-    """Return a row for each label in ascending order; a value is 0 if its divisor is 0."""
+    """Return a row for each label in ascending order; a ratio is 0 if its divisor is 0."""
     sets = read_sets(case.case, case.decision, case.results)
     hits, predicted, right = (counts[0] for counts in sets.of_labels(np.ones((sets.n_images, 1))))
     return pl.DataFrame(

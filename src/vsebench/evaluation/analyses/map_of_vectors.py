@@ -1,7 +1,7 @@
 """Project the vectors of test images and labels onto a plane, for a figure.
 
 The plane is spanned by the first two principal components of the image vectors. Tasks with known test images, models
-without vectors, and all seeds but the first are skipped.
+without vectors and all seeds except the first are skipped.
 
 Source: Ni and others, "Sampled image tagging and retrieval methods on user generated content", figure 5, which uses
 t-SNE. Principal components are reproducible, have no settings, and are a linear map of the vectors.
@@ -44,7 +44,7 @@ def project(images: Matrix, labels: Matrix) -> tuple[Matrix, Matrix]:
 
     All vectors are first scaled to length 1, as for a cosine (zero vectors are unchanged), and the mean of the images
     is subtracted. The sign of a component is reproducible: the sum over the labels is not negative.
-    From (q, factors) and (n_labels, factors), at least two factors, follow (q, 2) and (n_labels, 2) float64.
+    `images` is (q, factors), `labels` (n_labels, factors), with two factors or more; returns (q, 2) and (n_labels, 2).
     """
     images, labels = normalise_rows(images).astype(np.float64), normalise_rows(labels).astype(np.float64)
     mean = images.mean(axis=0)

@@ -12,7 +12,7 @@ from vsebench.models import Embedded
 
 SCHEMA: Schema = CASE | {
     "label": pl.String,
-    "frequency": pl.Int32,  # number of images with the label
+    "frequency": pl.Int32,  # number of training images with the label
     "siblings": pl.Int32,  # number of siblings of the label; null if the data set has no siblings
     "n_labels": pl.Int32,
     "rank": pl.Int32,
@@ -21,12 +21,12 @@ SCHEMA: Schema = CASE | {
     "sibling": pl.Boolean,  # null if the data set has no siblings
 }
 READS = Reads(model=("model.npz",), dataset=("labels.parquet",), siblings=True)
-NEAREST = 9  # neighbours per label
+NEAREST = 9  # number of neighbours per label
 
 
 def analyse(case: AnalysedCase) -> pl.DataFrame:
     if not isinstance(case.model, Embedded):
-        raise UserError(f"{case}: the model has no label vectors; name another method in the paper's file")
+        raise UserError(f"{case}: the model has no label vectors; in the paper's file, name a method that has them")
     labels, siblings = case.dataset.labels.select("label", "name", "frequency"), case.dataset.siblings
     # If a second data set is used for training only, its additional labels come last.
     order, cosines = nearest(case.model.label[: labels.height])

@@ -1,7 +1,7 @@
-"""Compute precision-recall curves over all pairs of a test image and a label, with scores compared across images.
+"""Compute precision-recall curves over all pairs of a test image and a label, comparing scores across images.
 
-A ranking loss does not determine the level of an image's scores. So each curve is also computed from normalised scores:
-the log of the sum of the exponentials of an image's scores is subtracted from each of them.
+A ranking loss does not determine the level of an image's scores. Therefore each curve is also computed from normalised
+scores: the log of the sum of the exponentials of an image's scores is subtracted from each of them.
 
 Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, figure 3,
 as in the authors' code.
@@ -35,10 +35,10 @@ def analyse(case: AnalysedCase) -> pl.DataFrame:
 
 
 def pooled_precision(scores: NDArray[np.float32], right: Mask) -> pl.DataFrame:
-    """Return the precision at the first position that reaches each level of recall, and the average precision.
+    """Return the precision at the first position where recall reaches each level, and the average precision.
 
-    `scores` and `right` contain a number for each pair of an image and a label that is not known. Pairs with equal
-    scores are all at the last of their positions, as in scikit-learn's `average_precision_score`.
+    `scores` and `right` contain one value per pair of an image and a label that is not known. Pairs with equal
+    scores all have the last of their positions, as in scikit-learn's `average_precision_score`.
     """
     order = np.argsort(-scores, axis=None, kind="stable")
     ranked, hits = scores.reshape(-1)[order], np.cumsum(right.reshape(-1)[order])

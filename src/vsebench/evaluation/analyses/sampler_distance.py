@@ -1,4 +1,4 @@
-"""Compute the total variation distance of the negative sampling of fitted VSE-ens models from sampling by rank."""
+"""Compute the total variation distance between the negative sampling of fitted VSE-ens models and sampling by rank."""
 
 import numpy as np
 import polars as pl
@@ -17,13 +17,13 @@ SCHEMA: Schema = CASE | {
     "uniform": pl.Float64,  # distance of uniform draws
 }
 READS = Reads(model=("model.npz", "run.json"))
-IMAGES = 500  # evenly spread over the images with a training label
+IMAGES = 500  # number of images to use, evenly spread over the images with a training label
 
 
 def analyse(case: AnalysedCase) -> pl.DataFrame:
     model, settings = case.model, case.record["selection"]["settings"]
     if not isinstance(model, Embeddings) or "rank_scale" not in settings:
-        raise UserError(f"{case}: the method is not vse_ens; name another method in the paper's file")
+        raise UserError(f"{case}: the method is not vse_ens; in the paper's file, name a variant of vse_ens")
     known = np.flatnonzero(case.training.n_labels_of_row)
     images = known[np.unique(np.linspace(0, len(known) - 1, IMAGES).astype(np.int32))].astype(np.int32)
     of_lists, of_uniform = distances(model.image[images], model.label, settings["rank_scale"] * len(model.label))
@@ -31,7 +31,7 @@ def analyse(case: AnalysedCase) -> pl.DataFrame:
 
 
 def distances(images: Matrix, labels: Matrix, rank_scale: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the distances of two samplers from the rank sampler for each image, without the rejection of positives.
+    """Return the distances between two samplers and the rank sampler for each image; positives are not rejected.
 
     The rank sampler orders the labels by <v_i, v_c> and draws the label at rank r, counted from 0, with probability
     proportional to exp(-r / lambda) (Eq. 5). VSE-ens draws a factor f with probability proportional to |v_if| sigma_f,

@@ -1,12 +1,12 @@
 """Correlate the predicted thresholds of each label with the difficulty of its images.
 
-The difficulty is 1 - sigmoid(score) of a reference: a method whose scores are log odds, such as binary cross-entropy or
-the oracle of simulated labels. Only test images with the label are used, because easy images without the label get high
-thresholds.
+The difficulty is 1 - sigmoid(score), for a reference: a method whose scores are log odds, such as binary
+cross-entropy or the oracle of simulated labels. Only test images with the label are used, because easy images without
+the label get high thresholds.
 
 A ranking loss does not determine the level of an image's scores f: f + c and thresholds + c give the same label sets.
-So the thresholds are correlated as predicted, as in the paper, and minus three levels of the image's scores: their
-mean, the log of the sum of their exponentials, and their largest.
+The thresholds are therefore correlated as predicted, as in the paper, and after subtracting three levels of the image's
+scores: their mean, the log of the sum of their exponentials, and their maximum.
 
 Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, figure 4, which
 shows images of a class in the order of their thresholds.
@@ -23,9 +23,9 @@ from vsebench.evaluation.analyses.base import AnalysedCase, Reads
 SCHEMA: Schema = CASE | {
     "decision": pl.String,
     "reference": pl.String,  # the method whose scores define the difficulty of an image for a label
-    "form": pl.String,  # raw: the thresholds as predicted; minus_mean, minus_log_sum and minus_largest: minus a level
+    "form": pl.String,  # raw: as predicted; minus_mean, minus_log_sum, minus_largest: after subtracting a level
     "label": pl.String,
-    "images": pl.Int32,  # test images with the label
+    "images": pl.Int32,  # number of test images with the label
     "correlation": pl.Float64,  # Spearman's correlation of threshold and difficulty over these images
 }
 INVARIANT = ("minus_mean", "minus_log_sum", "minus_largest")  # forms that do not depend on the level of the scores

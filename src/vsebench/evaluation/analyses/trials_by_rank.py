@@ -1,4 +1,4 @@
-"""Draw the trials of WARP on the scores of fitted models, beside the bound that the paper states for their number."""
+"""Simulate WARP's trials on the scores of fitted models; compare their number with the bound that the paper states."""
 
 import numpy as np
 import polars as pl
@@ -15,18 +15,18 @@ from vsebench.kernels.vectors import LANES, aligned, padded_size
 SCHEMA: Schema = CASE | {
     "image": pl.Int32,
     "label": pl.Int32,
-    "violators": pl.Int64,  # labels that the image does not carry and that violate the margin: the rank in the bound
-    "scores": pl.Float64,  # scores that a step computed: of the label and of each trial, mean over the steps
-    "bound": pl.Float64,  # 1 + min(n / violators, n), n the number of labels that the image does not carry
+    "violators": pl.Int64,  # number of the image's negatives that violate the margin: the rank in the bound
+    "scores": pl.Float64,  # mean number of scores that a step computes, for the label and for each trial
+    "bound": pl.Float64,  # 1 + min(n / violators, n), where n is the image's number of negatives
 }
 READS = Reads(model=("model.npz",), features=True)
-IMAGES = 500  # evenly spread over the test images
+IMAGES = 500  # number of images to use, evenly spread over the test images
 STEPS = 100  # number of steps drawn for each label of an image
 
 
 def analyse(case: AnalysedCase) -> pl.DataFrame:
     if case.vectors is None:
-        raise UserError(f"{case}: the model has no vectors; name another method in the paper's file")
+        raise UserError(f"{case}: the model has no vectors; in the paper's file, name a method that has them")
     images, labels = case.vectors
     chosen = np.unique(np.linspace(0, len(images) - 1, IMAGES).astype(np.int32))
     found = trials_of_labels(images[chosen], labels, case.test.right.rows(chosen), case.case.seed)
@@ -41,7 +41,7 @@ def trials_of_labels(images: Matrix, labels: Matrix, carried: LabelMatrix, seed:
     images : (n, K) float32
     labels : (n_labels, K) float32
     carried : the labels of the images, n rows
-    seed : of the draws
+    seed : seed of the draws
     """
     rows, positives = carried.image_of_pair, carried.label_of_pair
     scores = images @ labels.T
@@ -60,7 +60,7 @@ def trials_of_labels(images: Matrix, labels: Matrix, carried: LabelMatrix, seed:
 
 
 def padded(vectors: Matrix) -> Matrix:
-    """Return the vectors with zeros up to the number of factors that kernels need."""
+    """Return the vectors with zeros appended up to the number of factors that kernels need."""
     filled = aligned(len(vectors), padded_size(vectors.shape[1]))
     filled[:, : vectors.shape[1]] = vectors
     return filled

@@ -31,9 +31,9 @@ class Scored:
     """Images with the outputs of a model."""
 
     scores: Matrix  # (n, n_labels)
-    vectors: Matrix  # (n, d), the input of a trained decision: the model's image vectors, or the scores if it has none
+    vectors: Matrix  # (n, d), input of a trained decision: the model's image vectors, or else the scores
     features: Callable[[], Rows | None] = lambda: None  # returns the raw features, (n, d), if the method reads them
-    thresholds: Matrix | None = None  # (n, n_labels), of a model that was trained with thresholds
+    thresholds: Matrix | None = None  # (n, n_labels), thresholds of a model that was trained to predict them
 
     def above(self, threshold: float | Matrix) -> Mask:
         """Return the labels that score above a threshold: a number, or an array that is broadcast to the scores."""
@@ -42,21 +42,21 @@ class Scored:
 
 @dataclass(frozen=True, kw_only=True)
 class Labelled(Scored):
-    """Images whose labels are known."""
+    """Images with the outputs of a model and their labels."""
 
     right: Mask  # (n, n_labels)
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """The context in which a decision is fitted."""
+    """What a decision is tuned for, and the other inputs of its fit."""
 
     tuned_for: str | None  # the metric of label sets that is optimised on the validation images, if any
     seed: int  # seed of all random numbers
-    label_distribution: Mapping[str, NDArray[Any]] | None = None  # for oracles: the arrays `Problem.truth`
+    label_distribution: Mapping[str, NDArray[Any]] | None = None  # for oracles: the arrays of `Problem.truth`
 
     def value(self, predicted: Mask, right: Mask) -> float:
-        """Return the metric `tuned_for` of predicted label sets, (n, n_labels) bool, negated if lower is better."""
+        """Return the metric `tuned_for` of predicted label sets, (n, n_labels) bool, negated if smaller is better."""
         assert self.tuned_for is not None
         value = LabelSets.of_masks(predicted, right).value(self.tuned_for)
         return -value if load_metric(self.tuned_for).lower_is_better else value
@@ -68,14 +68,14 @@ class Decision(ABC):
     settings_type: ClassVar[type[DecisionSettings]] = DecisionSettings
     # Inputs in addition to the scores: "label_distribution" (of simulated data), "thresholds" (of the model).
     needs: ClassVar[frozenset[str]] = frozenset()
-    trains: ClassVar[bool] = False  # whether it is trained on the model's training images; if not, `fit` gets none
+    trains: ClassVar[bool] = False  # whether it is trained on the model's training images; if not, `fit` receives none
     tunes: ClassVar[bool] = False  # whether it optimises the metric `tuned_for` of its configuration
 
     def __init__(self, tuning: Tuning, settings: Any) -> None:
         self.tuning, self.settings = tuning, settings
 
     def fit(self, first: Labelled, valid: Labelled) -> dict[str, Any]:
-        """Train on the model's training images `first`, tune on other images, `valid`, and return the parameters.
+        """Train on the model's training images, `first`, tune on other images, `valid`, and return the parameters.
 
         By default, there is nothing to fit.
         """
@@ -98,7 +98,7 @@ class ThresholdDecision(Decision):
 
 
 def load_decision(name: str) -> type[Decision]:
-    """Return the class that a module of this package has under this name in `DECISIONS`.
+    """Return the class that a module of this package lists under this name in `DECISIONS`.
 
     An unknown name raises a `UserError`.
     """
@@ -110,6 +110,6 @@ def load_decision(name: str) -> type[Decision]:
 
 
 def make_decision(name: str, tuning: Tuning, settings: Mapping[str, Any], where: str) -> Decision:
-    """Return a decision with its settings; a mistake in these raises a `UserError` that begins with `where`."""
+    """Return a decision with its settings; wrong settings raise a `UserError` that begins with `where`."""
     kind = load_decision(name)
     return kind(tuning, check(kind.settings_type, dict(settings), where))

@@ -23,7 +23,7 @@ class BestPossibleSettings(DecisionSettings):
 
 
 class BestPossible(Decision):
-    """An oracle that uses no scores; the goal `label_count` is the upper bound for predicted numbers of labels."""
+    """An oracle that uses no scores; the goal `label_count` bounds what predicted numbers of labels can reach."""
 
     settings_type = BestPossibleSettings
     needs = frozenset({"label_distribution"})

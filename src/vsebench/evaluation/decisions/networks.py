@@ -25,10 +25,10 @@ class HeadSettings(DecisionSettings, LayerSettings):
 
     hidden: tuple[Annotated[int, Field(ge=1)], ...] = Field(default=(100, 10), strict=False)
     learning_rate: float = Field(default=1e-3, gt=0)
-    epochs: int = Field(default=40, ge=1)  # maximum
+    epochs: int = Field(default=40, ge=1)  # maximum number of epochs
     patience: int = Field(default=5, ge=1)  # training stops after this many epochs without a better validation value
-    # Outputs of the fitted model that the network reads; `zeros` are as many numbers as `vectors`, all of them 0, so
-    # that its outputs are the same for all images.
+    # Outputs of the fitted model that the network reads; `zeros` replaces each number of `vectors` by 0, so that the
+    # network's outputs are the same for all images.
     inputs: Literal["vectors", "scores", "both", "zeros"] = "vectors"
 
 
@@ -51,7 +51,7 @@ class Head:
         ----------
         loss : returns the summed loss of images, given their outputs (m, n_outputs) and numbers (m,), and overwrites
             the outputs with the derivatives of the loss
-        value : returns the current value on the validation images; larger is better
+        value : returns the network's current value on the validation images; larger is better
         """
         inputs = self.inputs(first)
         start, order, dropout = (
@@ -86,20 +86,20 @@ class Head:
 
 class LabelCountSettings(HeadSettings):
     smallest: int | None = Field(default=None, ge=0)  # none: 0 if a training image has no label, otherwise 1
-    largest: int | None = Field(default=None, ge=1)  # none: the number that 99.5 % of the training images do not exceed
+    largest: int | None = Field(default=None, ge=1)  # none: 99.5 % of the training images have no more
 
     @model_validator(mode="after")
     def _in_order(self) -> "LabelCountSettings":
         if self.smallest is not None and self.largest is not None and self.smallest > self.largest:
-            raise PydanticCustomError("order", "smallest: must not be above largest")
+            raise PydanticCustomError("order", "smallest: must not be larger than `largest`")
         return self
 
 
 class LabelCount(Decision):
     """The first k labels of an image's list, with the number k that the network finds the most probable.
 
-    The output is a softmax over the numbers from `smallest` to `largest`, to which numbers outside are clipped; in the
-    paper, they are 1 to 4. The epoch is chosen by the mean absolute error of the number on the validation images.
+    The output is a softmax over the numbers from `smallest` to `largest` (1 to 4 in the paper); true numbers outside
+    this range are clipped to it. The epoch is chosen by the mean absolute error of the number on the validation images.
     """
 
     settings_type = LabelCountSettings
@@ -136,16 +136,16 @@ class LabelCount(Decision):
 
 
 class ClassThresholdSettings(HeadSettings):
-    # Units of each hidden layer, as multiples of the number of labels as in the authors' code; replaces `hidden`.
+    # Size of each hidden layer, as a multiple of the number of labels as in the authors' code; replaces `hidden`.
     hidden_per_label: tuple[Annotated[int, Field(ge=1)], ...] | None = Field(default=None, strict=False)
 
 
 class ClassThreshold(ThresholdDecision):
-    """The labels that score above a threshold per image and label, which the network predicts.
+    """The labels that score above a threshold, which the network predicts for each image and label.
 
         L = -sum over labels k of y_k log s_k + (1 - y_k) log(1 - s_k),   s_k = sigmoid(f_k(x) - t_k(x)),   f fixed
 
-    This is Eq. 15 and 16 of the paper with the minus sign applied to both terms and the label index in both. The epoch
+    This is Eq. 15 and 16 of the paper, with the minus sign and the label index applied to both terms. The epoch
     is chosen by the metric that the decision is tuned for.
     """
 

@@ -1,4 +1,4 @@
-"""Decisions by thresholds of the scores, or by their order; none of them trains a network."""
+"""Decisions that use thresholds on the scores or the order of the scores; none of them trains a network."""
 
 from typing import Any, Literal
 
@@ -15,7 +15,7 @@ HALVINGS = 60  # number of halvings of the interval that contains a threshold
 
 
 class Own(ThresholdDecision):
-    """The labels that score above the thresholds that the model predicts, if it is trained with some (`lsep_joint`)."""
+    """The labels that score above the model's own thresholds, if it is trained to predict some (`lsep_joint`)."""
 
     needs = frozenset({"thresholds"})
 
@@ -25,7 +25,7 @@ class Own(ThresholdDecision):
 
 
 class ScoreAboveSettings(DecisionSettings):
-    threshold: float = 0.0  # labels that score above are chosen
+    threshold: float = 0.0  # labels with a higher score are chosen
 
 
 class ScoreAbove(Decision):
@@ -45,13 +45,13 @@ class ScoreAbove(Decision):
 
 class ThresholdSettings(DecisionSettings):
     steps: int = Field(default=50, ge=2)  # number of candidate thresholds, equally spaced
-    highest: int = Field(default=10, ge=1)  # number of each image's highest scores that the candidates span
+    highest: int = Field(default=10, ge=1)  # the candidates span this number of each image's highest scores
 
 
 class Threshold(Decision):
-    """One threshold for all labels and images, the best on the validation images; of equal ones, the smallest.
+    """One threshold for all labels and images, the best on the validation images (the smallest if several are).
 
-    The candidates are those of the authors' code; in the paper they span all scores, most of which are too low.
+    The candidates are chosen as in the authors' code; in the paper they span all scores, most of which are too low.
     Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017,
     section 3.3.
     """
@@ -70,11 +70,11 @@ class Threshold(Decision):
 
 
 class TopKSettings(DecisionSettings):
-    largest: int = Field(default=10, ge=1)  # k is chosen between 1 and this number
+    largest: int = Field(default=10, ge=1)  # the largest k to try; the smallest is 1
 
 
 class TopK(Decision):
-    """The first k labels of every image, with the k that is best on the validation images; of equal ones, the smallest.
+    """The first k labels of every image, with the k that is best on the validation images, the smallest if several are.
 
     Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017,
     section 3.3; k is chosen as in the authors' code.
@@ -101,7 +101,7 @@ class Calibrated(Decision):
     """
 
     def fit(self, first: Labelled, valid: Labelled) -> dict[str, Any]:
-        # Snakemake imports this module, and this import takes a tenth of a second.
+        # Imported here, because Snakemake imports this module and importing scipy.optimize takes a tenth of a second.
         from scipy.optimize import minimize
 
         scores = valid.scores.astype(np.float64)
@@ -129,13 +129,13 @@ class ClassConstantsSettings(DecisionSettings):
 class ClassConstants(Decision):
     """A threshold for each label, the same for all images: a control for thresholds that depend on the image.
 
-    Those are Eq. 16 of Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017.
+    See Eq. 16 of Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017.
 
     With the goal `cross_entropy`, the threshold t_k of label k minimises the binary cross-entropy of f_k - t_k on the
     validation images. At this minimum, the probabilities sigmoid(f_k - t_k) sum to the number of images with the label.
     With the goal `f1`, the threshold maximises the label's F1 on the validation images, and so macro F1 (SCut: Yang, "A
-    study of thresholding strategies for text categorization", SIGIR 2001). A label that no validation image has is
-    never predicted; a label that all have is always predicted.
+    study of thresholding strategies for text categorization", SIGIR 2001). A label of no validation image is never
+    predicted; a label of all validation images is always predicted.
     """
 
     settings_type = ClassConstantsSettings
@@ -167,8 +167,8 @@ def best_for_cross_entropy(scores: NDArray[np.float64], right: Mask) -> NDArray[
 def best_for_f1(scores: NDArray[np.float64], right: Mask) -> NDArray[np.float64]:
     """Return the thresholds, (n_labels,), with the largest F1, for scores and labels (n, n_labels).
 
-    They lie half-way between two neighbouring scores, and of equal values the one that predicts the fewest images is
-    taken; a threshold that predicts all images lies below the smallest score.
+    Each lies half-way between two neighbouring scores, or below the smallest score if all images get the label. Among
+    equally good thresholds, the one that predicts the fewest images is taken.
     """
     order = np.argsort(-scores, axis=0, kind="stable")
     ranked = np.take_along_axis(scores, order, axis=0)

@@ -1,4 +1,4 @@
-"""Metrics, which are found by their names, and the values of metrics of ranks and lists."""
+"""Metrics, which are found by their names, and the computation of metrics from ranks and lists."""
 
 from collections.abc import Sequence
 
@@ -27,8 +27,8 @@ def with_ranks(ranks: pl.DataFrame) -> pl.DataFrame:
 def of_images(ranks: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     """Return metrics, a float64 column each, for the images with a held-out label in ascending order.
 
-    If every image has one held-out label, metrics are computed once for all images with the same rank, since there are
-    far fewer ranks than images.
+    If every image has one held-out label, metrics are computed once per rank, because there are far fewer ranks than
+    images.
     """
     if has_one_label_each(ranks):
         different = ranks.select(RANKED).unique(maintain_order=True)

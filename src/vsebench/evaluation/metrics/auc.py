@@ -9,7 +9,7 @@ class Auc(RankMetric):
     """The share of pairs of a held-out label and a negative that are in the right order.
 
     Without a cut-off, ties and misses count one half. With a cut-off k, it is the AUC of a list that is cut at k, as
-    evaluators of the LibRec family compute it and both VSE papers print it: a label after rank k counts one half, and
+    LibRec and related evaluators compute it and both VSE papers print it: a label after rank k counts one half, and
     ties count against the label. The cut AUC cannot exceed (1 + recall@k) / 2 and must not be compared with the full
     AUC.
     """

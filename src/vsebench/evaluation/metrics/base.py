@@ -54,7 +54,7 @@ class RankMetric(Metric):
 class ListMetric(Metric):
     """A metric of an image, from the first labels of its list and the siblings of its held-out labels.
 
-    It is left out if the data set does not state which labels are siblings.
+    The metric is left out if the data set does not state which labels are siblings.
     """
 
     takes_cutoff = "always"
@@ -69,7 +69,7 @@ class ListMetric(Metric):
 
 
 class LabelMetric(Metric):
-    """A metric of a label, from the ranks of the images with the label among all test images."""
+    """A metric of a label, from the ranks, among all test images, of the images with the label."""
 
     unit = "label"
 
@@ -79,9 +79,9 @@ class LabelMetric(Metric):
 
 
 class SeenMetric(Metric):
-    """A metric of all test images, from the recall of their seen labels and that of their unseen labels.
+    """A metric of all test images, from the recall of their seen labels and the recall of their unseen labels.
 
-    It is NaN where the test images have no seen label, or no unseen label, and the metric needs one.
+    It is NaN if the metric needs a seen or an unseen label and the test images have none.
     """
 
     takes_cutoff = "always"
@@ -90,8 +90,8 @@ class SeenMetric(Metric):
     def value(self, seen: Values, unseen: Values) -> Values:
         """Return the metric, (n,) float64, from recalls, (n,) float64 each, of the test images and of resamples.
 
-        A recall is the mean over the images with such a label of hits / such labels, where hits are those among the
-        first `cutoff` labels of the list.
+        A recall is the mean, over the images with a seen (or unseen) label, of the share of these labels that are among
+        the first `cutoff` labels of the list.
         """
 
 
@@ -108,13 +108,13 @@ class SetMetric(Metric):
     def value(self, hits: Values, predicted: Values, right: Values) -> Values:
         """Return the metric, (...) float64, from numbers of images per label, each (..., n_labels) float64.
 
-        `predicted` counts the images that a label is predicted for, `right` the images that have it, and `hits` the
+        `predicted` counts the images for which a label is predicted, `right` the images that have it, and `hits` the
         images in both.
         """
 
 
 class ImageSetMetric(Metric):
-    """A metric of an image's predicted label set; sets and images are those of a `SetMetric`."""
+    """A metric of an image's predicted label set; sets and images are as for `SetMetric`."""
 
     takes_cutoff = "optional"
 
@@ -122,27 +122,27 @@ class ImageSetMetric(Metric):
     def value(self, hits: Values, predicted: Values, right: Values) -> Values:
         """Return the metric of each image, (n,) float64, from its numbers of labels, each (n,) float64.
 
-        `hits` counts its labels that are predicted, `predicted` all predicted labels, and `right` all its labels.
+        `hits` counts the image's labels that are predicted, `predicted` all predicted labels, `right` all its labels.
         """
 
 
 def is_of_decision(name: str) -> bool:
-    """Return whether a metric is about the label sets of a decision, as `exact_match` and `macro_f1` are."""
+    """Return whether a metric measures the label sets of a decision, as `exact_match` and `macro_f1` are."""
     metric = load_metric(name)
     return isinstance(metric, SetMetric | ImageSetMetric) and metric.cutoff is None
 
 
 @cache
 def load_metric(name: str) -> Metric:
-    """Return the metric with a name such as "recall@10"; an unknown name raises a `UserError` that lists the known."""
+    """Return the metric with a name such as "recall@10"; an unknown name raises a `UserError` that lists all names."""
     plain, cutoff = _parts(name)
     metric = metric_class(plain)
     if metric.takes_cutoff == "always" and cutoff is None:
         raise UserError(f"the metric {name!r} needs a cut-off, such as {plain}@10")
     if metric.takes_cutoff == "never" and cutoff is not None:
-        raise UserError(f"the metric {plain!r} takes no cut-off")
+        raise UserError(f"the metric {plain!r} takes no cut-off; remove it")
     if issubclass(metric, SetMetric | ImageSetMetric | ListMetric) and int(cutoff or 0) > LARGEST_CUTOFF_OF_LISTS:
-        raise UserError(f"the metric {name!r}: lists end at rank {LARGEST_CUTOFF_OF_LISTS}")
+        raise UserError(f"the metric {name!r}: use a cut-off up to {LARGEST_CUTOFF_OF_LISTS}, where lists end")
     return metric(int(cutoff) if cutoff else None)
 
 

@@ -39,7 +39,7 @@ class CountError(ImageSetMetric):
 
 
 class HammingDistance(ImageSetMetric):
-    """The number of labels that are predicted wrongly: predicted and not right, or right and not predicted.
+    """The number of wrong labels: predicted but not right, or right but not predicted.
 
     Divided by the number of labels, it is the Hamming loss of scikit-learn. Source: Li, Song and Luo, "Improving
     pairwise ranking for multi-label image classification", CVPR 2017, Eq. 2.
@@ -53,7 +53,7 @@ class HammingDistance(ImageSetMetric):
 
 
 class SetSize(ImageSetMetric):
-    """The number of predicted labels, to be compared with the mean number of labels per image; not a quality."""
+    """The number of predicted labels, to be compared with the number of labels per image; not a measure of quality."""
 
     is_quality = False
     largest = inf

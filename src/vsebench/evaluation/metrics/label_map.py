@@ -1,7 +1,7 @@
-"""Mean average precision over labels, for which each label ranks all test images.
+"""Mean average precision over labels, in which all test images are ranked for each label.
 
-The precision at the n-th image with the label is n / (n + above + tied). Images without the label come before images
-with the label and the same score, which follow each other. Labels without a test image are left out.
+The precision at the n-th image with the label is n / (n + above + tied). Among images with the same score, images
+without the label come first. Labels without a test image are left out.
 """
 
 import polars as pl

@@ -56,7 +56,7 @@ class MacroF1(SetMetric):
 class MacroF1OfMeans(SetMetric):
     """The F1 of per-class precision and per-class recall, 2 P R / (P + R); never smaller than `macro_f1`.
 
-    Source: Makadia, Pavlovic and Kumar, "A new baseline for image annotation", ECCV 2008, as LEAR and FastTag print it.
+    Source: Makadia, Pavlovic and Kumar, "A new baseline for image annotation", ECCV 2008; used by LEAR and FastTag.
     """
 
     def value(self, hits: Values, predicted: Values, right: Values) -> Values:
@@ -77,7 +77,7 @@ class MacroF1OfPresent(SetMetric):
 
 
 class RecalledLabels(SetMetric):
-    """The share of all labels with a hit: N+ of LEAR's and FastTag's tables, divided by the number of labels."""
+    """The share of all labels with a hit: N+ in the tables of LEAR and FastTag, divided by the number of labels."""
 
     def value(self, hits: Values, predicted: Values, right: Values) -> Values:
         return mean_over_labels((hits > 0).astype(float))

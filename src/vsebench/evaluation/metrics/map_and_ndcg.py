@@ -1,4 +1,4 @@
-"""Average precision and discounted gain: metrics of a list to which earlier hits add more."""
+"""Average precision and discounted gain: metrics of a list in which earlier hits count more."""
 
 import polars as pl
 
@@ -8,10 +8,10 @@ from vsebench.evaluation.metrics.base import RankMetric, within
 class Map(RankMetric):
     """Mean average precision: the mean over an image's held-out labels of the precision at the label's rank.
 
-    The precision at a label is right / (right + above + tied): ties with negatives count against it, ties with other
-    held-out labels for it. Without a cut-off, this is the label ranking average precision (LRAP) of scikit-learn,
-    except that images without a label are left out. With a cut-off k, labels after rank k add 0, but the sum is still
-    divided by the number of held-out labels, as in trec_eval's map_cut.
+    The precision at a label is right / (right + above + tied): ties with negatives count against the label, ties with
+    other held-out labels count for it. Without a cut-off, this is the label ranking average precision (LRAP) of
+    scikit-learn, except that images without a label are left out. With a cut-off k, labels after rank k add 0, but the
+    sum is still divided by the number of held-out labels, as in trec_eval's map_cut.
     """
 
     takes_cutoff = "optional"
@@ -25,7 +25,7 @@ class Ndcg(RankMetric):
     """Normalised discounted cumulative gain: the sum of 1 / log2(1 + p) over hits at ranks p, divided by its maximum.
 
     The maximum, with all held-out labels at the top, is also cut at k. Source: Jarvelin and Kekalainen, ACM TOIS 20,
-    2002, with the discount of trec_eval.
+    2002; the discount is as in trec_eval.
     """
 
     takes_cutoff = "optional"

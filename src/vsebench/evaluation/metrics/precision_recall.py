@@ -1,4 +1,4 @@
-"""Precision, recall and F1 of the first k labels of an image's list; "hits" are the held-out labels among them.
+"""Precision, recall and F1 of the first k labels of an image's list; "hits" are the held-out labels among these k.
 
 Ties count against the label. Held-out labels that are excluded from the candidates (misses) are counted too.
 """
@@ -9,7 +9,7 @@ from vsebench.evaluation.metrics.base import RankMetric, within
 
 
 class Precision(RankMetric):
-    """Hits / k, even with fewer than k candidates; an image with fewer than k held-out labels cannot reach 1."""
+    """Hits / k, even if there are fewer than k candidates; below 1 for an image with fewer than k held-out labels."""
 
     takes_cutoff = "always"
 
@@ -29,7 +29,7 @@ class Recall(RankMetric):
 class F1(RankMetric):
     """The harmonic mean of precision and recall, 2 hits / (k + held-out labels).
 
-    The mean over images is the example-based F1 of the multi-label literature for sets of k labels.
+    Its mean over images is the example-based F1 of sets of k labels, as defined in the multi-label literature.
     """
 
     takes_cutoff = "always"

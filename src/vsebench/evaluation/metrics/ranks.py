@@ -1,4 +1,4 @@
-"""Metrics of the rank of an image's first or last held-out label; ties count against the label."""
+"""Metrics computed from the rank of an image's first or last held-out label; ties count against the label."""
 
 from math import inf
 
@@ -17,7 +17,7 @@ class ReciprocalRank(RankMetric):
 
 
 class OneError(RankMetric):
-    """1 if the first label of the list is wrong, 0 if it is right; smaller is better."""
+    """1 if the first label of the list is wrong, otherwise 0; smaller is better."""
 
     takes_cutoff = "never"
     lower_is_better = True

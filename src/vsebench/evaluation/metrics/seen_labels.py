@@ -1,12 +1,12 @@
-"""Recall at k of seen labels, of unseen labels, and the harmonic mean of the two, where both are ranked together.
+"""Recall at k of seen labels, of unseen labels, and the harmonic mean of both; all labels share one ranking.
 
     S = mean over the images with a seen held-out label of    (those among the first k) / (all of them)
     U = the same for unseen labels,    H = 2 S U / (S + U)
 
-Unseen labels are those that the protocol never trains. Ties, also those of two held-out labels, count against a label.
+Unseen labels are those that the protocol never trains. Ties count against a label, even between held-out labels.
 
 Source of H: Xian, Schiele and Akata, "Zero-shot learning - the good, the bad and the ugly", CVPR 2017, where images
-have one label and S and U are means over labels; the recall of several labels of an image is our choice.
+have one label, and S and U are means over labels; recall for images with several labels is our choice.
 """
 
 import numpy as np
@@ -29,7 +29,7 @@ class UnseenRecall(SeenMetric):
 
 
 class HarmonicRecall(SeenMetric):
-    """Harmonic mean of both recalls, H; 0 where both are 0, NaN where one is not defined."""
+    """Harmonic mean of both recalls, H; 0 if both are 0, NaN if one is undefined."""
 
     def value(self, seen: Values, unseen: Values) -> Values:
         both = seen + unseen

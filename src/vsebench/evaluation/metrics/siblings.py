@@ -3,8 +3,8 @@
     (1/k) sum over the first k labels l of  max over held-out labels y of S[l, y]
     S[l, y] = 1 if l = y or l and y have a common parent, else 0
 
-Ties are ordered as in lists: wrong labels, including siblings, come first. Lists with fewer than k labels are also
-divided by k.
+Labels with equal scores are ordered as in lists: wrong labels, including siblings, come first. Lists with fewer than k
+labels are also divided by k.
 
 Source: Weston, Bengio and Usunier, "Large scale image annotation", Machine Learning 81(1), 2010, with one label per
 image; the maximum over several labels is our choice.
@@ -16,7 +16,7 @@ from vsebench.evaluation.metrics.base import ListMetric, within
 
 
 class SiblingPrecision(ListMetric):
-    """A label with s siblings cannot reach more than min(k, 1 + s) / k."""
+    """For an image whose label has s siblings, the value is at most min(k, 1 + s) / k."""
 
     def value(self) -> pl.Expr:
         return (within(self.cutoff) & pl.col("related")).sum() / pl.lit(self.cutoff)

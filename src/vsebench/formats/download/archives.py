@@ -3,10 +3,10 @@
 A damaged or hostile archive gives a one-line error:
 
 - Members are chosen by name and read as bytes, so `..` or a leading slash in a name is harmless.
-- A member to read has to be a plain file (no link, device or sparse file) with a unique name.
-- `read_members` reads at most `MEMORY` bytes in all. A tar archive may unpack to `MEMORY` bytes or `RATIO` times its
-  own size, whichever is more, and a header may take `HEADER` bytes.
-- Compressed tar archives are read to the end, where the checksum is.
+- A member to be read must be a plain file (no link, device or sparse file) with a unique name.
+- `read_members` reads at most `MEMORY` bytes in all. A tar archive may unpack to at most `MEMORY` bytes or `RATIO`
+  times its own size, whichever is more, and a header may take at most `HEADER` bytes.
+- Compressed tar archives are read to the end, where the checksum is stored.
 """
 
 import bz2
@@ -28,7 +28,7 @@ from vsebench.core.errors import UserError
 
 MEMORY = 1 << 30  # bytes
 RATIO = 200  # the largest ratio among the official archives is 79
-HEADER = 1 << 20  # bytes; tarfile reads as much into memory as a header demands
+HEADER = 1 << 20  # bytes; tarfile reads into memory whatever size a header states
 BLOCK = 1 << 20
 
 Chooser = Callable[[str], bool]
@@ -59,8 +59,8 @@ def read_members(archive: Path, is_chosen: Chooser) -> dict[str, bytes]:
 def open_members(archive: Path, is_chosen: Chooser) -> Iterator[Iterator[tuple[str, IO[bytes]]]]:
     """Open the chosen files of a tar archive one after the other, for members that are too big for memory.
 
-    Yields an iterator over (full name, stream); read each stream before the next is taken. Raises a `UserError` like
-    `read_members`, also for damage that shows only while a stream is read, or at the end of the archive.
+    Yields an iterator over (full name, stream); read each stream before the next is taken. Raises a `UserError` in the
+    same cases as `read_members`, even if damage is found only while a stream is read or at the end of the archive.
     """
     with _explained(archive):
         unpacked = _Unpacked(archive)
@@ -77,7 +77,7 @@ def check_tar(path: Path, whole: bool) -> None:
     with _explained(path), _Unpacked(path) as unpacked:
         members = tarfile.TarFile(fileobj=unpacked)
         if members.next() is None:
-            raise tarfile.ReadError("it is empty")
+            raise tarfile.ReadError("it contains no file")
         while whole and _next(members) is not None:
             pass
         if whole:
@@ -116,12 +116,12 @@ class _Unpacked(io.RawIOBase):
         return self.stream.tell()
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Move to a position; skipped bytes count towards the limit too, since they have to be decompressed."""
+        """Move to a position; skipped bytes count towards the limit, because they too are decompressed."""
         self._check(offset)
         return self.stream.seek(offset, whence)
 
     def read(self, size: int = -1) -> bytes:
-        """Read at most `HEADER` bytes; only a header with a false length makes tarfile read more."""
+        """Read at most `HEADER` bytes; tarfile requests more only if a header states a false length."""
         if not 0 <= size <= HEADER:
             raise tarfile.ReadError("a header is too long")
         data = self.stream.read(size)
@@ -138,7 +138,7 @@ class _Unpacked(io.RawIOBase):
             pass
 
     def check_end(self, offset: int) -> None:
-        """Check that a block of zeros is at `offset`, as at the end of every tar archive, and read the rest."""
+        """Check that a block of zeros, which ends every tar archive, is at `offset`, and read the rest."""
         self.seek(offset)
         if self.read(tarfile.BLOCKSIZE) != bytes(tarfile.BLOCKSIZE):
             raise tarfile.ReadError("its end is missing")
@@ -150,7 +150,7 @@ class _Unpacked(io.RawIOBase):
 
 
 class _Member(io.RawIOBase):
-    """The stream of a member's bytes; damage of the archive raises a `UserError`."""
+    """The stream of a member's bytes; a damaged archive raises a `UserError`."""
 
     def __init__(self, stream: IO[bytes], archive: Path) -> None:
         self.stream, self.archive = stream, archive
@@ -191,7 +191,7 @@ def _check_member(archive: Path, name: str, seen: set[str], plain: bool) -> None
     if len(name.splitlines()) > 1:
         raise UserError(f"{archive}: {name!r}: the name contains a line break")
     if not plain:
-        raise UserError(f"{archive}: {name}: is not a plain file, but a link or something else")
+        raise UserError(f"{archive}: {name}: is not a plain file, but for example a link")
     if name in seen:
         raise UserError(f"{archive}: contains {name} more than once")
     seen.add(name)
@@ -213,7 +213,7 @@ def _read_zip(archive: Path, is_chosen: Chooser) -> dict[str, bytes]:
 
 
 def _too_big(archive: Path) -> UserError:
-    return UserError(f"{archive}: the files to read are larger than {MEMORY} bytes in all; is it the official archive?")
+    return UserError(f"{archive}: the files to read exceed {MEMORY} bytes in all; use the official archive")
 
 
 # Errors that the libraries raise for damaged archives, found by damaging archives (docs/reliability.md).
@@ -225,11 +225,11 @@ DAMAGE = (
 
 @contextmanager
 def _explained(archive: Path) -> Iterator[None]:
-    """Turn the errors that a missing or damaged archive raises into a `UserError`."""
+    """Turn errors caused by a missing or damaged archive into a `UserError`."""
     try:
         yield
     except FileNotFoundError:
-        raise UserError(f"{archive}: no such file; the download stage puts it there") from None
+        raise UserError(f"{archive}: no such file; run the download stage, which puts it there") from None
     except DAMAGE as error:
         reason = " ".join(str(error).split())
         raise UserError(f"{archive}: not a readable archive ({reason}); delete it and download it again") from None
@@ -238,7 +238,7 @@ def _explained(archive: Path) -> Iterator[None]:
 def by_basename(archive: Path, names: list[str]) -> dict[str, bytes]:
     """Read members by the last part of their name, in any folder of the archive.
 
-    Raises a `UserError` that names a member if it is missing or occurs more than once.
+    Raises a `UserError` that names a member that is missing or occurs more than once.
     """
     content: dict[str, bytes] = {}
     for name, data in read_members(archive, lambda name: name.rpartition("/")[2] in names).items():
@@ -250,12 +250,12 @@ def by_basename(archive: Path, names: list[str]) -> dict[str, bytes]:
     if missing:
         listed = ", ".join((name if name.isprintable() else ascii(name))[:80] for name in missing[:3])
         listed += " and others" if len(missing) > 3 else ""
-        raise UserError(f"{archive}: contains no {listed}; is it the official archive?")
+        raise UserError(f"{archive}: contains no {listed}; use the official archive")
     return content
 
 
 def read_json_member(archive: Path, name: str, kept: Collection[str]) -> Any:
-    """Parse a JSON file of an archive; its objects keep only the keys in `kept`, since all keys could take gigabytes.
+    """Parse a JSON file in an archive; objects keep only the keys in `kept`, because all keys could take gigabytes.
 
     Raises a `UserError` that names archive and file if the file is missing, or is not JSON without duplicate keys.
     """

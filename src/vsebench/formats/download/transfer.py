@@ -1,7 +1,7 @@
 """Fetch one file from one address, with retries, and resume after an interruption.
 
-The bytes fetched so far are in `<name>.part`. The notes `<name>.part.json` in the same folder contain their address and
-the version of the file there. Without notes, or if the server now has another version, the transfer starts over.
+The bytes fetched so far are in `<name>.part`. The notes in `<name>.part.json` contain their address and the version of
+the file at that address. Without notes, or if the server now has another version, the transfer starts over.
 """
 
 import json
@@ -21,7 +21,7 @@ from vsebench.core.storage import write_json
 ATTEMPTS = 4  # consecutive attempts without progress
 TIMEOUT = (10.0, 60.0)  # seconds to connect, and between two blocks
 WINDOW = 120.0  # seconds in which a source has to send at least LOWEST bytes
-LOWEST = 120 << 10  # bytes; at this pace, 1 KiB per second, a file of 100 MiB takes more than a day
+LOWEST = 120 << 10  # bytes; at this rate (1 KiB per second), 100 MiB take more than a day
 BLOCK = 1 << 18
 TEMPORARY_STATUS = {408, 416, 425, 429, 500, 502, 503, 504}
 
@@ -30,11 +30,11 @@ clock: Callable[[], float] = time.monotonic
 
 
 class TransferError(Exception):
-    """A transfer failed for good; the message states why in a few words."""
+    """Raised if a transfer failed for good; the message states why in a few words."""
 
 
 class TemporaryError(TransferError):
-    """A transfer failed, but may succeed when tried again."""
+    """Raised if a transfer failed but may succeed when tried again."""
 
 
 class _Pace:
@@ -50,7 +50,7 @@ class _Pace:
         self.bytes += size
         if clock() - self.since > WINDOW:
             if self.bytes < LOWEST:
-                raise TransferError(f"too slow, {self.bytes} bytes in {clock() - self.since:.0f} seconds")
+                raise TransferError(f"the source is too slow: {self.bytes} bytes in {clock() - self.since:.0f} seconds")
             self.restart()
 
 
@@ -70,7 +70,7 @@ def fetch(address: str, part: Path) -> None:
 
     A temporary failure is followed by a pause and a new attempt; the pauses double (1, 2, 4 s). `TransferError` is
     raised after `ATTEMPTS` consecutive attempts without new bytes, and for a source that sends less than `LOWEST` bytes
-    in `WINDOW` seconds; the bytes fetched so far are kept for the next time.
+    in `WINDOW` seconds; the bytes fetched so far are kept for the next call.
     """
     most, failures, pace = _size(part), 0, _Pace()
     while True:
@@ -91,7 +91,7 @@ def fetch(address: str, part: Path) -> None:
 def _attempt(address: str, part: Path, pace: _Pace) -> None:
     notes = _usable_notes(address, part)
     start = _size(part) if notes else 0
-    # Compressed transfer would change the bytes that are counted and checked.
+    # With compression, the transferred bytes would differ from those that are counted and checked.
     headers = {"Accept-Encoding": "identity", "User-Agent": "vsebench"}
     if start:
         headers["Range"] = f"bytes={start}-"
@@ -101,7 +101,7 @@ def _attempt(address: str, part: Path, pace: _Pace) -> None:
         with requests.get(address, headers=headers, stream=True, timeout=TIMEOUT) as response:
             total = _whole_size(response, start)
             if start and response.status_code == 416 and total == start:
-                return  # `part` was complete already
+                return  # `part` was already complete
             _check_status(response, part)
             if response.status_code == 206:
                 _check_range(response, part, start, total, notes)
@@ -112,9 +112,9 @@ def _attempt(address: str, part: Path, pace: _Pace) -> None:
     except requests.exceptions.SSLError:
         raise TransferError("its certificate is not valid") from None
     except (requests.Timeout, urllib3.exceptions.TimeoutError):
-        raise TemporaryError("no answer in time") from None
+        raise TemporaryError("the server did not answer in time") from None
     except (requests.ConnectionError, urllib3.exceptions.HTTPError):
-        broken = f"the connection broke at {_size(part)} bytes" if _size(part) > start else "no connection"
+        broken = f"the connection broke at {_size(part)} bytes" if _size(part) > start else "it cannot be reached"
         raise TemporaryError(broken) from None
     except requests.TooManyRedirects:
         raise TransferError("it redirects in a circle") from None
@@ -123,7 +123,7 @@ def _attempt(address: str, part: Path, pace: _Pace) -> None:
 
 
 def _usable_notes(address: str, part: Path) -> dict[str, Any]:
-    """Return the notes on `part` if its bytes are from this address, else an empty dict."""
+    """Return the notes on `part` if its bytes are from this address, otherwise an empty dict."""
     try:
         notes = json.loads(notes_path(part).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -133,7 +133,7 @@ def _usable_notes(address: str, part: Path) -> dict[str, Any]:
 
 
 def _check_status(response: requests.Response, part: Path) -> None:
-    if response.status_code == 416:  # the range does not exist, so the file has become shorter
+    if response.status_code == 416:  # the requested range does not exist: the file has become shorter
         discard(part)
     if response.status_code in TEMPORARY_STATUS:
         raise TemporaryError(f"HTTP {response.status_code}")
@@ -179,7 +179,7 @@ def _save(response: requests.Response, part: Path, start: int, notes: dict[str, 
                 bar.update(len(block))
                 pace.add(len(block))
     if notes["total"] is not None and _size(part) != notes["total"]:
-        raise TemporaryError(f"it ended at {_size(part)} of {notes['total']} bytes")
+        raise TemporaryError(f"the transfer ended after {_size(part)} of {notes['total']} bytes")
 
 
 def _progress(part: Path, start: int, total: int | None) -> "tqdm[Any]":

@@ -24,7 +24,7 @@ MAGIC = {
 
 
 class BadContentError(Exception):
-    """A file has the wrong content; the message states why in a few words."""
+    """Raised if a file has the wrong content; the message states why in a few words."""
 
 
 class Digest(NamedTuple):
@@ -38,8 +38,8 @@ class Digest(NamedTuple):
 def verify(path: Path, expected: SourceFile) -> Digest:
     """Check the content at `path` against the name, size and checksums of the file `expected`.
 
-    Raises `BadContentError` if the content is empty, does not match the ending of the name (some servers send an error
-    page with the status of a success), or has another size or checksum.
+    Raises `BadContentError` if the content is empty, does not match the extension of the name (some servers send an
+    error page with a success status), or has another size or checksum.
     """
     _check_kind(path, expected.name, whole=not (expected.size or expected.md5 or expected.sha256))
     digest = digest_of(path)
@@ -54,7 +54,7 @@ def verify(path: Path, expected: SourceFile) -> Digest:
 
 
 def digest_of(path: Path) -> Digest:
-    """Compute size and checksums in one pass."""
+    """Compute size and checksums in one pass over the file."""
     md5, sha256, size = hashlib.md5(usedforsecurity=False), hashlib.sha256(), 0
     with path.open("rb") as stream:
         while block := stream.read(1 << 20):
@@ -65,7 +65,7 @@ def digest_of(path: Path) -> Digest:
 
 
 def _check_kind(path: Path, name: str, whole: bool) -> None:
-    """Compare the content with the name; check the `whole` file if no checksum or size can show a missing end."""
+    """Compare the content with the name; if `whole`, read to the end, because no size or checksum is known."""
     with path.open("rb") as stream:
         head = stream.read(512).removeprefix(b"\xef\xbb\xbf").lstrip()
     if not head:
@@ -73,7 +73,7 @@ def _check_kind(path: Path, name: str, whole: bool) -> None:
     if WEB_PAGE.match(head) or (head.startswith(b"<?xml") and not name.endswith(".xml")):
         raise BadContentError(f"it is a web page, not {name}")
     if name.endswith((".zip", ".npz")) and not zipfile.is_zipfile(path):
-        raise BadContentError("it is not a zip archive, or not a complete one")
+        raise BadContentError("it is not a zip archive, or it is incomplete")
     if ".tar." in name or name.endswith((".tar", ".tgz")):
         with _refused("it is not a tar archive"):
             check_tar(path, whole=False)

@@ -5,8 +5,8 @@
     table     the columns `image` (id) and `file` (a path relative to the table's folder), in the order of the rows;
               formats as in `table.py`
 
-The id of an image in a folder or an archive is its path there, such as 1000/1000.jpeg, with or without the ending as
-the caller chooses. Hidden files, and files whose ending is not in `SUFFIXES`, are left out and counted.
+The id of an image in a folder or an archive is its path there, such as 1000/1000.jpeg, with or without extension, as
+the caller chooses. Hidden files and files with an extension that is not in `SUFFIXES` are left out and counted.
 """
 
 import os
@@ -30,9 +30,9 @@ class ImageFiles:
     Attributes
     ----------
     ids : ids of the images, without duplicates
-    marks : size and modification time of each image's file, as a text that differs once the file has changed
-    contents : a function that takes ascending image numbers and yields the bytes of each of these images; for a file
-        that cannot be read it yields the error
+    marks : size and modification time of each image's file, as a text that changes when the file changes
+    contents : a function that takes ascending image numbers and yields the bytes of each image, or the error if a file
+        cannot be read
     left_out : number of files that are not images
     """
 
@@ -59,16 +59,16 @@ def open_images(path: Path, suffixes: Suffixes) -> ImageFiles:
     else:
         images = _of_archive(path, suffixes)
     if not images.ids:
-        raise UserError(f"{path}: contains no image; names of images end in {', '.join(sorted(SUFFIXES))}")
+        raise UserError(f"{path}: contains no image file; their names must end in {', '.join(sorted(SUFFIXES))}")
     for image in images.ids:
         if image != image.strip() or "\n" in image or "\r" in image or not _is_unicode(image):
-            raise UserError(f"{path}: {image!r}: an id is Unicode text without line breaks and without space around it")
+            raise UserError(f"{path}: {image!r}: an id must be Unicode text without line breaks or surrounding space")
     check_unique(images.ids, str(path), "image")
     return images
 
 
 def folders_of(path: Path) -> list[Path]:
-    """Return a folder and all its subfolders; adding or removing a file changes the modification time of its folder."""
+    """Return a folder and all subfolders; adding or removing a file changes the modification time of its folder."""
     return sorted(Path(folder) for folder, _, _ in os.walk(path))
 
 
@@ -133,7 +133,7 @@ def _id_of(path: PurePath, suffixes: Suffixes) -> str:
 def _is_unicode(text: str) -> bool:
     try:
         text.encode()
-    except UnicodeEncodeError:  # a file name whose bytes are not text
+    except UnicodeEncodeError:  # the bytes of the file name are not text
         return False
     return True
 

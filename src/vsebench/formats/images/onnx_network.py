@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from vsebench.core.errors import UserError, missing_package, one_line
 
-SIDE = 224  # height or width in pixels, if the file leaves it free
-WEIGHTS_ELSEWHERE = b"\n\x08location\x12"  # occurs in an ONNX file whose tensors are stored in another file
+SIDE = 224  # height or width in pixels, if the file does not fix it
+WEIGHTS_ELSEWHERE = b"\n\x08location\x12"  # marks an ONNX file whose tensors are in another file
 
 
 class Network:
@@ -39,7 +39,7 @@ class Network:
         except OSError as error:
             raise UserError(f"{path}: {error.strerror}") from None
         if WEIGHTS_ELSEWHERE in content:
-            raise UserError(f"{path}: its weights are in another file; save the network as one file")
+            raise UserError(f"{path}: its weights are in another file; save the network as a single file")
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         options.log_severity_level = 3  # errors only; they are raised as exceptions too
@@ -61,7 +61,7 @@ class Network:
         free = [not isinstance(size, int) for size in shape]  # a free dimension has a name instead of a number
         if len(shape) != 4 or inputs[0].type != "tensor(float)" or not (free[1] or shape[1] == 3):
             actual = ", ".join(f"{node.name} {tuple(node.shape)} {node.type}" for node in inputs) or "none"
-            raise UserError(f"{self.path}: its input should be (n, 3, height, width) of float32; it has {actual}")
+            raise UserError(f"{self.path}: its input must be (n, 3, height, width) float32, but is {actual}")
         self._input = inputs[0].name
         self._batch = None if free[0] else shape[0]  # a network can have a fixed number of images per batch
         self.height, self.width = (SIDE if free[i] else shape[i] for i in (2, 3))

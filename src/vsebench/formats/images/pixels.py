@@ -1,7 +1,7 @@
 """Convert the bytes of an image file to the input of a network.
 
-docs/features.md states the steps. Floating-point pixels are refused, since their range is not known. Pillow's filters
-average over all source pixels of a target pixel (antialias).
+docs/features.md states the steps. Floating-point pixels are refused because their range is unknown. Pillow's filters
+average over all source pixels that a target pixel covers (antialiasing).
 """
 
 import io
@@ -15,13 +15,13 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 from vsebench.config.dataset import Resize, TransformName
 from vsebench.core.errors import one_line
 
-# Pillow would run external programs for other formats, such as Ghostscript for EPS.
+# For other formats, Pillow would run external programs, such as Ghostscript for EPS.
 FORMATS = ("JPEG", "PNG", "GIF", "BMP", "TIFF", "WEBP", "PPM")
-NARROWEST = 100  # longer side / shorter side; a narrower image would take gigabytes once its shorter side is resized
+NARROWEST = 100  # longest allowed side ratio; resizing the shorter side of a narrower image would take gigabytes
 
 
 class Scaling(NamedTuple):
-    """The scaling of the values of the channels, 0 to 255: (value / scale - mean) / deviation."""
+    """The scaling of channel values, which are 0 to 255: (value / scale - mean) / deviation."""
 
     channels: str
     scale: float
@@ -37,7 +37,7 @@ SCALINGS: dict[TransformName, Scaling] = {
 
 
 class UnreadableError(Exception):
-    """An image file cannot be converted; the message states why in a few words."""
+    """Raised if an image file cannot be converted; the message states why in a few words."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Transform:
     width: int
 
     def record(self) -> dict[str, Any]:
-        """Return everything that the pixels depend on, for the record of the features."""
+        """Return everything that determines the pixels, for the record of the features."""
         resampling = "bicubic" if self.resize == "squash" else "bilinear"
         return asdict(self) | {"filter": resampling} | SCALINGS[self.name]._asdict()
 
@@ -60,7 +60,7 @@ class Transform:
             with Image.open(io.BytesIO(content), formats=FORMATS) as image:
                 fitted = self._fit(to_rgb(ImageOps.exif_transpose(image)))
         except UnidentifiedImageError:
-            raise UnreadableError("not an image of a known format") from None
+            raise UnreadableError("it is not an image in a known format") from None
         except Exception as error:  # damaged bytes make Pillow's readers raise a dozen kinds of errors
             raise UnreadableError(one_line(error) or type(error).__name__) from None
         scaling = SCALINGS[self.name]

@@ -27,7 +27,7 @@ NAME_AND_MID = re.compile(r".* \((/[a-z]/\w+)\)")
 class Options(Strict):
     """The file with the names of the classes."""
 
-    class_names: ClassNames | None = None  # the file with the names of the classes; none: labels are their ids (mids)
+    class_names: ClassNames | None = None  # the file with the names of the classes; none: labels are class ids (mids)
 
 
 def read_parents(raw: Path, options: Options, labels: Sequence[str]) -> list[set[str]]:
@@ -62,7 +62,7 @@ def _read_hierarchy(path: Path) -> dict[str, set[str]]:
         children = node.get("Subcategory", []) if isinstance(node, dict) else None
         if not isinstance(mid, str) or not isinstance(children, list):
             where = "at the top" if parent is None else f"under {parent}"
-            raise UserError(f"{path}: a class {where} is not an object with a LabelName and a list Subcategory")
+            raise UserError(f"{path}: a class {where} must be an object with a LabelName and a list Subcategory")
         if parent is not None:
             parents[mid].add(parent)
         waiting += [(child, mid) for child in children]

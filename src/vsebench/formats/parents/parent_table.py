@@ -26,8 +26,8 @@ class Options(Strict):
     """The table, and the names of its columns."""
 
     parents: str  # the table's file: a name that the configuration lists under `files`, or a path
-    label: str = "label"  # column with the label
-    parent: str = "parent"  # column with the label's parent
+    label: str = "label"  # name of the column of labels
+    parent: str = "parent"  # name of the column of parents
 
     @field_validator("parents")
     @classmethod
@@ -37,7 +37,7 @@ class Options(Strict):
     @model_validator(mode="after")
     def _fitting(self) -> "Options":
         if self.label == self.parent:
-            raise PydanticCustomError("columns", "label and parent should be different columns")
+            raise PydanticCustomError("columns", "label and parent must name different columns")
         return self
 
 

@@ -65,7 +65,7 @@ def _read_senses(path: Path) -> dict[str, str]:
     for number, line in _lines(path, header="lemma\tsynsets"):
         lemma, tab, synsets = line.partition("\t")
         if not (lemma and tab and SYNSETS.fullmatch(synsets)) or lemma in first_sense:
-            raise UserError(f"{path}: line {number}: {line[:60]!r} is not a new lemma, a tab and its synsets")
+            raise UserError(f"{path}: line {number}: {line[:60]!r} must be a new lemma, a tab and its synsets")
         first_sense[lemma] = synsets.partition("|")[0]
     return first_sense
 
@@ -78,7 +78,7 @@ def _read_hypernyms(path: Path) -> dict[str, set[str]]:
         parents = [cell for cell in cells[2:] if cell]
         synsets = [*cells[:1], *parents]
         if len(cells) != 4 or cells[0] in hypernyms or not all(SYNSETS.fullmatch(cell) for cell in synsets):
-            raise UserError(f"{path}: line {number}: {line[:60]!r} is not a new synset, its lemmas and its hypernyms")
+            raise UserError(f"{path}: line {number}: {line[:60]!r} must be a new synset, its lemmas and its hypernyms")
         hypernyms[cells[0]] = {synset for cell in parents for synset in cell.split("|")}
     return hypernyms
 
@@ -89,7 +89,7 @@ def read_exceptions(path: Path) -> dict[str, list[str]]:
     for number, line in _lines(path):
         form, *base_forms = line.split()
         if not base_forms:
-            raise UserError(f"{path}: line {number}: {line[:60]!r} is not an irregular form and its base forms")
+            raise UserError(f"{path}: line {number}: {line[:60]!r} must be an irregular form and its base forms")
         bases.setdefault(form, []).extend(base_forms)
     return bases
 
@@ -102,7 +102,7 @@ def _lines(path: Path, header: str | None = None) -> Iterator[tuple[int, str]]:
             line = text.rstrip("\n")
             if number == 1 and header is not None:
                 if line != header:
-                    raise UserError(f"{path}: line 1: {line[:60]!r} where the header {header!r} should be")
+                    raise UserError(f"{path}: line 1: is {line[:60]!r}, but must be the header {header!r}")
             elif line.strip():
                 yield number, line
     if number == 0:

@@ -2,23 +2,23 @@
 
 The development kit, `ILSVRC2010_devkit-1.0.tar.gz`, contains
 
-    meta.mat                                  struct array `synsets`; those without children are the labels, with the
+    meta.mat                                  struct array `synsets`; synsets without children are the labels, with the
                                               ids 1, 2, ..., 1000 (`ILSVRC2010_ID`)
     ILSVRC2010_validation_ground_truth.txt    one label id per line, in the order of the images' numbers
     ILSVRC2010_test_ground_truth.txt          the same for test images; it can also be in one of the archives below
 
 The archives named by the option `archives` are tar files, compressed or not, with MATLAB files of visual words. Files
-are found by their names, in any folder of any archive; other files are ignored:
+are found by name, in any folder of any archive; other files are ignored:
 
     n02084071.sbow.mat        training images of a label, n02084071_123 and so on
     val.0001.sbow.mat, ...    validation images, ILSVRC2010_val_00000001 and so on
     test.0001.sbow.mat, ...   test images, ILSVRC2010_test_00000001 and so on
 
-Such a file has a struct array `image_sbow` with one struct per image: `ID`, and in the struct `sbow` the vector `word`,
-a number from 0 to 999 for each local descriptor. The features of an image are the counts of these words; locations,
-scales and norms of the descriptors are not read. An image without a descriptor has zeros. Validation and test images
-have to be complete, since the ground truths contain no image names. Training images that meta.mat counts but that have
-no words are reported in `dropped`; more images than it counts are refused, since these could be test images.
+Such a file has a struct array `image_sbow` with one struct per image. It has `ID` and the struct `sbow` with the vector
+`word`: a number from 0 to 999 for each local descriptor. The features of an image are the counts of these words;
+locations, scales and norms of the descriptors are not read. An image without a descriptor has zeros. Validation and
+test images must be complete, because the ground truths contain no image names. Training images that meta.mat counts but
+that have no words are reported in `dropped`; further training images are refused, because they could be test images.
 
 Training images come first, ordered by label id and number; validation and test images follow. A label is named by its
 WNID and its first word: `n02084071 dog`.
@@ -26,8 +26,8 @@ WNID and its first word: `n02084071 dog`.
 No real file was available: the reader was written from the kit's own readme and from public readers of these files, and
 tested on generated ones.
 
-Memory, computed from the sizes of the arrays: 8 bytes for each different word of an image (its column and its count),
-twice as much while files are joined, and four times as much, the peak, while the order of columns is checked
+Memory, computed from the sizes of the arrays: 8 bytes for each distinct word of an image (its column and its count),
+twice as much while files are joined, and at the peak four times as much, while the order of columns is checked
 (`data/features.py`). At most two of the files of words are in memory at a time.
 
 Sources: Deng, Dong, Socher, Li, Li and Fei-Fei, "ImageNet: a large-scale hierarchical image database", CVPR 2009;
@@ -55,7 +55,7 @@ from vsebench.formats.readers.matlab import Fields, read_structs
 KIT = "ILSVRC2010_devkit-1.0.tar.gz"
 META = "meta.mat"
 TRUTHS = {"valid": "ILSVRC2010_validation_ground_truth.txt", "test": "ILSVRC2010_test_ground_truth.txt"}
-PREFIXES = {"valid": "val", "test": "test"}  # the names of files of words begin with it; names of images contain it
+PREFIXES = {"valid": "val", "test": "test"}  # file names of words begin with it; image names contain it
 OF_PART = re.compile(r"(val|test)\.[0-9]+\.sbow\.mat")
 WNID = re.compile(r"n[0-9]{8}")
 WORDS = 1000
@@ -64,7 +64,7 @@ IMAGE: Fields = {"ID": None, "sbow": {"word": None}}
 
 
 class Options(Strict):
-    """The archives of visual words, and how features are stored."""
+    """Options: the archives of visual words, and how features are stored."""
 
     archives: list[Annotated[str, Field(pattern=r"^[\w.+-]+$")]] = Field(min_length=1)  # the archives of visual words
     features: Literal["sparse"]  # how features are stored
@@ -83,7 +83,7 @@ class Bags(NamedTuple):
 
     Attributes
     ----------
-    where : the file
+    where : the file's name for error messages
     ids : image ids
     numbers : (n,) int64, the number at the end of each id
     counts : csr_array (n, 1000) float32
@@ -103,7 +103,7 @@ def read(raw: Path, options: Options) -> RawAnnotations:
     """
     kit = _read_kit(raw / KIT)
     if META not in kit:
-        raise UserError(f"{raw / KIT}: contains no {META}; is it the official archive?")
+        raise UserError(f"{raw / KIT}: contains no {META}; use the official archive")
     labels = parse_labels(kit.pop(META), f"{raw / KIT}: {META}")
     dropped: list[Dropped] = []
     truths, bags = _read_archives(raw, options.archives, labels, kit)
@@ -129,8 +129,8 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 def parse_labels(data: bytes, where: str) -> list[Label]:
     """Return the labels of meta.mat in the order of their ids.
 
-    Raises a `UserError` that begins with `where` if it is not such a file, a field is malformed, or the ids are not
-    1, 2, ... .
+    Raises a `UserError` that begins with `where` if `data` is not such a file, a field is malformed, or the ids are not
+    1, 2, ...
     """
     labels: dict[int, Label] = {}
     for number, synset in enumerate(read_structs(data, "synsets", SYNSET, where), 1):
@@ -138,10 +138,10 @@ def parse_labels(data: bytes, where: str) -> list[Label]:
         whole = {name: _whole(synset[name], f"{position}: {name}") for name in SYNSET if name not in ("WNID", "words")}
         wnid, words = synset["WNID"], synset["words"]
         if not isinstance(wnid, str) or not WNID.fullmatch(wnid):
-            raise UserError(f"{position}: WNID: {str(wnid)[:40]!r} is not n and eight digits")
+            raise UserError(f"{position}: WNID: {str(wnid)[:40]!r} must be n and eight digits")
         first = " ".join(words.partition(",")[0].split()) if isinstance(words, str) else ""
         if not first.isprintable() or not first:
-            raise UserError(f"{position}: words: {str(words)[:40]!r} does not begin with a word")
+            raise UserError(f"{position}: words: {str(words)[:40]!r} must begin with a word")
         if whole["num_children"]:
             continue
         if whole["ILSVRC2010_ID"] in labels:
@@ -156,7 +156,7 @@ def parse_labels(data: bytes, where: str) -> list[Label]:
 def parse_truth(data: bytes, n_labels: int, where: str) -> NDArray[np.int64]:
     """Return the id of each image's label, (n_images,) int64 from 1 to `n_labels`.
 
-    Raises a `UserError` that begins with `where` and names the first line that is not such an id.
+    Raises a `UserError` that begins with `where` and names the first line that is not an id of a label.
     """
     lines = text_lines(data, where)
     for number, line in enumerate(lines, 1):
@@ -194,11 +194,11 @@ def _count(sbow: list[dict[str, Any]], where: str) -> tuple[NDArray[np.intp], ND
     """Return the words of an image, ascending, and the count of each."""
     words = sbow[0]["word"] if len(sbow) == 1 else None
     if words is None or isinstance(words, str):
-        raise UserError(f"{where}: sbow: should be one struct with numbers, but has {len(sbow)} structs or text")
+        raise UserError(f"{where}: sbow: must be one struct with numbers, but has {len(sbow)} structs or text")
     with np.errstate(invalid="ignore"):
         wrong = words[~((words >= 0) & (words < WORDS) & (words % 1 == 0))]
     if len(wrong):
-        raise UserError(f"{where}: the word {wrong[0]} is not one of 0 to {WORDS - 1}")
+        raise UserError(f"{where}: the word {wrong[0]} is not a number from 0 to {WORDS - 1}")
     counts = np.bincount(words.astype(np.int64), minlength=WORDS)
     used = np.flatnonzero(counts)
     return used, counts[used]
@@ -216,12 +216,12 @@ def _whole(value: Any, where: str) -> int:
     """Return the value of a field that has to be a single whole number."""
     number = value[0] if isinstance(value, np.ndarray) and len(value) == 1 else -1
     if not 0 <= number < 2**31 or number % 1:
-        raise UserError(f"{where}: a single whole number is needed here")
+        raise UserError(f"{where}: must be a single whole number")
     return int(number)
 
 
 def _read_kit(archive: Path) -> dict[str, bytes]:
-    """Return the contents of meta.mat and of the ground truths by name, as far as the archive contains them."""
+    """Return the contents of meta.mat and the ground truths by name, if the archive contains them."""
     content: dict[str, bytes] = {}
     for name, data in _members(archive, {META, *TRUTHS.values()}):
         _check_new(name, content, archive)
@@ -232,7 +232,7 @@ def _read_kit(archive: Path) -> dict[str, bytes]:
 def _read_archives(
     raw: Path, archives: Sequence[str], labels: Sequence[Label], kit: Mapping[str, bytes]
 ) -> tuple[dict[str, tuple[str, bytes]], dict[str, Bags]]:
-    """Return file and content of the ground truths of "valid" and "test", and the words by name of their file."""
+    """Return file and content of the ground truths of "valid" and "test", and the words by file name."""
     texts = {name: (f"{raw / KIT}: {name}", data) for name, data in kit.items()}
     training = {f"{label.wnid}.sbow.mat": label.wnid for label in labels}
     bags: dict[str, Bags] = {}
@@ -282,7 +282,7 @@ def _train_bags(
     for name, label in zip(names, labels, strict=True):
         n_images = len(bags[name].ids)
         if n_images > label.n_train:
-            raise UserError(f"{bags[name].where}: has {n_images} images, but {META} counts {label.n_train} to train on")
+            raise UserError(f"{bags[name].where}: has {n_images} images, but {META} counts only {label.n_train}")
         without += label.n_train - n_images
     if without:
         dropped.append(Dropped("training images", without, f"counted by {META}, but without visual words"))
@@ -297,7 +297,7 @@ def _in_order(bags: Mapping[str, Bags], part: str, size: int, truth: str) -> Bag
     for of_file in of_part:
         for image, number in zip(of_file.ids, of_file.numbers.tolist(), strict=True):
             if not 1 <= number <= size:
-                raise UserError(f"{of_file.where}: has the image {image}, but {truth} has {size} lines")
+                raise UserError(f"{of_file.where}: has the image {image}, but {truth} has only {size} lines")
             if number in file_of:
                 raise UserError(f"{of_file.where}: the image {image} also occurs in {file_of[number]}")
             file_of[number] = of_file.where

@@ -5,16 +5,16 @@ An archive `<prefix>.20091111.tar.bz2` contains `<prefix>_dictionary.txt` (one l
 of labels, then 0 or 1 for each of them). Train and test are the official partition.
 
 The official archives also contain 15 image features, `<prefix>_<part>_<feature>.<kind>`, one row per image: the number
-of values, then the values. All are little-endian; the kind determines the types of the length and of the values:
+of values, then the values. All are little-endian; the kind determines the types of the number and the values:
 
     hvec, hvecs       uint16, uint16       (histograms)
     hvec32, hvecs32   uint32, uint32
     fvec, fvecs       uint32, float32
     dvec, dvecs       uint32, float64
 
-The kinds are taken from public copies of INRIA's own reader `vec_read`; the only real file read so far is DenseHue of
-Corel 5k. Only the feature named by the option `features` is parsed, since the 15 features of IAPR TC-12 take 2.9 GB.
-Values become float32, which is exact for counts up to 2^24.
+The kinds are taken from public copies of INRIA's own reader `vec_read`; only one real file, DenseHue of Corel 5k, has
+been read so far. Only the feature named by the option `features` is parsed, since the 15 features of IAPR TC-12 take
+2.9 GB. Values become float32, which is exact for counts up to 2^24.
 
 Source: Guillaumin, Mensink, Verbeek and Schmid, "TagProp", ICCV 2009.
 """
@@ -39,7 +39,7 @@ KINDS = {"hvec": ("<u2", "<u2"), "hvec32": ("<u4", "<u4"), "fvec": ("<u4", "<f4"
 
 
 class Options(Strict):
-    """The archive to read, and the feature to read from it."""
+    """Options: the archive to read, and the feature to read from it."""
 
     prefix: str = Field(pattern=r"^\w+$")  # the first part of the names of the archive and of the files in it
     release: str = Field(default="20091111", pattern=r"^\w+$")  # the date in the archive's name
@@ -79,10 +79,10 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 
 
 def parse_rows(data: bytes, types: tuple[str, str], width: int, source: str, where: str) -> NDArray[Any]:
-    """Parse rows of `width` numbers, each preceded by its length; return (n_rows, width) of the numbers' type.
+    """Parse rows of `width` numbers, each row preceded by its length; return (n_rows, width) of the numbers' type.
 
-    Raises a `UserError` that names the row if its length is not `width`, or if the file ends in it. `source` states in
-    the message where `width` comes from; `types` are those of the length and of the numbers.
+    Raises a `UserError` that names the row if its length is not `width`, or if the file ends in the middle of it.
+    `source` says in the message where `width` comes from; `types` are the types of the length and of the numbers.
     """
     length, number = (np.dtype(name) for name in types)
     n_rows, rest = divmod(len(data), length.itemsize + width * number.itemsize)
@@ -102,12 +102,12 @@ def parse_rows(data: bytes, types: tuple[str, str], width: int, source: str, whe
 def parse_vectors(data: bytes, kind: str, where: str) -> NDArray[np.float32]:
     """Parse the rows of a feature; return (n_rows, length of the first row) float32.
 
-    Raises a `UserError` like `parse_rows`, or for a number that is infinite, NaN or too big for float32.
+    Raises a `UserError` in the cases of `parse_rows`, and for a number that is infinite, NaN or too big for float32.
     """
     length = np.dtype(KINDS[kind][0])
     first = data[: length.itemsize].ljust(length.itemsize, b"\0")
     width = int(np.frombuffer(first, dtype=length)[0])
-    rows = parse_rows(data, KINDS[kind], width, f"that of row 1 is {width}", where)
+    rows = parse_rows(data, KINDS[kind], width, f"the length of row 1 is {width}", where)
     with np.errstate(over="ignore"):
         numbers: NDArray[np.float32] = rows.astype(np.float32)
     wrong = np.flatnonzero(~np.isfinite(numbers).all(axis=1))
@@ -120,7 +120,7 @@ def _check_binary(rows: NDArray[np.int16], where: str) -> NDArray[np.int16]:
     wrong = np.argwhere((rows != 0) & (rows != 1))
     if len(wrong):
         row, column = wrong[0]
-        raise UserError(f"{where}: row {row + 1}: label {column + 1} is {rows[row, column]}, neither 0 nor 1")
+        raise UserError(f"{where}: row {row + 1}: label {column + 1} is {rows[row, column]}, but must be 0 or 1")
     return rows
 
 
@@ -149,12 +149,12 @@ def _read_archive(
     if options.features and not vectors:
         missing.append(f"feature {options.features}")
     if missing:
-        raise UserError(f"{archive}: contains no {', '.join(missing)}; is it the official archive?")
+        raise UserError(f"{archive}: contains no {', '.join(missing)}; use the official archive")
     return content, vectors
 
 
 def _feature_of(basename: str, options: Options) -> tuple[str, str] | None:
-    """Return part and kind of a member with the chosen feature, or None for another member."""
+    """Return part and kind of a member that contains the chosen feature; None for other members."""
     if options.features is None or options.features == "annot":
         return None
     pattern = rf"{options.prefix}_({'|'.join(PARTS)})_{options.features}\.([hfd]vec)s?(32)?"
@@ -169,7 +169,7 @@ def _join_parts(vectors: dict[str, NDArray[np.float32]], sizes: dict[str, int], 
     """Return the features of all images, training images first."""
     for part, size in sizes.items():
         if len(vectors.get(part, ())) != size:
-            raise UserError(f"{where}: {len(vectors.get(part, ()))} rows for {size} {part} images")
+            raise UserError(f"{where}: {len(vectors.get(part, ()))} rows, but {size} {part} images")
     filled = [vectors[part] for part in PARTS if sizes[part]]
     if not filled:
         raise UserError(f"{where}: the archive contains no image")

@@ -14,23 +14,23 @@ from scipy.io import loadmat
 from vsebench.core.errors import UserError
 from vsebench.core.processes import KilledError, run_in_new_process
 
-# Name of a field to read -> the fields to read of it if it is a struct, else None.
+# Name of a field to read -> if it is a struct, the fields to read from it; otherwise None.
 Fields = Mapping[str, "Fields | None"]
 
 
 def read_structs(data: bytes, variable: str, fields: Fields, where: str) -> list[dict[str, Any]]:
-    """Read a struct array, the `variable` of a file, of which each struct must have all `fields`.
+    """Read the struct array `variable` from a file; each of its structs must have all `fields`.
 
-    Returns the fields of each struct by name, structs in MATLAB's order (column by column). Text is a str, numbers are
-    an (n,) array of the type in the file, column by column, and a nested struct array is a list like the returned one.
+    Returns the fields of each struct by name, structs in MATLAB's order (column by column). Text becomes a str; numbers
+    become an (n,) array of the type in the file, column by column; a nested struct array becomes such a list.
 
-    Raises a `UserError` that begins with `where` if the data are not such a file or are damaged, or if the variable or
-    one of the fields is missing.
+    Raises a `UserError` that begins with `where` if the data are not a MATLAB file or are damaged, or if the variable
+    or one of the fields is missing.
     """
     try:
         return run_in_new_process(_read, data, variable, fields)
     except KilledError:
-        raise UserError(f"{where}: the process that read it was killed; it is damaged, or memory ran out") from None
+        raise UserError(f"{where}: the process that read it was killed; it is damaged or memory ran out") from None
     except UserError as error:
         raise UserError(f"{where}: not a MATLAB file as expected: {error}") from None
 
@@ -59,7 +59,7 @@ def _structs(array: Any, fields: Fields, name: str) -> list[dict[str, Any]]:
 
 
 def _value(value: Any, fields: Fields | None, name: str) -> str | NDArray[Any] | list[dict[str, Any]]:
-    """Return the value of a field: a struct array if it has fields to read, else text or real numbers."""
+    """Return the value of a field: a struct array if it has fields to read, otherwise text or real numbers."""
     if fields is not None:
         return _structs(value, fields, name)
     if isinstance(value, np.ndarray) and value.dtype.kind == "U" and value.size <= 1:  # one line

@@ -5,7 +5,7 @@ An archive contains one text file per image, with one tag per line: `mirflickr/m
 folder `tags_raw`. The id of an image is its number, preceded by the option `prefix` ("im" as in the names of the image
 files). `tags.py` turns tags into labels.
 
-The archives have no partition. The option `parts` defines one by the numbers of the images.
+The archives have no partition. The option `parts` defines one by image numbers.
 
 Source: Huiskes and Lew, "The MIR Flickr retrieval evaluation", MIR 2008; Huiskes, Thomee and Lew, "New trends and ideas
 in visual concept detection: the MIR Flickr retrieval evaluation initiative", MIR 2010.
@@ -35,22 +35,22 @@ Bounds = Annotated[list[int], Field(min_length=2, max_length=2)]
 
 
 class Numbering(Strict):
-    """The names of images, and a partition by their numbers."""
+    """Options: the names of images, and a partition by their numbers."""
 
     prefix: str = Field(default="", pattern=r"^\w*$")  # precedes the number in an image's id, such as `im`
-    # The first and the last number of each part; images of no part are kept, unless the filter `only_parts` is set.
+    # The first and the last number of each part; images in no part are kept unless the filter `only_parts` is set.
     parts: dict[Literal["train", "valid", "test"], Bounds] = Field(default={})
 
     @model_validator(mode="after")
     def _apart(self) -> "Numbering":
         bounds = sorted(self.parts.values())
         if any(first > last for first, last in bounds) or any(a[1] >= b[0] for a, b in pairwise(bounds)):
-            raise PydanticCustomError("parts", "a part ends before it begins, or two parts have an image in common")
+            raise PydanticCustomError("parts", "a part ends before it begins, or two parts overlap; correct them")
         return self
 
 
 def name_images(numbers: list[int], numbering: Numbering) -> tuple[list[str], pl.Series | None]:
-    """Return the id of each image, and its part (None for an image of no part) if parts are defined."""
+    """Return the id of each image, and its part (None for an image in no part) if parts are defined."""
     parts: list[str | None] = [None] * len(numbers)
     for part, (first, last) in numbering.parts.items():
         for row in range(bisect_left(numbers, first), bisect_right(numbers, last)):
@@ -60,20 +60,20 @@ def name_images(numbers: list[int], numbering: Numbering) -> tuple[list[str], pl
 
 
 class Options(TagOptions, Numbering):
-    """The archives of tags."""
+    """Options: the archives of tags."""
 
-    archives: list[str] = Field(min_length=1)  # one of these files is enough; the first that exists is read
+    archives: list[str] = Field(min_length=1)  # the first of these files that exists is read; one is enough
 
 
 def alternatives(options: Options) -> list[str]:
-    """Return the names of files, one of which is enough to download."""
+    """Return the names of files of which only one must be downloaded."""
     return options.archives
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:
     """Read the tags of all images of the archive, ordered by number.
 
-    Raises a `UserError` if the archive is missing or damaged, contains no file of tags, or two for the same image.
+    Raises a `UserError` if the archive is missing or damaged, contains no file of tags, or two for one image.
     """
     archive = next((raw / name for name in options.archives if (raw / name).is_file()), raw / options.archives[0])
     members = read_members(archive, lambda name: _number(name) is not None)
@@ -81,9 +81,9 @@ def read(raw: Path, options: Options) -> RawAnnotations:
     for name in members:
         first = by_number.setdefault(_number(name) or 0, name)
         if first != name:
-            raise UserError(f"{archive}: {first} and {name} are lists of the same image's tags")
+            raise UserError(f"{archive}: {first} and {name} both list the tags of the same image")
     if not members:
-        raise UserError(f"{archive}: contains no tags<number>.txt or <number>.txt; is it the official archive?")
+        raise UserError(f"{archive}: contains no tags<number>.txt or <number>.txt; use the official archive")
     numbers = sorted(by_number)
     unreadable: list[str] = []
     tags = (_lines(members[by_number[number]], unreadable) for number in numbers)

@@ -1,9 +1,9 @@
-"""Read the concepts of MIRFLICKR-25k, annotated by hand: 24 that may be visible, and 14 that an image is relevant for.
+"""Read the hand-annotated concepts of MIRFLICKR-25k: 24 marked if visible, and 14 marked if the image is relevant.
 
-`mirflickr25k_annotations_v080.zip` contains a text file per concept, `<concept>.txt` or `<concept>_r1.txt` (relevant),
-with one image number per line. The label is the file's name without its ending; labels are in alphabetical order.
-`README.txt` is not read. All images of the collection are in the data set, including images without a concept. Their
-ids and parts are defined as in `mirflickr.py`.
+`mirflickr25k_annotations_v080.zip` contains one text file per concept, `<concept>.txt` or `<concept>_r1.txt`
+(relevant), with one image number per line. The label is the file's name without its extension; labels are in
+alphabetical order. `README.txt` is not read. All images of the collection are in the data set, including images without
+a concept. Their ids and parts are defined as in `mirflickr.py`.
 
 Checked on real files: all 38 lists, in a repacked archive. Four images are in `people_r1` but not in `people`; they are
 kept as they are.
@@ -31,15 +31,15 @@ Options = Numbering
 def read(raw: Path, options: Options) -> RawAnnotations:
     """Read all lists; images are ordered by number.
 
-    Raises a `UserError` that names file and line if the archive is missing or damaged, contains no list, or a line is
-    not the number of an image or repeats another.
+    Raises a `UserError` that names file and line if the archive is missing or damaged, contains no list, or if a line
+    is not the number of an image or repeats another line.
     """
     archive = raw / ARCHIVE
     members = read_members(archive, lambda name: MEMBER.fullmatch(name) is not None)
     lists = sorted((name.rpartition("/")[2].removesuffix(".txt"), data) for name, data in members.items())
     concepts = [concept for concept, _ in lists]
     if not concepts:
-        raise UserError(f"{archive}: contains no list <concept>.txt; is it the official archive?")
+        raise UserError(f"{archive}: contains no list <concept>.txt; use the official archive")
     check_unique(concepts, str(archive), "concept")
     numbers = [_parse_list(data, f"{archive}: {concept}.txt") for concept, data in lists]
     label = np.repeat(np.arange(len(concepts)), [len(of_concept) for of_concept in numbers])
@@ -54,8 +54,8 @@ def _parse_list(data: bytes, where: str) -> NDArray[np.int64]:
     for line, text in enumerate(text_lines(data, where), 1):
         number = int(text) if re.fullmatch("[0-9]{1,9}", text) else 0
         if not 1 <= number <= IMAGES:
-            raise UserError(f"{where}: line {line}: {text[:40]!r} is not the number of an image, 1 to {IMAGES}")
+            raise UserError(f"{where}: line {line}: {text[:40]!r} must be the number of an image, 1 to {IMAGES}")
         if number in seen:
-            raise UserError(f"{where}: line {line}: image {number} is in line {seen[number]} already")
+            raise UserError(f"{where}: line {line}: image {number} is already in line {seen[number]}")
         seen[number] = line
     return np.fromiter(seen, dtype=np.int64, count=len(seen))

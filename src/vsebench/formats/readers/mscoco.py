@@ -5,7 +5,7 @@ three lists: `images` (each with an `id`), `categories` (`id` and `name`) and `a
 `category_id`). Other keys and other files of the archive are not read.
 
 - The count of a label is the number of the image's annotations of this category. A region that is marked as a crowd
-  (`iscrowd`) counts once, since the number of its objects is not given.
+  (`iscrowd`) counts once, because its number of objects is not given.
 - The id of an image is its number (`57870` for the file `COCO_train2014_000000057870.jpg`). Training images come first,
   then validation images, each ordered by number. Images without an annotation are kept.
 - Labels are ordered by category id; the ids are not consecutive.
@@ -38,14 +38,14 @@ Entries = list[dict[str, Any]]
 
 
 class _Part(NamedTuple):
-    """The annotations of one part of the data set, as its file has them.
+    """The annotations of one part of the data set, as they are in its file.
 
     Attributes
     ----------
     images : ids of the images, ascending
-    categories : id of a category -> its name, ids ascending
-    image : for each annotation the index of its image in `images`
-    label : for each annotation the index of its category in `categories`
+    categories : category id -> name, ids ascending
+    image : for each annotation, the index of its image in `images`
+    label : for each annotation, the index of its category in `categories`
     """
 
     images: list[int]
@@ -64,7 +64,7 @@ def read(raw: Path, options: Options) -> RawAnnotations:
     archive = raw / ARCHIVE
     train, test = (_read_part(archive, name) for name in FILES.values())
     if train.categories != test.categories:
-        raise UserError(f"{archive}: {FILES['test']}: the categories differ from those of {FILES['train']}")
+        raise UserError(f"{archive}: {FILES['test']}: the categories differ from those in {FILES['train']}")
     both = set(train.images) & set(test.images)
     if both:
         raise UserError(f"{archive}: {FILES['test']}: image {min(both)} is also in {FILES['train']}")
@@ -104,7 +104,7 @@ def _numbers(entries: Entries, where: str) -> list[int]:
         if type(number) is not int:  # True is an int to isinstance
             raise UserError(f"{where}: entry {entry}: the id {SHORT.repr(number)} is not a whole number")
         if seen.setdefault(number, entry) != entry:
-            raise UserError(f"{where}: entry {entry}: the id {number} is also that of entry {seen[number]}")
+            raise UserError(f"{where}: entry {entry}: entry {seen[number]} has the same id, {number}")
     return list(seen)
 
 
@@ -121,7 +121,7 @@ def _read_categories(entries: Entries, where: str) -> dict[int, str]:
 
 
 def _rows(annotations: Entries, key: str, numbers: list[int], where: str) -> NDArray[np.int64]:
-    """Return (n,) for each annotation the index of its value of `key` in `numbers`."""
+    """For each annotation, return the index of its value of `key` in `numbers`, (n,)."""
     row_of = {number: row for row, number in enumerate(numbers)}
     rows = np.empty(len(annotations), dtype=np.int64)
     for entry, content in enumerate(annotations):

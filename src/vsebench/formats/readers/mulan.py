@@ -1,23 +1,23 @@
 r"""Read multi-label data sets in Mulan's layout: ARFF files of features and labels, and an XML file with label names.
 
 The XML file has an element `labels` with an element `label` for each label. Nested `label` elements (a hierarchy) are
-ordinary labels; the hierarchy itself is not read. In the ARFF file, labels are attributes like the features, in any
-position, so they are found by name. Labels are in the order of the XML file.
+ordinary labels; the hierarchy itself is not read. In the ARFF file, labels are attributes in any position, like the
+features, so they are found by name. Labels are in the order of the XML file.
 
 The supported part of ARFF (UTF-8, plain or .gz):
 
     % a comment, also at the end of a line; blank lines are ignored
     @relation name
     @attribute name numeric        (or real, integer; a name with white space is in ' or ", with \ as escape)
-    @attribute name {0,1}          (in this order, since in sparse rows an absent value is the first one)
+    @attribute name {0,1}          (in this order, because an absent value in a sparse row means the first one)
     @data
     0.5,3,0,1                      (a dense row: the value of each attribute)
-    {1 3,3 1}                      (a sparse row: ascending numbers of attributes, from 0, with values; others are 0)
+    {1 3,3 1}                      (a sparse row: ascending attribute numbers, from 0, with values; others are 0)
 
 Numbers become float32. Labels are 0 or 1. Missing values (?), other types, dates and texts are refused. The rows of all
-files are of the same kind, dense or sparse, and so are the features.
+files must be of one kind, dense or sparse, which is also the kind of the features.
 
-ARFF has no image ids, so images are named by file and row: `scene-train-000001` is the first row of data of
+ARFF has no image ids, so images are named by file and row: `scene-train-000001` is the first data row of
 `scene-train.arff.gz`.
 
 Checked on real files: Corel5k and Corel16k (sparse), scene (dense, .gz) and emotions (dense).
@@ -63,21 +63,21 @@ Kind = Literal["sparse", "dense"]
 
 
 class Options(Strict):
-    """The files: either `arff`, a single file, or `parts`, one file per part of the official partition."""
+    """Options: either `arff`, a single file, or `parts`, one file per part of the official partition."""
 
     labels: str = Field(pattern=r"^[\w.+-]+\.xml$")  # the file that names the labels
-    features: Kind  # how rows are written in the files, and how the features are stored
+    features: Kind  # whether rows in the files, and features, are dense or sparse
     arff: FileName | None = None  # the file with all rows
-    # number of rows of `arff`, counted from the first, to train on; the other rows are test images
+    # number of rows at the beginning of `arff` to train on; the other rows are test images
     train_rows: int | None = Field(default=None, ge=1)
-    parts: dict[Literal["train", "valid", "test"], FileName] = Field(default={})  # instead of `arff`: part -> its file
+    parts: dict[Literal["train", "valid", "test"], FileName] = Field(default={})  # instead of `arff`: part -> file
 
     @model_validator(mode="after")
     def _one_or_several(self) -> "Options":
         if (self.arff is None) == (not self.parts):
-            raise PydanticCustomError("arff", "either `arff` or `parts` names the files")
+            raise PydanticCustomError("arff", "name the files in either `arff` or `parts`")
         if self.train_rows is not None and self.arff is None:
-            raise PydanticCustomError("train_rows", "`train_rows` needs a single file (`arff`); remove it with `parts`")
+            raise PydanticCustomError("train_rows", "`train_rows` applies to a single file (`arff`); remove it")
         return self
 
 
@@ -104,17 +104,17 @@ class Rows(NamedTuple):
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:
-    """Read labels and features; images are in the order of the files and of their rows.
+    """Read labels and features; images are in the order of the files and their rows.
 
-    Raises a `UserError` that names file and line if a file is missing or malformed, and both files if they contradict
-    each other.
+    A missing or malformed file raises a `UserError` that names file and line; contradicting files raise one that names
+    both.
     """
     names = [options.arff] if options.arff is not None else [*options.parts.values()]
     tables = [read_arff(raw / name, options.features) for name in names]
     attributes = tables[0].attributes
     for name, table in zip(names, tables, strict=True):
         if table.attributes != attributes:
-            raise UserError(f"{raw / name}: its attributes differ from those of {names[0]} in name or order")
+            raise UserError(f"{raw / name}: its attributes differ in name or order from those of {names[0]}")
     labels = read_labels(raw / options.labels)
     columns, feature_columns = _columns(attributes, labels, raw / options.labels, names[0])
     for name, table in zip(names, tables, strict=True):
@@ -155,20 +155,20 @@ def read_labels(path: Path) -> list[str]:
     def start(element: str, attributes: dict[str, str]) -> None:
         kind = element.rpartition(" ")[2]
         if kind != ("label" if root else "labels"):
-            refuse(f"an element {kind[:40]!r}; only `label` elements in one `labels` element are read")
+            refuse(f"an element {kind[:40]!r}; use only `label` elements in one `labels` element")
         if not root:
             root.append(kind)
             return
         name = " ".join(attributes.get("name", "").split())
         if not name:
-            refuse("a label without a name")
+            refuse("a label has no name")
         if name in names:
             refuse(f"the label {name[:60]!r} occurs twice")
         names.append(name)
 
     root: list[str] = []
     parser.StartElementHandler = start
-    parser.StartDoctypeDeclHandler = lambda *_: refuse("a document type (<!DOCTYPE); remove it")
+    parser.StartDoctypeDeclHandler = lambda *_: refuse("it has a document type (<!DOCTYPE); remove it")
     try:
         parser.Parse(_content(path), True)
     except expat.ExpatError as error:
@@ -176,7 +176,7 @@ def read_labels(path: Path) -> list[str]:
     except (LookupError, ValueError) as error:  # an encoding that Python does not know or cannot use here
         raise UserError(f"{path}: line 1: not readable XML ({error}); save it as UTF-8") from None
     if not names:
-        raise UserError(f"{path}: names no label")
+        raise UserError(f"{path}: contains no label")
     return names
 
 
@@ -204,7 +204,7 @@ def _content(path: Path) -> bytes:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
             data = stream.read(MEMORY + 1)
     except FileNotFoundError:
-        raise UserError(f"{path}: no such file; the download stage puts it there") from None
+        raise UserError(f"{path}: no such file; run the download stage") from None
     except (OSError, EOFError, zlib.error) as error:
         raise UserError(f"{path}: not a readable file ({error}); delete it and download it again") from None
     if len(data) > MEMORY:
@@ -230,20 +230,20 @@ def _read_header(lines: list[str], path: Path) -> tuple[list[Attribute], int]:
                     raise UserError(f"{path}: line {number}: the attribute {attribute.name[:60]!r} occurs twice")
                 attributes[attribute.name] = attribute
             case _:
-                raise UserError(f"{path}: line {number}: {line[:60]!r} is not @relation, @attribute or @data")
-    raise UserError(f"{path}: has no line @data; is it a whole ARFF file?")
+                raise UserError(f"{path}: line {number}: {line[:60]!r} must be @relation, @attribute or @data")
+    raise UserError(f"{path}: has no @data line; the file is incomplete or not ARFF")
 
 
 def _parse_attribute(line: str, where: str) -> Attribute:
     match = ATTRIBUTE.fullmatch(line)
     if match is None:
-        raise UserError(f"{where}: {line[:60]!r} is not of the form `@attribute name type`")
+        raise UserError(f"{where}: {line[:60]!r} must have the form `@attribute name type`")
     quoted = match["single"] if match["single"] is not None else match["double"]
     name = match["plain"] if quoted is None else re.sub(r"\\(.)", r"\1", quoted)
     kind = match["type"].strip()
     binary = BINARY.fullmatch(kind) is not None
     if not binary and kind.lower() not in NUMERIC:
-        raise UserError(f"{where}: the type {kind[:60]!r} of {name[:60]!r} is neither {{0,1}} nor numeric")
+        raise UserError(f"{where}: the type {kind[:60]!r} of {name[:60]!r} must be {{0,1}} or numeric")
     return Attribute(" ".join(name.split()), binary)
 
 
@@ -255,7 +255,7 @@ def _dense(rows: list[tuple[int, str]], width: int, path: Path) -> NDArray[np.fl
             raise UserError(f"{where}: the row is sparse, but the data set has `features: dense`")
         cells = line.split(",")
         if len(cells) != width:
-            raise UserError(f"{where}: has {len(cells)} values for {width} attributes")
+            raise UserError(f"{where}: has {len(cells)} values, but {width} attributes")
         wrong = next((cell for cell in cells if not VALUE.fullmatch(cell)), None)
         if wrong is not None:
             raise UserError(f"{where}: {wrong.strip()[:40]!r} is not a number")
@@ -275,8 +275,8 @@ def _sparse(rows: list[tuple[int, str]], width: int, path: Path) -> Any:
         of_row = [int(index) for index, _ in entries]
         for before, column in pairwise([-1, *of_row]):
             if not before < column < width:
-                why = f"comes after {before}" if column <= before else f"is not one of the {width}"
-                raise UserError(f"{where}: attribute {column} {why}; attribute numbers ascend from 0 to {width - 1}")
+                why = f"comes after {before}" if column <= before else "does not exist"
+                raise UserError(f"{where}: attribute {column} {why}; numbers must ascend from 0 to {width - 1}")
         columns += of_row
         numbers.append(_floats([value for _, value in entries], where))
     offsets = np.cumsum([0, *map(len, numbers)])
@@ -286,16 +286,16 @@ def _sparse(rows: list[tuple[int, str]], width: int, path: Path) -> Any:
 
 
 def _entries(line: str, where: str) -> list[tuple[str, str]]:
-    """Return the attribute's number and the value of each entry of a sparse row, as text."""
+    """Return, as text, the attribute number and the value of each entry of a sparse row."""
     inner = line.removeprefix("{").removesuffix("}")
     if len(inner) != len(line) - 2:
-        raise UserError(f"{where}: the sparse row does not end in a brace")
+        raise UserError(f"{where}: the sparse row does not end with a brace")
     if not inner.strip():
         return []
     matches = [ENTRY.fullmatch(entry) for entry in inner.split(",")]
     if None in matches:
         wrong = inner.split(",")[matches.index(None)]
-        raise UserError(f"{where}: {wrong.strip()[:40]!r} is not the number of an attribute and a value")
+        raise UserError(f"{where}: {wrong.strip()[:40]!r} must be the number of an attribute and a value")
     return [(match[1], match[2]) for match in matches if match]
 
 
@@ -304,14 +304,14 @@ def _floats(words: list[str], where: str) -> NDArray[np.float32]:
         numbers = np.array([float(word) for word in words], dtype=np.float64).astype(np.float32)
     if not np.isfinite(numbers).all():
         wrong = words[int(np.flatnonzero(~np.isfinite(numbers))[0])]
-        raise UserError(f"{where}: {wrong.strip()[:40]} is too big for a 32-bit number")
+        raise UserError(f"{where}: {wrong.strip()[:40]} is too large for a 32-bit number")
     return numbers
 
 
 def _columns(
     attributes: list[Attribute], labels: list[str], where: Path, arff: str
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the columns of the labels, in their order, and those of the features."""
+    """Return the columns of the labels, in their order, and the columns of the features."""
     column_of = {attribute.name: column for column, attribute in enumerate(attributes)}
     missing = [label for label in labels if label not in column_of]
     if missing:
@@ -319,7 +319,7 @@ def _columns(
     columns = np.array([column_of[label] for label in labels])
     feature_columns = np.setdiff1d(np.arange(len(attributes)), columns)
     if not len(feature_columns):
-        raise UserError(f"{where}: names all attributes of {arff} as labels, so there is no feature")
+        raise UserError(f"{where}: all attributes of {arff} are labels, so no feature is left")
     return columns, feature_columns
 
 
@@ -333,7 +333,7 @@ def _check_binary(table: Rows, label_columns: NDArray[np.intp], path: Path) -> N
     if len(wrong):
         row, column = (int(axis[wrong[0]]) for axis in values.coords)
         name, value = table.attributes[columns[column]].name, values.data[wrong[0]]
-        raise UserError(f"{path}: line {table.lines[row]}: {name[:60]!r} is {value:g}, neither 0 nor 1")
+        raise UserError(f"{path}: line {table.lines[row]}: {name[:60]!r} is {value:g}, but must be 0 or 1")
 
 
 def _parts(options: Options, sizes: list[int], where: Path) -> pl.Series | None:
@@ -343,6 +343,6 @@ def _parts(options: Options, sizes: list[int], where: Path) -> pl.Series | None:
     if options.train_rows is None:
         return None
     if options.train_rows >= sizes[0]:
-        stated = f"`train_rows` is {options.train_rows}, so no row is left to test"
+        stated = f"`train_rows` is {options.train_rows}, so no row is left to test on; decrease it"
         raise UserError(f"{where}: has {sizes[0]} rows, but {stated}")
     return pl.Series("part", ["train"] * options.train_rows + ["test"] * (sizes[0] - options.train_rows))

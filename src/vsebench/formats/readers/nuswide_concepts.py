@@ -1,17 +1,17 @@
-"""Read NUS-WIDE's 81 concepts, annotated by hand, and its low-level features.
+"""Read NUS-WIDE's 81 hand-annotated concepts and its low-level features.
 
-`ConceptsList.zip` contains `ConceptsList/Concepts81.txt`, one concept per line. `Groundtruth.zip` contains for each
-concept `Groundtruth/TrainTestLabels/Labels_<concept>_Train.txt` and `..._Test.txt` with one line per image, 0 or 1. The
-two parts are the official partition. These files have no image ids, so images are named by their line: `Train-000001`,
-..., `Test-000001`, .... Images without a concept are kept.
+`ConceptsList.zip` contains `ConceptsList/Concepts81.txt`, one concept per line. For each concept, `Groundtruth.zip`
+contains `Groundtruth/TrainTestLabels/Labels_<concept>_Train.txt` and `..._Test.txt` with one line per image, 0 or 1.
+The two parts form the official partition. These files have no image ids, so images are named by their line:
+`Train-000001`, ..., `Test-000001`, .... Images without a concept are kept.
 
-In copies of the official archive line 78,372 of `Labels_lake_Train.txt` is `-1130179`. This one value, in this file, is
-read as 0 (as in repaired copies) and reported in `dropped`; any other value than 0 and 1 is an error.
+In copies of the official archive line 78,372 of `Labels_lake_Train.txt` is `-1130179`. This one value is read as 0, as
+in repaired copies, and reported in `dropped`; every other value except 0 and 1 is an error.
 
 The option `features` names one of the low-level features. Their official release is a RAR file,
-`NUS_WID_Low_Level_Features.rar`, which Python cannot read without a separate unpacker, so its folder
-`Low_Level_Features` has to be packed by hand into `NUS_WID_Low_Level_Features.zip`. The files of each part have one
-line of numbers per image, separated by spaces, without a header and without image ids:
+`NUS_WID_Low_Level_Features.rar`, which Python cannot unpack by itself, so you have to pack its folder
+`Low_Level_Features` into `NUS_WID_Low_Level_Features.zip`. The files of each part have one line of numbers per image,
+separated by spaces, without a header and without image ids:
 
     Train_Normalized_<name>.dat, Test_Normalized_<name>.dat
         CH 64 numbers, colour histogram; CORR 144, colour correlogram; EDH 73, edge directions; WT 128, wavelet texture;
@@ -20,8 +20,8 @@ line of numbers per image, separated by spaces, without a header and without ima
         500 whole numbers, counts of visual words
 
 No real file of features was available: their reader was written from descriptions of the layout and from public readers
-of these files, and tested on generated ones. Like these readers, it assumes that lines are in the order of the ground
-truth's lines. All numbers become float32.
+of these files, and tested on generated ones. Like these readers, it assumes that lines are in the same order as in the
+ground truth. All numbers become float32.
 
 Source: Chua et al., "NUS-WIDE: a real-world web image database from National University of Singapore", CIVR 2009.
 """
@@ -43,7 +43,7 @@ from vsebench.formats.download.archives import by_basename, text_lines
 
 PARTS = ("Train", "Test")
 FEATURES = "NUS_WID_Low_Level_Features.zip"
-OF_NUMBERS = b"0123456789+-.eE \t\r"  # float() also takes "nan" and "1_0"
+OF_NUMBERS = b"0123456789+-.eE \t\r"  # float() also accepts "nan" and "1_0"
 NEWLINE, ZERO, ONE = b"\n01"
 MISPRINTED, MISPRINT = "Labels_lake_Train.txt", re.compile(rb"^-1130179(?=\s*$)", re.MULTILINE)
 
@@ -51,9 +51,9 @@ FeatureName = Literal["CH", "CORR", "EDH", "WT", "CM55", "BoW"]
 
 
 class Options(Strict):
-    """The low-level feature to read with the concepts."""
+    """Options: the low-level feature to read with the concepts."""
 
-    features: FeatureName | None = None  # one of the low-level features, from an archive of their own
+    features: FeatureName | None = None  # one of the low-level features, which are in a separate archive
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:
@@ -74,15 +74,15 @@ def read_names(raw: Path) -> list[str]:
     where = f"{archive}: Concepts81.txt"
     concepts = text_lines(by_basename(archive, ["Concepts81.txt"])["Concepts81.txt"], where)
     if not concepts:
-        raise UserError(f"{where}: names no concept")
+        raise UserError(f"{where}: contains no concept")
     check_unique(concepts, where, "concept")
     return concepts
 
 
 def read_concepts(raw: Path, dropped: list[Dropped]) -> tuple[list[str], dict[str, NDArray[np.bool_]]]:
-    """Read the concepts' names, and for "Train" and "Test" their labels, (n_concepts, n_images) bool.
+    """Read the concepts' names, and their labels for "Train" and "Test", (n_concepts, n_images) bool.
 
-    The known misprint is added to `dropped`. Raises a `UserError` that names file and line if a file is missing, too
+    The known misprint is added to `dropped`. Raises a `UserError` that names file and line if a file is missing or too
     short, or has a value other than 0 and 1.
     """
     archive, concepts = raw / "Groundtruth.zip", read_names(raw)
@@ -105,7 +105,7 @@ def read_concepts(raw: Path, dropped: list[Dropped]) -> tuple[list[str], dict[st
 
 
 def name_images(sizes: dict[str, int]) -> tuple[pl.Series, pl.Series]:
-    """Name the images of the official partition by their line; return the ids, and "train" or "test" for each."""
+    """Name the images of the official partition by line number; return the ids, and "train" or "test" for each."""
     images = image_ids(f"{part}-{line:06d}" for part in PARTS for line in range(1, sizes[part] + 1))
     return images, pl.concat([pl.repeat(part.lower(), sizes[part], eager=True) for part in PARTS]).alias("part")
 
@@ -123,25 +123,25 @@ def _parse_column(data: bytes, where: str) -> NDArray[np.bool_]:
     if not well_formed or np.any((digits != ZERO) & (digits != ONE)):
         lines = data.split(b"\n")
         number = next((n for n, line in enumerate(lines, start=1) if line.strip() not in (b"0", b"1")), len(lines))
-        raise UserError(f"{where}: line {number}: {lines[number - 1].strip()!r} is neither 0 nor 1")
+        raise UserError(f"{where}: line {number}: {lines[number - 1].strip()!r} must be 0 or 1")
     return np.asarray(digits == ONE)
 
 
 def read_features(raw: Path, feature: FeatureName, sizes: Mapping[str, int]) -> Features:
-    """Read a feature of all images, training images first; `sizes` are the numbers of images of "Train" and "Test".
+    """Read a feature of all images, training images first; `sizes` gives the number of images in "Train" and "Test".
 
-    Raises a `UserError` if the archive is missing or damaged, or lacks a file; if a line is malformed; if there are
-    more or fewer lines than images; or if lines of the two parts differ in length.
+    Raises a `UserError` if the archive is missing or damaged, or lacks a file; if a line is malformed; if the numbers
+    of lines and images differ; or if lines of the two parts differ in length.
     """
     archive = raw / FEATURES
     parts = []
     for part, size in sizes.items():
         name = f"BoW_{part}_int.dat" if feature == "BoW" else f"{part}_Normalized_{feature}.dat"
-        data = by_basename(archive, [name])[name]  # one file at a time, since some have 300 million bytes
+        data = by_basename(archive, [name])[name]  # one file at a time, because some have 300 MB
         parts.append(parse_rows(data, size, f"{archive}: {name}"))
     if len({rows.shape[1] for rows in parts}) > 1:
         widths = " and ".join(f"{rows.shape[1]} ({part})" for part, rows in zip(sizes, parts, strict=True))
-        raise UserError(f"{archive}: feature {feature}: lines have {widths} numbers; is it the official archive?")
+        raise UserError(f"{archive}: feature {feature}: some lines have {widths} numbers; use the official archive")
     values = np.concatenate(parts)
     return Features(values, np.ones(len(values), dtype=bool), where=f"{archive}: feature {feature}")
 
@@ -171,5 +171,5 @@ def parse_rows(data: bytes, n_images: int, where: str) -> NDArray[np.float32]:
         with np.errstate(over="ignore"):
             rows[number - 1] = values
         if not np.isfinite(rows[number - 1]).all():
-            raise UserError(f"{where}: line {number}: contains a number that is too big: {shown}")
+            raise UserError(f"{where}: line {number}: contains a number that is too large: {shown}")
     return rows

@@ -1,24 +1,24 @@
-"""Read NUS-WIDE's user tags, which the owners of the photographs wrote on Flickr.
+"""Read NUS-WIDE's user tags, which the photographs' owners wrote on Flickr.
 
 `NUS_WID_Tags.zip` contains `Final_Tag_List.txt` (5,018 tags) and `TagList1k.txt` (1,000 tags), one tag per line;
 `All_Tags.txt`, one image per line (photo id, then its tags, separated by white space); `Train_Tags1k.dat` and
-`Test_Tags1k.dat`, one image per line, 0 or 1 for each of the 1,000 tags. The option `tags` chooses what is read:
+`Test_Tags1k.dat`, one image per line, 0 or 1 for each of the 1,000 tags. The option `tags` chooses the vocabulary:
 
 final : the tags of All_Tags.txt that are in Final_Tag_List.txt; images in the file's order, without a partition
 1k : the 1,000 tags
-925 : those of the 1,000 tags that are not also the name of one of the 81 concepts (`ConceptsList.zip`)
-1006 : these 925 tags, then the 81 concepts as annotated by hand (`Groundtruth.zip`)
+925 : the tags among these 1,000 that do not equal the name of one of the 81 concepts (`ConceptsList.zip`)
+1006 : these 925 tags, then the 81 hand-annotated concepts (`Groundtruth.zip`)
 
 All vocabularies but `final` are read from the two `.dat` files, not from `AllTags1k.txt`: the `.dat` files follow the
 official partition, and are in the order of the ground truth's files, which 1006 needs. Neither has image ids, so images
-are named as in `nuswide_concepts`. Like everybody who uses both, the reader assumes that line n of a part is the same
-image in the `.dat` files and in the ground truth.
+are named as in `nuswide_concepts`. Like everyone who uses both, the reader assumes that line n of a part describes the
+same image in the `.dat` files and in the ground truth.
 
 All_Tags.txt is read as follows:
 
-- A tag counts if its bytes are in the UTF-8 list. So no text has to be decoded, and a tag in another encoding is not in
-  the list. Tags that would be in the list in lower case are left out and counted in `dropped`.
-- A tag that occurs twice on an image is one pair with the count 1; `dropped` counts the repeats.
+- A tag counts if its bytes are in the UTF-8 list. No text is decoded, so a tag in another encoding is not in the list.
+  Tags that would be in the list in lower case are left out and counted in `dropped`.
+- A tag that occurs twice on an image becomes one pair with the count 1; `dropped` counts the repeats.
 - Some photo ids occur in two lines. These are two images of the data set, because the ground truth has both; the second
   is named `<id>-2`.
 - Images without a tag are kept. Blank lines are allowed only at the end.
@@ -44,7 +44,7 @@ from vsebench.formats.readers.nuswide_concepts import NEWLINE, ONE, PARTS, ZERO,
 
 ARCHIVE = "NUS_WID_Tags.zip"
 SPACE, DIGIT, LINE_END = 1, 2, 3
-KINDS = np.zeros(256, dtype=np.uint8)  # the kind of each byte of a 0/1 matrix; 0: a byte that may not occur there
+KINDS = np.zeros(256, dtype=np.uint8)  # the kind of each byte in a 0/1 matrix; 0: a byte that must not occur
 KINDS[list(b" \t\r\v\f")] = SPACE
 KINDS[[ZERO, ONE]] = DIGIT
 KINDS[NEWLINE] = LINE_END
@@ -53,7 +53,7 @@ Ints = NDArray[np.intp]
 
 
 class Options(Strict):
-    """The vocabulary to read."""
+    """Options: the vocabulary to read."""
 
     tags: Literal["final", "1k", "925", "1006"]  # the vocabulary; `final` has 5,018 tags
 
@@ -75,7 +75,7 @@ def _read_final(archive: Path) -> RawAnnotations:
 def _parse_list(data: bytes, where: str) -> list[str]:
     tags = text_lines(data, where)
     if not tags:
-        raise UserError(f"{where}: names no tag")
+        raise UserError(f"{where}: contains no tag")
     if "" in tags:
         raise UserError(f"{where}: line {tags.index('') + 1}: is blank")
     check_unique(tags, where, "tag")
@@ -105,9 +105,9 @@ def _parse_tags(data: bytes, tags: list[str], where: str, dropped: list[Dropped]
         labels += distinct
         sizes.append(len(distinct))
     if repeats:
-        dropped.append(Dropped("tags", repeats, "repeated on the same image"))
+        dropped.append(Dropped("tags", repeats, "repeated for the same image"))
     if other_case:
-        dropped.append(Dropped("tags", other_case, "in the list only in lower case"))
+        dropped.append(Dropped("tags", other_case, "in the list only if written in lower case"))
     return ids, np.repeat(np.arange(len(sizes)), sizes), np.array(labels, dtype=np.intp)
 
 
@@ -132,7 +132,7 @@ def _read_1k(raw: Path, selection: str) -> RawAnnotations:
         concepts, columns = read_concepts(raw, dropped)
         for part in PARTS:
             if columns[part].shape[1] != sizes[part]:
-                n_images = f"{sizes[part]} images, Groundtruth.zip has {columns[part].shape[1]}"
+                n_images = f"{sizes[part]} images, but Groundtruth.zip has {columns[part].shape[1]}"
                 raise UserError(f"{archive}: {part}_Tags1k.dat: has {n_images}")
         concept, of_image = np.nonzero(np.concatenate([columns[part] for part in PARTS], axis=1))
         image, label = np.concatenate([image, of_image]), np.concatenate([label, concept + len(tags)])
@@ -146,19 +146,19 @@ def _leave_out(
 ) -> tuple[list[str], Ints, Ints]:
     """Leave out the tags that are names of concepts, and renumber the others."""
     is_kept = np.array([tag not in concepts for tag in tags])
-    dropped.append(Dropped("tags", int(np.sum(~is_kept)), "in the list of 1,000, but the name of a concept"))
+    dropped.append(Dropped("tags", int(np.sum(~is_kept)), "in the list of 1,000, but also names of concepts"))
     kept = is_kept[label]
     new_label = np.cumsum(is_kept) - 1
     return [tag for tag in tags if tag not in concepts], image[kept], new_label[label[kept]]
 
 
 def _read_matrices(archive: Path, n_tags: int) -> tuple[dict[str, int], Ints, Ints]:
-    """Read both 0/1 matrices; return the number of images by part, and image and label (n_pairs,) of each 1."""
+    """Read both 0/1 matrices; return the number of images per part, and the image and label of each 1, (n_pairs,)."""
     sizes: dict[str, int] = {}
     images, labels = [], []
     for part in PARTS:
         name = f"{part}_Tags1k.dat"
-        data = by_basename(archive, [name])[name]  # one file at a time, since the first has 320 million bytes
+        data = by_basename(archive, [name])[name]  # one file at a time, because the first has 320 MB
         n_images, image, label = parse_matrix(data, n_tags, f"{archive}: {name}")
         images.append(image + sum(sizes.values()))
         labels.append(label)
@@ -169,8 +169,8 @@ def _read_matrices(archive: Path, n_tags: int) -> tuple[dict[str, int], Ints, In
 def parse_matrix(data: bytes, n_tags: int, where: str, block_size: int = 1 << 22) -> tuple[int, Ints, Ints]:
     """Parse lines of `n_tags` numbers, each 0 or 1, in blocks of about `block_size` bytes.
 
-    Returns the number of lines, and line and column of each 1. Raises a `UserError` that begins with `where` and names
-    the first bad line.
+    Returns the number of lines, and the line and column of each 1. Raises a `UserError` that begins with `where` and
+    names the first bad line.
     """
     n_lines, ended = 0, False
     lines, columns = [np.empty(0, np.intp)], [np.empty(0, np.intp)]
@@ -199,7 +199,7 @@ def _explain(block: bytes, n_before: int, n_tags: int, where: str) -> NoReturn:
         values = line.split()
         wrong = next((value for value in values if value not in (b"0", b"1")), None)
         if wrong is not None:
-            raise UserError(f"{where}: line {number}: {wrong[:40].decode(errors='replace')!r} is neither 0 nor 1")
+            raise UserError(f"{where}: line {number}: {wrong[:40].decode(errors='replace')!r} must be 0 or 1")
         if len(values) != n_tags:
             raise UserError(f"{where}: line {number}: has {len(values)} values, but TagList1k.txt has {n_tags} tags")
     raise AssertionError("the block has no fault")

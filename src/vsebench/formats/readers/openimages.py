@@ -2,15 +2,15 @@
 
 The archive contains one table per part of the official partition, `.../train/labels.csv` and so on, with the header
 `ImageID,Source,LabelName,Confidence` and one line per label of an image: the image's id (16 hexadecimal digits), the
-source of the label, the label's id ("mid"), and the confidence of the source, from 0 to 1 (for people 1: the label is
-right, or 0: it is wrong).
+source of the label, the label's id ("mid"), and the confidence of the source, from 0 to 1 (people give 1 if the label
+is right and 0 if it is wrong).
 
-- Labels with a confidence of at least `min_confidence` are kept. With 1, these are the labels that people confirmed.
-- A label that an image has in several lines (from two sources, or repeated) is one pair with the count 1. It is kept if
-  any of the lines has enough confidence.
+- Labels with a confidence of at least `min_confidence` are kept. With 1, only labels that people confirmed are kept.
+- A label that an image has in several lines (from two sources, or repeated) becomes one pair with the count 1. It is
+  kept if at least one line has enough confidence.
 - Lines may be in any order. Images are ordered by id, labels by mid; images without a label are kept.
-- An image belongs to "train" if it is in the table of `train`, else to "test".
-- Labels get names if `class_names` names a table of them (lines of `mid,name`). A label without a name keeps its mid.
+- An image belongs to "train" if it is in the table of `train`, otherwise to "test".
+- Labels get names if `class_names` names a table of names (lines of `mid,name`). A label without a name keeps its mid.
   Labels with the same name are distinguished by their mids: `Jaguar (/m/012x34)`.
 
 Tables are read in blocks and take 12 bytes per line; `benchmarks/openimages_reader.py` measures the memory.
@@ -43,27 +43,27 @@ COLUMNS = {"image": pl.String, "source": pl.String, "label": pl.String, "confide
 IMAGE_ID = re.compile(rb"[0-9a-fA-F]{16}")
 NUMBER = re.compile(rb"[^\s_]+")
 BLOCK = 1 << 24  # bytes of a table to parse at a time
-PORTION = 1 << 20  # ids to format at a time
+PORTION = 1 << 20  # number of ids to format at a time
 
 FileName = Field(pattern=r"^[\w.+-]+$")
 Part = Literal["train", "validation", "test"]
 
 
 class ClassNames(Strict):
-    """The table with the names of the labels."""
+    """Options: the table with the names of the labels."""
 
     archive: str = FileName  # an archive that is listed under `files`
     member: str = FileName  # the table in the archive
 
 
 class Options(Strict):
-    """The tables to read, and the labels to keep."""
+    """Options: the tables to read, and the labels to keep."""
 
     archive: str = FileName  # an archive that is listed under `files`
     table: str = Field(default="labels.csv", pattern=r"^[\w.+-]+$")  # file name of each part's table in the archive
     parts: list[Part] = Field(default=["train", "validation"], min_length=1)  # the parts to read
-    min_confidence: float = Field(ge=0, le=1)  # smallest confidence of labels to keep; 1: those that people confirmed
-    class_names: ClassNames | None = None  # the table with the names of the labels; none: labels are their ids (mids)
+    min_confidence: float = Field(ge=0, le=1)  # smallest confidence of labels to keep; 1: labels that people confirmed
+    class_names: ClassNames | None = None  # the table with the names of the labels; none: labels are class ids (mids)
 
 
 @dataclass
@@ -72,8 +72,8 @@ class _Lines:
 
     Attributes
     ----------
-    images : for each block the image id of each line with enough confidence, uint64
-    labels : for each block the label codes of these lines, int32
+    images : for each block, the image ids of the lines with enough confidence, uint64
+    labels : for each block, the label codes of these lines, int32
     codes : mid -> its code, in the order of first occurrence
     ids : part -> the ids of its images, uint64, ascending, without duplicates
     unsure : number of lines whose confidence is too low
@@ -94,9 +94,9 @@ def read(raw: Path, options: Options) -> RawAnnotations:
     names = mids if options.class_names is None else _name_labels(mids, raw, options.class_names)
     ids = np.unique(np.concatenate(list(lines.ids.values())))
     parts = _find_parts(ids, lines.ids, archive)
-    dropped = [Dropped("lines", lines.unsure, f"less sure than {options.min_confidence} (min_confidence)")]
+    dropped = [Dropped("lines", lines.unsure, f"with a confidence below {options.min_confidence} (min_confidence)")]
     pairs, repeats = _pair_up(lines, ids, mids)
-    dropped.append(Dropped("lines", repeats, "repeated from another line of the image"))
+    dropped.append(Dropped("lines", repeats, "repeating another line of the image"))
     return RawAnnotations(_format(ids), names, pairs, [entry for entry in dropped if entry.number], parts)
 
 
@@ -111,7 +111,7 @@ def _read_tables(archive: Path, options: Options) -> _Lines:
             lines.ids[part] = _read_table(stream, options.min_confidence, lines, f"{archive}: {name}")
     missing = [ending for ending, part in part_of.items() if part not in lines.ids]
     if missing:
-        raise UserError(f"{archive}: contains no {', '.join(missing)}; is it the official archive?")
+        raise UserError(f"{archive}: contains no {', '.join(missing)}; use the official archive")
     return lines
 
 
@@ -124,7 +124,7 @@ def _read_table(stream: IO[bytes], min_confidence: float, lines: _Lines, where: 
     """Read a table into `lines`; return the ids of its images, ascending, without duplicates."""
     header = stream.readline(1000)
     if header.decode("utf-8-sig", errors="replace").strip() != HEADER:
-        raise UserError(f"{where}: line 1: is {header[:80]!r}, not {HEADER}")
+        raise UserError(f"{where}: line 1: is {header[:80]!r}, but must be {HEADER}")
     n_lines = 1
     ids = [np.empty(0, np.uint64)]
     for block in line_blocks(stream, BLOCK):
@@ -144,7 +144,7 @@ def _read_table(stream: IO[bytes], min_confidence: float, lines: _Lines, where: 
 
 
 def _parse_block(block: bytes, n_before: int, where: str) -> pl.DataFrame:
-    """Parse whole lines; return image (UInt64), label and confidence of each.
+    """Parse whole lines; return the image (UInt64), label and confidence of each.
 
     Raises a `UserError` that names the first bad line; `n_before` lines precede the block.
     """
@@ -171,20 +171,20 @@ def _explain(block: bytes, n_before: int, where: str) -> NoReturn:
         fault = _find_fault(line.removesuffix(b"\r"))
         if fault:
             raise UserError(f"{where}: line {number}: {fault}")
-    raise UserError(f"{where}: lines {n_before + 1} to {n_before + len(lines)}: do not have the expected format")
+    raise UserError(f"{where}: lines {n_before + 1} to {n_before + len(lines)}: do not have the format of such a table")
 
 
 def _find_fault(line: bytes) -> str | None:
     fields = line.split(b",")
     if len(fields) != len(COLUMNS):
-        return f"has {len(fields)} columns, not {HEADER}"
+        return f"has {len(fields)} columns instead of {HEADER}"
     image, _, label, confidence = fields
     if b"\r" in line:
         return "contains a carriage return"
     if not IMAGE_ID.fullmatch(image):
         return f"{image[:40]!r} is not an image id of 16 hexadecimal digits"
     if not label:
-        return "names no label"
+        return "has no label"
     try:
         number = confidence.lstrip(b" \t")  # as polars does; float() accepts more
         if not NUMBER.fullmatch(number):
@@ -204,7 +204,7 @@ def _find_parts(ids: NDArray[np.uint64], of_part: dict[str, NDArray[np.uint64]],
     if sum(map(len, of_part.values())) > len(ids):
         distinct, times = np.unique(np.concatenate(list(of_part.values())), return_counts=True)
         image = int(distinct[times > 1][0])
-        raise UserError(f"{archive}: image {image:016x} is in several of the tables of {', '.join(of_part)}")
+        raise UserError(f"{archive}: image {image:016x} is in several tables, of {', '.join(of_part)}")
     if "train" not in of_part or len(of_part) == 1:
         return None
     train = np.zeros(len(ids), dtype=bool)
@@ -215,7 +215,7 @@ def _find_parts(ids: NDArray[np.uint64], of_part: dict[str, NDArray[np.uint64]],
 
 
 def _pair_up(lines: _Lines, ids: NDArray[np.uint64], mids: list[str]) -> tuple[pl.DataFrame, int]:
-    """Return the table of pairs, and the number of lines that repeat another; empties `lines`.
+    """Return the table of pairs, and the number of lines that repeat another line; empties `lines`.
 
     It works in place on few big arrays, because this step needs most of the memory.
     """
@@ -239,7 +239,7 @@ def _pair_up(lines: _Lines, ids: NDArray[np.uint64], mids: list[str]) -> tuple[p
 
 
 def _format(ids: NDArray[np.uint64]) -> pl.Series:
-    """Return ids as 16 hexadecimal digits; in portions, since Python's strings take much memory."""
+    """Return ids as 16 hexadecimal digits; in portions, because Python strings take much memory."""
     portions = [ids[start : start + PORTION] for start in range(0, len(ids), PORTION)]
     return pl.concat([image_ids([])] + [image_ids(f"{image:016x}" for image in part.tolist()) for part in portions])
 
@@ -269,10 +269,10 @@ def read_class_names(raw: Path, class_names: ClassNames) -> dict[str, str]:
     try:
         for row in rows:
             if len(row) != 2:
-                raise UserError(f"{where}: line {rows.line_num}: has {len(row)} columns, not a label's id and its name")
+                raise UserError(f"{where}: line {rows.line_num}: has {len(row)} columns, not a label's id and name")
             mid, name = (cell.strip() for cell in row)
             if name_of.setdefault(mid, name) != name:
-                raise UserError(f"{where}: line {rows.line_num}: gives {mid} a second name, {name[:60]!r}")
+                raise UserError(f"{where}: line {rows.line_num}: is a second name of {mid}, {name[:60]!r}")
     except csv.Error as error:
         raise UserError(f"{where}: line {rows.line_num}: {error}") from None
     return name_of

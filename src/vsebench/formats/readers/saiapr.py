@@ -2,7 +2,7 @@
 
 The archive contains `wlist.txt` (code TAB word) and about 40 folders, each with a `labels.txt` (image, region, code).
 In a folder without `labels.txt`, `features.txt` (image, region, the region's features, code) is read instead. The count
-of a label is the number of the image's regions that have it.
+of a label is the number of the image's regions with this label.
 
 Source: Escalante et al., "The segmented and annotated IAPR TC-12 benchmark", CVIU 114(4), 2010.
 """
@@ -19,13 +19,13 @@ from vsebench.formats.annotations import RawAnnotations, count_pairs, image_ids
 from vsebench.formats.download.archives import read_members, text_lines
 
 TABLES = ("labels.txt", "features.txt")  # the first that exists in a folder is read
-NUMBER = re.compile(r"[0-9]{1,18}")  # int() also accepts other forms, and numbers that do not fit an int64
+NUMBER = re.compile(r"[0-9]{1,18}")  # int() would also accept other forms and numbers too large for int64
 
 
 class Options(Strict):
-    """The archive to read."""
+    """Options: the archive to read."""
 
-    archive: str = Field(default="saiapr_tc-12.tar.gz", pattern=r"^[\w.+-]+$")  # file name of the archive
+    archive: str = Field(default="saiapr_tc-12.tar.gz", pattern=r"^[\w.+-]+$")  # the archive's file name
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:
@@ -43,10 +43,10 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 
 
 def _read_words(members: dict[str, bytes], archive: Path) -> tuple[list[str], dict[int, int]]:
-    """Return the words in the order of the list, and the index of each code in it."""
+    """Return the words in the order of the list, and each code's index in the list."""
     names = [name for name in members if name.rpartition("/")[2] == "wlist.txt"]
     if len(names) != 1:
-        raise UserError(f"{archive}: contains {len(names)} files named wlist.txt instead of one")
+        raise UserError(f"{archive}: contains {len(names)} files named wlist.txt; it must contain one")
     where = f"{archive}: {names[0]}"
     words: list[str] = []
     seen: set[str] = set()
@@ -54,22 +54,22 @@ def _read_words(members: dict[str, bytes], archive: Path) -> tuple[list[str], di
     for number, line in enumerate(text_lines(members[names[0]], where), start=1):
         code, _, word = line.partition("\t")
         if not NUMBER.fullmatch(code) or int(code) in row_of_code:
-            raise UserError(f"{where}: line {number}: {line[:60]!r} is not a new code, a tab and a word")
+            raise UserError(f"{where}: line {number}: {line[:60]!r} must be a new code, a tab and a word")
         row_of_code[int(code)] = len(words)
         words.append(word.strip() or f"label {code}")
         if words[-1] in seen:
-            raise UserError(f"{where}: line {number}: duplicate word {words[-1]!r}")
+            raise UserError(f"{where}: line {number}: the word {words[-1]!r} occurs twice")
         seen.add(words[-1])
     return words, row_of_code
 
 
 def _choose_tables(members: dict[str, bytes], archive: Path) -> list[str]:
-    """Return the table to read of each folder, ordered by folder."""
+    """Return the table to read in each folder, ordered by folder."""
     folders: dict[str, str] = {}
     for table in reversed(TABLES):
         folders |= {name.rpartition("/")[0]: name for name in members if name.rpartition("/")[2] == table}
     if not folders:
-        raise UserError(f"{archive}: contains no {' or '.join(TABLES)}; is it the archive of SAIAPR TC-12?")
+        raise UserError(f"{archive}: contains no {' or '.join(TABLES)}; use the archive of SAIAPR TC-12")
     return [folders[folder] for folder in sorted(folders)]
 
 
@@ -79,12 +79,12 @@ def _read_regions(data: bytes, row_of_code: dict[int, int], where: str, regions:
     for number, line in enumerate(text_lines(data, where), start=1):
         fields = line.split()
         if len(fields) < 3 or (len(fields) > 3) != has_features:
-            raise UserError(f"{where}: line {number}: has {len(fields)} fields, not image, region and code")
+            raise UserError(f"{where}: line {number}: has {len(fields)} fields; it must have image, region and code")
         if not all(NUMBER.fullmatch(field) for field in (fields[0], fields[1], fields[-1])):
             raise UserError(f"{where}: line {number}: image, region and code are not whole numbers")
         image, region, code = int(fields[0]), int(fields[1]), int(fields[-1])
         if code not in row_of_code:
             raise UserError(f"{where}: line {number}: the label code {code} is not in wlist.txt")
         if (image, region) in regions:
-            raise UserError(f"{where}: line {number}: duplicate region {region} of image {image}")
+            raise UserError(f"{where}: line {number}: region {region} of image {image} occurs twice")
         regions[image, region] = row_of_code[code]

@@ -3,9 +3,9 @@
     long    one row per label of an image:   image,label[,count]
     wide    one row per image:               image,"label label ..."
 
-The ending of the file's name determines the format: .csv, .tsv, .jsonl or .ndjson, optionally followed by .gz or .zst,
-or .parquet, which has its own compression. The first line of CSV and TSV contains the names of the columns. Columns
-that the options do not name are ignored.
+The extension of the file's name determines the format: .csv, .tsv, .jsonl or .ndjson, optionally followed by .gz or
+.zst; or .parquet, which has its own compression. The first line of CSV and TSV contains the names of the columns.
+Columns that the options do not name are ignored.
 
 Image ids and label names are text: numbers keep their leading zeros, and names that differ in case or in the Unicode
 form of a character are different. White space around a name is removed; inside a name it is kept. Counts of equal rows
@@ -43,15 +43,15 @@ PARTS = {"train": "train", "valid": "valid", "val": "valid", "validation": "vali
 
 
 class Options(Strict):
-    """The table, and the names of its columns."""
+    """Options: the table, and the names of its columns."""
 
     pairs: str  # the table's file: a name that the configuration lists under `files`, or a path
-    layout: Literal["long", "wide"] = "long"  # one row per label of an image, or one row per image
-    image: str = "image"  # column with the image id
-    label: str = "label"  # column with the label, or the labels in the wide layout
-    count: str | None = None  # column with the count, long layout only; none: "count" if there is such a column
-    separator: str | None = Field(default=None, min_length=1)  # between labels in the wide layout; none: white space
-    part: str | None = None  # column with the part of each image (train, valid or test), for the protocol `official`
+    layout: Literal["long", "wide"] = "long"  # whether a row is one label of an image, or all labels of an image
+    image: str = "image"  # name of the column of image ids
+    label: str = "label"  # name of the column of labels (wide layout: of lists of labels)
+    count: str | None = None  # column of counts (long layout only); none: "count", if there is such a column
+    separator: str | None = Field(default=None, min_length=1)  # text between labels in the wide layout; none: space
+    part: str | None = None  # column of each image's part (train, valid or test), for the protocol `official`
 
     @field_validator("pairs")
     @classmethod
@@ -63,22 +63,22 @@ class Options(Strict):
         if self.layout == "wide" and self.count is not None:
             raise PydanticCustomError("layout", "count: a wide table has no counts; remove this key")
         if self.layout == "long" and self.separator is not None:
-            raise PydanticCustomError("layout", "separator: only for a wide table (layout: wide)")
+            raise PydanticCustomError("layout", "separator: only a wide table has one; remove this key")
         if len({self.image, self.label, self.count or 1, self.part or 2}) < 4:
-            raise PydanticCustomError("columns", "image, label, count and part should be different columns")
+            raise PydanticCustomError("columns", "image, label, count and part must name different columns")
         return self
 
 
 def check_format(name: str) -> str:
-    """Return the name of a table's file; raise an error for pydantic if its ending is not that of a known format."""
+    """Return the name of a table's file; raise an error for pydantic if its extension is unknown."""
     if format_of(name) not in FORMATS:
         endings = "in .parquet, or in .csv, .tsv, .jsonl or .ndjson with or without .gz or .zst"
-        raise PydanticCustomError("format", f"the name should end {endings}")
+        raise PydanticCustomError("format", f"the name must end {endings}")
     return name
 
 
 class TableError(Exception):
-    """A mistake in a header or a cell; the caller adds file and row to the message."""
+    """A mistake in a header or a cell; the caller adds the file and the row to the message."""
 
 
 class Row(NamedTuple):
@@ -91,7 +91,7 @@ class Row(NamedTuple):
 
 
 def format_of(name: str) -> str:
-    """Return the ending of a file name that determines the table's format, without the ending of a compression."""
+    """Return the extension that determines a table's format, without the extension of a compression."""
     path = PurePath(name.lower())
     if path.suffix not in COMPRESSIONS:
         return path.suffix
@@ -100,9 +100,9 @@ def format_of(name: str) -> str:
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:
-    """Read the table; images and labels are in the order of their names, counts are sums over equal rows.
+    """Read the table; images and labels are in the order of their names, the counts of equal rows are added up.
 
-    Raises a `UserError` if the file is missing, damaged or not of its format; if a column is missing; or if a row has
+    Raises a `UserError` if the file is missing, damaged or not in its format; if a column is missing; or if a row has
     no image or no label, or its count is not a positive whole number. The message names the line or row (Parquet).
     """
     path = find(raw, options.pairs)
@@ -127,23 +127,23 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 
 
 def parts_of(path: Path, options: Options, images: dict[str, int]) -> dict[str, str]:
-    """Return the part of each image; raise a `UserError` for another word, or for an image in two parts."""
+    """Return the part of each image; raise a `UserError` for an unknown part, or for an image in two parts."""
     columns = options.model_copy(update={"label": options.part, "layout": "long", "count": None})
     parts: dict[str, str] = {}
     for row in rows_of(path, columns):
         image, part = str(row.image).strip(), PARTS.get(str(row.label).strip().lower())
         where = f"{position(path, row.number)}: {options.part}"
         if part is None:
-            raise UserError(f"{where}: {row.label!r} is no part; use train, valid or test")
+            raise UserError(f"{where}: {row.label!r} is not a part; use train, valid or test")
         if parts.setdefault(image, part) != part:
-            raise UserError(f"{where}: {image!r} is in {part!r} here, and in {parts[image]!r} in an earlier row")
+            raise UserError(f"{where}: {image!r} is in {part!r} here, but in {parts[image]!r} in an earlier row")
     if "test" not in parts.values():
         raise UserError(f"{path}: {options.part}: no image is in the part 'test'")
     return parts
 
 
 class Names:
-    """Gives each name of an image or a label a number, from 0, by first occurrence."""
+    """Numbers the names of images or labels from 0, in the order of first occurrence."""
 
     def __init__(self, what: str) -> None:
         self.what = what
@@ -164,7 +164,7 @@ def name_of(cell: Any, what: str) -> str:
     if cell is None:
         raise TableError(f"the {what} is missing")
     if not isinstance(cell, str):
-        raise TableError(f"the {what} is {cell!r}; it should be text or a whole number")
+        raise TableError(f"the {what} is {cell!r}, but must be text or a whole number")
     name = cell.strip()
     if not name:
         raise TableError(f"the {what} is empty")
@@ -176,7 +176,7 @@ def name_of(cell: Any, what: str) -> str:
 
 
 def position(path: Path, number: int) -> str:
-    """Return file and row, for errors."""
+    """Return the file and the row, for error messages."""
     return f"{path}: {'row' if format_of(path.name) == '.parquet' else 'line'} {number}"
 
 
@@ -187,7 +187,7 @@ def split(cell: Any, options: Options) -> list[Any]:
     if isinstance(cell, list):
         return cell
     if not isinstance(cell, str):
-        raise TableError(f"the labels are {cell!r}; they should be text or a list")
+        raise TableError(f"the labels are {cell!r}, but must be text or a list")
     return [label for label in cell.split(options.separator) if label.strip()]
 
 
@@ -195,16 +195,16 @@ def parse_count(cell: Any) -> int:
     """Parse a count; raise a `TableError` if it is not a positive whole number."""
     text = cell.strip() if isinstance(cell, str) else ""
     if not re.fullmatch("[0-9]{1,10}", text) or not 1 <= int(text) <= LARGEST:
-        raise TableError(f"the count is {cell!r}; it should be a whole number from 1 to {LARGEST}")
+        raise TableError(f"the count is {cell!r}, but must be a whole number from 1 to {LARGEST}")
     return int(text)
 
 
 def add_up(images: NDArray[np.int32], labels: NDArray[np.int32], counts: NDArray[np.int64], path: Path) -> pl.DataFrame:
-    """Add up the counts of equal (image, label); return image, label and count, Int32, ascending."""
+    """Add up the counts of equal (image, label) pairs; return image, label and count, Int32, ascending."""
     rows = pl.DataFrame({"image": images, "label": labels, "count": counts})
     pairs = rows.group_by("image", "label").agg(pl.col("count").sum()).sort("image", "label")
     if pairs["count"].max() > LARGEST:  # type: ignore[operator]
-        raise UserError(f"{path}: the counts of an image and label add up to more than {LARGEST}")
+        raise UserError(f"{path}: the counts of an (image, label) pair add up to more than {LARGEST}")
     return pairs.cast(PAIRS)
 
 
@@ -236,7 +236,7 @@ def read_csv(path: Path, options: Options) -> Iterator[Row]:
         for cells in reader:
             if len(cells) == len(header):
                 yield Row(reader.line_num, cells[image], cells[label], None if count < 0 else cells[count])
-            elif cells:  # not just an empty line
+            elif cells:  # the line is not empty
                 sizes = f"{len(cells)} columns, but the first line has {len(header)}"
                 raise UserError(f"{position(path, reader.line_num)}: {sizes}")
     except csv.Error as error:
@@ -246,7 +246,7 @@ def read_csv(path: Path, options: Options) -> Iterator[Row]:
 
 
 def columns_of(header: list[str], options: Options) -> tuple[str, str, str | None]:
-    """Return the columns of image, label and, if there is one, count; raise a `TableError` if one is missing."""
+    """Return the columns of images, labels and, if there is one, counts; a missing one raises a `TableError`."""
     count = options.count or "count"
     has_count = options.layout == "long" and (options.count is not None or count in header)
     for name in [options.image, options.label, *([count] if has_count else [])]:
@@ -274,7 +274,7 @@ def _byte_lines(path: Path) -> Iterator[bytes]:
 
 
 def _zstd_lines(path: Path) -> Iterator[str]:
-    """Yield the lines of a .zst file, read by polars (Python can from 3.14 on), which cannot name a bad line."""
+    """Yield the lines of a .zst file, which polars reads, because Python before 3.14 cannot; no bad line is named."""
     try:
         yield from pl.read_lines(path, glob=False).to_series()
     except pl.exceptions.ComputeError as error:
@@ -282,17 +282,17 @@ def _zstd_lines(path: Path) -> Iterator[str]:
 
 
 def read_json_lines(path: Path, options: Options) -> Iterator[Row]:
-    """Yield the rows of a table in which each line is a JSON object."""
+    """Yield the rows of a table whose lines are JSON objects."""
     for number, line in enumerate(lines_of(path), 1):
         if not line.strip():
             continue
         try:
-            # Whole numbers are kept as text, since they can be ids.
+            # Whole numbers are kept as text, because they can be ids.
             value = json.loads(line, parse_int=str, object_pairs_hook=_object)
         except (ValueError, RecursionError) as error:
             raise UserError(f"{position(path, number)}: not JSON ({error})") from None
         if not isinstance(value, dict):
-            raise UserError(f"{position(path, number)}: should be a JSON object, with names and values")
+            raise UserError(f"{position(path, number)}: must be a JSON object with names and values")
         try:
             image, label, count = columns_of(list(value), options)
         except TableError as error:
@@ -308,7 +308,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _given(cell: Any) -> Any:
-    """Return "" for null: an empty count is a mistake, while a missing column means 1."""
+    """Return "" for null: an empty count is a mistake, but a missing column means 1."""
     return "" if cell is None else cell
 
 
@@ -326,8 +326,8 @@ def read_parquet(path: Path, options: Options) -> Iterator[Row]:
 
 
 def _text_column(path: Path, name: str, kind: pl.DataType, options: Options) -> pl.Expr:
-    """Convert a column to text: text or whole numbers, or lists of them for the labels of a wide table."""
+    """Convert a column to text: text, whole numbers or, for the labels of a wide table, lists of these."""
     inner = kind.inner if isinstance(kind, pl.List) and (options.layout, options.label) == ("wide", name) else kind
     if not (inner.is_integer() or isinstance(inner, (pl.String, pl.Categorical, pl.Enum))):
-        raise UserError(f"{path}: the column {name!r} is {kind}; it should be text or whole numbers")
+        raise UserError(f"{path}: the column {name!r} is {kind}, but must be text or whole numbers")
     return pl.col(name).cast(pl.String if inner is kind else pl.List(pl.String))

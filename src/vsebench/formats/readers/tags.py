@@ -1,11 +1,11 @@
 """Turn user tags into labels, by the same rules for every Flickr data set.
 
 A tag is normalised roughly as in Flickr's own search: it is converted to Unicode's compatibility form (NFKC), its case
-is folded ("STRASSE", "straße"), and only letters, their marks and digits are kept. So "New York", "new-york" and
-"newyork" are the same label. Accents are kept. Tags that are then empty, machine tags ("geo:lat=52.1") and tags of the
+is folded ("STRASSE", "straße"), and only letters, their marks and digits are kept. Thus "New York", "new-york" and
+"newyork" are the same label. Accents are kept. Tags that become empty, machine tags ("geo:lat=52.1") and tags on the
 stop lists are removed. A tag counts once per image.
 
-With the option `as_written`, tags become labels unchanged, including machine tags; only tags of the stop lists are
+With the option `as_written`, tags become labels unchanged, including machine tags; only tags on the stop lists are
 removed.
 """
 
@@ -27,7 +27,7 @@ from vsebench.formats.annotations import Dropped, RawAnnotations, count_pairs, i
 MACHINE_TAG = re.compile(r"[^\W\d]\w*:\w+=")
 
 # Tags that describe how a picture was taken or edited, or where it was shown, instead of its content: the frequent ones
-# of MIRFLICKR-25k, and others of the same kind. They are in normalised form; a star matches any ending.
+# in MIRFLICKR-25k, and others of the same kind. They are in normalised form; a star matches any ending.
 STOP_LISTS: dict[str, str] = {
     "cameras": """
         canon* nikon* nikkor* olympus* zuiko* pentax* takumar* sony* minolta* konica* panasonic* lumix* leica*
@@ -60,15 +60,15 @@ StopList = Literal["cameras", "software", "flickr"]
 
 
 class TagOptions(Strict):
-    """The tags that do not become labels."""
+    """Options: the tags that do not become labels."""
 
     stop_lists: list[StopList] = Field(default=["cameras", "software", "flickr"])  # built-in lists of tags to leave out
-    stop_tags: list[str] = Field(default=[])  # more tags to leave out, in any spelling; a final star matches any ending
+    stop_tags: list[str] = Field(default=[])  # tags to leave out too, in any spelling; a final star matches any text
     as_written: bool = False  # do not normalise tags, and keep machine tags
 
 
 def normalise(tag: str) -> str:
-    """Return the normalised form of a tag; it is empty if the tag contains neither letters nor digits."""
+    """Return the normalised form of a tag; empty if the tag contains neither letters nor digits."""
     before = None
     while tag != before:  # removing characters can create new composable pairs, so repeat until nothing changes
         before = tag
@@ -90,10 +90,10 @@ class StopTags:
 
 
 def annotate(images: Sequence[str], tags: Iterable[Sequence[str]], options: TagOptions, where: str) -> RawAnnotations:
-    """Turn the tags of images, as written by users, into labels; `images` are different ids.
+    """Turn the tags that users wrote for images into labels; `images` contains unique ids.
 
     Returns labels in alphabetical order, with counts of 1; images without a label are kept. `dropped` counts the tags
-    left out. If no tag is left, a `UserError` that begins with `where`, the file, is raised.
+    left out. If no tag is left, a `UserError` is raised that begins with `where`, the file.
     """
     stop = StopTags(options)
     numbers: dict[str, int] = {}  # normalised tag -> its number
@@ -111,12 +111,12 @@ def annotate(images: Sequence[str], tags: Iterable[Sequence[str]], options: TagO
                 columns[0].append(image)
                 columns[1].append(fate)
     if not numbers:
-        raise UserError(f"{where}: there is no tag, or all of them are on the stop lists")
+        raise UserError(f"{where}: there is no tag, or all tags are on the stop lists")
     names, ranks = sort_names(numbers)
     pairs = count_pairs(np.array(columns[0]), ranks[np.array(columns[1])], len(names))
     repeated = int((pairs["count"] - 1).sum())
     dropped = [Dropped("tags", gone[why], why) for why in sorted(gone)]
-    dropped += [Dropped("tags", repeated, "repeated on the image, in the same or another spelling")] if repeated else []
+    dropped += [Dropped("tags", repeated, "repeated for an image, in the same or another spelling")] if repeated else []
     return RawAnnotations(image_ids(images), names, pairs.with_columns(count=pl.lit(1, pl.Int32)), dropped)
 
 
@@ -126,7 +126,7 @@ def _fate(tag: str, stop: StopTags, numbers: dict[str, int], as_written: bool) -
         return "machine tags (a:b=c)"
     name = normalise(tag)
     if not name and not as_written:
-        return "neither letter nor digit"
+        return "without letters and digits"
     if name in stop:
         return "on a stop list (stop_lists, stop_tags)"
     return numbers.setdefault(tag if as_written else name, len(numbers))

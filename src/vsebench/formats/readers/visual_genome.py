@@ -1,15 +1,15 @@
 """Read Visual Genome 1.4: photographs with their objects.
 
 `objects.json.zip` contains `objects.json`, a list with one entry per image: `image_id`, and the list `objects`, each
-with its `synsets` and `names`. `image_data.json.zip` contains `image_data.json`, a list with one entry per image, of
-which only `image_id` is read. Other keys are not read.
+with its `synsets` and `names`. `image_data.json.zip` contains `image_data.json`, a list with one entry per image; only
+its `image_id` is read. Other keys are not read.
 
 - The option `labels` chooses the labels: WordNet synsets as spelled in the file (`tree.n.01`), or names as typed by the
   annotators (`trees`), without white space around them. An object with several labels counts once for each of them; an
   object without a label is left out and counted.
 - The count of a label is the number of the image's objects that have it.
-- The id of an image is its number. Images are those of `image_data.json`, ordered by number; images without an object
-  are kept.
+- The id of an image is its number. The images are listed in `image_data.json` and ordered by number; images without an
+  object are kept.
 - Labels are ordered by name. There is no official partition.
 
 Only the first two images of the real files were available to check the reader.
@@ -36,7 +36,7 @@ Entry = dict[str, Any]
 
 
 class Options(Strict):
-    """The kind of label."""
+    """Options: the kind of label."""
 
     labels: Literal["synsets", "names"] = "synsets"  # labels are the objects' WordNet synsets, or their names as typed
 
@@ -60,7 +60,7 @@ def read(raw: Path, options: Options) -> RawAnnotations:
                 images.append(row_of[number])
                 labels.append(number_of.setdefault(name, len(number_of)))
     if not number_of:
-        raise UserError(f"{where}: no object has any {options.labels}")
+        raise UserError(f"{where}: none of the objects has {options.labels}")
     ordered, ranks = sort_names(number_of)
     pairs = count_pairs(np.array(images), ranks[np.array(labels)], len(ordered))
     dropped = [Dropped("objects", unlabelled, f"without {options.labels}")] if unlabelled else []
@@ -78,7 +78,7 @@ def _by_number(raw: Path, name: str, kept: set[str]) -> dict[int, Entry]:
     for position, content in enumerate(entries, 1):
         number = content.get("image_id") if isinstance(content, dict) else None
         if type(number) is not int:  # True is an int to isinstance
-            raise UserError(f"{where}: entry {position}: is not an object with a whole number 'image_id'")
+            raise UserError(f"{where}: entry {position}: must be an object with a whole number 'image_id'")
         if number in by_number:
             raise UserError(f"{where}: entry {position}: image {number} occurs earlier")
         by_number[number] = content

@@ -4,12 +4,12 @@ There are two archives, one for training and validation, one for test. Each cont
 `VOCdevkit/VOC2007/ImageSets/Main`: the images of a part (`train.txt` and `val.txt`, or `test.txt`; one image number per
 line), and for each class `<class>_trainval.txt` or `<class>_test.txt` with an image number and a value per line. The
 value is 1 if the image shows such an object, -1 if it does not, and 0 if all such objects are marked difficult. The
-lists `trainval.txt`, `<class>_train.txt` and `<class>_val.txt` repeat these data; they and all other files are not
+lists `trainval.txt`, `<class>_train.txt` and `<class>_val.txt` repeat these data; neither these nor other files are
 read.
 
 - A value of 0 is a label only if the option `difficult` is set; otherwise it is counted in `dropped`. All labels have
   the count 1.
-- Images are ordered by number, as the files in `JPEGImages`. Labels are in alphabetical order.
+- Images are ordered by number, like the files in `JPEGImages`. Labels are in alphabetical order.
 - The parts of the partition are "train", "valid" (the list `val`) and "test".
 
 Checked on real files: all these lists, in repacked archives.
@@ -34,7 +34,7 @@ CLASSES = (
     "aeroplane", "bicycle", "bird", "boat", "bottle", "bus", "car", "cat", "chair", "cow",
     "diningtable", "dog", "horse", "motorbike", "person", "pottedplant", "sheep", "sofa", "train", "tvmonitor",
 )  # fmt: skip
-# Archive -> the ending of its class lists' names, and for each of its lists of images the part of the partition.
+# Archive -> the ending of the names of its class lists, and the part of the partition for each list of images.
 ARCHIVES = {
     "VOCtrainval_06-Nov-2007.tar": ("trainval", {"train": "train", "val": "valid"}),
     "VOCtest_06-Nov-2007.tar": ("test", {"test": "test"}),
@@ -44,7 +44,7 @@ VALUES = {"-1": -1, "0": 0, "1": 1}
 
 
 class Options(Strict):
-    """Whether difficult objects are labels."""
+    """Options: whether difficult objects are labels."""
 
     difficult: bool = False  # true: objects that are marked difficult are labels too
 
@@ -52,9 +52,9 @@ class Options(Strict):
 def read(raw: Path, options: Options) -> RawAnnotations:
     """Read the labels of all images of the three parts.
 
-    Raises a `UserError` that names archive, list and, where possible, line if an archive is missing or damaged or lacks
-    a list, if a line is malformed, if an image occurs twice in a list or in two parts, or if a class list does not
-    contain the same images as the lists of images.
+    Raises a `UserError` that names archive, list and, where possible, line if an archive is missing, is damaged or
+    lacks a list, if a line is malformed, if an image occurs twice in a list or in two parts, or if a class list does
+    not contain the same images as the lists of images.
     """
     part_of: dict[str, str] = {}
     entries: list[tuple[str, int, int]] = []
@@ -78,13 +78,13 @@ def _annotations(part_of: dict[str, str], entries: list[tuple[str, int, int]], o
     chosen = [(row_of[image], label) for image, label, value in entries if value or options.difficult]
     image, label = np.array(chosen, dtype=np.int64).reshape(-1, 2).T
     gone = len(entries) - len(chosen)
-    dropped = [Dropped("labels", gone, "only on objects marked difficult (option difficult)")] if gone else []
+    dropped = [Dropped("labels", gone, "only of objects marked as difficult (option difficult)")] if gone else []
     parts = pl.Series("part", [part_of[image] for image in images], dtype=pl.String)
     return RawAnnotations(image_ids(images), CLASSES, count_pairs(image, label, len(CLASSES)), dropped, parts)
 
 
 def _read_lists(archive: Path, names: list[str]) -> dict[str, list[str]]:
-    """Return the lines of each list by its name, without the ending."""
+    """Return the lines of each list by its name, without the extension."""
 
     def name_of(member: str) -> str | None:
         match = MEMBER.fullmatch(member)
@@ -99,14 +99,14 @@ def _read_lists(archive: Path, names: list[str]) -> dict[str, list[str]]:
     missing = [name for name in names if name not in lists]
     if missing:
         names_missing = f"{missing[0]}.txt" + (f" and {len(missing) - 1} other lists" if len(missing) > 1 else "")
-        raise UserError(f"{archive}: contains no ImageSets/Main/{names_missing}; is it the official archive?")
+        raise UserError(f"{archive}: contains no ImageSets/Main/{names_missing}; use the official archive")
     return lists
 
 
 def _read_part(lines: list[str], part: str, part_of: dict[str, str], where: str) -> list[str]:
     """Add the images of a list to `part_of`, and return them."""
     if not lines:
-        raise UserError(f"{where}: names no image")
+        raise UserError(f"{where}: contains no image")
     for number, image in enumerate(lines, 1):
         if len(image.split()) != 1:
             raise UserError(f"{where}: line {number}: {image[:60]!r} is not the number of an image")
@@ -122,7 +122,7 @@ def _parse_values(lines: list[str], where: str) -> dict[str, int]:
     for number, line in enumerate(lines, 1):
         fields = line.split()
         if len(fields) != 2 or fields[1] not in VALUES:
-            raise UserError(f"{where}: line {number}: {line[:60]!r} is not the number of an image and -1, 0 or 1")
+            raise UserError(f"{where}: line {number}: {line[:60]!r} must be the number of an image and -1, 0 or 1")
         if fields[0] in values:
             raise UserError(f"{where}: line {number}: image {fields[0][:60]!r} occurs twice")
         values[fields[0]] = VALUES[fields[1]]
@@ -132,5 +132,5 @@ def _parse_values(lines: list[str], where: str) -> dict[str, int]:
 def _check_images(values: dict[str, int], images: set[str], where: str, lists: Iterable[str]) -> None:
     """Raise a `UserError` if a class list does not contain the same images as the lists of images."""
     for image in sorted(values.keys() ^ images):
-        is_where = "is not in it, but" if image in images else "is not"
+        is_where = "is missing here, but" if image in images else "is not"
         raise UserError(f"{where}: image {image[:60]!r} {is_where} in {' or '.join(f'{name}.txt' for name in lists)}")

@@ -1,14 +1,14 @@
-"""Simulate images whose labels are one of 40 label sets, drawn given the features.
+"""Simulate images whose label set is one of 40, drawn conditionally on the features.
 
     S_1 .. S_40   distinct sets of min(8, 1 + Poisson(2)) of 20 labels, drawn without replacement, label k with weight
                   k^-0.7
     P(c | x)      = softmax_c(4 v_c'x + a_c),   v_c ~ N(0, I/16),   a_c ~ N(0, 1/4)
     labels        = S_c,   so p_k(x) = sum of P(c | x) over the sets c with label k
 
-No set is empty. The parameters are fixed; `seed` is the seed of the images. The features x and the options are those of
-`simulated_images.py`.
+No set is empty. The parameters are fixed; `seed` is the seed of the images. `simulated_images.py` defines the features
+x and the options.
 
-Source: made for this project, so that every Bayes decision is known; see `evaluation/bayes.py`.
+Source: made for this project, so that Bayes-optimal decisions are known; see `evaluation/bayes.py`.
 """
 
 from pathlib import Path
@@ -30,7 +30,7 @@ Options = NormalOptions
 def read(raw: Path, options: Options) -> RawAnnotations:
     """Draw a set; `raw` is not used. The same options give the same set.
 
-    `methods.controls.label_catalogue` states the arrays of the truth.
+    `methods.controls.label_catalogue` describes the arrays of the truth.
     """
     rng = np.random.default_rng(SEED)
     members = draw_sets(rng)

@@ -1,8 +1,8 @@
-"""Options and functions that simulators share: the official partition, and images with standard normal features.
+"""Options and functions that simulators share, for the official partition and images with standard normal features.
 
     features of image i     x_i ~ N(0, I_16), rounded to float32 before the labels are drawn given x_i
 
-The options of such a set determine its size and its seed. The label distribution given the features is fixed: its
+The options of such a set are its size and its seed. The label distribution given the features is fixed, because its
 parameters have their own seeds. Features and labels are drawn image by image from separate streams of random numbers,
 so a larger set begins with the images of a smaller one.
 """
@@ -22,11 +22,11 @@ from vsebench.formats.annotations import RawAnnotations, count_pairs, image_ids
 
 DIMENSIONS, LABELS = 16, 20
 LABEL_NAMES = [f"label-{label + 1:02d}" for label in range(LABELS)]
-FEATURES, GIVEN = 0, 1  # streams of the seed
+FEATURES, GIVEN = 0, 1  # streams of random numbers of the seed
 
 
 class Parts(Strict):
-    """The official partition. Images go to its parts in rounds: some to train, then to valid, then to test."""
+    """The official partition. Images are assigned in rounds: first some to train, then to valid, then to test."""
 
     train: int = Field(ge=1)  # training images per round
     valid: int = Field(ge=0)  # validation images per round
@@ -71,7 +71,7 @@ def annotate(
 ) -> RawAnnotations:
     """Return a drawn set of images with the labels `given`, (n_images, n_labels); images without a label are kept.
 
-    `truth` are the parameters of the label distribution; `label`, the number that each label has there, is added.
+    `truth` contains the parameters of the label distribution; `label`, each label's number there, is added.
     """
     n_images = len(features)
     images, labels = np.nonzero(given)

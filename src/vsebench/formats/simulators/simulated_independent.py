@@ -3,10 +3,10 @@
     p_k(x) = sigmoid(3.5 w_k'x + b_k),   w_k ~ N(0, I/16),   b_k ~ N(-3.5, 1),   k = 1 .. 20
     y_k    ~ Bernoulli(p_k(x))
 
-1.4 % of the images have no label. The parameters are fixed; `seed` is the seed of the images. The features x and the
-options are those of `simulated_images.py`.
+1.4 % of the images have no label. The parameters are fixed; `seed` is the seed of the images. `simulated_images.py`
+defines the features x and the options.
 
-Source: made for this project, so that every Bayes decision is known; see `evaluation/bayes.py`.
+Source: made for this project, so that Bayes-optimal decisions are known; see `evaluation/bayes.py`.
 """
 
 from pathlib import Path
@@ -26,7 +26,7 @@ Options = NormalOptions
 def read(raw: Path, options: Options) -> RawAnnotations:
     """Draw a set; `raw` is not used. The same options give the same set.
 
-    `methods.controls.independent_labels` states the arrays of the truth.
+    `methods.controls.independent_labels` describes the arrays of the truth.
     """
     weight = 3.5 * np.random.default_rng(WEIGHT_SEED).standard_normal((DIMENSIONS, LABELS)) / 4
     bias = -3.5 + np.random.default_rng(BIAS_SEED).standard_normal(LABELS)

@@ -1,4 +1,4 @@
-"""Simulate images with tags; the correlation of the tags' visual and word similarity can be set.
+"""Simulate images with tags; the correlation between visual similarity and word similarity can be set.
 
     looks of label l          z_l ~ N(0, I_m / m)
     frequency                 pi_l = labels_per_image / (rank_l + 5)^zipf, scaled, at most 1/2; ranks are a permutation
@@ -8,10 +8,10 @@
     tags with noise eta       a true label is kept with probability 1 - eta/2; a Poisson number of wrong labels is
                               drawn from pi; their expected share of an image's tags is about eta
 
-Training and validation images have tags; test images have the true labels, or tags with the option `tested_on`.
+Training and validation images have tags; test images have the true labels, or tags if `tested_on` is `tags`.
 `simulated_words.py` draws word vectors that are correlated with the labels' looks. Looks, frequencies and B have their
-own streams of random numbers, so they do not depend on the number of images or the noise. Images are drawn one by one,
-so a larger set begins with the images of a smaller one.
+own streams of random numbers, so they depend neither on the number of images nor on the noise. Images are drawn one by
+one, so a larger set begins with the images of a smaller one.
 
 The best scores given the features are the probabilities of the labels given x. With t | x ~ N(mu, S) the probability
 is, by the usual approximation of the mean of a sigmoid,
@@ -39,16 +39,16 @@ from vsebench.formats.annotations import RawAnnotations
 from vsebench.formats.simulators.simulated_images import SimulatedOptions, annotate
 
 KNOWS = frozenset({"truth"})  # needs (`vsebench.data.needs`) that only a simulator can provide
-LOOKS, RANKS, MAP, IMAGES, NOISE, GIVEN, KEPT, WRONG = range(8)  # streams of the seed
-SHIFT, MOST = 5, 0.5  # added to the ranks in the frequencies; the largest frequency
-CHUNK = 1000  # images whose labels are drawn together
+LOOKS, RANKS, MAP, IMAGES, NOISE, GIVEN, KEPT, WRONG = range(8)  # streams of random numbers of the seed
+SHIFT, MOST = 5, 0.5  # number added to the ranks; largest frequency
+CHUNK = 1000  # number of images whose labels are drawn together
 STEPS, NODES = 60, 64  # steps of the bisection; nodes of the Gauss-Hermite quadrature
 
 Values = NDArray[np.float64]
 
 
 class Options(SimulatedOptions):
-    """Label distribution, features and noise of the set."""
+    """Options: the label distribution, features and noise of the set."""
 
     labels: int = Field(ge=2)  # size of the vocabulary
     latent: int = Field(ge=1)  # m, the number of dimensions of looks
@@ -75,7 +75,7 @@ def label_names(n_labels: int) -> list[str]:
 def read(raw: Path, options: Options) -> RawAnnotations:
     """Draw a set; `raw` is not used. The same options give the same set.
 
-    `methods.controls.independent_labels` states the arrays of the truth.
+    `methods.controls.independent_labels` describes the arrays of the truth.
     """
     z, frequency = looks(options.labels, options.latent, options.seed), frequencies(options)
     bias = biases(frequency, options.beta * np.linalg.norm(z, axis=1))
@@ -111,7 +111,7 @@ def biases(frequency: Values, deviation: Values) -> Values:
 
 
 def posterior(options: Options, z: Values, bias: Values, feature_map: Values) -> tuple[Values, Values]:
-    """Return weights (dimensions, n_labels) and biases (n_labels,) of the labels' log odds given the features."""
+    """Return weights, (dimensions, n_labels), and biases, (n_labels,), of the labels' log odds given the features."""
     precision = options.feature_noise**-2
     covariance = np.linalg.inv(np.eye(options.latent) + precision * feature_map.T @ feature_map)
     variance = options.beta**2 * np.einsum("lk,kj,lj->l", z, covariance, z)
@@ -123,10 +123,10 @@ def posterior(options: Options, z: Values, bias: Values, feature_map: Values) ->
 def _labels(
     options: Options, t: Values, z: Values, frequency: Values, bias: Values, is_clean: NDArray[np.bool_]
 ) -> Iterator[NDArray[np.bool_]]:
-    """Yield the labels of CHUNK images at a time, (m, n_labels) bool: true labels where `is_clean`, else tags."""
+    """Yield the labels of CHUNK images at a time, (m, n_labels) bool: true labels where `is_clean`, otherwise tags."""
     given, kept, wrong = (generator(options.seed, stream) for stream in (GIVEN, KEPT, WRONG))
     eta, total = options.tag_noise, frequency.sum()
-    n_wrong = eta / (1 - eta) * total * (1 - eta / 2)  # expected number per image
+    n_wrong = eta / (1 - eta) * total * (1 - eta / 2)  # expected number of wrong labels per image
     for start in range(0, len(t), CHUNK):
         rows = t[start : start + CHUNK]
         truth = given.random((len(rows), len(z))) < expit(bias + options.beta * rows @ z.T)

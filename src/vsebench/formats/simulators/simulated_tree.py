@@ -1,4 +1,4 @@
-"""Simulate images with one label each; labels are the leaves of a tree, features are counts of terms.
+"""Simulate images with one label each; labels are the leaves of a tree, and features are counts of terms.
 
     labels            y = 0 .. labels - 1, parent(y) = floor(y / children), top(y) = floor(parent(y) / parents)
     background        q0(t) ~ 1 / (rank of term t + 10), ranks in random order
@@ -10,15 +10,15 @@
                       u's parent, drawn uniformly
 
 where pi_u ~ (rank of u)^-exponent with ranks in random order; with exponent 0 it is uniform. A label is named by its
-path from the top, such as `3/17/172`, from which `siblings: label-paths` derives siblings. A label without siblings is
-never confused.
+path from the top node, such as `3/17/172`; `siblings: label-paths` derives siblings from it. A label without siblings
+is never confused.
 
 The exact posterior of the true label follows from the counts x_t:
 
     a_ur(x) = sum over t of x_t log(p_ur(t) / (w0 q0(t))),   P(u | x) ~ pi_u (1/views) sum over r of exp(a_ur(x))
 
-The log ratio is 0 except at the terms of the view's nodes, so the truth is a sparse matrix, terms x views. The methods
-`oracle` and `group_oracle` use it.
+The log ratio is 0 except at the terms of the view's nodes, so the truth is stored as a sparse matrix, terms x views,
+which the methods `oracle` and `group_oracle` use.
 
 Images are drawn in blocks, each with its own stream of random numbers, so a larger set begins with the images of a
 smaller one.
@@ -46,23 +46,23 @@ from vsebench.formats.annotations import RawAnnotations, count_pairs, image_ids
 from vsebench.formats.simulators.simulated_images import SimulatedOptions
 
 KNOWS = frozenset({"truth", "tree"})  # needs (`vsebench.data.needs`) that only a simulator can provide
-BLOCK = 1000  # images per block; with another number the images would be different
-TREE, IMAGES = 0, 1  # streams of the seed
+BLOCK = 1000  # number of images per block; another number would give different images
+TREE, IMAGES = 0, 1  # streams of random numbers of the seed
 
 
 class Shares(Strict):
-    """Shares of an image's terms by their origin; the shares add up to 1."""
+    """Options: shares of an image's terms by origin, which add up to 1."""
 
-    background: float = Field(gt=0)  # w0, terms of the background, common to all images
-    top: float = Field(ge=0)  # w1, terms of the top node
-    parent: float = Field(ge=0)  # w2, terms of the parent
-    label: float = Field(ge=0)  # w3, terms of the label
-    view: float = Field(ge=0)  # w4, terms of the view
+    background: float = Field(gt=0)  # w0, share of background terms, which all images share
+    top: float = Field(ge=0)  # w1, share of the top node's terms
+    parent: float = Field(ge=0)  # w2, share of the parent's terms
+    label: float = Field(ge=0)  # w3, share of the label's terms
+    view: float = Field(ge=0)  # w4, share of the view's terms
 
     @model_validator(mode="after")
     def _whole(self) -> "Shares":
         if abs(sum(self.values()) - 1) > 1e-9:
-            raise PydanticCustomError("shares", "the shares should add up to 1")
+            raise PydanticCustomError("shares", "the shares must add up to 1")
         return self
 
     def values(self) -> list[float]:
@@ -71,15 +71,15 @@ class Shares(Strict):
 
 
 class Options(SimulatedOptions):
-    """The tree of labels and the distribution of terms; see the module's formulas."""
+    """Options: the tree of labels and the distribution of terms; see the module's formulas."""
 
     labels: int = Field(ge=2)  # number of labels, the leaves of the tree
-    children: int = Field(ge=1)  # labels per parent; the last parent may have fewer
+    children: int = Field(ge=1)  # number of labels per parent; the last parent may have fewer
     parents: int = Field(ge=1)  # number of parents below each top node of the tree; the last may have fewer
     terms: int = Field(ge=1)  # number of distinct terms, which are the features
     terms_per_node: int = Field(ge=1)  # number of terms drawn for each node of the tree: top, parent, label and view
-    views: int = Field(ge=1)  # views per label: kinds of images of a label, each with terms of its own
-    shares: Shares  # shares of an image's terms by their origin; they add up to 1
+    views: int = Field(ge=1)  # number of views per label: kinds of images, each with its own terms
+    shares: Shares  # shares of an image's terms by origin; they add up to 1
     length: float = Field(gt=0)  # mean number of terms per image
     confusion: float = Field(ge=0, le=0.5)  # probability that the given label is a sibling of the true label
     exponent: float = Field(default=0.0, ge=0)  # exponent of the ranks in the labels' frequencies; 0: all are equal
@@ -88,14 +88,14 @@ class Options(SimulatedOptions):
     @model_validator(mode="after")
     def _enough_terms(self) -> "Options":
         if self.terms_per_node > self.terms:
-            raise PydanticCustomError("terms", "terms_per_node: a node cannot have more terms than there are")
+            raise PydanticCustomError("terms", "terms_per_node: must not be larger than `terms`")
         return self
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:
     """Draw a set; `raw` is not used. The same options give the same set.
 
-    Images are drawn in blocks, and no dense array of images x terms or images x labels is made.
+    Images are drawn in blocks, without making a dense array of images x terms or images x labels.
     """
     tree, n_images = Tree(options), options.n_images
     blocks, given = [], np.empty(n_images, dtype=np.int32)
@@ -143,7 +143,7 @@ class Tree:
 
     @cached_property
     def drawn(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]:
-        """The background (terms,), log pi (labels,), and the terms of each node with their weights."""
+        """The background, (terms,), log pi, (labels,), and the terms of each node with their weights."""
         options, rng = self.options, generator(self.options.seed, TREE)
         background = 1 / (rng.permutation(options.terms) + 10.0)
         log_prior = -options.exponent * np.log1p(rng.permutation(options.labels))
@@ -155,7 +155,7 @@ class Tree:
 
     @cached_property
     def cumulative(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Cumulative sums to draw from: of shares, background, and each node's weights plus the node's number."""
+        """Cumulative sums to draw from: of shares, background, and each node's weights, plus the node number."""
         background, _, _, weights = self.drawn
         of_nodes = np.cumsum(weights, axis=1) + np.arange(len(weights))[:, None]
         of_nodes[:, -1] = np.arange(1, len(weights) + 1)

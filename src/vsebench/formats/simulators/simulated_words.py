@@ -1,4 +1,4 @@
-"""Simulate word vectors of the labels of `simulated_tags.py`; their correlation with the labels' looks can be set.
+"""Simulate word vectors for the labels of `simulated_tags.py`; their correlation with the labels' looks can be set.
 
     u_l = unit[A (rho z_l + sqrt(1 - rho^2) z'_l)],   z'_l ~ N(0, I_m / m),   A (d, m) with orthonormal columns
     v_l = sqrt(1 - kappa^2) u_l + kappa c,            c a unit vector that all words share
@@ -22,23 +22,23 @@ from vsebench.data.streams import generator
 from vsebench.formats.simulators.simulated_tags import label_names, looks
 from vsebench.formats.word_vectors.word_files import VectorsRead
 
-MEANINGS, AXES, COMMON = 100, 101, 102  # streams of the seed, different from those of the data set
+MEANINGS, AXES, COMMON = 100, 101, 102  # streams of random numbers, other than the data set's
 
 
 class Options(Strict):
-    """Distribution of the word vectors; `labels`, `latent` and `seed` must be equal to those of the data set."""
+    """Distribution of the word vectors; `labels`, `latent` and `seed` must be the same as in the data set."""
 
     labels: int = Field(ge=2)  # number of labels, as in the data set
     latent: int = Field(ge=1)  # m, the number of dimensions of looks, as in the data set
     dimensions: int = Field(ge=1)  # d, the number of dimensions of the word vectors
-    correlation: float = Field(ge=0, le=1)  # rho; 1: words are as similar as looks, 0: they are independent of looks
+    correlation: float = Field(ge=0, le=1)  # rho; 1: words are as similar as looks, 0: independent of looks
     common: float = Field(ge=0, lt=1)  # kappa, the length of the component that all words share
     seed: int = Field(default=0, ge=0)  # seed of the data set
 
     @model_validator(mode="after")
     def _enough_dimensions(self) -> "Options":
         if self.dimensions < self.latent:
-            raise PydanticCustomError("dimensions", "dimensions: should be at least `latent`")
+            raise PydanticCustomError("dimensions", "dimensions: must be at least `latent`")
         return self
 
 

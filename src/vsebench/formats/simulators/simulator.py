@@ -1,4 +1,4 @@
-"""Simulate labels, drawn from a topic model whose true ranking is known.
+"""Simulate labels by drawing them from a topic model, so that the true ranking is known.
 
     popularity of label l   g_l ~ (r_l + shift)^-exponent * exp(-decay * r_l),  r_l = (rank of l - 1/2) / n_labels
     topic t                 phi_tl = a_t b_l g_l exp(spread * z_tl),  z_tl ~ N(0, 1)
@@ -6,7 +6,7 @@
     number of labels        k_i = m * exp(sigma * x_i), x_i ~ N(0, 1), rounded and clipped to [minimum, maximum]
     labels                  drawn from p_il = sum over t of theta_it phi_tl without replacement;
                             with `novelty`, label n + 1 is, with probability n / (n + novelty), a copy of one of the n
-                            labels before it (Hoppe's urn), so labels repeat like those of an image's regions
+                            labels before it (Hoppe's urn), so labels repeat, like the labels of an image's regions
 
 where g_l is proportional to the formula and adds up to 1: a Zipf-Mandelbrot distribution with a cut-off. r_l is a share
 of the vocabulary, so the distribution does not depend on the vocabulary's size. Labels are numbered in random order.
@@ -14,9 +14,9 @@ a_t and b_l are such that each topic adds up to 1 and the average of the topics 
 m is such that the k_i add up to `occurrences` exactly. No method can do better than to rank the labels by p, as the
 method `oracle` does.
 
-`scale` multiplies the numbers of images and occurrences; its square root multiplies the size of the vocabulary. So the
-mean number of labels per image stays the same, and a label has sqrt(scale) times as many images. At most half of the
-vocabulary is drawn for an image.
+`scale` multiplies the numbers of images and occurrences; its square root multiplies the size of the vocabulary. Thus
+the mean number of labels per image stays the same, and a label has sqrt(scale) times as many images. At most half of
+the vocabulary is drawn for an image.
 
 With the option `features` images have features as well, a noisy linear view of their topics:
 
@@ -40,47 +40,47 @@ from vsebench.data.streams import Stream
 from vsebench.formats.annotations import RawAnnotations, count_pairs, image_ids
 
 KNOWS = frozenset({"truth"})  # needs (`vsebench.data.needs`) that only a simulator can provide
-BALANCING = 50  # sweeps over topics and labels; further sweeps change the labels' popularity by less than a percent
+BALANCING = 50  # sweeps over topics and labels; more change the labels' popularity by less than 1 %
 
 
 class Popularity(Strict):
     """How unequal the labels' frequencies are; see the module's formula."""
 
     exponent: float = Field(ge=0)  # exponent of the ranks in the formula of the frequencies
-    shift: float = Field(gt=0)  # added to the ranks, which are shares of the vocabulary
-    decay: float = Field(default=0.0, ge=0)  # rate of the cut-off exp(-decay * rank)
+    shift: float = Field(gt=0)  # added to a label's rank / number of labels in the formula
+    decay: float = Field(default=0.0, ge=0)  # rate of the decline exp(-decay * rank) of rare labels
 
 
 class LabelsPerImage(Strict):
-    """Numbers of labels per image; their mean follows from `occurrences`."""
+    """Options: the number of labels per image, whose mean follows from `occurrences`."""
 
-    sigma: float = Field(ge=0)  # standard deviation of the number's logarithm
+    sigma: float = Field(ge=0)  # standard deviation of the logarithm of this number
     minimum: int = Field(default=1, ge=0)  # smallest number of labels per image
     maximum: int = Field(ge=1)  # largest number of labels per image
 
 
 class SimulatedFeatures(Strict):
-    """Image features; see the module's formula."""
+    """Options: image features; see the module's formula."""
 
     dimensions: int = Field(ge=1)  # number of features
     noise: float = Field(ge=0)  # standard deviation of the noise added to each feature
 
 
 class Options(Strict):
-    """Size, label distribution, features and seed of a simulated set."""
+    """Options: the size, label distribution, features and seed of a simulated set."""
 
     images: int = Field(ge=1)  # number of images, before `scale`
     labels: int = Field(ge=2)  # size of the vocabulary, before `scale`
-    occurrences: int = Field(ge=1)  # total number of labels of all images, before `scale`
+    occurrences: int = Field(ge=1)  # total number of labels over all images, before `scale`
     # Label n + 1 of an image is a copy of an earlier one with probability n / (n + novelty); none: no label repeats.
     novelty: float | None = Field(default=None, gt=0)
     scale: float = Field(default=1.0, gt=0)  # multiplies images and occurrences; its square root multiplies labels
     topics: int = Field(ge=1)  # T, the number of topics
-    concentration: float = Field(gt=0)  # Dirichlet parameter; the smaller, the fewer topics per image
-    # How different topics are. Above 6, a topic has so few labels that drawing distinct labels takes almost forever.
+    concentration: float = Field(gt=0)  # Dirichlet parameter; smaller: fewer topics per image
+    # How different topics are. Above 6, a topic has so few labels that drawing distinct labels would take very long.
     spread: float = Field(ge=0, le=6)
     popularity: Popularity  # how unequal the labels' frequencies are
-    labels_per_image: LabelsPerImage  # numbers of labels per image; their mean follows from `occurrences`
+    labels_per_image: LabelsPerImage  # number of labels per image; its mean follows from `occurrences`
     features: SimulatedFeatures | None = None  # image features, a noisy linear view of the topics; none: no features
     seed: int = Field(default=0, ge=0)  # seed of the whole set
 
@@ -148,7 +148,7 @@ def draw_lengths(
     minimum, maximum = options.minimum, min(options.maximum, n_labels // 2)
     if not minimum * n_images <= total <= maximum * n_images:
         sizes = f"{minimum} to {maximum} labels per image ({n_labels} labels, at most half of them on one image)"
-        raise UserError(f"simulator: occurrences: {total} on {n_images} images cannot be met with {sizes}")
+        raise UserError(f"simulator: occurrences: {total} on {n_images} images are impossible with {sizes}")
     relative = np.exp(options.sigma * rng.standard_normal(n_images))
 
     def lengths(factor: float) -> NDArray[Any]:
@@ -161,7 +161,7 @@ def draw_lengths(
         middle = (low + high) / 2
         low, high = (middle, high) if lengths(middle).sum() <= total else (low, middle)
     result = lengths(low).astype(np.int64)
-    # Images with equal lengths change together, so a few labels can be missing; random images get them.
+    # Images with equal lengths change together, so a few labels can be missing; they are given to random images.
     while missing := total - int(result.sum()):
         below = np.flatnonzero(result < maximum)
         result[rng.choice(below, min(missing, len(below)), replace=False)] += 1

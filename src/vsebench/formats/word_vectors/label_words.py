@@ -1,15 +1,15 @@
 """Find the word vector of a label by its name.
 
-The first of these rules that gives a vector applies:
+The first of these rules that yields a vector is used:
 
 `whole`       the name is a word of the file, as written, in lower case or capitalised
-`alias`       the source's `aliases` contains the name (in lower case), and the words given there have a vector
+`alias`       the source's `aliases` contains the name (in lower case), and the words listed there have a vector
 `whole`       the name is a word of the file once its spaces, hyphens and underscores are exchanged or removed
 `parts`       the mean of the vectors of its parts, which are separated by spaces and the signs _ - / , ( ) &
-`singular`    the name is a plural whose singular is a word of the file, or its parts have a vector once plurals without
-              one are replaced by their singulars; singulars are found by WordNet's exceptions, if they are given, then
-              by its endings (`formats/parents/wordnet.py`), and by `oes` -> `o`
-`some parts`  the mean of the parts that have a vector, or whose singular has one, where others have none
+`singular`    the name is a plural whose singular is a word of the file, or its parts have vectors if plurals without a
+              vector are replaced by their singulars; singulars are found by WordNet's exceptions, if given, then by its
+              rules for endings (`formats/parents/wordnet.py`), and by `oes` -> `o`
+`some parts`  the mean over the parts that have a vector, or whose singular has one; other parts have none
 `missing`     no vector
 
 Names are normalised to Unicode's composed form (NFC). A synset before a name (`n02084071 dog`) and a class id in
@@ -55,9 +55,9 @@ class LabelVector:
 
 
 class LabelRule:
-    """Finds the vectors of labels.
+    """Finds the word vectors of labels.
 
-    `aliases` map a label in lower case to the words to use instead, `bases` an irregular plural to its singulars.
+    `aliases` map a label in lower case to the words to use instead, `bases` maps an irregular plural to its singulars.
     """
 
     def __init__(self, aliases: Mapping[str, str], bases: Mapping[str, Sequence[str]]) -> None:
@@ -83,7 +83,7 @@ class LabelRule:
         return LabelVector("missing", without=tuple(parts_of(bare(label))))
 
     def _ways(self, label: str) -> Iterator[tuple[str, list[list[str]]]]:
-        """Yield the rules in their order, each with the averaged vectors: for each, the names to try in this order."""
+        """Yield each rule, in order, with one list per vector to average: the names to look it up by, in order."""
         name = bare(label)
         yield "whole", [[name]]
         alias = self._aliases.get(name.lower())
@@ -121,7 +121,7 @@ def cases(name: str) -> dict[str, None]:
 
 
 def joined(name: str) -> list[str]:
-    """Return the variants of a name in which its pieces are joined by each separator, or directly."""
+    """Return the variants of a name with its pieces joined by each separator or directly."""
     pieces = [piece for piece in SEPARATORS.split(name) if piece]
     return list(dict.fromkeys(separator.join(pieces) for separator in ("_", "-", " ", "")))
 

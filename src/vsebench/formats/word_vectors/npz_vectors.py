@@ -1,6 +1,6 @@
 """Read word vectors from a NumPy .npz file with the arrays `words`, (n,) text, and `vectors`, (n, d) numbers.
 
-`np.savez("vectors.npz", words=np.array(words), vectors=vectors)` writes such a file. It is read into memory whole.
+`np.savez("vectors.npz", words=np.array(words), vectors=vectors)` writes such a file. All of it is read into memory.
 """
 
 from collections.abc import Collection
@@ -14,7 +14,7 @@ from vsebench.core.errors import UserError, one_line
 from vsebench.formats.own_files import find
 from vsebench.formats.word_vectors.word_files import FileOptions, Kept, VectorsRead
 
-Options = FileOptions  # `member` has no use here
+Options = FileOptions  # `member` is not used here
 
 
 def read_vectors(raw: Path, options: Options, needed: Collection[str]) -> VectorsRead:
@@ -22,9 +22,9 @@ def read_vectors(raw: Path, options: Options, needed: Collection[str]) -> Vector
     path = find(raw, options.file)
     words, vectors = _arrays(path)
     if words.dtype.kind != "U" or vectors.dtype.kind not in "fiu":
-        raise UserError(f"{path}: words are {words.dtype} and vectors {vectors.dtype}; they should be text and numbers")
+        raise UserError(f"{path}: words are {words.dtype} and vectors {vectors.dtype}, not text and numbers")
     if vectors.ndim != 2 or words.shape != vectors.shape[:1] or not vectors.size:
-        raise UserError(f"{path}: words of shape {words.shape} and vectors of shape {vectors.shape}; one row per word")
+        raise UserError(f"{path}: words have shape {words.shape}, vectors {vectors.shape}; give one vector per word")
     kept = Kept(needed, vectors.shape[1])
     for row, word in enumerate(words.tolist()):
         name = word.encode(errors="surrogatepass")

@@ -1,14 +1,14 @@
-"""Read word vectors from a text file: one line per word, a word and its numbers, separated by single spaces.
+"""Read word vectors from a text file: each line has a word and its numbers, separated by single spaces.
 
     GloVe       no header:                                         word 0.1 -0.2 ...
-    word2vec    a header, the number of words and of dimensions:   1500 300
+    word2vec    a header: numbers of words and dimensions:          1500 300
     fastText    the same header (.vec), and a space at the end of each line
 
-- The first line is a header if it consists of two whole numbers, the second of which is the number of dimensions of
-  most of the next lines. The number of words in a header has to be right, which reveals a truncated file.
+- The first line is a header if it consists of two whole numbers, of which the second is the number of dimensions of
+  most of the next lines. The header's number of words must be right, so that a truncated file is detected.
 - A word may contain spaces (Common Crawl has `. . .`), so a line is split from its end.
-- A word is bytes up to a space: it may contain a no-break space (U+00A0) or Unicode's line separator (U+0085), at which
-  Python's `str.split` and `str.splitlines` would cut it.
+- A word consists of all bytes up to a space. It may contain a no-break space (U+00A0) or Unicode's line separator
+  (U+0085), at which Python's `str.split` and `str.splitlines` would cut it.
 - If a word occurs twice, its first line counts. The number of values is checked in every line; the values themselves
   are checked only for the needed words.
 
@@ -31,7 +31,7 @@ from vsebench.formats.own_files import find
 from vsebench.formats.word_vectors.word_files import MOST_DIMENSIONS, FileOptions, Kept, VectorsRead, open_words, shown
 
 Options = FileOptions
-FIRST_LINES = 100  # the number of dimensions is that of most of these lines
+FIRST_LINES = 100  # number of first lines; most of them determine the number of dimensions
 LONGEST_LINE = 1 << 22  # bytes
 NUMBER = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
 NAMED_NUMBER = re.compile(rb"[+-]?(nan|inf|infinity)", re.IGNORECASE)
@@ -65,7 +65,7 @@ def _lines(stream: IO[bytes], path: Path) -> Iterator[bytes]:
     while line := stream.readline(LONGEST_LINE):
         number += 1
         if len(line) == LONGEST_LINE:
-            raise UserError(f"{path}: line {number}: longer than {LONGEST_LINE} bytes; not a text file of word vectors")
+            raise UserError(f"{path}: line {number}: exceeds {LONGEST_LINE} bytes; no text file of word vectors")
         text = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
         yield text.removesuffix(b"\n").removesuffix(b"\r").removesuffix(b" ")
 
@@ -76,13 +76,13 @@ def _header(first: list[bytes], path: Path) -> tuple[int | None, int]:
         raise UserError(f"{path}: is empty")
     header = HEADER.fullmatch(first[0])
     if header and len(first[0]) > LONGEST_HEADER:
-        raise UserError(f"{path}: line 1: a header of {shown(first[0])}; not a text file of word vectors")
+        raise UserError(f"{path}: line 1: has the header {shown(first[0])}; this is no text file of word vectors")
     if header and len(first) == 1:
         raise UserError(f"{path}: line 1: the header states {header[1].decode()} words, but no word follows")
     counts = Counter(line.count(b" ") for line in first[1 if header else 0 :])
     dimensions = counts.most_common(1)[0][0]
     if not 1 <= dimensions <= MOST_DIMENSIONS:
-        raise UserError(f"{path}: lines of {dimensions} numbers after a word; not a text file of word vectors")
+        raise UserError(f"{path}: most lines have {dimensions} numbers; this is no text file of word vectors")
     if header is None or (dimensions == 1 and int(header[2]) != 1):
         return None, dimensions  # two whole numbers can also be a word and its one-dimensional vector
     if int(header[2]) != dimensions:
@@ -95,11 +95,11 @@ def _word(line: bytes, dimensions: int, path: Path, number: int) -> bytes:
     """Return the word of a line, after checking the number of values that follow it."""
     word = line[: line.find(b" ")] if line.count(b" ") == dimensions else line.rsplit(b" ", dimensions)[0]
     pieces = word.split(b" ")
-    # Too few numbers leave a shorter line; too many leave some of them in the word.
+    # With too few numbers, the line is too short; with too many, the word contains some of them.
     extra = len(pieces) > 1 and (NUMBER.fullmatch(pieces[-1]) or NAMED_NUMBER.fullmatch(pieces[-1]))
     if line.count(b" ") < dimensions or extra or b"" in pieces:
         actual = len(line.split(b" ")) - 1
-        raise UserError(f"{path}: line {number}: {shown(word)}: {actual} numbers, but most lines have {dimensions}")
+        raise UserError(f"{path}: line {number}: {shown(word)} has {actual} numbers, but most lines have {dimensions}")
     return word
 
 

@@ -4,8 +4,8 @@ r"""Read word vectors in word2vec's binary format: a line with two numbers, then
     word, a space, 300 float32 (little-endian), \n
 
 - Some programs do not write the line break after a vector, so the next byte is skipped only if it is a line break.
-- A word ends at the first space. It need not be UTF-8 (some words of Google News are not). Phrases contain `_`.
-- The number of words in the header has to be right, which reveals a truncated file. If a word occurs twice, its first
+- A word ends at the first space. It need not be UTF-8 (some words of Google News are not). Phrases are joined by `_`.
+- The header's number of words must be right, so that a truncated file is detected. If a word occurs twice, its first
   vector counts.
 
 Source: Mikolov, Sutskever, Chen, Corrado and Dean, NIPS 2013; https://code.google.com/archive/p/word2vec.
@@ -23,7 +23,7 @@ from vsebench.formats.own_files import find
 from vsebench.formats.word_vectors.word_files import MOST_DIMENSIONS, FileOptions, Kept, VectorsRead, open_words, shown
 
 Options = FileOptions
-LONGEST_WORD = 10_000  # bytes; an encoding error makes longer ones
+LONGEST_WORD = 10_000  # bytes; longer words are due to a wrong format
 HEADER = re.compile(rb"([0-9]{1,12}) ([0-9]{1,6}) ?\r?\n")
 BLOCK = 1 << 20
 
@@ -34,7 +34,7 @@ def read_vectors(raw: Path, options: Options, needed: Collection[str]) -> Vector
     with open_words(path, options.member) as stream:
         header = HEADER.fullmatch(stream.readline(100))
         if header is None or not 1 <= int(header[2]) <= MOST_DIMENSIONS:
-            raise UserError(f"{path}: does not begin with the number of words and of dimensions; is it another format?")
+            raise UserError(f"{path}: does not begin with the numbers of words and dimensions; use another adapter")
         n_words, dimensions = int(header[1]), int(header[2])
         kept = Kept(needed, dimensions)
         rows = _Rows(stream, 4 * dimensions)
@@ -43,7 +43,7 @@ def read_vectors(raw: Path, options: Options, needed: Collection[str]) -> Vector
             if kept.needs(word):
                 kept.add(word, np.frombuffer(vector, "<f4"), f"{path}: word {number}")
         if not rows.at_end():
-            raise UserError(f"{path}: contains more than the {n_words} words of its header; is it another format?")
+            raise UserError(f"{path}: has more than the {n_words} words in its header; use another adapter")
     return kept.result()
 
 
@@ -61,13 +61,13 @@ class _Rows:
         stop = end + 1 + self._size
         if end < 0 or stop > len(self._block):
             word = self._block[self._position : max(end, 0)]
-            raise UserError(f"{where}: {shown(word)}: the file ends or is damaged here")
+            raise UserError(f"{where}: {shown(word)}: the file ends or is damaged here; download it again")
         word, vector = self._block[self._position : end], self._block[end + 1 : stop]
         self._position = stop + (self._block[stop : stop + 1] == b"\n")
         return word, vector
 
     def at_end(self) -> bool:
-        """Return whether the end is reached; reading to the end also verifies a checksum."""
+        """Return whether the stream has ended; reading to its end also verifies a checksum."""
         self._fill(1)
         return self._position == len(self._block)
 

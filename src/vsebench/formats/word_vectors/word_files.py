@@ -1,6 +1,6 @@
 """Options and functions that the readers of word vectors share: they open a file and collect vectors.
 
-A file is read once from start to end, and only the needed words are kept, so its size does not matter. Compression
+A file is read once from start to end, and only the needed words are kept, so it need not fit into memory. Compression
 (gzip or zip) is recognised by the first bytes, not by the name. Words are compared as UTF-8 bytes, since some files
 contain words that are not valid UTF-8.
 """
@@ -21,13 +21,13 @@ from vsebench.core.errors import UserError, one_line
 from vsebench.core.yaml_files import Strict
 from vsebench.formats.download.archives import DAMAGE
 
-GZIP, ZIP = b"\x1f\x8b", (b"PK\x03\x04", b"PK\x05\x06")  # the last: an empty archive
-FASTTEXT_BIN = (793712314).to_bytes(4, "little")  # the first bytes of fastText's own binary models
+GZIP, ZIP = b"\x1f\x8b", (b"PK\x03\x04", b"PK\x05\x06")  # the last one marks an empty archive
+FASTTEXT_BIN = (793712314).to_bytes(4, "little")  # the first bytes of fastText's binary models
 MOST_DIMENSIONS = 100_000
 
 
 class FileOptions(Strict):
-    """A file of word vectors."""
+    """Options: a file of word vectors."""
 
     file: str  # a name that the configuration lists under `files`, or a path
     member: str | None = None  # the file to read in a zip archive of several files
@@ -40,7 +40,7 @@ class VectorsRead:
     Attributes
     ----------
     vectors : word -> (d,) float32; words whose vector is zero are left out
-    dimensions : d, also if no word was found
+    dimensions : d, even if no word was found
     repeated : the needed words that occur more than once in the file; their first vector counts
     """
 
@@ -67,11 +67,11 @@ class Kept:
         return name is not None
 
     def add(self, word: bytes, numbers: NDArray[np.floating], where: str) -> None:
-        """Keep a vector of `dimensions` numbers; raise a `UserError` that begins with `where` if one is not finite."""
-        with np.errstate(over="ignore"):  # numbers that are too big for float32 become infinite
+        """Keep a vector of `dimensions` numbers; if one is not finite, raise a `UserError` that begins with `where`."""
+        with np.errstate(over="ignore"):  # numbers that are too large for float32 become infinite
             vector = numbers.astype(np.float32)
         if not np.isfinite(vector).all():
-            raise UserError(f"{where}: the vector of {shown(word)} has a number that is not finite in 32 bits")
+            raise UserError(f"{where}: the vector of {shown(word)} has a number that is not finite as float32")
         self._vectors[self._needed[word]] = vector
 
     def result(self) -> VectorsRead:
@@ -81,7 +81,7 @@ class Kept:
 
 
 def shown(word: bytes) -> str:
-    """Return a word for a message; a long one is cut."""
+    """Return a word for a message; a long word is cut."""
     return repr(word[:60].decode(errors="replace"))
 
 
@@ -89,19 +89,19 @@ def shown(word: bytes) -> str:
 def open_words(path: Path, member: str | None) -> Iterator[IO[bytes]]:
     """Open a file of words and decompress it if necessary; `member` is the file to read in a zip archive.
 
-    Raises a `UserError` if the file is missing or is damaged, which may show only while it is read; if a zip archive
-    lacks the member, or has several and none is named; or if the file is a fastText model (.bin).
+    Raises a `UserError` if the file is missing or is damaged, which may be found only while it is read; if a zip
+    archive lacks the member, or has several members and none is named; or if the file is a fastText model (.bin).
     """
     with ExitStack() as stack:
         try:
             buffered = stack.enter_context(io.BufferedReader(_unpacked(path, member, stack), 1 << 20))
             if buffered.peek(4).startswith(FASTTEXT_BIN):
-                raise UserError(f"{path}: a binary model of fastText; use the text file of its vectors (.vec) instead")
+                raise UserError(f"{path}: is a binary fastText model; use the text file of its vectors (.vec) instead")
             yield buffered
         except FileNotFoundError:
-            raise UserError(f"{path}: no such file; the download stage puts it there") from None
+            raise UserError(f"{path}: no such file; run the download stage") from None
         except DAMAGE as error:
-            raise UserError(f"{path}: not a readable file of words ({one_line(error)}); download it again") from None
+            raise UserError(f"{path}: no readable file of words ({one_line(error)}); download it again") from None
 
 
 def _unpacked(path: Path, member: str | None, stack: ExitStack) -> Any:
@@ -112,14 +112,14 @@ def _unpacked(path: Path, member: str | None, stack: ExitStack) -> Any:
         archive = stack.enter_context(zipfile.ZipFile(stream))
         files = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
         if member is None and len(files) > 1:
-            raise UserError(f"{path}: an archive of {', '.join(files)[:300]}; name one in options.member")
+            raise UserError(f"{path}: contains {', '.join(files)[:300]}; name one of them in options.member")
         if not files:
             raise UserError(f"{path}: the archive contains no file")
         if (member or files[0]) not in files:
             raise UserError(f"{path}: contains no {member}; it contains {', '.join(files)[:300]}")
         return stack.enter_context(archive.open(member or files[0]))
     if member is not None:
-        raise UserError(f"{path}: not a zip archive, so it has no member {member}; remove options.member")
+        raise UserError(f"{path}: is no zip archive, so it has no member {member}; remove options.member")
     if head.startswith(GZIP):
         return stack.enter_context(gzip.open(stream))
     return stream

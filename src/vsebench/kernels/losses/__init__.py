@@ -1,7 +1,7 @@
 """Losses of networks, with their derivatives.
 
-A loss of all labels' scores returns its sum over the images of a batch, and overwrites the scores with its derivatives
-with respect to them. Its arguments are
+A function for a loss of all labels' scores returns the sum of the loss over the images of a batch, and overwrites the
+scores with the derivatives of this sum. Its arguments are
 
 scores : (m, n_labels) float32, f; overwritten with the derivatives
 images : (m,) int64, the image of each row
@@ -10,5 +10,5 @@ rank_loss : (n_labels + 1,) float64, L(k) = 1 + 1/2 + ... + 1/k
 weighted : whether a pair is multiplied by L(r), where r is the rank of its positive among all labels, from 1
 terms, slopes : (n_labels,) float64, scratch memory for one image
 
-or those of them that it needs; it documents any others.
+or some of these; a function documents any further arguments.
 """

@@ -1,10 +1,10 @@
-"""LSEP, ZLPR and BP-MLL, losses of sums of exponentials over an image's negatives and over its positives.
+"""LSEP, ZLPR and BP-MLL, losses with sums of exponentials over an image's negatives and over its positives.
 
     A = sum of exp(f_v) over the negatives v,   B = sum of w_u exp(-f_u) over the positives u
     LSEP = log(1 + A B),   ZLPR = log(1 + A) + log(1 + B),   BP-MLL = A B
 
-LSEP is a smooth bound on the number of misordered pairs of a positive and a negative. ZLPR is LSEP with one more label,
-of score 0, that stands between the positives and the negatives. The cost of a loss of A and B grows with the number of
+LSEP is a smooth bound on the number of misordered pairs of a positive and a negative. ZLPR is LSEP with an additional
+label of score 0 that separates the positives from the negatives. The cost of a loss of A and B grows with the number of
 labels, not of pairs, so no pairs have to be sampled. Its derivatives are shares of A and of B. The weights w_u are 1
 unless LSEP is weighted. The arguments of losses are those of `kernels.losses`.
 
@@ -26,7 +26,7 @@ LARGEST_EXPONENT = 40.0
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True)
 def lsep_loss(scores, images, offsets, labels, rank_loss, weighted, terms):
-    """Return the sum over images of log(1 + A B), float64; an image without a pair has a loss of 0."""
+    """Return the sum over images of log(1 + A B), float64; an image without a pair has loss 0."""
     total = 0.0
     for row in range(len(scores)):
         start, stop = offsets[images[row]], offsets[images[row] + 1]
@@ -73,7 +73,7 @@ def bp_mll_loss(scores, images, offsets, labels, averaged, terms):
 def take_exponentials(scores, row, labels, start, stop, terms):
     """Overwrite a row of scores: exp(f_v - the largest f_v) for a negative, 0 for a positive.
 
-    Exponents are at most 0, so no score is too large. If an image carries every label, minus infinity is written, which
+    Exponents are at most 0, so no score is too large. If an image has every label, minus infinity is written, which
     `write_slopes` replaces.
 
     scores : (m, n_labels) float32, of which one row is overwritten

@@ -38,7 +38,7 @@ def softmax_loss(scores, images, offsets, labels, averaged):
 def binary_loss(scores, images, offsets, labels):
     """Return the sum over images and labels k of log(1 + exp(f_k)) - y_k f_k, float64; y_k is 1 or 0.
 
-    It is the loss of logistic regression of each label.
+    This is the loss of one logistic regression per label.
     """
     total = 0.0
     for row in range(len(scores)):
@@ -61,8 +61,8 @@ def asymmetric_loss(scores, images, offsets, labels, focus_positives, focus_nega
         positives   -(1 - p)^g log p
         negatives   -q^h log(1 - q),   q = max(0, p - margin)
 
-    with p = 1 / (1 + exp(-f)). It is the focal loss if g = h and the margin is 0, and the binary cross-entropy if g and
-    h are 0 too.
+    with p = 1 / (1 + exp(-f)). It equals the focal loss if g = h and the margin is 0, and the binary cross-entropy if
+    also g = h = 0.
 
     focus_positives, focus_negatives : float >= 0, the exponents g and h
     margin : float in [0, 1); a negative with a smaller p adds nothing

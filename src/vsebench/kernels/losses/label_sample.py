@@ -1,4 +1,4 @@
-"""Samples of labels for an image: positives from its own labels, negatives from others, in proportion to weights."""
+"""Draw samples of labels for images: positives from an image's labels, negatives from others according to weights."""
 
 from numba import njit
 
@@ -7,7 +7,7 @@ from vsebench.kernels.random_numbers import below
 from vsebench.kernels.sgd.sampling import contains
 
 # Labels that cannot be negatives: none, the sample's positives, all labels of the image, or the positives of the whole
-# batch's samples. With NEXT_IMAGE, negatives are not drawn from the table, but from the labels of the next image.
+# batch's samples. With NEXT_IMAGE, negatives are drawn from the labels of the next image instead of the table.
 NOTHING, DRAWN, POSITIVES, BATCH, NEXT_IMAGE = range(5)
 ATTEMPTS = 50  # number of attempts to draw a negative
 
@@ -16,9 +16,9 @@ ATTEMPTS = 50  # number of attempts to draw a negative
 def sample_labels(chosen, n_positives, images, offsets, labels, table, exclude, in_batch, rng):
     """Draw labels for each image: positives uniformly from its own labels, with replacement, negatives from a table.
 
-    A negative is drawn again while it is excluded, at most `ATTEMPTS` times. An image that has no label, every label,
-    or no negative by then gets no sample. With `NEXT_IMAGE` negatives are drawn uniformly from the labels of the next
-    image of the batch, with replacement, and nothing is excluded; the first image follows the last.
+    A negative is drawn again while it is excluded, at most `ATTEMPTS` times. An image gets no sample if it has no label
+    or every label, or if these attempts fail. With `NEXT_IMAGE` negatives are drawn uniformly from the labels of the
+    next image of the batch, with replacement, and nothing is excluded; the first image follows the last.
 
     chosen : (m, P + N) int32, written: P positives and N negatives of each image; the first is -1 if it has no sample
     n_positives : P

@@ -1,6 +1,6 @@
-"""Optimisers of a network's parameters, which take a step in one pass over their arrays.
+"""Optimisers of a network's parameters; each takes a step in one pass over the arrays.
 
-Arrays are (size,) float32, where size is a multiple of 16; all but the gradient are updated, and means, squares and
+Arrays are (size,) float32, where size is a multiple of 16; all except the gradient are updated; means, squares and
 velocities start at 0. Rates and decays are floats.
 
 Sources: AdamW is Algorithm 2 of Loshchilov and Hutter, "Decoupled weight decay regularization", ICLR 2019; momentum is
@@ -28,7 +28,7 @@ def adamw_step(parameters, gradient, means, squares, number, learning_rate, deca
 
 @njit(cache=True, nogil=True)
 def adamw_rates(number, learning_rate, decay):
-    """Return a step's factors of means, squares and decay, three float32; arguments are those of `adamw_step`."""
+    """Return a step's factors for means, squares and decay, three float32; arguments are as for `adamw_step`."""
     of_mean = np.float32(learning_rate / (1 - MEAN_RATE**number))
     of_square = np.float32(1 / (1 - SQUARE_RATE**number))
     return of_mean, of_square, np.float32(learning_rate * decay)
@@ -56,7 +56,7 @@ def adamw_move(parameters, gradient, means, squares, rates):
 def momentum_step(parameters, gradient, velocities, learning_rate, decay):
     """Take a step of gradient descent with momentum: v <- 0.9 v + g + decay w, w <- w - learning_rate v.
 
-    The l2 term of the loss is decay / 2 times the sum of squares.
+    This adds decay / 2 times the sum of squared parameters to the loss.
     """
     kept, rate, shrinking = np.float32(MOMENTUM), np.float32(learning_rate), np.float32(decay)
     for slot in range(0, len(parameters), LANES):

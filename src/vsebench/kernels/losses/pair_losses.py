@@ -1,6 +1,6 @@
-"""Losses of an image's pairs of a positive u and a negative v: all pairs, or pairs that are drawn at each visit.
+"""Losses on pairs of a positive u and a negative v of an image: all pairs, or pairs drawn each time it is visited.
 
-Arguments are those of `kernels.losses`, with rng (1,) uint64, advanced. LSEP and BP-MLL of all pairs are in
+Arguments are as in `kernels.losses`; rng, (1,) uint64, is advanced. LSEP and BP-MLL of all pairs are in
 `exponentials.py`.
 """
 
@@ -138,7 +138,7 @@ def lsep_sampled_loss(scores, images, offsets, labels, most_pairs, scaled, ids, 
 
     The loss over all pairs takes no more time (`exponentials.lsep_loss`).
 
-    most_pairs : integer; if an image has more pairs, this many are drawn, anew at each visit
+    most_pairs : integer; if an image has more pairs, this number is drawn each time it is visited
     scaled : whether the sum is multiplied by the number of all pairs over the number of drawn pairs
     ids, negatives : (largest number of pairs of an image,) and (n_labels,) int32, scratch memory for one image
 

@@ -1,4 +1,4 @@
-"""Losses of a sample of labels, whose scores are inner products of an image's vector with the labels' vectors.
+"""Losses on a sample of labels; scores are inner products of an image's vector with the labels' vectors.
 
 A step reads and changes only the vectors of the drawn labels, so its cost does not grow with the number of labels.
 
@@ -8,8 +8,8 @@ chosen, n_positives : (m, P + N) int32, from `sample_labels`, and P
 table : `WordTable`
 outputs : (m, d) float32, the vectors of the m images
 
-Source: Ni and others, "Sampled image tagging and retrieval methods on user generated content", Eq. 1 and S5, as means
-over the draws.
+Source: Ni and others, "Sampled image tagging and retrieval methods on user generated content", Eq. 1 and S5, but with
+means over the draws.
 """
 
 from typing import NamedTuple
@@ -24,7 +24,7 @@ from vsebench.kernels.vectors import FASTMATH, LANES, add_up, aligned, broadcast
 
 
 class WordTable(NamedTuple):
-    """The labels' vectors, Adam's running means, and a batch's contributions to their gradients.
+    """The labels' vectors, Adam's running means, and a batch's contributions to the vectors' gradients.
 
     K is the number of dimensions, rounded up to a multiple of LANES; the additional numbers are 0. A batch has m images
     with n draws each; draw j of image i has the number i n + j. The gradient of a label's vector is the sum over its
@@ -34,14 +34,14 @@ class WordTable(NamedTuple):
     Attributes
     ----------
     vectors : (n_labels, K) float32
-    means, squares : (n_labels, K) float32, Adam's; these and all arrays below are empty if the vectors are fixed
+    means, squares : (n_labels, K) float32, Adam's means; these and all arrays below are empty if the vectors are fixed
     outputs : (m, K) float32, the network's outputs for the batch
     slopes : (m, n) float32, the derivatives with respect to the scores of the draws
     last : (n_labels,) int32, the number of each label's last draw; -1 between batches
     before : (m n,) int32, for each draw, the number of the previous draw of the same label, or -1
     touched : (largest number of labels in a batch,) int32, the labels that were drawn
     slot, terms : (n_labels,) int32, the slot of each label in `touched`, and (largest number of labels in a batch, K)
-        float32, gradients of the terms between labels, zeros between batches; both empty without such terms
+        float32, gradients of the terms between labels, zeros between batches; both are empty without such terms
     """
 
     vectors: NDArray[np.float32]
@@ -59,7 +59,7 @@ class WordTable(NamedTuple):
     def of(
         cls, start: NDArray[np.float32], draws: tuple[int, int] | None = None, with_terms: bool = False
     ) -> "WordTable":
-        """Return a table of initial vectors (n_labels, d), which are fixed unless `draws`, the pair (m, n), is set."""
+        """Return a table of initial vectors, (n_labels, d); they are fixed unless `draws`, the pair (m, n), is set."""
         n_labels, size = len(start), padded_size(start.shape[1])
         vectors = aligned(n_labels, size)
         vectors[:, : start.shape[1]] = start
@@ -88,7 +88,7 @@ def sampled_loss(outputs, chosen, n_positives, weight, pairwise, table):
 
         mean of log(1 + exp(-s_p)) + weight * mean of log(1 + exp(s_n)),   or pairwise   mean of log(1 + exp(s_n - s_p))
 
-    If vectors are trained, the table keeps the draws, outputs and slopes that their gradients are computed from.
+    If vectors are trained, the table keeps the draws, outputs and slopes from which gradients are computed.
 
     outputs : overwritten with the derivatives; zeros for an image without a sample
     weight : weight of the negatives
@@ -169,7 +169,7 @@ def keep_draws(table, n_touched, chosen, row, slopes, output):
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True)
 def add_up_gradient(table, slot, gradient):
-    """Write the gradient of a drawn label's vector, (K,) float32, a sum over the images of the batch.
+    """Write the gradient of a drawn label's vector, (K,) float32, which is a sum over the images of the batch.
 
     slot : integer, the slot of the label in `table.touched`
     """
@@ -195,7 +195,7 @@ def add_label_terms(chosen, n_positives, weight, table):
 
     chosen : the draws of the last call of `sampled_loss`
     weight : weight of these terms, alpha
-    table : with trained vectors and memory for such terms
+    table : a table with trained vectors and memory for such terms
     """
     n_drawn = chosen.shape[1]
     of_positive = weight / n_positives**2
@@ -222,7 +222,7 @@ def add_label_terms(chosen, n_positives, weight, table):
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True)
 def move_touched(table, n_touched, n_images, number, learning_rate, decay):
-    """Take AdamW's step on the vectors of the drawn labels only, and forget the draws.
+    """Take AdamW's step on the vectors of the drawn labels only, and clear the draws.
 
     AdamW on all vectors would also move labels that were drawn in earlier batches. A vector decays when it is drawn.
 
@@ -250,7 +250,7 @@ def published_steps(vectors, outputs, chosen, n_positives, learning_rate):
 
         v_p += r sig(-<v_p, f>) f,   v_n -= r sig(<v_n, f>) f
 
-    Steps are not divided by P, N or the number of images, and a label that was drawn twice for an image moves once.
+    Steps are not divided by P, N or the number of images, and a label that was drawn twice for an image is moved once.
 
     vectors : (n_labels, K) float32, updated, as in a `WordTable`
     outputs : the f
@@ -275,7 +275,7 @@ def published_steps(vectors, outputs, chosen, n_positives, learning_rate):
 
 @njit(cache=True, inline="always")
 def is_repeated(chosen, row, first, slot):
-    """Return whether the label in a slot of a row also occurs earlier in the row, from `first` on."""
+    """Return whether the label in a slot also occurs in an earlier slot of its row, from `first` on."""
     is_repeated_draw = False
     for before in range(first, slot):
         is_repeated_draw |= chosen[row, before] == chosen[row, slot]
@@ -301,7 +301,7 @@ def add_row(slope, factor, vectors, label):
 
 @njit(cache=True, inline="always")
 def prefetch_rows(vectors, chosen, row):
-    """Start to fetch the vectors of the labels drawn for an image."""
+    """Start fetching the vectors of the labels drawn for an image."""
     for j in range(chosen.shape[1]):
         for k in range(0, vectors.shape[1], LANES):
             prefetch(vectors, (chosen[row, j], k))
@@ -309,7 +309,7 @@ def prefetch_rows(vectors, chosen, row):
 
 @njit(cache=True, inline="always")
 def prefetch_row(table, label):
-    """Start to fetch a label's vector and Adam's running means."""
+    """Start fetching a label's vector and Adam's running means."""
     for k in range(0, table.vectors.shape[1], LANES):
         prefetch(table.vectors, (label, k))
         prefetch(table.means, (label, k))

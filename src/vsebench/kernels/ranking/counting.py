@@ -1,7 +1,7 @@
-"""Ranks by counting the candidates that score higher than a held-out label, and those with the same score.
+"""Compute ranks by counting the candidates that score higher than a held-out label, and those that score the same.
 
-For embeddings, products of rounded vectors (`vsebench.kernels.ranking.rounding`) decide all but one in a thousand
-comparisons with the held-out label's score. The others are decided in float32, so the counts are the same as with
+For embeddings, products of rounded vectors (`vsebench.kernels.ranking.rounding`) decide all comparisons with the
+held-out label's score except about one in a thousand. These are decided in float32, so the counts are the same as with
 float32 alone.
 """
 
@@ -12,7 +12,7 @@ from vsebench.kernels.products import dot, rounded_products
 from vsebench.kernels.ranking.rounding import round_rows
 from vsebench.kernels.vectors import FASTMATH, LANES, count_bits, greater_mask, load, scratch, to_float
 
-QUERIES = 6  # held-out labels at a time: their sums stay in registers, also on processors with shorter vectors
+QUERIES = 6  # held-out labels at a time; their sums stay in registers, even on processors with shorter vectors
 
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True)

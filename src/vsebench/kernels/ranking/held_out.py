@@ -1,4 +1,4 @@
-"""Ranks and lists from scores, for any number of held-out labels per image, and for any set of candidates."""
+"""Compute ranks and lists from scores, for any number of held-out labels per image and any set of candidates."""
 
 import numpy as np
 from numba import njit
@@ -8,7 +8,7 @@ NEGATIVE, EXCLUDED, RIGHT = 0, 1, 2
 
 @njit(cache=True)
 def mark_labels(kinds, candidates, known, right):
-    """Classify the labels for one image: EXCLUDED from the candidates, RIGHT (a held-out candidate) or NEGATIVE.
+    """Classify the labels for one image: EXCLUDED (no candidate), RIGHT (a held-out candidate) or NEGATIVE.
 
     kinds : (n_labels,) int8, written
     candidates : (n_labels,) bool
@@ -32,7 +32,7 @@ def rank_right_labels(scores, candidates, known_offsets, known, right_offsets, r
     known_offsets, right_offsets : (n + 1,) int64, where the labels of each image start in `known` and `right`
     known, right : int32, the known and the held-out labels
 
-    Returns (4, number of held-out labels) int32, numbers of labels of the image: negatives with a higher score,
+    Returns four counts per held-out label, (4, number of held-out labels) int32: negatives with a higher score,
     negatives with the same score, held-out labels with at least the same score (including the label itself), and all
     negatives. The first three are -1 if the label is excluded from the candidates.
     """
@@ -68,7 +68,7 @@ def top_labels(scores, candidates, known_offsets, known, right_offsets, right, s
     """Return the first `size` labels of each image's ranked list, (n, size) int32, with -1 after the last candidate.
 
     Among labels with the same score, negatives come before held-out labels, each in ascending order. The other
-    arguments are those of `rank_right_labels`.
+    arguments are as for `rank_right_labels`.
     """
     n_labels = scores.shape[1]
     lists = np.full((len(scores), size), -1, dtype=np.int32)
@@ -99,12 +99,12 @@ def top_labels(scores, candidates, known_offsets, known, right_offsets, right, s
 
 @njit(cache=True, nogil=True)
 def count_images_above(scores, kinds_offsets, carried, sorted_scores, score_offsets, above, tied):
-    """Count, for each image with a label, the images without the label that score higher and those that score the same.
+    """For each image with a label, count the images without the label that score higher, and those that score the same.
 
     scores : (n, n_labels) float32, of some test images
-    kinds_offsets : (n + 1,) int64, where the labels that each image carries start in `carried`
-    carried : int32, ascending for each image
-    sorted_scores : (n_pairs,) float32, by label, the scores of the images that carry it, ascending
+    kinds_offsets : (n + 1,) int64, where the labels of each image start in `carried`
+    carried : int32, the labels of the images, ascending for each image
+    sorted_scores : (n_pairs,) float32, for each label, the scores of the images with the label, ascending
     score_offsets : (n_labels + 1,) int64, where the scores of each label start
     above, tied : (n_pairs + 1,) int64, updated; their cumulative sums are the counts for `sorted_scores`
     """

@@ -1,23 +1,23 @@
-"""Parts of a search for the nearest images: products of sparse rows, the k largest of many numbers, votes.
+"""Parts of a search for the nearest images: products of sparse rows, the k largest of many numbers, and votes.
 
 The key of a training row x for a query q is <q, x> - h, where h, the "half" of x, is 0 for the cosine of unit rows and
 |x|^2 / 2 for the Euclidean distance: the largest keys belong to the nearest rows. Keys are computed in float32. The
 slack is a bound on the rounding of the difference between two keys. Rows whose key is within the slack of the k-th
-largest key are compared by their keys in float64, so the result is exact. Of rows with the same key the first are
-taken.
+largest key are compared by their keys in float64, so the result is exact. Among rows with the same key, the first ones
+are taken.
 
 Arguments have the same meaning in all functions; docstrings only state further arguments:
 
-keys : (n,) float32 of one query, or (m, n) float32 of m queries
+keys : float32, (n,) for one query or (m, n) for m queries: the keys of the rows
 queries, rows
-    (m, d) and (n, d) float32. Sparse ones are tuples (data, indices, offsets) of float32, int32 and int32 or int64: CSR
+    (m, d) and (n, d) float32. If sparse, a tuple (data, indices, offsets) of float32, int32, and int32 or int64: CSR
     with ascending columns in each row.
 halves : (n,) float64, the halves of the rows
-slacks : (m,) float32, the slacks of the queries; `slack` is one of them
+slacks : (m,) float32, the slack of each query; `slack` is the slack of one query
 k : integer, 1 to n
-near : (m, k) int32, rows, or (k,) int32 for one query
+near : int32, (m, k), or (k,) for one query: the row numbers of the nearest rows
 group_largest : (g,) float32, k <= g <= n, scratch memory
-spread : (d,) float32, zeros before and after the call, for a sparse query as a dense row
+spread : (d,) float32, scratch memory for a sparse query as a dense row; zeros before and after the call
 """
 
 import numpy as np
@@ -25,13 +25,13 @@ from numba import njit
 
 from vsebench.kernels.vectors import LANES, greater_mask, load
 
-GROUPS = 8  # groups per k in `lower_bound`; more groups give a closer bound in more time
-U32, U64 = np.uint32, np.uint64  # unsigned indices need no test: numba adds the length to a negative index
+GROUPS = 8  # groups per k in `lower_bound`; more give a closer bound but take longer
+U32, U64 = np.uint32, np.uint64  # for unsigned indices, numba need not test whether to add the length
 
 
 @njit(cache=True)
 def lower_bound(keys, k, group_largest):
-    """Return a bound that at least k of n numbers reach, and usually few more.
+    """Return a bound that at least k of n numbers reach, usually not many more.
 
     The numbers are split into groups. The k-th largest of the groups' largest numbers is such a bound, since k groups
     contain a number that reaches it.
@@ -64,7 +64,7 @@ def where_above(keys, bound, above):
 
 @njit(cache=True)
 def split_by_rounding(keys, k, slack, sure, open_rows, group_largest):
-    """Find the rows that are certainly among the k largest, and those for which rounding leaves this open.
+    """Find the rows that are certainly among the k largest, and the rows for which rounding leaves this open.
 
     sure : (k,) int32, written: the rows whose keys exceed the k-th largest key by more than the slack, ascending
     open_rows : (n,) int32, written: the rows whose keys differ from it by at most the slack, ascending
@@ -91,9 +91,9 @@ def keep_largest(near, n_sure, doubtful, exact):
     """Fill the slots after the sure rows with the doubtful rows that have the largest exact keys, and sort all rows.
 
     near : (k,) int32, the sure rows first; written
-    n_sure : number of sure rows
-    doubtful : (t,) int32, ascending; t is at least k - n_sure
-    exact : (t,) float64
+    n_sure : number of rows that are certainly among the k largest
+    doubtful : (t,) int32, rows to choose from, ascending; t is at least k - n_sure
+    exact : (t,) float64, the keys of the doubtful rows
     """
     left = len(near) - n_sure
     near[n_sure:] = doubtful[:left]
@@ -123,7 +123,7 @@ def sparse_product(spread, rows, r):
 
 @njit(cache=True, nogil=True)
 def nearest_dense(keys, queries, rows, halves, slacks, k):
-    """Return the k rows with the largest keys of each query, ascending, and their keys; (m, k) int32 and float32."""
+    """Return the k rows with the largest keys for each query, ascending, (m, k) int32, and their keys, float32."""
     near, kept = np.empty((len(keys), k), dtype=np.int32), np.empty((len(keys), k), dtype=np.float32)
     doubtful, exact = np.empty(len(rows), dtype=np.int32), np.empty(len(rows))
     group_largest = np.empty(min(GROUPS * k, len(rows)), dtype=np.float32)
@@ -141,9 +141,9 @@ def nearest_dense(keys, queries, rows, halves, slacks, k):
 
 @njit(cache=True, nogil=True)
 def add_lists(keys, queries, lists):
-    """Add the products to the keys of all rows, along the inverted list of each feature of a sparse query.
+    """Add the products to the keys of all rows, using the inverted list of each feature of a sparse query.
 
-    lists : CSC of the rows, a tuple like that of CSR: for each feature, the rows that have it
+    lists : CSC of the rows, a tuple as for CSR: for each feature, the rows that have it
     """
     data, indices, offsets = queries
     numbers, rows, starts = lists
@@ -203,7 +203,7 @@ def nearest_sparse(keys, queries, rows, halves, slacks, spread, k):
 
 @njit(cache=True, nogil=True)
 def dense_products(queries, rows, near):
-    """Return the inner products, (m, k) float64, of each query with its rows `near`, (m, k)."""
+    """Return the inner products, (m, k) float64, of each query and its rows `near`, (m, k)."""
     products = np.empty(near.shape)
     for q in range(len(near)):
         for slot in range(near.shape[1]):

@@ -1,4 +1,4 @@
-"""Random projections for a tree. Each entry of a direction is a function of a seed, the node and the feature.
+"""Random projections for a tree. Each entry of a direction is determined by a seed, the node and the feature.
 
 Directions are not stored: the entries of a node's direction are computed when its rows need them.
 """
@@ -38,10 +38,10 @@ def project_sparse(rows, chosen, seed, node, entries, made_for):
     """Project some rows onto the direction of a node, whose entries are computed when they are first needed.
 
     rows : CSR, the tuple (data, indices, offsets)
-    chosen : (m,) integers, rows
+    chosen : (m,) integers, the numbers of the rows
     seed, node : as in `entry`
     entries : (d,) float64, written
-    made_for : (d,) int64, the node that each of `entries` belongs to; written
+    made_for : (d,) int64, the node to which each number in `entries` belongs; written
 
     Returns (m,) float64.
     """

@@ -2,12 +2,12 @@
 
 Many decisions do not need the last digits of a score. Let u = r (x + x'), where r = |u| / NORM, x is a vector of
 integers and no |x'_k| is above 1/2; processors multiply and add two pairs of such integers in the time of one pair of
-float32. With v = s (y + y') it follows (Cauchy and Schwarz) that
+float32. With v = s (y + y'), the Cauchy-Schwarz inequality gives
 
     |<u, v> / (r s) - <x, y>| <= NORM K^(1/2) + K / 4,
 
-which is about 0.04 % of the largest possible product for K = 128. Decisions that this leaves open are made in float32,
-so no result depends on the rounding.
+which is about 0.04 % of the largest possible product for K = 128. Decisions that this bound leaves open are made in
+float32, so no result depends on the rounding.
 """
 
 import platform
@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from vsebench.kernels.vectors import FASTMATH, LANES, aligned, padded_size
 
 NORM = 32767  # the largest int16; a product of two vectors of this norm fits into int32
-LARGEST_SCALE = 1e15  # upper bound on NORM / |u|, so that a vector of zeros is no special case
-ROUNDING_PAYS = platform.machine().lower() in ("x86_64", "amd64")  # other processors lack the instruction for two pairs
+LARGEST_SCALE = 1e15  # upper bound on NORM / |u|, so that zeros need no special case
+ROUNDING_PAYS = platform.machine().lower() in ("x86_64", "amd64")  # others lack an instruction for two pairs
 
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
@@ -61,8 +61,8 @@ class RoundedLabels(NamedTuple):
     ----------
     vectors : (n', K') float32, the vectors themselves; the padding is 0
     pairs
-        (n' / 16, K / 2 rounded up, 32) int16, the rounded vectors. `pairs[g, k]` has two factors of 16 labels side by
-        side: factors 2 k and 2 k + 1 of label 16 g, then of label 16 g + 1, and so on.
+        (n' / 16, K / 2 rounded up, 32) int16, the rounded vectors. `pairs[g, k]` contains two factors of each of 16
+        labels: factors 2 k and 2 k + 1 of label 16 g, then of label 16 g + 1, and so on.
     scales : (n',) float32, the 1 / r of each label; NaN in the padding
     bound
         Largest difference between a product of rounded vectors and the float32 score divided by r s: the bound above,
@@ -95,9 +95,9 @@ NOT_ROUNDED = RoundedLabels(
 
 @njit(cache=True, inline="always")
 def update_label(rounded_labels, labels, c, buffer):
-    """Round label c again after a step: write its `pairs` and its scale.
+    """Round the vector of label c again after a step: write its `pairs` and its scale.
 
-    rounded_labels : `RoundedLabels`; its `vectors` are left as they are
+    rounded_labels : `RoundedLabels`; its `vectors` are not changed
     labels : (n_labels, K) float32, the vectors after the step
     c : integer, the label
     buffer : (K,) int16, overwritten

@@ -1,12 +1,12 @@
 """Kernels of methods that take stochastic gradient steps on pairs of a positive and a negative label.
 
-Arguments have the same meaning in all of them; docstrings only state exceptions and further arguments:
+Arguments have the same meaning in all kernels; docstrings only state exceptions and further arguments:
 
 embedding : `Embedding`, updated; the score of label c for image i is s_ic = <v_i, v_c>
 weights : (n_labels, d) float32, the w_c, updated; padded like the rows of `ImageRows`
 maps : `Maps`, updated
-pipeline : `Pipeline` of the positives (i, p) that are drawn, each with the same probability
-positives : `Positives` (i, p) that are drawn, each with the same probability; their images are rows of `rows`
+pipeline : `Pipeline` of the positives (i, p) to draw from, each with the same probability
+positives : `Positives` (i, p) to draw from, each with the same probability; their images are rows of `rows`
 rows : `ImageRows` of the images
 row_labels, start, stop : row_labels[start:stop] are the labels of an image, int32; LANES unused numbers end the array
 trials : `Trials`
@@ -14,6 +14,6 @@ steps : integer, the number of steps
 rates : `Rates`, eta and lambda
 learning_rate : float, constant
 max_norm : float, C, the largest norm of a row; 0: no limit
-streams : `Streams`; those that are used are advanced
+streams : `Streams`; the streams that are used are advanced
 rng : (1,) uint64, the state of the random numbers, advanced
 """

@@ -1,7 +1,7 @@
-"""Rows of image features, dense or sparse, and the operations of a step on a row: products with it and sums along it.
+"""Rows of image features, dense or sparse, and the operations on a row that a step needs: products and sums.
 
-One loop serves both formats. It goes over the stored numbers of a row, which are all numbers of a dense row and the
-non-zeros of a sparse row. Only the columns differ: the columns of a dense row are counted.
+One loop serves both formats. It visits the stored numbers of a row: all numbers of a dense row, the non-zeros of a
+sparse row. Only the columns differ: those of a dense row are counted.
 """
 
 from typing import Any, NamedTuple
@@ -22,7 +22,7 @@ class ImageRows(NamedTuple):
     Attributes
     ----------
     offsets : (n + 1,) int64, where the numbers of each row start
-    columns : (n_numbers,) int32, the feature of each number of sparse rows, ascending in a row; empty for dense rows
+    columns : (n_numbers,) int32, the feature of each number in sparse rows, ascending in a row; empty for dense rows
     values : (n_numbers,) float32
     squares : (n,) float32, the squared length of each row
     """
@@ -37,7 +37,7 @@ def new_image_rows(rows: Any, constant: bool = False) -> ImageRows:
     """Return rows of features in the kernels' format; the numbers are copied.
 
     rows : (n, d) float32, a NumPy array or CSR (an object with `data`, `indices` and `indptr`)
-    constant : whether a further feature, number d, is 1 for every image
+    constant : whether to add a feature, number d, that is 1 for every image
     """
     n, d = rows.shape
     if hasattr(rows, "indptr"):
@@ -60,7 +60,7 @@ def new_image_rows(rows: Any, constant: bool = False) -> ImageRows:
 
 @njit(cache=True, inline="always")
 def column(rows, i, e):
-    """Return the feature that number e, one of row i, belongs to."""
+    """Return the feature to which number e, in row i, belongs."""
     return np.int64(rows.columns[e]) if len(rows.columns) > 0 else e - rows.offsets[i]
 
 
@@ -73,7 +73,7 @@ def clear(total):
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def add_four_rows(rows, i, e, matrix, total):
-    """Add four rows of a matrix to `total`, (1, K) float32: those of the features of the numbers e to e + 3 of image i.
+    """Add four rows of a matrix to `total`, (1, K) float32: the rows for the numbers e to e + 3 of image i.
 
     Each row of the matrix, (d, K) float32, is multiplied by its number.
     """
@@ -91,7 +91,7 @@ def sum_of_rows(rows, i, matrix, total):
 
     total : (1, K) float32, overwritten
 
-    Four rows of the matrix are added at a time, each from its start to its end, since processors fetch ahead.
+    Four rows of the matrix are added at a time, each from its start to its end, because processors fetch ahead.
     """
     start, stop = rows.offsets[i], rows.offsets[i + 1]
     stop_of_fours = stop - (stop - start) % 4

@@ -1,4 +1,4 @@
-"""One weight vector per label, f_c(x) = <w_c, x>, trained on pairs of a positive and a negative or on every label.
+"""One weight vector per label, f_c(x) = <w_c, x>, trained on pairs of a positive and a negative, or on every label.
 
 Sources: Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint word-image embeddings",
 Machine Learning 81(1), 2010 (WARP for the linear model); Crammer, Dekel, Keshet, Shalev-Shwartz and Singer, "Online
@@ -17,10 +17,10 @@ from vsebench.kernels.vectors import FASTMATH, NO_ALLOCATION
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def find_linear_violator(weights, rows, i, positive_score, row_labels, start, stop, maximum, rng):
-    """Draw labels that image i does not carry until one violates the margin, in at most `maximum` trials.
+    """Draw negatives of image i until one violates the margin, in at most `maximum` trials.
 
     Returns the last label drawn, the amount by which it violates the margin (float32, at most 0 if it does not), and
-    the number of trials; 0, 0 and 0 if the image carries every label.
+    the number of trials; 0, 0 and 0 if the image has every label.
     """
     limit = min(maximum, len(weights) - (stop - start))
     n_trials = 0
@@ -37,9 +37,9 @@ def find_linear_violator(weights, rows, i, positive_score, row_labels, start, st
 def linear_epoch(weights, rows, positives, trials, steps, learning_rate, streams):
     """Take `steps` steps that lower L(floor((Y - n) / trials)) max(0, 1 - f_p(x_i) + f_n(x_i)).
 
-    Negatives are drawn with replacement until one violates the margin. Y - n is the number of labels that the image
-    does not carry. A step without a violator changes nothing. With one trial and weights of 1 this is the margin loss
-    for AUC. Of `trials`, only `maximum` and `rank_loss` are used.
+    Negatives are drawn with replacement until one violates the margin. Y - n is the image's number of negatives. A step
+    without a violator changes nothing. With one trial and weights of 1, this is the margin loss for AUC. Of `trials`,
+    only `maximum` and `rank_loss` are used.
 
     Returns the mean loss of the steps and the mean number of trials, float64.
     """
@@ -65,7 +65,7 @@ def passive_aggressive_epoch(weights, rows, positives, steps, aggressiveness, st
     """Take `steps` passive-aggressive steps on h = max(0, 1 - f_p(x_i) + f_n(x_i)), n drawn uniformly.
 
     A step moves w_p by tau x_i and w_n by -tau x_i with tau = min(c, h / (2 |x_i|^2)), where c is `aggressiveness`:
-    just far enough for a margin of 1, or as far as c allows.
+    just far enough to reach a margin of 1, or as far as c allows.
 
     Returns the mean loss of the steps and the mean number of negatives drawn, float64.
     """
@@ -80,7 +80,7 @@ def passive_aggressive_epoch(weights, rows, positives, steps, aggressiveness, st
         if violation > 0:
             loss += violation
             square = np.float32(2) * rows.squares[i]
-            is_clipped = violation >= np.float32(aggressiveness) * square  # also for an image of zeros
+            is_clipped = violation >= np.float32(aggressiveness) * square  # true also for an image of zeros
             size = np.float32(aggressiveness) if is_clipped else violation / square
             add_row(rows, i, weights, p, size)
             add_row(rows, i, weights, n, -size)
@@ -89,14 +89,13 @@ def passive_aggressive_epoch(weights, rows, positives, steps, aggressiveness, st
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True, **NO_ALLOCATION)
 def one_vs_rest_epoch(weights, rows, n_labels, offsets, label_of_pair, order, aggressiveness, steps_of_labels):
-    """Take a passive-aggressive step of every label for each image.
+    """Take a passive-aggressive step for every label and each image.
 
-    With t = 1 if the image carries label c and t = -1 otherwise, h = max(0, 1 - t f_c(x)) and tau = min(a, h / |x|^2),
+    With t = 1 if the image has label c and t = -1 otherwise, h = max(0, 1 - t f_c(x)) and tau = min(a, h / |x|^2),
     w_c moves by tau t x.
 
-    weights
-        (d, K) float32, updated: a row per feature, padded like the rows of `ImageRows`, and a column per label; K is
-        `padded_size` of the number of labels. The columns that pad it are 0 and stay 0.
+    weights (d, K) float32, updated: a row per feature, padded like the rows of `ImageRows`, and a column per label; K
+        is `padded_size` of the number of labels. The padding is 0 and stays 0.
     rows : `ImageRows` of the images
     n_labels : integer
     offsets, label_of_pair : arrays of a `LabelMatrix` with the labels of the images; labels ascend in a row

@@ -1,4 +1,4 @@
-"""Opt-AUC: uniform negatives and the logistic loss.
+"""Opt-AUC: stochastic steps with uniform negatives and the logistic loss.
 
 Source: the baseline of both VSE papers; it is BPR (Rendle et al., UAI 2009).
 """
@@ -17,8 +17,8 @@ from vsebench.kernels.vectors import FASTMATH, NO_ALLOCATION
 def opt_auc_epoch(embedding, pipeline, steps, rates, streams):
     """Take `steps` steps that lower log(1 + exp(-m)), m = <v_i, v_p - v_n>, for uniform negatives n.
 
-    A step moves v_i, v_p and v_n by eta (1 / (1 + exp(m)) dm/dv - lambda v). Steps of an image that carries every label
-    are skipped, since it has no negative.
+    A step moves v_i, v_p and v_n by eta (1 / (1 + exp(m)) dm/dv - lambda v). Steps for an image with every label are
+    skipped, because it has no negative.
 
     Returns the mean loss of the steps, float64.
     """
@@ -47,9 +47,9 @@ def opt_auc_epoch(embedding, pipeline, steps, rates, streams):
 
 @njit(cache=True, inline="always")
 def fetch_triple(t, pipeline, embedding, rng):
-    """Draw a uniform negative for slot t of the batch that is fetched, and prefetch the vectors of the triple.
+    """Draw a uniform negative for slot t of the batch being fetched, and prefetch the vectors of the triple.
 
-    The negative is written to the column NEGATIVE of the batch; it is -1 if the image carries every label.
+    The negative is written to the column NEGATIVE of the batch; it is -1 if the image has every label.
     """
     images, labels = embedding
     i, p, start, stop, _ = pipeline.fetching[t]

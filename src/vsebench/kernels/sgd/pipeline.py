@@ -1,7 +1,7 @@
 """The prefetch pipeline that Opt-AUC, WARP and VSE-ens share: positives are drawn and fetched before their step.
 
 A step waits for memory much longer than it computes, so the memory that it reads is prefetched. Steps are taken in
-batches of 16, and each batch passes four stages, one per turn of the kernel's outer loop:
+batches of 16, and each batch passes through four stages, one per iteration ("turn") of the kernel's outer loop:
 
                 turn:    1        2        3        4        5        6        7
     batch 0           choose    read    fetch     step
@@ -14,8 +14,8 @@ batches of 16, and each batch passes four stages, one per turn of the kernel's o
     fetch    prefetch the vectors of the image, of the positive, and of a negative (done by the kernel)
     step     take the step (done by the kernel)
 
-Within a turn the kernel goes through the slots: slot t of all four batches, then slot t + 1. A processor can wait for
-only about two dozen cache lines at a time, so the prefetches are spread over the turn, between the steps.
+Within a turn, the kernel visits the slots in order: slot t of all four batches, then slot t + 1. A processor can wait
+for only about two dozen cache lines at a time, so the prefetches are spread over the turn, between the steps.
 """
 
 from typing import NamedTuple
@@ -27,18 +27,18 @@ from numpy.typing import NDArray
 from vsebench.kernels.random_numbers import below
 from vsebench.kernels.vectors import LANES, prefetch
 
-BATCH = 16  # steps per batch, at most LANES; the vectors of two batches fit into the nearest cache
-IMAGE, POSITIVE, START, STOP, NEGATIVE = range(5)  # columns of a batch; all but the last are those of `Positives.pairs`
+BATCH = 16  # number of steps per batch, at most LANES; the vectors of two batches fit into the L1 cache
+IMAGE, POSITIVE, START, STOP, NEGATIVE = range(5)  # columns of a batch; the first four as in `Positives.pairs`
 
 
 class Positives(NamedTuple):
-    """The positive (image, label) pairs that steps draw from.
+    """The positive (image, label) pairs from which steps are drawn.
 
     Attributes
     ----------
     pairs
         (n, 4) int32, one row per occurrence of a label on an image: image i, label p, start and stop;
-        row_labels[start:stop] are all labels of i. A label that an image carries twice has two rows.
+        row_labels[start:stop] are all labels of i. A label that an image has twice has two rows.
     row_labels
         (n_pairs + LANES,) int32, the labels of each image, one image after the other, and LANES unused numbers.
     """
@@ -54,7 +54,7 @@ class Pipeline(NamedTuple):
     ----------
     positives : `Positives`
     choosing : (BATCH,) int64, rows of `pairs`
-    reading, fetching, stepping : (BATCH, 5) int64, one row per step: a row of `pairs`, and the negative, if it is drawn
+    reading, fetching, stepping : (BATCH, 5) int64, one row per step: a row of `pairs`, and the negative if it is drawn
         before the step
     """
 
@@ -66,14 +66,14 @@ class Pipeline(NamedTuple):
 
 
 def new_pipeline(positives: Positives) -> Pipeline:
-    """Return an empty pipeline. Kernels take one as an argument because they allocate nothing (`NO_ALLOCATION`)."""
+    """Return an empty pipeline. Kernels get it as an argument because they must not allocate (`NO_ALLOCATION`)."""
     reading, fetching, stepping = (np.zeros((BATCH, 5), dtype=np.int64) for _ in range(3))
     return Pipeline(positives, np.zeros(BATCH, dtype=np.int64), reading, fetching, stepping)
 
 
 @njit(cache=True, inline="always")
 def turns(steps):
-    """Return a range with the first step of the batch that takes its steps in each turn.
+    """Return a range that contains, for each turn, the first step of the batch that is in the stage "step".
 
     The first three turns, with negative numbers, only fill the pipeline.
     """
@@ -82,13 +82,13 @@ def turns(steps):
 
 @njit(cache=True, inline="always")
 def batch_size(steps, first):
-    """Return the number of steps of the batch that begins with step `first`; 0 if it is outside of range(steps)."""
+    """Return the number of steps of the batch that begins with step `first`; 0 if `first` is not in range(steps)."""
     return max(min(BATCH, steps - first), 0) if first >= 0 else 0
 
 
 @njit(cache=True, inline="always")
 def choose_and_read(t, pipeline, first, steps, rng):
-    """Do the stages "choose" and "read" for slot t of their batches, in the turn whose steps begin with step `first`.
+    """Do the stages "choose" and "read" for slot t of their batches, in the turn whose first step is `first`.
 
     steps : integer, the number of steps of the epoch
     rng : (1,) uint64, the stream of the positives, advanced

@@ -1,4 +1,4 @@
-"""Streams of random numbers, and draws of negatives: labels that an image does not carry."""
+"""Streams of random numbers, and draws of negatives: labels that an image does not have."""
 
 from typing import NamedTuple
 
@@ -13,12 +13,12 @@ from vsebench.kernels.vectors import LANES, any_equal
 class Streams(NamedTuple):
     """States of independent streams of random numbers, (1,) uint64 each; advanced by each draw.
 
-    With a stream for each purpose, positives can be drawn ahead of time without any effect on the negatives.
+    With separate streams, positives can be drawn in advance without affecting the negatives.
 
     Attributes
     ----------
-    positives : for positives
-    negatives : for negatives, or for the first attempt to draw each negative
+    positives : for drawing positives
+    negatives : for drawing negatives, or for the first attempt to draw each negative
     redraws : for further attempts, if the first label drawn was a positive (VSE-ens only)
     """
 
@@ -28,7 +28,7 @@ class Streams(NamedTuple):
 
     @classmethod
     def of(cls, seed: int, positives: int, negatives: int, redraws: int) -> "Streams":
-        """Return streams of a seed; the three numbers must differ, so that the streams are independent."""
+        """Return the streams of a seed; the three numbers must differ, so that the streams are independent."""
         return cls(new_state(seed, positives), new_state(seed, negatives), new_state(seed, redraws))
 
 
@@ -45,7 +45,7 @@ def contains(row_labels, start, stop, label):
 def draw_negative(row_labels, start, stop, n_labels, rng):
     """Return a label that is not in row_labels[start:stop], each with the same probability.
 
-    There must be such a label; otherwise the function does not return.
+    At least one such label must exist; otherwise the function does not return.
     """
     label = below(rng, n_labels)
     while contains(row_labels, start, stop, label):

@@ -1,4 +1,4 @@
-"""The labels sorted by each factor of their vectors: the lists that VSE-ens draws negatives from (Eq. 6 and 8)."""
+"""The labels sorted by each factor of their vectors: the lists from which VSE-ens draws negatives (Eq. 6 and 8)."""
 
 from typing import NamedTuple
 
@@ -83,8 +83,8 @@ def descending_keys(values, keys):
 def sort_keys(keys, order, buffer):
     """Write the indices that sort `keys` (n,) uint32, ascending and stable, to `order` (n,).
 
-    Two passes of a radix sort by the upper 22 bits (16 for few keys) leave few neighbours in the wrong order, which an
-    insertion sort corrects.
+    A radix sort in two passes by the upper 22 bits (16 for few keys) leaves few neighbours in the wrong order; an
+    insertion sort corrects them.
 
     buffer : (n,) of the type of `order`, overwritten
     """

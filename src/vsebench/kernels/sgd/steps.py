@@ -10,12 +10,12 @@ from vsebench.kernels.vectors import FASTMATH, LANES, load, store
 
 
 class Rates(NamedTuple):
-    """The rates of gradient steps.
+    """The learning rate and the regularisation of gradient steps.
 
     Attributes
     ----------
     learning_rate : eta, constant
-    regularisation : lambda of the penalty lambda / 2 (|v_i|^2 + |v_p|^2 + |v_n|^2) of each step
+    regularisation : lambda in the penalty lambda / 2 (|v_i|^2 + |v_p|^2 + |v_n|^2) of each step
     """
 
     learning_rate: float
@@ -24,7 +24,7 @@ class Rates(NamedTuple):
 
 @njit(cache=True, inline="always")
 def logistic(margin):
-    """Return exp(-|m|) and 1 / (1 + exp(m)) of a float32 m, without overflow.
+    """Return exp(-|m|) and 1 / (1 + exp(m)) for a float32 m, without overflow.
 
     The loss log(1 + exp(-m)) is log(1 + exp(-|m|)) + max(-m, 0), and 1 / (1 + exp(m)) is minus its derivative.
     """

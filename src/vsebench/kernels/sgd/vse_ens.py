@@ -73,10 +73,10 @@ def new_draws(n_factors: int) -> Draws:
 def vse_ens_epoch(embedding, pipeline, lists, draws, steps, rank_scale, rates, streams):
     """Take `steps` steps that lower max(0, 1 - m), m = <v_i, v_p - v_n>, for negatives n drawn from sorted lists.
 
-    A factor f is drawn with probability proportional to |v_if| sigma_f (Eq. 7), a rank r from 0 on with probability
-    proportional to exp(-r / lambda) (Eq. 5); n is the label at rank r of list f, counted from the top where v_if > 0
-    and from the bottom otherwise. If n is a positive, the draw is repeated. A step moves v_i, v_p and v_n by
-    eta (dm/dv - lambda' v). Steps of an image that carries every label are skipped, since it has no negative.
+    A factor f is drawn with probability proportional to |v_if| sigma_f (Eq. 7), and a rank r, counted from 0, with
+    probability proportional to exp(-r / lambda) (Eq. 5). n is the label at rank r in list f, counted from the top if
+    v_if > 0 and from the bottom otherwise. If n is a positive, the draw is repeated. A step moves v_i, v_p and v_n by
+    eta (dm/dv - lambda' v). Steps for an image with every label are skipped, because it has no negative.
 
     lists : `SortedLists`; an epoch takes several calls, and the lists are sorted again between them
     draws : `Draws`, overwritten
@@ -84,10 +84,10 @@ def vse_ens_epoch(embedding, pipeline, lists, draws, steps, rank_scale, rates, s
 
     Returns the sum of the losses of the steps, float64.
 
-    A negative depends only on the vector of its image. So for several steps of different images, first all factors are
-    weighed, then all positions in lists are found, then the negatives there are read, and then the steps are taken.
-    Each of these stages prefetches the memory that the next one reads. The pipeline's stage "fetch" has nothing to do:
-    weighing the factors of one image does not wait for the vector of another.
+    A negative depends only on the vector of its image. So for several steps on different images, all factors are
+    weighed first; then all positions in lists are found, the negatives at these positions are read, and the steps are
+    taken. Each of these stages prefetches the memory that the next one reads. The pipeline's stage "fetch" has nothing
+    to do: weighing the factors of one image does not wait for the vector of another.
     """
     images, labels = embedding
     n_labels = len(labels)
@@ -141,7 +141,7 @@ def vse_ens_epoch(embedding, pipeline, lists, draws, steps, rank_scale, rates, s
 
 @njit(cache=True, inline="always")
 def first_repeat(images, start, stop):
-    """Return the first index whose image occurs at an earlier index from `start` on, or `stop` if there is none.
+    """Return the first index whose image also occurs earlier, from `start` on; `stop` if there is none.
 
     images : (n,) int32, with LANES unused numbers at its end; stop - start is at most LANES
     """
@@ -187,8 +187,8 @@ def find_factor(sums, share):
     sums : (K + 32,) float32, from `weigh_factors`
     share : float64, uniform in [0, 1)
 
-    Smaller sums are counted, not searched, since counting needs no branches that a processor could mispredict. Because
-    of rounding, the result can be greater than the last factor of positive weight, which callers have to allow for.
+    Smaller sums are counted, not searched, because counting needs no branches that a processor could mispredict.
+    Because of rounding, the result can exceed the last factor with a positive weight; callers must allow for this.
     """
     n_factors = len(sums) - 2 * LANES
     rest = np.float32(share) * sums[-1]
@@ -220,7 +220,7 @@ def find_position(images, i, order, sums, rank, share):
 def redraw_negative(images, i, row_labels, start, stop, order, sums, rank_scale, rng):
     """Repeat the draw from the lists until the label is not a positive of image i; arguments as in `find_position`.
 
-    After n_labels rejected draws a uniform negative is drawn, since the positives then have nearly all the probability.
+    After n_labels rejected draws a uniform negative is drawn, as the positives are then nearly certain.
     """
     n_labels = order.shape[1]
     span = np.expm1(-n_labels / rank_scale)

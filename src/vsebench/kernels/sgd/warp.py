@@ -1,4 +1,4 @@
-"""WARP: trials until the first violator, and the hinge loss, weighted by the estimated rank.
+"""WARP: draw negatives until the first violator, and weight the hinge loss by the estimated rank.
 
 Source: Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint word-image embeddings",
 Algorithm 1, with a maximum number of trials.
@@ -33,7 +33,7 @@ class Trials(NamedTuple):
 
     Attributes
     ----------
-    maximum : maximum number of trials per step; there are never more than Y - 1
+    maximum : maximum number of trials per step, which is never more than Y - 1
     rank_loss : (n_labels + 1,) float64, L(k) = 1 + 1/2 + ... + 1/k (Eq. 5 with alpha_j = 1/j)
     candidates : (BATCH,) int64, labels drawn for later trials; they do not depend on the image, so all 16 vectors are
         prefetched together
@@ -47,7 +47,7 @@ class Trials(NamedTuple):
 
 
 def new_trials(n_labels: int, maximum: int | None = None) -> Trials:
-    """Return `Trials`; without a maximum, a step has at most as many trials as the image has negatives."""
+    """Return `Trials`; without a maximum, the number of trials is limited by the image's number of negatives."""
     return Trials(
         maximum or n_labels, rank_losses(n_labels), np.zeros(BATCH, dtype=np.int64), np.full(1, BATCH, dtype=np.int64)
     )
@@ -60,7 +60,7 @@ def one_trial(n_labels: int) -> Trials:
 
 @njit(cache=True, inline="always")
 def next_candidate(trials, labels, rng):
-    """Return a label, each with the same probability.
+    """Return a label; all labels have the same probability.
 
     Whenever all candidates are used, 16 new ones are drawn, and their rows of `labels`, (n_labels, K) float32, are
     prefetched.
@@ -76,13 +76,13 @@ def next_candidate(trials, labels, rng):
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def find_violator(images, i, labels, positive_score, row_labels, start, stop, trials, rng):
-    """Draw labels that the image does not carry until one violates the margin, or no trial is left.
+    """Draw negatives of the image until one violates the margin or no trial is left.
 
-    Drawing a label of the image does not count as a trial. The score of label n is the inner product of row i of
+    Drawing a positive does not count as a trial. The score of label n is the inner product of row i of
     `images` and row n of `labels`, (n, K) and (n_labels, K) float32.
 
     Returns the last label drawn, the amount by which it violates the margin (float32, at most 0 if it does not), and
-    the number of trials; 0, 0 and 0 if the image carries every label.
+    the number of trials; 0, 0 and 0 if the image has every label.
     """
     n_negatives = len(labels) - (stop - start)
     n_trials = 0

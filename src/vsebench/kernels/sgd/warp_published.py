@@ -18,8 +18,8 @@ def warp_published_epoch(embedding, rounded_labels, offsets, row_labels, steps, 
     """Take `steps` steps that lower log(1 + exp(-m)), m = <v_i, v_p - v_n>, for the first violator n.
 
     An image is drawn, each with the same probability, then one of its labels; n is the negative with the lowest id for
-    which 1 + s_in > s_ip, or a random one where there is none. A step moves v_i, v_p and v_n by
-    eta (1 / (1 + exp(m)) dm/dv - lambda v). Images with no label or with every label are skipped.
+    which 1 + s_in > s_ip, or a random negative if there is none. A step moves v_i, v_p and v_n by eta (1 / (1 + exp(m))
+    dm/dv - lambda v). Images with no label or with every label are skipped.
 
     rounded_labels : `RoundedLabels` of the labels, whose `pairs` and `scales` are updated; with `NOT_ROUNDED`, each
         label's score is computed in float32, with the same result

@@ -1,4 +1,4 @@
-"""The trials of WARP without steps: the negatives that a fitted model's scores make it draw."""
+"""WARP's trials without its steps: the negatives that it draws for a fitted model's scores."""
 
 import numpy as np
 from numba import njit
@@ -8,9 +8,9 @@ from vsebench.kernels.sgd.warp import find_violator
 
 @njit(cache=True)
 def draw_trials(images, labels, rows, offsets, positives, trials, rng, n_steps, sums):
-    """Add the numbers of trials of `n_steps` steps for each pair to `sums`, (n_pairs,) int64.
+    """Add, for each pair, the number of trials in `n_steps` steps to `sums`, (n_pairs,) int64.
 
-    Row `rows[pair]` of `images` carries label `positives[pair]`; the other arguments are those of `find_violator`.
+    Row `rows[pair]` of `images` has label `positives[pair]`; the other arguments are as for `find_violator`.
     """
     for pair in range(len(rows)):
         i = rows[pair]

@@ -2,7 +2,7 @@
 
 Source: Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint word-image embeddings",
 Machine Learning 81(1), 2010, Algorithm 1 and Eq. 2 and 3; and the baseline OWPC-SGD of figure 2, which minimises the
-paper's own loss by steps with the exact rank, of all violators of the margin at once.
+paper's loss by steps that use the exact rank and all violators of the margin at once.
 """
 
 from typing import NamedTuple
@@ -24,13 +24,13 @@ from vsebench.kernels.vectors import FASTMATH, LANES, NO_ALLOCATION, add_up, ali
 class Maps(NamedTuple):
     """The maps of features and of labels, updated in place, and scratch memory for one step; f_c(x) = <w_c, V' x>.
 
-    K is a multiple of 16: `padded_size` of the number of factors. The factors that pad it are 0 and stay 0.
+    K is a multiple of 16: `padded_size` of the number of factors. The padding is 0 and stays 0.
 
     Attributes
     ----------
-    features : (d, K) float32, V: a row per feature, padded like the rows of `ImageRows`
-    labels : (n_labels, K) float32, W: a row per label
-    image : (1, K) float32, V' x of the image of the step
+    features : (d, K) float32, V, one row per feature, padded like the rows of `ImageRows`
+    labels : (n_labels, K) float32, W, one row per label
+    image : (1, K) float32, V' x for the image of the step
     difference : (1, K) float32, the direction in which the step moves the rows of V
     """
 
@@ -47,7 +47,7 @@ def new_maps(features: NDArray[np.float32], labels: NDArray[np.float32]) -> Maps
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def shorten(features, j, step, square, max_norm):
-    """Project row j of V, whose squared norm is `square`, unless the step is 0 and has not moved the row."""
+    """Project row j of V, whose squared norm is `square`, unless the step is 0, so that the row was not moved."""
     if step != 0 and max_norm > 0 and square > max_norm * max_norm:
         for f in range(0, features.shape[1], LANES):
             store(features, (j, f), (max_norm / np.sqrt(square)) * load(features, (j, f)))
@@ -71,7 +71,7 @@ def move_feature(maps, rows, i, e, size, max_norm):
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def move_four_features(maps, rows, i, e, size, max_norm):
-    """Do `move_feature` for the numbers e to e + 3, which is faster: no sum of squares waits for another."""
+    """Do `move_feature` for the numbers e to e + 3, which is faster, because no sum of squares waits for another."""
     features, difference = maps.features, maps.difference
     a, b, c, d = column(rows, i, e), column(rows, i, e + 1), column(rows, i, e + 2), column(rows, i, e + 3)
     w, x = size * rows.values[e], size * rows.values[e + 1]
@@ -177,11 +177,11 @@ def wsabie_epoch(maps, rows, positives, trials, steps, learning_rate, max_norm, 
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def find_all_violators(maps, p, row_labels, start, stop, violators):
-    """Write the ids of the labels that the image does not carry and that score above f_p - 1; `maps.image` is V' x.
+    """Write the ids of the labels that the image does not have and that score above f_p - 1; `maps.image` is V' x.
 
-    violators : (n_labels,) int32, written from its start
+    violators : (n_labels,) int32, its beginning is overwritten
 
-    Returns the number of violators, and the sum of the amounts by which they violate the margin, float64.
+    Returns the number of violators, and the sum of their violations of the margin, float64.
     """
     labels = maps.labels
     positive_score = dot(maps.image, 0, labels, p)
@@ -227,7 +227,7 @@ def owpc_epoch(maps, rows, positives, rank_loss, violators, steps, learning_rate
     rank_loss : (n_labels + 1,) float64, L(k) = 1 + 1/2 + ... + 1/k
     violators : (n_labels,) int32, scratch memory for one step
 
-    Returns the mean loss of the steps and the number of labels scored in each, float64.
+    Returns the mean loss of the steps and the number of labels scored in each step, float64.
     """
     loss = 0.0
     for _ in range(steps):

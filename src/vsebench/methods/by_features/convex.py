@@ -2,9 +2,9 @@
 
     minimise   mean over the training images of loss(x V + b) + a / 2 |V|^2
 
-V is d x n_labels; the intercepts b are not penalised. The minimum is found for columns of any scale and offset:
-dense columns are centred, all are divided by their deviation, and each weight is measured in units of about its
-curvature. This unit is sqrt(p (1 - p) c + a / deviation^2), where p is the label's share of the images and c the mean
+V is d x n_labels; the intercepts b are not penalised. The minimum is found for columns of any scale and offset: dense
+columns are centred, all columns are divided by their deviation, and each weight is scaled by about the root of its
+curvature. This scale is sqrt(p (1 - p) c + a / deviation^2), where p is the label's share of the images and c the mean
 square of the column. The start is V = 0 and b = log(p / (1 - p)).
 """
 
@@ -31,8 +31,8 @@ Values: TypeAlias = NDArray[np.float64]
 
 SCORES_A_CHUNK = 1 << 22  # number of scores in memory at once (16 MiB)
 CORRECTIONS = 10  # pairs of steps and gradients that L-BFGS keeps
-SMALL_GRADIENT = 1e-5  # largest component at the minimum; components have about the size of the step that is left
-ACCEPTED_GRADIENT = 1e-4  # where rounding lets no further step lower the value
+SMALL_GRADIENT = 1e-5  # largest component at the minimum; components are about as large as the remaining step
+ACCEPTED_GRADIENT = 1e-4  # if, because of rounding, no step lowers the value
 
 
 class ConvexSettings(FeatureSettings):
@@ -44,15 +44,15 @@ class ConvexSettings(FeatureSettings):
 
 @dataclass(frozen=True)
 class Objective:
-    """The mean loss plus the penalty, as a function of a flat array of all weights and intercepts in units of `scale`.
+    """The mean loss plus the penalty, as a function of a flat array of all weights and intercepts, scaled by `scale`.
 
     Attributes
     ----------
     rows : (n, d) float32, dense or CSR
     labels : n rows
     loss : the loss of a chunk of images
-    penalty : (d, 1) the penalty of the squared weights of each column
-    scale : (d + 1, n_labels) the units; the last row is that of the intercepts
+    penalty : (d, 1) the penalty on the squared weights of each column
+    scale : (d + 1, n_labels) the scale of each weight; the last row is for the intercepts
     """
 
     rows: Rows
@@ -93,7 +93,7 @@ class ConvexControl(FeatureControl):
 
     def minimise(self, seen: Seen, loss: Loss) -> LinearMap:
         """Return the linear map that minimises the loss of the images."""
-        from scipy.optimize import minimize  # the import takes a tenth of a second, and Snakemake imports this module
+        from scipy.optimize import minimize  # the import takes 0.1 seconds, and Snakemake imports this module
 
         rows, normalisation, deviation = of_unit_deviation(seen)
         n_images, n_labels = seen.labels.n_rows, seen.labels.n_labels
@@ -121,9 +121,9 @@ class Softmax(ConvexControl):
 
         loss of an image = -sum over its labels c of 1/|P| log(exp(s_c) / sum_k exp(s_k)),   s = x V + b
 
-    It is multinomial logistic regression, with the labels of an image as its target distribution: a baseline that is
-    not in Weston, Bengio and Usunier, "Large scale image annotation", 2010. Images without features or without a label
-    are left out of the fit.
+    This is multinomial logistic regression with the labels of an image as target distribution: a baseline that is not
+    in Weston, Bengio and Usunier, "Large scale image annotation", 2010. Images without features or without a label are
+    left out of the fit.
     """
 
     def model(self) -> LinearMap:
@@ -135,9 +135,9 @@ class Logistic(ConvexControl):
 
         loss of an image = sum over all labels c of log(1 + exp(-t_c s_c)),   s = x V + b
 
-    t_c is 1 if the image carries label c and -1 otherwise. Images without features are left out of the fit.
+    t_c is 1 if the image has label c and -1 otherwise. Images without features are left out of the fit.
 
-    Source: Cox, "The regression analysis of binary sequences", J. R. Stat. Soc. B 20, 1958, once for each label.
+    Source: Cox, "The regression analysis of binary sequences", J. R. Stat. Soc. B 20, 1958; here applied to each label.
     """
 
     def model(self) -> LinearMap:
@@ -171,10 +171,10 @@ def log_losses(scores: Matrix, labels: LabelMatrix) -> tuple[float, Matrix]:
 
 
 def of_unit_deviation(seen: Seen) -> tuple[Rows, Normalisation, Values]:
-    """Return features with columns of deviation 1, the normalisation that gives them, and the deviations, (d,).
+    """Return features whose columns have deviation 1, the normalisation that yields them, and the deviations, (d,).
 
-    Dense columns are centred, and the normalisation of the images has the step `standard` added. Sparse columns stay
-    sparse: they are divided by the root of their mean square, and the normalisation is that of the images.
+    Dense columns are centred: the step `standard` is added to the normalisation. Sparse columns stay sparse: they are
+    divided by the root of their mean square, and the normalisation is not changed.
     """
     if not issparse(seen.rows):
         normalisation, rows = seen.normalisation.with_standard(seen.rows)

@@ -16,18 +16,18 @@ AnySettings = TypeVar("AnySettings", bound=FeatureSettings)
 
 
 def ending_in_l2(settings: AnySettings) -> AnySettings:
-    """Return the settings with `l2` as the last normalisation step, since step sizes assume features of length 1."""
+    """Return the settings with `l2` as the last normalisation step, because step sizes assume features of length 1."""
     steps = settings.normalise or ()
     return settings if steps[-1:] == ("l2",) else settings.model_copy(update={"normalise": (*steps, "l2")})
 
 
 class FeatureMethod(Method):
-    """Features and labels in the kernels' format, trials and streams of random numbers.
+    """Base class that holds features and labels in the kernels' format, trials and streams of random numbers.
 
     Images without features are left out. Features are scaled to unit length after the other normalisation steps.
 
     An epoch takes one step per positive; a label counts as often as it occurs on the image. Steps depend on each other,
-    so they do not run in parallel, and a seed gives the same bytes with any number of threads.
+    so they are not run in parallel, and a seed gives the same bytes with any number of threads.
     """
 
     needs = frozenset({"features"})
@@ -44,10 +44,10 @@ class FeatureMethod(Method):
 
     @staticmethod
     def trials_of(n_labels: int) -> Trials:
-        """Return the trials of negatives in a step, which are WARP's unless a method replaces them."""
+        """Return the trials of negatives in a step: WARP's, unless a method replaces them."""
         return new_trials(n_labels)
 
     @property
     def dimensions(self) -> int:
-        """Number of features, d."""
+        """The number of features, d."""
         return int(self.seen.rows.shape[1])

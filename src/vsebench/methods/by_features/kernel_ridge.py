@@ -2,8 +2,8 @@
 
     A = (K + a I)^-1 Y,   score of an image = sum over the training images m of exp(-g |x - x_m|^2) A_m
 
-x are the normalised features, scaled to unit length; Y is 1 where an image carries a label. K contains the kernels of
-all pairs of training images, n x n numbers in float64, so the method is limited to a few tens of thousands of images.
+x are the normalised features, scaled to unit length; Y is 1 where an image has a label, else 0. K contains the kernel
+of each pair of training images, n x n numbers in float64, so the method is limited to some ten thousand images.
 
 Source: Saunders, Gammerman and Vovk, "Ridge regression learning algorithm in dual variables", ICML 1998.
 """
@@ -38,19 +38,19 @@ class KernelRidgeSettings(FeatureSettings):
     """Settings of kernel ridge regression."""
 
     gamma: float = Field(gt=0)  # g of the kernel exp(-g |x - x_m|^2)
-    regularisation: float = Field(gt=0)  # a, which is added to the kernel of each image with itself
+    regularisation: float = Field(gt=0)  # a, added to the kernel of each image with itself
 
 
 @dataclass(frozen=True)
 class KernelMap(Embedded):
-    """Scores are weighted sums of the kernels of an image with the training images.
+    """Scores are weighted sums of the kernels between an image and the training images.
 
     Attributes
     ----------
     label : (n_labels, n) float32, the weights of the training images
     features : (n, d) float32, features of the training images, normalised and of unit length, dense or CSR
     gamma : g
-    normalisation : as fitted to the training images
+    normalisation : the normalisation fitted to the training images
     """
 
     kind: ClassVar[str] = "kernel_ridge"
@@ -102,7 +102,7 @@ class KernelRidge(FeatureControl):
     def model(self) -> KernelMap:
         seen = see(self.problem, self.settings)
         if seen.labels.n_rows > LARGEST:
-            raise UserError(f"kernel_ridge: {seen.labels.n_rows} images to learn from; the limit is {LARGEST}")
+            raise UserError(f"kernel_ridge: {seen.labels.n_rows} images to learn from; at most {LARGEST} are possible")
         rows = prepare(seen.rows, "cosine")
         kernel = gaussian(rows, rows, self.settings.gamma)
         kernel[np.diag_indices_from(kernel)] += self.settings.regularisation

@@ -2,8 +2,8 @@
 
     W = (Xc' Xc + a I)^-1 Xc' (Y - mean of Y),   intercept = mean of Y - (mean of X) W
 
-X are the features of the images, and Xc are their differences from the mean. The intercept is not penalised. Xc' Xc, to
-which a I is added, is not divided by the number of images. All sums are in float64.
+X contains the features of the images, and Xc their differences from the mean. The intercept is not penalised. Xc' Xc is
+not divided by the number of images before a I is added. All sums are in float64.
 
 Source: Hoerl and Kennard, "Ridge regression", Technometrics 12, 1970.
 """
@@ -21,9 +21,7 @@ from vsebench.methods.by_features.seen import FeatureSettings
 class RidgeSettings(FeatureSettings):
     """Settings of ridge regression."""
 
-    regularisation: float = Field(
-        gt=0
-    )  # a, the penalty on squared weights, which is added to the sum of squared errors
+    regularisation: float = Field(gt=0)  # a, the penalty on squared weights, added to the sum of squared errors
 
 
 def weighted(labels: LabelMatrix, weights: NDArray[np.float64]) -> sparse.csr_array:
@@ -33,7 +31,7 @@ def weighted(labels: LabelMatrix, weights: NDArray[np.float64]) -> sparse.csr_ar
 
 
 def least_squares(rows: Rows, truth: sparse.csr_array, regularisation: float) -> Matrix:
-    """Return the weights of each feature and the intercept, (n_labels, d + 1) float32.
+    """Return each label's weights of the features and its intercept, (n_labels, d + 1) float32.
 
     Labels and sparse features stay sparse: Xc' (Y - mean of Y) = X'Y - n (mean of X)' (mean of Y), and Xc' Xc = X'X -
     n (mean of X)' (mean of X). Dense features are centred first, which is more precise.

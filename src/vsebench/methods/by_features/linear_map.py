@@ -21,7 +21,7 @@ class LinearMap(ModelOfFields, Embedded):
     Attributes
     ----------
     label : (n_labels, d + 1) float32: each label's weights of the features, and its intercept
-    normalisation : as fitted to the training images
+    normalisation : the normalisation fitted to the training images
     """
 
     kind: ClassVar[str] = "linear_map"
@@ -46,9 +46,9 @@ class EmbeddedFeatures(ModelOfFields, Embedded):
 
     Attributes
     ----------
-    feature : (d, K) float32, a row per feature
+    feature : (d, K) float32, one row per feature
     label : (n_labels, K) float32
-    normalisation : as fitted to the training images
+    normalisation : the normalisation fitted to the training images
     """
 
     kind: ClassVar[str] = "embedded_features"
@@ -74,9 +74,9 @@ class BiasedFeatures(ModelOfFields, Embedded):
 
     Attributes
     ----------
-    feature : (d, K) float32, a row per feature
+    feature : (d, K) float32, one row per feature
     label : (n_labels, K + 1) float32, each label's vector and its bias
-    normalisation : as fitted to the training images
+    normalisation : the normalisation fitted to the training images
     """
 
     kind: ClassVar[str] = "biased_features"

@@ -22,13 +22,13 @@ from vsebench.methods.by_features.seen import FeatureSettings, see
 
 
 class LinearSettings(FeatureSettings):
-    """Settings of gradient steps on a linear model."""
+    """Settings of a linear model that is trained by gradient steps."""
 
     learning_rate: float = Field(gt=0)  # gamma, constant
 
 
 class PassiveAggressiveSettings(FeatureSettings):
-    """Settings of passive-aggressive steps."""
+    """Settings of a model that is trained by passive-aggressive steps."""
 
     aggressiveness: float = Field(gt=0)  # largest step size
 
@@ -36,8 +36,8 @@ class PassiveAggressiveSettings(FeatureSettings):
 class LinearWarp(FeatureMethod):
     """WARP for a linear model: Algorithm 1 with alpha_j = 1/j, and the rows "Linear, WARP" of table 5.
 
-    A step without a violator among its trials changes nothing. The paper does not state whether it limits norms here;
-    they are not limited. Negatives are the labels that the image does not carry; Y - 1 is their number.
+    A step without a violator among its trials changes nothing. The paper does not state whether norms are limited here;
+    in this implementation they are not. Negatives are the labels that the image does not have; Y - 1 is their number.
     """
 
     settings_type: ClassVar[type[Settings]] = LinearSettings
@@ -47,7 +47,7 @@ class LinearWarp(FeatureMethod):
         self.weights = aligned(self.seen.labels.n_labels, padded_size(self.dimensions))
 
     def epoch(self) -> Progress:
-        """Take gradient steps on the weighted hinge, each with the first violator among its trials."""
+        """Take gradient steps on the weighted hinge, each on the first violator among its trials."""
         report = linear_epoch(
             self.weights, self.rows, self.positives, self.trials, self.steps, self.settings.learning_rate, self.rng
         )
@@ -59,7 +59,7 @@ class LinearWarp(FeatureMethod):
 
 
 class LinearAuc(LinearWarp):
-    """The margin loss for AUC with a linear model, the rows "Linear, AUC": one uniform negative a step, of weight 1."""
+    """The margin loss for AUC with a linear model, the rows "Linear, AUC": each step has one uniform negative."""
 
     trials_of = staticmethod(one_trial)
 
@@ -85,11 +85,11 @@ class PamirIa(LinearWarp):
 class OneVsRest(Method):
     """A classifier for each label, trained by passive-aggressive steps; its score ranks the label.
 
-        f_c(x) = <w_c, x> + b_c,   t = 1 if the image carries c, else -1,   h = max(0, 1 - t f_c(x)),
+        f_c(x) = <w_c, x> + b_c,   t = 1 if the image has c, else -1,   h = max(0, 1 - t f_c(x)),
         tau = min(a, h / (|x|^2 + 1)),   w_c += tau t x,   b_c += tau t
 
-    The step is PA-I of Crammer and others, "Online passive-aggressive algorithms", JMLR 7, 2006. The paper leaves open
-    two choices: here the intercept b_c is the weight of a constant feature, and an epoch visits all images in a new
+    The step is PA-I of Crammer and others, "Online passive-aggressive algorithms", JMLR 7, 2006. Two choices that the
+    paper leaves open: the intercept b_c is the weight of a constant feature, and an epoch visits all images in a new
     random order. Features have unit length; images without features are left out of the fit.
     """
 

@@ -1,11 +1,11 @@
-"""Nearest images: a label's score is the sum of the weights of the nearest training images that carry it.
+"""Nearest images: a label's score is the sum of the weights of the nearest training images that have it.
 
 Labels with the same sum are ordered by a second key: a small number times the label's training frequency divided by the
-largest frequency. The search is exact; of training images at the same distance the first are taken. Dense features are
-searched by blocks of products, and sparse features by inverted lists.
+largest frequency. The search is exact; among training images at the same distance, the first are taken. Dense features
+are searched by blocks of products, and sparse features by inverted lists.
 
-Source: Makadia, Pavlovic and Kumar, "A new baseline for image annotation", ECCV 2008, with the distances and weights of
-`NeighbourSettings`.
+Source: Makadia, Pavlovic and Kumar, "A new baseline for image annotation", ECCV 2008, extended by the distances and
+weights in `NeighbourSettings`.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from vsebench.methods.by_features.seen import FeatureControl, see
 
 @dataclass(frozen=True)
 class NearestImages(NeighbourModel):
-    """Scores labels by the nearest of all training images."""
+    """Scores labels by the nearest training images."""
 
     kind: ClassVar[str] = "nearest_images"
 

@@ -33,25 +33,25 @@ Distance = Literal["cosine", "euclidean"]
 # Number of products in memory at once (32 MiB). Smaller blocks of queries make the product slower, and larger blocks
 # make the search slower.
 PRODUCTS = 1 << 23
-SPARSE_PRODUCTS = 1 << 22  # these 16 MiB stay in the largest cache while lists are added to them
-COMMON = 0.1  # for features in a larger share of the rows, a dense product was measured to be faster than lists
+SPARSE_PRODUCTS = 1 << 22  # number of products in memory for sparse features; 16 MiB stay in the largest cache
+COMMON = 0.1  # for features in a larger share of rows, a dense product is faster than lists (measured)
 UNIT = 2.0**-24  # the largest relative error of one rounding to float32
-SMALLEST_DISTANCE = 1e-12  # smaller distances are replaced by this one, so that inverses are finite
-# The largest value of the second key. Sums of equal weights are integers: 0.5 only orders ties, and 1e-6 would be lost
-# in float32.
+SMALLEST_DISTANCE = 1e-12  # smaller distances are replaced by it, so that inverses are finite
+# The largest value of the second key. Sums of equal weights are integers, so 0.5 only orders ties, whereas 1e-6 would
+# be lost in float32.
 SECOND_KEY = {"equal": 0.5, "cosine": 1e-6, "exponential": 1e-6, "inverse_distance": 1e-6}
 
 
 class NeighbourSettings(FeatureSettings):
-    """Settings of methods that score labels by an image's neighbours, the most similar training images."""
+    """Settings of methods that score labels by an image's neighbours: the most similar training images."""
 
-    neighbours: int | None = Field(ge=1)  # number of nearest images, or all images if there are fewer; none: all images
+    neighbours: int | None = Field(ge=1)  # number of nearest images (all if there are fewer); none: all images
     skipped: int = Field(default=0, ge=0)  # number of the nearest images to skip
     distance: Distance = "cosine"  # the distance between images
-    # The chance that a nearest image is found; if it is missed, the next one takes its place. An image misses the same
-    # neighbours in every ranking. Below 1, a search is slower, since it sorts all images.
+    # The probability of finding a nearest image; if it is missed, the next one takes its place. An image misses the
+    # same neighbours in every ranking. Below 1, a search is slower, because it sorts all images.
     found: float = Field(default=1.0, gt=0, le=1)
-    only_first: bool = False  # whether only the very nearest image can be missed
+    only_first: bool = False  # whether only the nearest image can be missed
     # The weight of a neighbour with the cosine c and the distance e. `equal`: 1. `cosine`: c^power, or 0 if c < 0.
     # `exponential`: exp(sharpness (c - c of the nearest image)). `inverse_distance`: 1 / e.
     weights: Literal["equal", "cosine", "exponential", "inverse_distance"] = "equal"
@@ -61,9 +61,9 @@ class NeighbourSettings(FeatureSettings):
     @model_validator(mode="after")
     def _fitting(self) -> "NeighbourSettings":
         if self.only_first and self.found == 1:
-            raise PydanticCustomError("only_first", "only_first: no image is missed; set `found` below 1")
+            raise PydanticCustomError("only_first", "only_first: has no effect unless `found` is below 1")
         if self.weights in ("cosine", "exponential") and self.distance != "cosine":
-            raise PydanticCustomError("weights", f"weights: '{self.weights}' needs the distance 'cosine'")
+            raise PydanticCustomError("weights", f"weights: '{self.weights}' needs `distance: cosine`")
         return self
 
 
@@ -125,7 +125,7 @@ class Search:
     ----------
     rows : (n, d), from `prepare`
     distance : the distance that the rows were prepared for
-    by_lists : whether sparse rows get inverted lists, which are not worthwhile for the few rows of a tree's leaf
+    by_lists : whether sparse rows get inverted lists, which do not pay for the few rows in a leaf of a tree
     """
 
     rows: Rows
@@ -148,7 +148,7 @@ class Search:
 
     @cached_property
     def common(self) -> tuple[NDArray[np.intp], Matrix]:
-        """The features that are common among the rows, (c,), and their values, (c, n) float32."""
+        """The features that many rows have, (c,), and their values, (c, n) float32."""
         features = np.flatnonzero(self._counts > COMMON * self.rows.shape[0])
         return features, np.ascontiguousarray(self.rows[:, features].toarray().T)
 
@@ -170,8 +170,8 @@ class Search:
         """Return a bound on the rounding error of the difference of two float32 keys, (m,) float32, for each query.
 
         The error of a sum of t products, in any order, is at most t roundings of the sum of their absolute values,
-        which is bounded by the two lengths (Cauchy and Schwarz). The factor is 2.02: two keys, and a
-        hundredth more for products of roundings.
+        which is bounded by the two lengths (Cauchy and Schwarz). The factor 2.02 accounts for two keys, plus 1 % for
+        products of roundings.
         """
         terms = int(np.diff(queries.indptr).max(initial=0)) if self.is_sparse else queries.shape[1]
         longest = np.sqrt(self.squares.max(initial=0))
@@ -188,7 +188,7 @@ class Search:
 
         Returns
         -------
-        (m, k) int32, ascending in each row; of rows at the same distance the first are taken.
+        (m, k) int32, ascending in each row; among rows at the same distance, the first are taken.
         (m, k) float32, their keys: cosines, or half of the query's squared length minus half of the squared distance.
         """
         m, n = queries.shape[0], self.rows.shape[0]
@@ -196,7 +196,7 @@ class Search:
         spread = np.zeros(self.rows.shape[1] if self.is_sparse else 0, dtype=np.float32)
         chunks = even_chunks(m, max((SPARSE_PRODUCTS if self.is_sparse else PRODUCTS) // n, 1))
         largest = 0 if self.is_sparse else max((stop - start for start, stop in chunks), default=0)
-        products_of_chunk = np.empty((largest, n), dtype=np.float32)  # reused: new memory costs a tenth of the product
+        products_of_chunk = np.empty((largest, n), dtype=np.float32)  # reused, as allocation takes 10 % longer
         for start, stop in chunks:
             block = queries[start:stop]
             slacks = self.slacks(block)
@@ -262,7 +262,7 @@ def weigh(search: Search, queries: Rows, near: Ids, keys: Matrix, settings: Neig
 def found_by_chance(queries: Rows, n: int, settings: NeighbourSettings) -> NDArray[np.bool_]:
     """Return which of the n nearest rows of each query are its neighbours, (m, n), if each row is found by chance.
 
-    The random numbers depend on the query's features alone, so that a model ranks an image always in the same way.
+    The random numbers depend on the query's features alone, so a model ranks an image in the same way each time.
     """
     found = np.empty((queries.shape[0], n), dtype=np.bool_)
     for row in range(len(found)):
@@ -278,7 +278,7 @@ def found_by_chance(queries: Rows, n: int, settings: NeighbourSettings) -> NDArr
 def vote(near: Ids, weights: Numbers, labels: LabelMatrix, second_key: Matrix) -> Matrix:
     """Return the scores of labels, (m, n_labels) float32: the second key plus the weights of neighbours with the label.
 
-    `near`, (m, k), are rows of `labels`, and `weights`, (m, k), are their weights.
+    `near`, (m, k), contains rows of `labels`, and `weights`, (m, k), contains their weights.
     """
     scores = np.tile(second_key.astype(np.float64), (len(near), 1))
     add_votes(scores, near, weights, labels.offsets, labels.label_of_pair)
@@ -301,8 +301,8 @@ class NeighbourModel(Model):
     features : (n, d) float32, the images' normalised features, dense or CSR; of unit length for the cosine
     labels : n rows, the images' labels
     second_key : (n_labels,) float32, from `second_key_of`
-    settings : of the neighbourhood
-    normalisation : as fitted to the training images
+    settings : settings of the neighbourhood
+    normalisation : the normalisation fitted to the training images
     """
 
     settings_type: ClassVar[type[NeighbourSettings]] = NeighbourSettings
@@ -335,7 +335,7 @@ class NeighbourModel(Model):
         k = labels.n_rows if neighbours is None or by_chance else min(neighbours + skipped, labels.n_rows)
         near, keys = search.nearest(rows, k)
         if skipped or by_chance:
-            # Rows ascend, so of rows with equal keys the first count as nearest.
+            # Rows ascend, so among rows with equal keys the first count as nearest.
             kept = np.argsort(-keys, axis=1, kind="stable")[:, skipped:]
             near, keys = np.take_along_axis(near, kept, axis=1), np.take_along_axis(keys, kept, axis=1)
         weights = weigh(search, rows, near, keys, self.settings)

@@ -3,7 +3,7 @@
 Each node projects its training images onto a direction with normally distributed entries, and splits them at the median
 in the order of (projection, image): the lower half goes left. The threshold is the mean of the two middle projections;
 a query goes left if its projection is at most the threshold. After p levels a query is in one of 2^p leaves, each with
-n / 2^p images, rounded down or up. Within the leaf the search is exact, and labels are scored as in `nearest_images`.
+n / 2^p images, rounded down or up. Within a leaf, the search is exact, and labels are scored as in `nearest_images`.
 
 Source: Dasgupta and Freund, "Random projection trees and low dimensional manifolds", STOC 2008; the approximate nearest
 neighbours of Weston, Bengio and Usunier, "Large scale image annotation", 2010, who describe neither the directions nor
@@ -41,7 +41,7 @@ Numbers = NDArray[np.float64]
 class TreeSettings(NeighbourSettings):
     """Settings of the tree, and of the neighbourhood within a leaf."""
 
-    levels: int = Field(ge=0)  # p; reduced if there would be more leaves than images
+    levels: int = Field(ge=0)  # p, the number of levels; reduced if there would be more leaves than images
 
 
 class Projector:
@@ -50,7 +50,7 @@ class Projector:
     Parameters
     ----------
     rows : (n, d) float32, dense or CSR
-    seed : of the directions
+    seed : seed of the directions
     """
 
     def __init__(self, rows: Rows, seed: np.uint64) -> None:
@@ -82,7 +82,7 @@ def grow(rows: Rows, levels: int, seed: np.uint64) -> tuple[Ids, NDArray[np.int6
         for i, (start, middle, stop) in enumerate(zip(bounds[:-1], middles, bounds[1:], strict=True)):
             node = 2**level - 1 + i
             projections = projector.project(order[start:stop], node)
-            # Rows ascend, so of rows with equal projections the first go left.
+            # Rows ascend, so among rows with equal projections the first go left.
             by_projection = np.argsort(projections, kind="stable")
             lower, upper = by_projection[middle - start - 1], by_projection[middle - start]
             thresholds[node] = (projections[lower] + projections[upper]) / 2
@@ -98,7 +98,7 @@ def grow(rows: Rows, levels: int, seed: np.uint64) -> tuple[Ids, NDArray[np.int6
 def descend(rows: Rows, thresholds: Numbers, seed: np.uint64) -> NDArray[np.int64]:
     """Return the leaf of each query, (m,), given the queries' rows, (m, d), and the thresholds of all nodes."""
     projector, levels = Projector(rows, seed), (len(thresholds) + 1).bit_length() - 1
-    index = np.zeros(rows.shape[0], dtype=np.int64)  # of the node that a query has reached, within its level
+    index = np.zeros(rows.shape[0], dtype=np.int64)  # index, within its level, of the node that a query has reached
     for level in range(levels):
         nodes = 2**level - 1 + index
         for node in np.unique(nodes).tolist():
@@ -109,13 +109,13 @@ def descend(rows: Rows, thresholds: Numbers, seed: np.uint64) -> NDArray[np.int6
 
 @dataclass(frozen=True)
 class ProjectionTree(NeighbourModel):
-    """A fitted tree: a `NeighbourModel` whose training images are in the order of its leaves.
+    """A fitted tree: a `NeighbourModel` whose training images are ordered by leaf.
 
     Attributes
     ----------
     bounds : (2^p + 1,) int64, where the leaves start
-    thresholds : (2^p - 1,) float64, of the nodes, level by level
-    seed : (1,) uint64, of the directions
+    thresholds : (2^p - 1,) float64, thresholds of the nodes, level by level
+    seed : (1,) uint64, seed of the directions
     """
 
     kind: ClassVar[str] = "random_projection_tree"
@@ -128,13 +128,13 @@ class ProjectionTree(NeighbourModel):
         super().__post_init__()
         n_images, n_nodes = self.labels.n_rows, len(self.thresholds)
         if self.thresholds.dtype != np.float64 or self.thresholds.ndim != 1 or (n_nodes + 1) & n_nodes:
-            raise ValueError("thresholds: should be 2^p - 1 numbers of float64")
+            raise ValueError("thresholds: must be 2^p - 1 numbers, float64")
         if self.bounds.dtype != np.int64 or self.bounds.shape != (n_nodes + 2,):
-            raise ValueError("bounds: should be 2^p + 1 numbers of int64")
+            raise ValueError("bounds: must be 2^p + 1 numbers, int64")
         if self.bounds[0] != 0 or self.bounds[-1] != n_images or (np.diff(self.bounds) < 1).any():
-            raise ValueError(f"bounds: should ascend from 0 to the number of images, {n_images}")
+            raise ValueError(f"bounds: must ascend from 0 to the number of images, {n_images}")
         if self.seed.dtype != np.uint64 or self.seed.shape != (1,):
-            raise ValueError("seed: should be one number of uint64")
+            raise ValueError("seed: must be one number, uint64")
 
     @cached_property
     def _leaves(self) -> list[Search]:

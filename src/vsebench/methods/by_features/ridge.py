@@ -1,4 +1,4 @@
-"""Ridge regression of the label matrix, whose entries are 1 or 0, on image features, in closed form.
+"""Ridge regression of the label matrix, with entries 1 and 0, on image features, in closed form.
 
 Source: Hoerl and Kennard, "Ridge regression", Technometrics 12, 1970; the formula is in `least_squares`.
 """

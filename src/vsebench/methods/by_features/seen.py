@@ -28,9 +28,9 @@ class Seen:
 
     Attributes
     ----------
-    rows : (n, d) float32, their normalised features, dense or CSR
-    labels : n rows, their labels
-    normalisation : as fitted to these images
+    rows : (n, d) float32, the normalised features of these images, dense or CSR
+    labels : n rows, the labels of these images
+    normalisation : the normalisation fitted to these images
     """
 
     rows: Rows
@@ -53,12 +53,12 @@ def see(problem: Problem, settings: NormaliseSettings, *, only_labelled: bool = 
         images = images[training.labels.n_labels_of_row[images] > 0]
     labels = training.labels.rows(images)
     if labels.n_pairs == 0:
-        raise UserError("none of the images to learn from has both features and a label")
+        raise UserError("no image to learn from has both features and a label")
     normalisation = Normalisation.fit(settings.normalise or (), features, images)
     return Seen(normalisation.apply(features.rows(images)), labels, normalisation)
 
 
 class FeatureControl(Control):
-    """A closed form or a look-up on image features; the fit leaves out images without features."""
+    """Base class of closed forms and look-ups on image features; images without features are left out of the fit."""
 
     needs = frozenset({"features"})

@@ -3,18 +3,18 @@
     u_i = E' x_i,   s_ic = <u_i, v_c>
     loss = sum over positives of (1 - s_ic)^2 + sum over other pairs of beta_c s_ic^2 + lambda (m |E|^2 + |V|^2)
 
-Source: Zhai, Guo, Yuan, Liu and Wang, "VSE-fs: Fast Full-Sample Visual Semantic Embedding", section 3.4. It prints the
-score <v_i + gamma p_i, v_c> - excl + <E x_i, v_c> and calls it future work, without updates, a regularisation of E or
+Source: Zhai, Guo, Yuan, Liu and Wang, "VSE-fs: Fast Full-Sample Visual Semantic Embedding", section 3.4. It states the
+score <v_i + gamma p_i, v_c> - excl + <E x_i, v_c> as future work, without giving updates, a regularisation of E or
 results. Choices made here:
 
-- Only the visual part of the score is used, since a new image has neither a vector v_i nor known labels for p_i.
+- Only the visual part of the score is used, because a new image has neither a vector v_i nor known labels for p_i.
 - w_ic is 1, and beta_c is spread over the labels as in `vse_fs` (section 3.1.1).
 - E is regularised like the embeddings, times the mean squared length m of the images' features, so that lambda does not
   depend on the features' scale.
 - E starts at 0, and the labels start from N(0, deviation^2).
 - An epoch updates E by steps of conjugate gradients, then the labels by one sweep of coordinate descent, with the
-  kernel of `vse_fs`. Along each step and each coordinate the loss is a parabola and is minimised, so no epoch raises
-  the loss.
+  kernel of `vse_fs`. Along each step and each coordinate, the loss is a parabola and is minimised, so no epoch
+  increases the loss.
 
 Let H^C = sum_c beta_c v_c v_c'. At the positives of image i, row i of a matrix R contains (1 - beta_c) s_ic, and row i
 of Y contains 1; all other entries are 0. Half the gradient with respect to E is
@@ -22,7 +22,7 @@ of Y contains 1; all other entries are 0. Half the gradient with respect to E is
     X' (X E H^C + R V - Y V) + lambda m E
 
 so a step takes O(nnz(X) K + n K^2 + |P| K), linear in the numbers of images and positives: pairs of an image and a
-label that it does not carry are not visited.
+label that it does not have are not visited.
 """
 
 import numpy as np
@@ -45,12 +45,12 @@ PAIRS_PER_CALL = 1 << 16
 
 
 class VseFsFeaturesSettings(FactorSettings, FeatureSettings):
-    """Settings of VSE-fs on image features, in the paper's letters."""
+    """Settings of VSE-fs on image features, named as in the paper."""
 
-    beta_0: float = Field(gt=0)  # total weight of an image's pairs with labels that it does not carry
+    beta_0: float = Field(gt=0)  # total weight of an image's pairs with labels that it does not have
     alpha: float = Field(ge=0)  # exponent of a label's popularity in its weight beta_c
     regularisation: float = Field(ge=0)  # lambda, the penalty on squared vectors and on the map
-    deviation: float = Field(gt=0)  # standard deviation of the normal distribution that labels start from
+    deviation: float = Field(gt=0)  # standard deviation of the initial label vectors, which are normal
     steps: int = Field(ge=1)  # number of steps of conjugate gradients per epoch
 
 
@@ -124,7 +124,7 @@ class VseFsFeatures(Method):
         return sparse.csr_array((values, self.rows.labels, self.rows.offsets), shape=shape)
 
     def _scores(self, images: Matrix) -> NDArray[np.float32]:
-        """Return the inner products of images' vectors (n, K) with those of their labels, (n_pairs,)."""
+        """Return the inner products of images' vectors, (n, K), with their labels' vectors, (n_pairs,)."""
         image_of_pair, scores = self.seen.labels.image_of_pair, np.empty(len(self.rows.labels), dtype=np.float32)
         for first in range(0, len(scores), PAIRS_PER_CALL):
             pairs = slice(first, first + PAIRS_PER_CALL)

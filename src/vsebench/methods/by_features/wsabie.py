@@ -5,7 +5,7 @@
 V and W start from a normal distribution with the standard deviation 1 / sqrt(d); longer rows are shortened to C.
 
 Source: Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint word-image embeddings",
-Machine Learning 81(1), 2010. Equations, sections, tables and figures are those of this paper.
+Machine Learning 81(1), 2010. Numbers of equations, sections, tables and figures refer to this paper.
 """
 
 import math
@@ -30,7 +30,7 @@ from vsebench.models import Model
 
 
 class EmbeddingSettings(FactorSettings, FeatureSettings):
-    """Settings of gradient steps on two maps."""
+    """Settings of a model with two maps that is trained by gradient steps."""
 
     learning_rate: float = Field(gt=0)  # gamma, constant
     maximum_norm: float = Field(ge=0)  # C in Eq. 2 and 3, the largest norm of a row; 0: no limit
@@ -39,9 +39,9 @@ class EmbeddingSettings(FactorSettings, FeatureSettings):
 class Wsabie(FeatureMethod):
     """WSABIE: WARP, Eq. 1 to 3 and Algorithm 1 with alpha_j = 1/j.
 
-    Images have several labels here, so a step draws one of all pairs of an image and its label; negatives are the
-    labels that the image does not carry, and their number replaces Y - 1. A step without a violator among its trials
-    changes nothing.
+    Images have several labels here, so each step draws one of all (image, label) pairs; negatives are the labels that
+    the image does not have, and their number replaces Y - 1. A step without a violator among its trials changes
+    nothing.
     """
 
     settings_type: ClassVar[type[EmbeddingSettings]] = EmbeddingSettings
@@ -57,7 +57,7 @@ class Wsabie(FeatureMethod):
         self.maps = new_maps(features, labels)
 
     def epoch(self) -> Progress:
-        """Take gradient steps on the weighted hinge, each with the first violator among its trials."""
+        """Take gradient steps on the weighted hinge, each on the first violator among its trials."""
         report = wsabie_epoch(
             self.maps, self.rows, self.positives, self.trials, self.steps, self.settings.learning_rate,
             self.settings.maximum_norm, self.rng,
@@ -73,21 +73,21 @@ class Wsabie(FeatureMethod):
 class WsabieAuc(Wsabie):
     """WSABIE's model with the margin loss for AUC, the rows "Embedding, AUC" of table 5.
 
-    The loss is the sum of max(0, 1 - f_p(x) + f_n(x)) over an image's labels p and the labels n that it does not carry.
-    A step draws one uniform negative, of weight 1.
+    The loss is the sum of max(0, 1 - f_p(x) + f_n(x)) over an image's labels p and the labels n that it does not have.
+    Each step draws one negative uniformly and gives it weight 1.
     """
 
     trials_of = staticmethod(one_trial)
 
 
 class DecaySettings(EmbeddingSettings):
-    """Settings of WSABIE with a falling learning rate; `learning_rate` is the rate of the first epoch."""
+    """Settings of WSABIE with a decreasing learning rate; `learning_rate` is the rate of the first epoch."""
 
-    decay: float = Field(gt=0)  # number of epochs after which the rate has fallen by a factor of sqrt(2)
+    decay: float = Field(gt=0)  # number of epochs after which the rate is divided by sqrt(2)
 
 
 class WsabieDecay(Wsabie):
-    """WSABIE whose learning rate falls: gamma / sqrt(1 + t / decay) in epoch t, counted from 0.
+    """WSABIE with a decreasing learning rate: gamma / sqrt(1 + t / decay) in epoch t, counted from 0.
 
     It is compared with the constant learning rate of section 3.
     """
@@ -110,8 +110,8 @@ class OwpcSgd(Wsabie):
 
         k = number of negatives n with f_n(x) > f_p(x) - 1,   weight of each of these violators: L(k) / k
 
-    It is the baseline OWPC-SGD of figure 2: SGD on the paper's own loss. In the original OWPC the weight of a negative
-    depends on the rank of that negative.
+    This is the baseline OWPC-SGD in figure 2: SGD on the paper's loss. In the original OWPC, the weight of a negative
+    depends on that negative's rank.
     """
 
     def epoch(self) -> Progress:
@@ -124,11 +124,11 @@ class OwpcSgd(Wsabie):
 
 
 class WsabieEnsemble(Ensemble):
-    """A weighted sum of the scores of models of different sizes, as one model (table 7).
+    """A weighted sum of the scores of models of different sizes, combined into one model (table 7).
 
     The paper finds the weights by a grid search on the validation set, and does not state which cost it minimises. Here
-    the scores of each member are divided by their standard deviation on the validation images. Of all weights that add
-    up to 1, in steps of 0.1, those with the best validation metric are chosen.
+    the scores of each member are divided by their standard deviation on the validation images. Of all weights in steps
+    of 0.1 that add up to 1, the weights with the best validation metric are chosen.
     """
 
     needs = frozenset({"features"})
@@ -145,9 +145,9 @@ class WsabieEnsemble(Ensemble):
         """
         maps = [model for model in models if isinstance(model, EmbeddedFeatures)]
         if len(maps) < len(models):
-            raise UserError("an ensemble adds up models with two maps; the model of a member is of another kind")
+            raise UserError("every member of an ensemble must be a model with two maps; one of them is not")
         if len({model.normalisation.steps for model in maps}) > 1:
-            raise UserError("the members of an ensemble normalise features differently; give them the same `normalise`")
+            raise UserError("the ensemble's members normalise features differently; give them the same `normalise`")
         feature = np.hstack([model.feature for model in maps])
         label = np.hstack([np.float32(scale) * model.label for model, scale in zip(maps, scales, strict=True)])
         return EmbeddedFeatures(feature, label, maps[0].normalisation)

@@ -12,9 +12,9 @@ from vsebench.kernels.vectors import LANES, aligned
 
 
 def rows_and_columns(train: LabelMatrix, order: NDArray[np.int64], weights: str, gamma: float) -> tuple[Rows, Columns]:
-    """Return the positives by image and by label; `order` are the images in order, `weights` is "ones" or "counts".
+    """Return the positives sorted by image and by label; `order` lists the images, `weights` is "ones" or "counts".
 
-    An example with LANES = 4 in place of 16, and three labels. Image 0 has the labels 0, 1 and 2, image 1 has label 1,
+    An example with LANES = 4 instead of 16, and three labels. Image 0 has the labels 0, 1 and 2, image 1 has label 1,
     and image 2 has the labels 0 and 1. Images with few labels come first, so `order` is 1, 2, 0: in the kernels, image
     1 is number 0, image 2 is number 1, and image 0 is number 2.
 
@@ -30,7 +30,7 @@ def rows_and_columns(train: LabelMatrix, order: NDArray[np.int64], weights: str,
     """
     degrees = np.diff(train.offsets)[order]
     offsets = np.concatenate([[0], np.cumsum(degrees)])
-    # The positives of an image stay together, so all of them move by the same distance.
+    # The positives of an image stay together, so all of them are shifted by the same number of slots.
     pairs = np.repeat(train.offsets[order] - offsets[:-1], degrees) + np.arange(train.n_pairs)
     ones = np.ones(train.n_pairs, dtype=np.float32)
     w = ones if weights == "ones" else train.count_of_pair[pairs].astype(np.float32)
@@ -65,7 +65,7 @@ def stable_order(numbers: NDArray[np.int32] | NDArray[np.int64]) -> NDArray[np.i
 def label_penalties(train: LabelMatrix, beta_0: float, alpha: float) -> NDArray[np.float32]:
     """Return beta_c = beta_0 chi_c^alpha / sum chi^alpha (section 3.1.1), (n_labels,) float32.
 
-    If alpha > 0, a label that never occurs has the weight 0.
+    If alpha > 0, a label that never occurs has weight 0.
     """
     popularity = np.bincount(train.label_of_pair, minlength=train.n_labels).astype(np.float64)
     share = (popularity / max(popularity.sum(), 1)) ** alpha

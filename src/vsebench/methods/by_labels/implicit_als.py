@@ -1,4 +1,4 @@
-"""Implicit ALS of the package implicit: conjugate gradients, with the same weight for every negative.
+"""ALS from the package implicit: conjugate gradients, with the same weight for every negative.
 
 Source: Hu, Koren and Volinsky, "Collaborative Filtering for Implicit Feedback Datasets", ICDM 2008; Takacs, Pilaszy and
 Tikk, "Applications of the conjugate gradient method for implicit feedback collaborative filtering", RecSys 2011. Labels
@@ -18,7 +18,7 @@ from vsebench.models import Embeddings
 class AlsSettings(FactorSettings):
     """Settings of implicit ALS."""
 
-    confidence: float = Field(gt=0)  # weight of a positive; negatives have the weight 1
+    confidence: float = Field(gt=0)  # weight of a positive; negatives have weight 1
     regularisation: float = Field(ge=0)  # the L2 penalty on each vector
 
 

@@ -1,4 +1,4 @@
-"""Linear models of an image's known labels: each of them adds a weight to the score of every other label.
+"""Linear models of an image's known labels: each known label adds a weight to the score of every other label.
 
 X is the binary label matrix, in which a label counts once per image.
 """
@@ -38,17 +38,17 @@ class Ease(Control):
 
 
 class KnnSettings(Settings):
-    """Settings of the neighbourhood."""
+    """Settings of label neighbours."""
 
-    neighbours: int = Field(ge=1)  # number of neighbours of each label, or all other labels if there are fewer
-    shrinkage: float = Field(ge=0)  # a number of images; lowers the similarity of rare labels
+    neighbours: int = Field(ge=1)  # number of neighbours of each label (all other labels if there are fewer)
+    shrinkage: float = Field(ge=0)  # a number of images that lowers the similarity of rare labels
 
 
 class ItemKnn(Control):
-    """Label neighbours: the weights are the similarities of a label to its nearest neighbours.
+    """Label neighbours: the weights are a label's similarities to its nearest neighbours.
 
     Source: Deshpande and Karypis, "Item-based top-N recommendation algorithms", ACM TOIS 2004, with the shrunk cosine
-    similarity n_ab / (sqrt(n_a n_b) + shrinkage), where n_ab images carry both labels.
+    similarity n_ab / (sqrt(n_a n_b) + shrinkage), where n_ab images have both labels.
     """
 
     settings_type = KnnSettings
@@ -62,7 +62,7 @@ class ItemKnn(Control):
         similarity = np.divide(together, scale, out=np.zeros_like(together), where=scale > 0)
         np.fill_diagonal(similarity, 0.0)
         if self.settings.neighbours < len(similarity):
-            # A stable sort puts equally similar labels in the same order on every machine.
+            # With a stable sort, the order of equally similar labels is the same on every machine.
             order = np.argsort(-similarity, axis=0, kind="stable")
             np.put_along_axis(similarity, order[self.settings.neighbours :], 0.0, axis=0)
         return LabelWeights(similarity.astype(np.float32))

@@ -1,4 +1,4 @@
-"""Opt-AUC: uniform negatives and the logistic loss.
+"""Opt-AUC: stochastic steps with uniform negatives and the logistic loss.
 
 Source: a baseline of both VSE papers ("logistic loss is used as the smoothed AUC surrogate"); it is BPR (Rendle et al.,
 UAI 2009).
@@ -10,11 +10,11 @@ from vsebench.methods.by_labels.sgd import SgdMethod
 
 
 class OptAuc(SgdMethod):
-    """Opt-AUC. A negative is any label that the image does not carry in training."""
+    """Opt-AUC. Negatives are all labels that the image does not have in training."""
 
     def epoch(self) -> Progress:
         loss = opt_auc_epoch(self.embedding, self.pipeline, self.steps, self.rates, self.rng)
-        return Progress(loss, trials=1.0)  # a step takes the first negative
+        return Progress(loss, trials=1.0)  # a step uses the first negative that it draws
 
 
 METHODS = {"opt_auc": OptAuc}

@@ -21,15 +21,15 @@ class SgdSettings(FactorSettings):
     """Settings of stochastic gradient descent."""
 
     learning_rate: float = Field(gt=0)  # eta, constant
-    regularisation: float = Field(ge=0)  # the L2 penalty on the three vectors of a step
-    deviation: float = Field(gt=0)  # standard deviation of the normal distribution that embeddings start from
+    regularisation: float = Field(ge=0)  # the L2 penalty on the three vectors that a step changes
+    deviation: float = Field(gt=0)  # standard deviation of the initial embeddings, which are normal
 
 
 class SgdMethod(Method):
-    """Embeddings, positives, rates, and streams of random numbers.
+    """Base class that holds embeddings, positives, rates, and streams of random numbers.
 
     An epoch takes one step per positive; a label counts as often as it occurs on the image. Steps depend on each other,
-    so they do not run in parallel, and a seed gives the same bytes with any number of threads.
+    so they are not run in parallel, and a seed gives the same bytes with any number of threads.
     """
 
     settings_type: ClassVar[type[Settings]] = SgdSettings
@@ -54,7 +54,7 @@ class SgdMethod(Method):
 
 
 def positives_of(train: LabelMatrix) -> Positives:
-    """Return the positives in the kernels' format, each label as often as it occurs on the image.
+    """Return the positives in the kernels' format, each label repeated as often as it occurs on the image.
 
     An example: image 0 with label 3 once and label 5 twice, and image 1 with label 3:
 

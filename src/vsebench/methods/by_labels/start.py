@@ -7,7 +7,7 @@ from vsebench.kernels.vectors import aligned, padded_size
 
 
 def padded_start(n_rows: int, factors: int, deviation: float, rng: np.random.Generator) -> Matrix:
-    """Return (n_rows, K) float32 from a normal distribution around 0 with the standard deviation `deviation`.
+    """Return (n_rows, K) float32 from a normal distribution with mean 0 and the standard deviation `deviation`.
 
     K is `factors`, rounded up to a multiple of the kernels' LANES; the additional factors are 0.
     """
@@ -21,7 +21,7 @@ def padded_start(n_rows: int, factors: int, deviation: float, rng: np.random.Gen
 
 
 def project_rows(matrix: Matrix, maximum_norm: float) -> None:
-    """Shorten rows of a matrix (n, K) float32 that are longer than `maximum_norm` to that length; 0: no limit."""
+    """Shorten the rows of a matrix, (n, K) float32, that are longer than `maximum_norm`; 0: no limit."""
     if maximum_norm > 0:
         lengths = np.sqrt(np.einsum("nk,nk->n", matrix, matrix))
         matrix *= (maximum_norm / np.maximum(lengths, maximum_norm))[:, np.newaxis]

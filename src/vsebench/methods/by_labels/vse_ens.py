@@ -1,9 +1,9 @@
-"""VSE-ens: the hinge loss on top-ranked negatives, drawn from lists of the labels sorted by a single factor.
+"""VSE-ens: the hinge loss on top-ranked negatives, drawn from lists of all labels sorted by single factors.
 
 Source: Guo, Zhai, Yuan, Liu and Wang, "VSE-ens: Visual-Semantic Embeddings with Efficient Negative Sampling",
-Eq. 5 to 9 and Algorithm 1. The paper leaves some choices open: here lambda is inside the exponent of Eq. 5 and is given
+Eq. 5 to 9 and Algorithm 1. The paper leaves some choices open. Here lambda is inside the exponent of Eq. 5 and is given
 as a share of the number of labels |A|; the lists are sorted before the first draw and again after every `sort_every`
-|A| ln |A| steps; and a draw of a positive is repeated.
+|A| ln |A| steps; and if a positive is drawn, the draw is repeated.
 """
 
 import math
@@ -19,7 +19,7 @@ from vsebench.kernels.vectors import LANES, aligned
 from vsebench.methods.base import Progress
 from vsebench.methods.by_labels.sgd import SgdMethod, SgdSettings
 
-ENOUGH_LABELS = 1000  # with fewer labels, sorting on one thread is faster
+ENOUGH_LABELS = 1000  # number of labels; with fewer, sorting is faster on one thread
 
 
 class VseEnsSettings(SgdSettings):
@@ -38,7 +38,7 @@ class VseEns(SgdMethod):
     def __init__(self, problem: Problem, settings: VseEnsSettings) -> None:
         train = problem.training.labels
         super().__init__(problem, settings)
-        smallest = np.uint16 if train.n_labels <= 1 << 16 else np.int32  # the lists should stay in the cache
+        smallest = np.uint16 if train.n_labels <= 1 << 16 else np.int32  # small, so that the lists stay in the cache
         order = np.empty((settings.factors, train.n_labels), dtype=smallest)
         self.lists = SortedLists(order, aligned(self.labels.shape[1]))
         self.draws = new_draws(self.labels.shape[1])
@@ -59,7 +59,7 @@ class VseEns(SgdMethod):
             )  # fmt: skip
             done += steps
             self.steps_left -= steps
-        return Progress(loss / self.steps, trials=1.0)  # a step takes the first negative that it draws
+        return Progress(loss / self.steps, trials=1.0)  # a step uses the first negative that it draws
 
     def _refresh_lists(self) -> None:
         def work(start: int, stop: int) -> None:

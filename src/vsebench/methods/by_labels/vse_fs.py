@@ -1,8 +1,8 @@
 """VSE-fs: least squares over all (image, label) pairs by coordinate descent.
 
 Source: Zhai, Guo, Yuan, Liu and Wang, "VSE-fs: Fast Full-Sample Visual Semantic Embedding", Eq. 1, 2 and Algorithm 1.
-The updates are in `vsebench.kernels.full_sample`. An iteration updates the images, then the labels. With gamma = 0 both
-updates lower the loss. With gamma > 0 the first does, and the second lowers the loss for fixed extended embeddings P.
+The updates are in `vsebench.kernels.full_sample`. An iteration updates the images, then the labels. With gamma = 0,
+both updates lower the loss. With gamma > 0, the first does; the second lowers the loss for fixed extended embeddings P.
 """
 
 import math
@@ -21,26 +21,26 @@ from vsebench.methods.by_labels.full_sample import chunks_of_equal_work, label_p
 from vsebench.methods.by_labels.start import padded_start
 from vsebench.models import Embeddings
 
-IMAGES_PER_CALL = 512  # their vectors stay in a core's cache between the sweep and the product for H^I
+IMAGES_PER_CALL = 512  # images per kernel call; their vectors stay in the cache until H^I is computed
 IMAGE_CHUNKS = 64
 IMAGES_PER_DRAW = 1 << 14
 
 
 class VseFsSettings(FactorSettings):
-    """Settings of VSE-fs, in the paper's letters."""
+    """Settings of VSE-fs, named as in the paper."""
 
-    beta_0: float = Field(gt=0)  # total weight of an image's pairs with labels that it does not carry
+    beta_0: float = Field(gt=0)  # total weight of an image's pairs with labels that it does not have
     alpha: float = Field(ge=0)  # exponent of a label's popularity in its weight beta_c
     gamma: float = Field(ge=0)  # weight of the positive labels' vectors in an image's extended vector
     regularisation: float = Field(ge=0)  # lambda, the penalty on squared vectors
     weights: Literal["ones", "counts"]  # w_ic: 1, or the number of times that the label occurs on the image
-    deviation: float = Field(gt=0)  # standard deviation of the normal distribution that embeddings start from
+    deviation: float = Field(gt=0)  # standard deviation of the initial embeddings, which are normal
 
 
 class VseFs(Method):
     """VSE-fs. One epoch is one iteration: all images, then all labels.
 
-    Kernels read the images in the order `order`: those with few labels first. The work is cut into independent chunks,
+    Kernels read the images in the order `order`: images with few labels first. The work is cut into independent chunks,
     and sums over images have a fixed order, so results do not depend on the number of threads.
     """
 
@@ -55,16 +55,16 @@ class VseFs(Method):
         rng = generator(problem.seed, Stream.START)
         self.blocks = self._start_of_images(train.n_rows, rng)
         self.labels = padded_start(train.n_labels, settings.factors, settings.deviation, rng)
-        self.previous = np.zeros_like(self.labels)  # the labels that the u_i in `blocks` were computed with
+        self.previous = np.zeros_like(self.labels)  # label vectors with which the u_i in `blocks` were computed
         self.penalties = label_penalties(train, settings.beta_0, settings.alpha)
         self.scores = aligned(len(self.columns.weights))
-        # Chunks of images with many labels come first, so that no thread is left alone with one of them at the end.
+        # Chunks of images with many labels come first, so that no thread has to process one of them alone at the end.
         size = padded_size(math.ceil(train.n_rows / IMAGE_CHUNKS))
         self.image_chunks = even_chunks(train.n_rows, size)[::-1]
         self.label_chunks = chunks_of_equal_work(self.columns.tiles, problem.workers.threads)
 
     def epoch(self) -> Progress:
-        """Update all images, then all labels; the loss is computed in between, when all values are up to date."""
+        """Update all images, then all labels; the loss is computed in between, with consistent values."""
         image_hessian, image_norms = self._sweep_images()
         loss = self._loss(image_hessian, image_norms)
         self._sweep_labels(image_hessian)
@@ -84,7 +84,7 @@ class VseFs(Method):
         return Embeddings(image, np.ascontiguousarray(self.labels[:, :k]))
 
     def _start_of_images(self, n_images: int, rng: np.random.Generator) -> Matrix:
-        """Return the initial u_i = v_i, drawn in the order of the data, in chunks that keep the use of memory low."""
+        """Return the initial u_i = v_i, drawn in the order of the data, in chunks, to save memory."""
         blocks = aligned(padded_size(self.settings.factors) // LANES, n_images, LANES)
         position = np.empty(n_images, dtype=np.int64)
         position[self.order] = np.arange(n_images)
@@ -133,7 +133,7 @@ class VseFs(Method):
         self.workers.run(work, self.label_chunks)
 
     def _label_changes(self) -> Matrix:
-        """Return the change of the labels since the last update of the images."""
+        """Return the changes of label vectors since the last update of the images."""
         changes = aligned(*self.labels.shape)
         np.subtract(self.labels, self.previous, out=changes)
         return changes

@@ -1,9 +1,9 @@
-"""WARP as in WSABIE: random trials until the first violator, and the hinge loss, weighted by the estimated rank.
+"""WARP as in WSABIE: random trials until the first violator; the hinge loss is weighted by the estimated rank.
 
 Source: Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint word-image embeddings",
 Algorithm 1 and Eq. 5 with alpha_j = 1/j. WSABIE limits the norm of vectors (`maximum_norm`); the VSE papers penalise it
-instead (`regularisation`). Since images can have several labels, negatives are the labels that the image does not
-carry, and their number replaces Y - 1.
+instead (`regularisation`). Because images can have several labels, negatives are the labels that the image does not
+have, and their number replaces Y - 1.
 """
 
 from pydantic import Field
@@ -20,7 +20,7 @@ class WarpSettings(SgdSettings):
 
     trials: int | None = Field(ge=1)  # maximum number of trials per step; none: the number of negatives
     maximum_norm: float = Field(ge=0)  # C in Eq. 2 and 3, the largest norm of a vector; 0: no limit
-    shorten_start: bool = False  # whether initial vectors longer than C are shortened at once, not in their first step
+    shorten_start: bool = False  # whether initial vectors are shortened to C at once, not in their first step
 
 
 class Warp(SgdMethod):

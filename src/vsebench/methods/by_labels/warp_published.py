@@ -2,7 +2,7 @@
 
 A step draws an image, then one of its labels. There are no random trials and no rank weights, so it is not WSABIE's
 WARP. If no label violates the margin, the published code draws a negative that is not a test label of the image; here
-test labels are not excluded, since a method must not know them.
+test labels are not excluded, because a method must not know them.
 """
 
 from vsebench.kernels.ranking.rounding import NOT_ROUNDED, ROUNDING_PAYS, round_labels
@@ -12,7 +12,7 @@ from vsebench.methods.by_labels.sgd import SgdMethod
 
 
 class WarpPublished(SgdMethod):
-    """The published WARP code; `trials` counts the labels that were scanned."""
+    """WARP as in the published code; `trials` counts the labels that a step scans."""
 
     gives = frozenset({"trials"})
 

@@ -1,6 +1,6 @@
-"""Control: every image gets the same ranking, by the inner product of a label's word vector with the mean word vector.
+"""Control: labels rank by the inner product of their word vector and the mean word vector, equally for all images.
 
-The mean is over the training pairs. A method that knows the labels' word vectors without using images ranks like this.
+The mean is over the training pairs. A method that uses the labels' word vectors but no images ranks like this.
 """
 
 import numpy as np
@@ -12,13 +12,13 @@ from vsebench.models import Embeddings
 
 
 class ConstantDirectionSettings(WordSettings):
-    """Settings of the ranking by one direction."""
+    """Settings of the ranking that all images share."""
 
     score: Score = "dot"  # the inner product or the cosine of a label's vector and the mean vector
 
 
 class ConstantDirection(Control):
-    """The ranking by one direction, as one factor that is 1 for every image."""
+    """The ranking that all images share, as one factor that is 1 for every image."""
 
     settings_type = ConstantDirectionSettings
     needs = frozenset({"word_vectors"})

@@ -1,6 +1,6 @@
-"""The exact label probabilities of simulated images, whose labels depend on the image's features.
+"""The exact label probabilities of simulated images whose labels depend on their features.
 
-The score of a label is log(p_k(x) / (1 - p_k(x))), above 0 where its probability p_k(x) is above 1/2.
+The score of a label is log(p_k(x) / (1 - p_k(x))), which is above 0 if the probability p_k(x) is above 1/2.
 """
 
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class IndependentLabels(ModelOfFields):
 
     Attributes
     ----------
-    label : (n_labels,) int32, the index among the L labels of the simulation of each label that is scored
+    label : (n_labels,) int32, the index of each scored label among the L labels of the simulation
     weight : (d, L) float64, w
     bias : (L,) float64, b
     """
@@ -62,7 +62,7 @@ class IndependentLabels(ModelOfFields):
 
 @dataclass(frozen=True)
 class LabelCatalogue(ModelOfFields):
-    """Ranks labels by their probability, for images each of which has one of a catalogue's label sets.
+    """Ranks labels by their probability, for images that each have one of a catalogue's label sets.
 
         P(c | x) = softmax_c(v_c'x + a_c),   p_k(x) = sum of P(c | x) over the sets c with label k
 
@@ -70,7 +70,7 @@ class LabelCatalogue(ModelOfFields):
 
     Attributes
     ----------
-    label : (n_labels,) int32, the index among the L labels of the simulation of each label that is scored
+    label : (n_labels,) int32, the index of each scored label among the L labels of the simulation
     members : (C, L) bool, whether a set contains a label
     weight : (d, C) float64, v
     bias : (C,) float64, a
@@ -100,7 +100,7 @@ class LabelCatalogue(ModelOfFields):
 
     def scores(self, queries: Queries) -> Matrix:
         posterior = self.posterior(features_of(queries, len(self.weight)))
-        # 1 - p is a sum of its own, which is exact for p near 1. For a label in all sets or in none, one sum is 0.
+        # 1 - p is computed as a separate sum, which is exact for p near 1. One sum is 0 if all sets or none contain it.
         present, absent = (np.maximum(posterior @ sets, TINY) for sets in (self.sets, ~self.sets))
         return (np.log(present) - np.log(absent)).astype(np.float32)
 
@@ -126,7 +126,7 @@ def check_labels(label: NDArray[Any], n_labels: int) -> None:
     if label.dtype != np.int32 or label.ndim != 1:
         raise ValueError(f"label is {label.dtype} of shape {label.shape}, not int32 with one dimension")
     if len(label) and not 0 <= label.min() <= label.max() < n_labels:
-        raise ValueError(f"label: the numbers of the labels should be from 0 to {n_labels - 1}")
+        raise ValueError(f"label: the labels' numbers must be from 0 to {n_labels - 1}")
 
 
 MODELS = {"independent_labels": IndependentLabels, "label_catalogue": LabelCatalogue}

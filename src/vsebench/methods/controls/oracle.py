@@ -1,4 +1,4 @@
-"""Oracles of simulated data, which rank labels by the probabilities that they were drawn with."""
+"""Oracles of simulated data, which rank labels by the probabilities with which they were drawn."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from vsebench.models import Embeddings, Model
 
 
 class Oracle(Control):
-    """The model that the simulator drew the labels from, such as the topic vectors of images and labels."""
+    """The model from which the simulator drew the labels, for example the topic vectors of images and labels."""
 
     needs = frozenset({"truth"})
     ranks_unseen = True
@@ -27,7 +27,7 @@ class Oracle(Control):
 
 
 class GroupOracle(Control):
-    """Labels of a simulated tree rank by the probability of their parent, then by their own probability.
+    """Rank the labels of a simulated tree by the probability of their parent, then by their own probability.
 
     No ranking has a larger expected sibling precision at k, if every parent has at least k labels.
     """

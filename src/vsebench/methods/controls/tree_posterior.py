@@ -24,15 +24,15 @@ from vsebench.models import Model, features_of
 class TreePosterior(Model):
     """Ranks labels by their posterior, or first by the posterior of their parent.
 
-    Scores are positions in the ascending order of the labels, since different float64 probabilities can tie in float32.
+    Scores are positions in the ascending order of the labels, as different float64 can be equal in float32.
 
     Attributes
     ----------
-    label : (n_labels,) int32, the index in the tree of each label that is scored
+    label : (n_labels,) int32, the index of each scored label in the tree
     parent : (L,) int32, ascending, the parent of each of the tree's labels
     log_prior : (L,) float64, log pi
     confusion : () float64, e
-    ratios : (terms, L * views) CSR float64, log(p_ur / (w0 q0)), the views of a label in adjacent columns
+    ratios : (terms, L * views) CSR float64, log(p_ur / (w0 q0)), with the views of a label in adjacent columns
     groups_first : () bool, whether labels are ranked by the probability of their parent first
     """
 
@@ -47,10 +47,10 @@ class TreePosterior(Model):
     def __post_init__(self) -> None:
         n_leaves = len(self.parent)
         if self.log_prior.shape != (n_leaves,) or self.ratios.shape[1] % n_leaves or (np.diff(self.parent) < 0).any():
-            raise ValueError("parent, log_prior and ratios do not fit together")
+            raise ValueError("the shapes or types of parent, log_prior and ratios do not match")
         self.ratios.check_format(full_check=True)  # SciPy's products do not check bounds
         if len(self.label) and not 0 <= self.label.min() <= self.label.max() < n_leaves:
-            raise ValueError(f"label: the numbers of the labels should be from 0 to {n_leaves - 1}")
+            raise ValueError(f"label: the labels' numbers must be from 0 to {n_leaves - 1}")
 
     @property
     def n_labels(self) -> int:
@@ -78,11 +78,11 @@ class TreePosterior(Model):
     def given(
         self, own: NDArray[np.float64], group: NDArray[np.float64], children: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """Return the probability that each label is given, from its posterior, its parent's, and the parent's children.
+        """Return the probability that each label is given, from its and its parent's posterior and the parent's size.
 
         Parameters
         ----------
-        own, group : (n, L), posterior of the label, and of its parent
+        own, group : (n, L), the posteriors of the label and of its parent
         children : (L,), number of the parent's children
         """
         wrong = np.where(children > 1, self.confusion, 0.0)

@@ -1,6 +1,6 @@
-"""Controls that do not look at an image: methods on images should do better, and an oracle that few of them reach.
+"""Controls that do not use images, which methods on images should surpass, and an oracle that few methods reach.
 
-One factor that is 1 for every image gives all images the same ranking.
+One factor, which is 1 for every image, gives all images the same ranking.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ from vsebench.methods.base import Control, Settings
 from vsebench.methods.by_labels.start import padded_start
 from vsebench.models import Embeddings, by_frequency
 
-FACTORS = 32  # of random embeddings
+FACTORS = 32  # number of factors of random embeddings
 
 
 class Popularity(Control):
@@ -24,7 +24,7 @@ class Popularity(Control):
 
 
 class Random(Control):
-    """Random embeddings; label vectors have unit length, so that every label ranks high equally often."""
+    """Random embeddings; label vectors have unit length, so that all labels rank high equally often."""
 
     ranks_unseen = True
 
@@ -39,7 +39,7 @@ class Random(Control):
 class UnseenFrequency(Control):
     """Oracle of unseen labels: every image gets the same ranking, by the number of test images with each label.
 
-    It uses test labels, which no method may use. If a method for untrained labels does better than this, it has learnt
+    It uses test labels, which methods may not use. If a method for untrained labels does better, it has learnt
     from the images.
     """
 
@@ -56,7 +56,7 @@ class GivenLabels(Control):
     """The labels that users gave to a test image rank before all others; methods should do better.
 
     It needs a training data set that also contains the test images, such as users' tags of images that experts have
-    annotated with concepts. One factor per given label is 1 for the label and for the images that it was given to.
+    annotated with concepts. There is one factor per given label: 1 for the label and for images with it.
     """
 
     needs = frozenset({GIVEN_LABELS.key})
@@ -67,7 +67,7 @@ class GivenLabels(Control):
         self.given = GIVEN_LABELS.of(problem)
         if not self.given.n_pairs:
             raise UserError(
-                "given_labels: no id of a test image is that of an image with labels in the training data set; leave "
+                "given_labels: no test image has labels in the training data set under the same id; leave "
                 "this method out under `protocol_methods`"
             )
 

@@ -1,6 +1,6 @@
 """Losses of networks on image features that compare each label with its own target: cross-entropies and their variants.
 
-f_k is the score of label k, and y_k is 1 if the image carries it, else 0.
+f_k is the score of label k; y_k is 1 if the image has label k, else 0.
 """
 
 import numpy as np
@@ -17,19 +17,19 @@ class AsymmetricSettings(NetworkSettings):
 
     focus_positives: float = Field(default=0.0, ge=0)  # g; a larger value lowers the weight of positives with a large p
     focus_negatives: float = Field(default=4.0, ge=0)  # h; a larger value lowers the weight of negatives with a small p
-    margin: float = Field(default=0.05, ge=0, lt=1)  # negatives with a smaller p have no loss
+    margin: float = Field(default=0.05, ge=0, lt=1)  # the loss of negatives with a smaller p is 0
 
 
 class SoftmaxSettings(NetworkSettings):
     """Settings of a network with the softmax loss."""
 
-    averaged: bool = True  # whether an image's sum is divided by its number of labels
+    averaged: bool = True  # whether the sum over an image's labels is divided by their number
 
 
 class Bce(Loss):
     """Binary cross-entropy: log(1 + exp(f_k)) - y_k f_k for every label k, the loss of logistic regression.
 
-    The last layer's intercepts start at the log odds of the labels' frequencies. It is in none of the papers.
+    The last layer's intercepts start at the log odds of the labels' frequencies. None of the papers includes it.
     """
 
     def prepare(self) -> None:
@@ -42,13 +42,13 @@ class Bce(Loss):
 
 
 class Asymmetric(Bce):
-    """The asymmetric loss: binary cross-entropy with less weight for labels that are predicted well.
+    """The asymmetric loss: binary cross-entropy with less weight on labels that are predicted well.
 
         positives   -(1 - p)^g log p
         negatives   -q^h log(1 - q),   q = max(0, p - margin)
 
-    p is the label's probability, a sigmoid of its score. With g = h and without a margin it is the focal loss. These
-    baselines are in none of the papers.
+    p is the label's probability, a sigmoid of its score. With g = h and without a margin, this is the focal loss. None
+    of the papers includes these baselines.
 
     Sources: Ridnik and others, "Asymmetric loss for multi-label classification", ICCV 2021; Lin, Goyal, Girshick, He
     and Dollar, "Focal loss for dense object detection", ICCV 2017.
@@ -67,7 +67,7 @@ class NetworkSoftmax(Loss):
 
     Sources: Gong and others, "Deep convolutional ranking for multilabel image annotation", 2013, Eq. 2, with the mean
     over an image's labels (`averaged`); Li, Song and Luo, "Improving pairwise ranking for multi-label image
-    classification", CVPR 2017, Eq. 29, print the sum.
+    classification", CVPR 2017, Eq. 29, use the sum.
     """
 
     settings_type = SoftmaxSettings
@@ -81,7 +81,7 @@ class Zlpr(Loss):
 
     Training moves positives above 0 and negatives below it, so the labels with scores above 0 are predicted.
 
-    Source: Su and others, "ZLPR: a novel loss for multi-label classification", 2022. It is in none of the papers.
+    Source: Su and others, "ZLPR: a novel loss for multi-label classification", 2022. None of the papers includes it.
     """
 
     def __call__(self, scores: Matrix, images: Images) -> float:

@@ -1,7 +1,7 @@
 """A network in training: its layers, their derivatives, and the optimiser.
 
-Hidden layers have rectified units and are followed by dropout. Initial weights are those of He and others, a tenth of
-them in the last layer; intercepts start at 0 unless the loss sets other values.
+Hidden layers have rectified activations and are followed by dropout. Weights are initialised as by He and others, with
+a tenth of the scale in the last layer; intercepts start at 0 unless the loss sets other values.
 
 Sources: He, Zhang, Ren and Sun, "Delving deep into rectifiers", ICCV 2015; Srivastava and others, "Dropout", JMLR 15,
 2014.
@@ -31,19 +31,19 @@ LAST_LAYER = 0.1  # scale of the last layer's initial weights, relative to the o
 class LayerSettings(Strict):
     """Settings of a network's training."""
 
-    # Number of units of each hidden layer; a network without hidden layers is a linear map.
+    # Number of activations (units) of each hidden layer; a network without hidden layers is a linear map.
     hidden: tuple[Annotated[int, Field(ge=1)], ...] = Field(default=(), strict=False)
     # `adamw`; or `sgd`, stochastic gradient descent with a momentum of 0.9, whose decay is the gradient of an l2 term
     optimiser: Optimiser = "adamw"
     learning_rate: float = Field(gt=0)  # the optimiser's learning rate, constant
-    decay: float = Field(default=1e-4, ge=0)  # decay of weights and of trained label vectors; intercepts have none
-    dropout: float = Field(default=0.0, ge=0, lt=1)  # share of the hidden units that are set to 0 in a step
+    decay: float = Field(default=1e-4, ge=0)  # decay of weights and trained label vectors; intercepts do not decay
+    dropout: float = Field(default=0.0, ge=0, lt=1)  # share of the hidden activations set to 0 in a step
     batch: int = Field(default=100, ge=1)  # number of images per step
 
     @model_validator(mode="after")
     def _units_to_drop(self) -> "LayerSettings":
         if self.dropout and not self.hidden:
-            raise PydanticCustomError("dropout", "dropout: a network without a hidden layer has no units to drop")
+            raise PydanticCustomError("dropout", "dropout: without hidden layers, nothing can be dropped; set it to 0")
         return self
 
 
@@ -53,10 +53,10 @@ class Parameter:
 
     Attributes
     ----------
-    value, gradient : arrays of the same shape, float32; views of the start of the first two rows of `flat`
+    value, gradient : arrays of the same shape, float32; views of the beginnings of the first two rows of `flat`
     flat : (4, size) float32: values, gradients, and the optimiser's means of gradients and squares, padded with zeros
     decay : weight decay of the value
-    optimiser : takes the steps; `sgd` uses no means of squares
+    optimiser : the optimiser that takes the steps; `sgd` does not use means of squares
     """
 
     value: Matrix
@@ -87,7 +87,7 @@ class Layers:
     def __init__(
         self, sizes: Sequence[int], settings: LayerSettings, start: np.random.Generator, dropout: np.random.Generator
     ) -> None:
-        """Draw the initial weights; `sizes` are the numbers of inputs, of each hidden layer's units, and of outputs."""
+        """Draw the initial weights; `sizes` are the numbers of inputs, activations of hidden layers, and outputs."""
         self.settings, self.dropout = settings, dropout
         self.n_steps = 0
         scales = [np.sqrt(2 / inputs) for inputs in sizes[:-1]]
@@ -102,7 +102,7 @@ class Layers:
         return Parameter.of(start, decay, self.settings.optimiser)
 
     def step(self, inputs: Rows, loss: Callable[[Matrix], float]) -> float:
-        """Take a step on the mean loss of a batch of images, and return the sum of their losses.
+        """Take a step on a batch's mean loss, and return the sum of the losses of its images.
 
         Parameters
         ----------
@@ -125,7 +125,7 @@ class Layers:
             self.intercepts[layer].gradient[...] = slope.sum(axis=0)
             if layer:
                 slope = slope @ self.weights[layer].value.T
-                # The derivative is 0 where a unit is 0: it was dropped, or its input was below 0.
+                # The derivative is 0 where an activation is 0: it was dropped, or its input was below 0.
                 slope *= (layers[layer] > 0) / np.float32(1 - self.settings.dropout)
         self.n_steps += 1
         for parameter in (*self.weights, *self.intercepts):
@@ -133,7 +133,7 @@ class Layers:
         return total
 
     def drop(self, units: Matrix) -> Matrix:
-        """Set a random share of the units to 0, and scale the other units to keep the expected sum."""
+        """Set a random share of the activations to 0, and scale the others to keep the expected sum."""
         if self.settings.dropout:
             kept = self.dropout.random(units.shape, dtype=np.float32) >= self.settings.dropout
             units *= kept / np.float32(1 - self.settings.dropout)
@@ -154,7 +154,7 @@ def batches(n_images: int, size: int, order: np.random.Generator) -> Iterator[ND
 
 
 def units_after(inputs: Rows, layers: Sequence[Matrix]) -> Rows:
-    """Return the units of the last hidden layer, (n, units), without dropout.
+    """Return the activations of the last hidden layer, (n, units), without dropout.
 
     inputs : (n, d), dense or CSR; layers : weights and, as the last row, intercepts, (inputs + 1, units) each
     """

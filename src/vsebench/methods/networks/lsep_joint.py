@@ -4,7 +4,7 @@
                                                                        m_k = f_k - t_k for any other label
 
 Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, section 3.3,
-which states that this is worse than training the thresholds afterwards.
+which states that joint training is worse than training the thresholds afterwards.
 """
 
 from collections.abc import Sequence
@@ -24,20 +24,20 @@ from vsebench.models import Thresholded, check_matrix, norm
 
 
 class LsepJointSettings(NetworkSettings):
-    """Settings of both losses."""
+    """Settings of LSEP with jointly trained thresholds."""
 
     # Whether a pair is multiplied by 1 + 1/2 + ... + 1/r, where r is the rank of its positive among all labels.
     weighted: bool = False
-    threshold_weight: float = Field(gt=0)  # weight of the thresholds' loss; the ranking's loss has the weight 1
+    threshold_weight: float = Field(gt=0)  # weight of the loss of thresholds; the loss of the ranking has weight 1
 
 
 @dataclass(frozen=True)
 class NetworkWithThresholds(Network, Thresholded):
-    """A network with two last layers on the same hidden layers: one for the scores, one for the labels' thresholds.
+    """A network with two output layers on the same hidden layers: one for scores, one for the labels' thresholds.
 
     Attributes
     ----------
-    threshold : (n_labels, units + 1) float32: the weights of each label's threshold, and the intercept
+    threshold : (n_labels, units + 1) float32: for each label, the weights and the intercept of its threshold
     """
 
     kind: ClassVar[str] = "lsep_joint"

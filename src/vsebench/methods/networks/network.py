@@ -1,4 +1,4 @@
-"""A model of several methods: a network on image features, whose last layer computes each label's score.
+"""A model that several methods share: a network on image features whose last layer computes the labels' scores.
 
 h_0 = x,   h_l = max(0, h_(l-1) W_l + b_l),   f(x) = h_last W + b
 """
@@ -21,28 +21,28 @@ class HiddenLayers(ModelOfFields, Embedded):
 
     Attributes
     ----------
-    hidden : for each hidden layer its weights and, as the last row, its intercepts: (inputs + 1, units) float32
-    normalisation : as fitted to the training images
+    hidden : for each hidden layer, its weights and, in the last row, its intercepts: (inputs + 1, units) float32
+    normalisation : the normalisation fitted to the training images
     """
 
     hidden: Sequence[Matrix]
     normalisation: Normalisation
 
     def check_hidden(self, units: int) -> None:
-        """Raise a `ValueError` unless each hidden layer fits the next one, and the last one has this many units."""
+        """Raise a `ValueError` unless each hidden layer matches the next, and the last one has `units` outputs."""
         inputs_after = [*(len(layer) - 1 for layer in self.hidden[1:]), units]
         for number, (layer, inputs) in enumerate(zip(self.hidden, inputs_after, strict=False)):
             check_matrix(layer, f"hidden{number}", (None, inputs))
 
     def units(self, queries: Queries, units: int) -> Rows:
-        """Return the units of the last hidden layer, (n, units); without hidden layers, the normalised features."""
+        """Return the outputs of the last hidden layer, (n, units); without hidden layers, the normalised features."""
         n_features = len(self.hidden[0]) - 1 if self.hidden else units
         return units_after(self.normalisation.apply(features_of(queries, n_features)), self.hidden)
 
 
 @dataclass(frozen=True)
 class Network(HiddenLayers):
-    """Scores are inner products of a label's weights with the units of the last hidden layer, plus an intercept.
+    """Scores are inner products of a label's weights with the outputs of the last hidden layer, plus an intercept.
 
     Attributes
     ----------

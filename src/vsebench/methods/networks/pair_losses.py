@@ -1,7 +1,7 @@
 """Losses of networks on image features over an image's pairs of a positive u and a negative v, with scores f_u and f_v.
 
-Unless a loss names another source, it is from Li, Song and Luo, "Improving pairwise ranking for multi-label image
-classification", CVPR 2017, whose equations and sections are meant.
+Unless a loss names another source, its source, with the numbers of equations and sections, is Li, Song and Luo,
+"Improving pairwise ranking for multi-label image classification", CVPR 2017.
 """
 
 import numpy as np
@@ -18,15 +18,15 @@ from vsebench.methods.networks.training import Images, Loss, NetworkSettings, Pa
 class BpMllSettings(NetworkSettings):
     """Settings of a network with the BP-MLL loss."""
 
-    averaged: bool = True  # whether an image's sum is divided by its number of pairs
-    bounded: bool = False  # whether a hyperbolic tangent bounds scores to (-1, 1) in training, which changes no rank
+    averaged: bool = True  # whether the sum over an image's pairs is divided by their number
+    bounded: bool = False  # whether tanh limits scores to (-1, 1) in training; ranks do not change
 
 
 class SampledSettings(NetworkSettings):
     """Settings of a network with the LSEP loss over a sample of pairs."""
 
     pairs: int = Field(default=1000, ge=1)  # maximum number of pairs per image, t in Eq. 9
-    scaled: bool = False  # whether the sum over the sample is scaled up to all pairs
+    scaled: bool = False  # whether the sum over the sample is scaled to all pairs
 
 
 class Lsep(Loss):
@@ -43,9 +43,9 @@ class Lsep(Loss):
 
 
 class LsepSampled(Loss):
-    """LSEP over a sample of each image's pairs, drawn anew in every epoch, Eq. 9.
+    """LSEP over a sample of each image's pairs, drawn again in every epoch, Eq. 9.
 
-    The sum over a sample is smaller than the sum over all pairs; `scaled` corrects for that, which the paper does not.
+    The sum over a sample is smaller than the sum over all pairs; `scaled` corrects for this; the paper does not.
     """
 
     settings_type = SampledSettings
@@ -63,7 +63,7 @@ class LsepSampled(Loss):
 
 
 class BpMll(Loss):
-    """BP-MLL: the sum of exp(f_v - f_u) over all pairs, Eq. 12, which prints neither of the two settings.
+    """BP-MLL: the sum of exp(f_v - f_u) over all pairs, Eq. 12, where both settings are off.
 
     Source: Zhang and Zhou, "Multilabel neural networks with applications to functional genomics and text
     categorization", IEEE TKDE 18(10), 2006, Eq. 3, where an image's sum is divided by its number of pairs (`averaged`)

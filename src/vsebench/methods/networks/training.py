@@ -1,7 +1,7 @@
-"""The training of networks on image features: an epoch visits all images in a new order, in batches.
+"""The training of networks on image features: each epoch visits all images in a new order, in batches.
 
-`network_with` makes a method from a loss. The loss's class names its settings and, if the network's outputs are not the
-scores of labels, the table that computes the scores. The network itself is in `layers.py`.
+`network_with` makes a method from a loss. The class of the loss names its settings and, if the network's outputs are
+not scores of labels, the table that computes the scores. The network itself is in `layers.py`.
 """
 
 from abc import ABC, abstractmethod
@@ -27,7 +27,7 @@ Images = NDArray[np.int64]
 
 
 class NetworkSettings(NormaliseSettings, Settings, LayerSettings):
-    """Settings of a network; losses can add settings."""
+    """Settings of a network; losses may have further settings."""
 
 
 class PairSettings(NetworkSettings):
@@ -44,10 +44,10 @@ class LabelTable:
     ----------
     needs, ranks_unseen, gives : as in `Fitter`, for methods with this table
     n_outputs : number of the network's outputs
-    labels : the labels to learn of each image, numbered from 0
+    labels : the labels to learn for each image, numbered from 0
     lists
-        The same labels for kernels, offsets (n + 1,) int64 and labels int32: image i has
-        labels[offsets[i]:offsets[i + 1]], ascending; LANES unused numbers follow the last label.
+        The same labels for kernels, offsets (n + 1,) int64 and labels int32: image i has labels[offsets[i]:offsets[i +
+        1]], ascending; the array ends in LANES unused numbers.
     """
 
     needs: ClassVar[frozenset[str]] = frozenset({"features"})
@@ -67,14 +67,14 @@ class LabelTable:
 
 
 class Loss(ABC):
-    """The loss that a network is trained with.
+    """The loss with which a network is trained.
 
     Attributes
     ----------
     settings_type, table_type : the classes of the method's settings and of its table of labels
-    settings, seed : of the method
-    table : an instance of `table_type`, whose label vectors, if any, can be trained too
-    lists, n_labels : the labels to learn of each image, as in the table, and the number of labels to learn
+    settings, seed : the settings and the seed of the method
+    table : an instance of `table_type`, whose label vectors, if it has any, can be trained too
+    lists, n_labels : the labels to learn for each image, as in the table, and the number of labels to learn
     scratch : (n_labels,) float64, scratch memory of kernels for one image
     intercepts : initial intercepts of the last layer
     """
@@ -90,7 +90,7 @@ class Loss(ABC):
         self.prepare()
 
     def prepare(self) -> None:  # noqa: B027
-        """Compute what the loss needs besides its settings; does nothing unless a loss overrides it."""
+        """Compute what the loss needs besides its settings; by default, nothing."""
 
     @cached_property
     def rank_loss(self) -> NDArray[np.float64]:
@@ -102,7 +102,7 @@ class Loss(ABC):
         """Return the sum of the losses of a batch, and overwrite its outputs, (m, n_outputs), with the derivatives."""
 
     def trials(self) -> float | None:
-        """Return the mean number of negatives examined per pair since the last call; None without counts."""
+        """Return the mean number of negatives examined per pair since the last call; None if not counted."""
         return None
 
 
@@ -129,7 +129,7 @@ class NetworkMethod(Method):
         return Progress(total / n_images, self.loss.trials())
 
     def step(self, images: Images) -> float:
-        """Take a step on the mean loss of a batch of images, and return the sum of their losses."""
+        """Take a step on a batch's mean loss, and return the sum of the losses of its images."""
         return self.layers.step(self.seen.rows[images], lambda outputs: self.loss(outputs, images))
 
     def model(self) -> Model:
@@ -138,7 +138,7 @@ class NetworkMethod(Method):
 
 
 def network_with(loss: type[Loss]) -> type[NetworkMethod]:
-    """Return the method that trains a network with a loss; its name and module are those of the loss."""
+    """Return the method that trains a network with a loss; it has the name and module of the loss."""
     table = loss.table_type
     attributes = {
         "__doc__": loss.__doc__,

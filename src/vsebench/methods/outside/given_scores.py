@@ -1,4 +1,4 @@
-"""Models that consist of the scores of some images of a data set, which another program has computed."""
+"""Models that consist of scores for some images of a data set, computed by another program."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -85,7 +85,7 @@ class ScoreVectors(Embedded):
 
 @dataclass(frozen=True)
 class ScoreLists(Model):
-    """A list of scored labels per image; all other labels of the image are tied behind them.
+    """A list of scored labels per image; all other labels are tied after these.
 
     Attributes
     ----------
@@ -106,10 +106,10 @@ class ScoreLists(Model):
     def __post_init__(self) -> None:
         check_rows(self.row_of_image, len(self.offsets) - 1)
         if self.label.size and not 0 <= self.label.min() <= self.label.max() < self.size:
-            raise ValueError(f"label: a label is outside the {self.size} of the data set")
+            raise ValueError(f"label: a number is not one of the data set's {self.size} labels")
         ends = self.offsets[0] == 0 and self.offsets[-1] == len(self.score) == len(self.label)
         if not ends or (np.diff(self.offsets) < 0).any():
-            raise ValueError("offsets: should start at 0, never decrease, and end at the number of scores")
+            raise ValueError("offsets: must start at 0, never decrease, and end at the number of scores")
 
     @property
     def n_labels(self) -> int:
@@ -117,7 +117,7 @@ class ScoreLists(Model):
 
     @property
     def behind(self) -> float:
-        """The score of labels that are not listed: less than all listed ones."""
+        """The score of labels that are not listed: less than all listed scores."""
         lowest = float(self.score.min(initial=0))
         return lowest - max(1.0, abs(lowest))
 
@@ -142,10 +142,10 @@ class ScoreLists(Model):
 
 
 def check_rows(row_of_image: Ids, n_rows: int) -> None:
-    """Raise a `ValueError` unless all rows of images are among `n_rows`, or -1."""
+    """Raise a `ValueError` unless all row numbers are below `n_rows`, or -1."""
     in_range = row_of_image.size == 0 or -1 <= row_of_image.min() <= row_of_image.max() < n_rows
     if row_of_image.ndim != 1 or row_of_image.dtype != np.int32 or not in_range:
-        raise ValueError(f"row_of_image: should be int32 numbers from -1 to {n_rows - 1}")
+        raise ValueError(f"row_of_image: must be int32 numbers from -1 to {n_rows - 1}")
 
 
 def rows_of(queries: Queries, row_of_image: Ids) -> Ids:
@@ -154,8 +154,8 @@ def rows_of(queries: Queries, row_of_image: Ids) -> Ids:
     rows = row_of_image[queries.images]
     if (rows < 0).any():
         raise UserError(
-            f"the file of scores lacks {int((rows < 0).sum())} of {len(rows)} images; decisions need the scores of the"
-            " validation images too, and learnt decisions those of the training images"
+            f"the file of scores lacks {int((rows < 0).sum())} of {len(rows)} images; decisions need scores of the"
+            " validation images too, and learnt decisions scores of the training images"
         )
     return rows
 

@@ -14,13 +14,13 @@ from vsebench.models import Model
 
 
 class OutsideSettings(Settings):
-    """The file of scores."""
+    """Settings: the file of scores."""
 
-    file: str  # .npy, .npz, .parquet or .csv; docs/outside.md describes the forms
+    file: str  # .npy, .npz, .parquet or .csv; docs/outside.md describes the formats
 
 
 class OutsideScores(Control):
-    """The scores of a file, matched to the data set's images by id and to its labels by name."""
+    """The scores in a file, matched to the data set's images by id and to its labels by name."""
 
     settings_type = OutsideSettings
     needs = frozenset({NAMES.key, PARTS.key})
@@ -33,7 +33,7 @@ class OutsideScores(Control):
 
     @classmethod
     def knows_labels_alone(cls) -> bool:
-        """Return False: nobody knows what the model was trained on, so its scores are used for all images."""
+        """Return False: it is unknown what the model was trained on, so its scores are used for all images."""
         return False
 
     def model(self) -> Model:
@@ -43,15 +43,15 @@ class OutsideScores(Control):
 
 
 def check_scores(scores: Scores, names: Names, parts: Parts) -> None:
-    """Raise a `UserError` unless scores are of this split, and of all its test images and candidate labels."""
+    """Raise a `UserError` unless the scores fit this split and cover all its test images and candidate labels."""
     if scores.split and parts.hash and scores.split != parts.hash:
         raise UserError(
-            f"{scores.path}: its model was trained on the split {scores.split[:12]}, and this one is {parts.hash[:12]};"
+            f"{scores.path}: its model was trained on the split {scores.split[:12]}, but this is {parts.hash[:12]};"
             " export this split (vsebench export), and train the model on it"
         )
-    check_all_there(names.images, parts.test, scores.ids, f"{scores.path}: test images without scores")
+    check_all_there(names.images, parts.test, scores.ids, f"{scores.path}: test images")
     if not isinstance(scores.values, ScoredPairs):
-        check_all_there(names.labels, parts.candidates, scores.labels, f"{scores.path}: labels without scores")
+        check_all_there(names.labels, parts.candidates, scores.labels, f"{scores.path}: labels")
 
 
 def check_all_there(names: list[str], needed: Mask, given: list[str], what: str) -> None:
@@ -60,12 +60,13 @@ def check_all_there(names: list[str], needed: Mask, given: list[str], what: str)
     missing = [names[index] for index in np.flatnonzero(needed) if names[index] not in present]
     if missing:
         raise UserError(
-            f"{what}: {len(missing)} of {int(needed.sum())}, such as {missing[0]!r}; the file has {given[:1]}"
+            f"{what}: {len(missing)} of {int(needed.sum())} are missing, such as {missing[0]!r};"
+            f" names in the file look like {''.join(given[:1])!r}"
         )
 
 
 def model_of(scores: Scores, names: Names) -> Model:
-    """Return the model with the scores of a data set's images and labels; those of others are left out."""
+    """Return the model with the scores of a data set's images and labels; other scores are left out."""
     image_of, label_of = index_of(scores.ids, names.images), index_of(scores.labels, names.labels)
     rows, columns = np.flatnonzero(image_of >= 0), np.flatnonzero(label_of >= 0)
     row_of_image = np.full(len(names.images), -1, dtype=np.int32)
@@ -83,7 +84,7 @@ def model_of(scores: Scores, names: Names) -> Model:
 
 
 def _lists_of(values: ScoredPairs, image_of: Ids, label_of: Ids, row_of_image: Ids, n_labels: int) -> ScoreLists:
-    """Return the lists of the data set's images, without the labels of others."""
+    """Return the lists of the data set's images, without labels of other data sets."""
     image, label = image_of[values.image], label_of[values.label]
     listed = np.flatnonzero((image >= 0) & (label >= 0))
     row = row_of_image[image[listed]]
@@ -95,7 +96,7 @@ def _lists_of(values: ScoredPairs, image_of: Ids, label_of: Ids, row_of_image: I
 
 
 def index_of(given: list[str], names: list[str]) -> Ids:
-    """Return the index in `names` of each given name, (n,) int32; -1 for a name that is not there."""
+    """Return the index in `names` of each given name, (n,) int32; -1 if it is not there."""
     index = {name: number for number, name in enumerate(names)}
     return np.array([index.get(name, -1) for name in given], dtype=np.int32)
 

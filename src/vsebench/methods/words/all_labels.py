@@ -1,4 +1,4 @@
-"""Losses of all labels, whose scores are inner products with fixed or trained word vectors, s_il = <f(x_i), v_l>.
+"""Losses on all labels; scores are inner products with fixed or trained word vectors, s_il = <f(x_i), v_l>.
 
 Source: Ni and others, "Sampled image tagging and retrieval methods on user generated content".
 """
@@ -16,13 +16,13 @@ from vsebench.methods.words.word_vectors import WordSettings
 
 
 class Fast0TagSettings(JointSettings, NetworkSettings, WordSettings):
-    """Settings of the logistic loss of all pairs."""
+    """Settings of the logistic loss on all pairs."""
 
 
 class XEntSettings(JointSettings, NetworkSettings, WordSettings):
-    """Settings of the cross-entropy of all labels."""
+    """Settings of the cross-entropy over all labels."""
 
-    offset: Literal["none", "frequency"] = "none"  # added to a label's score: nothing, or log(c_l / n)
+    offset: Literal["none", "frequency"] = "none"  # add nothing, or log(c_l / n), to a label's score
 
     _no_offset_of_cosines = no_cosines_with("offset")
 
@@ -33,7 +33,7 @@ class XEnt(Loss):
         L_i = - sum over the image's labels l of log sig(s_il) - sum over all other labels of log sig(-s_il),
         s_il = <f(x_i), v_l> + o_l,   o_l = 0, or log(c_l / n) with `offset: frequency`
 
-    n is the number of images, and c_l is the number of images that carry the label. For scores without constraints, the
+    n is the number of images, and c_l is the number of images with the label. For scores without constraints, the
     minimum is s_il = log(p / (1 - p)) with p = P(l in Y | x): labels are ranked by probability. The offset is our
     addition: without it, the network needs several epochs only to learn that most labels are rare.
     """
@@ -53,12 +53,12 @@ class XEnt(Loss):
 
 
 class Fast0Tag(Loss):
-    """Fast0Tag: the logistic loss of all pairs of a positive and a negative label.
+    """Fast0Tag: the logistic loss on all pairs of a positive and a negative label.
 
         L_i = 1 / (n_i (L - n_i)) sum over the image's labels p and all other labels n of log(1 + exp(s_in - s_ip))
 
-    n_i is the number of the image's labels. An image takes n_i (L - n_i) exponentials, one per pair. In the papers the
-    vectors are fixed; training them too (`joint`) is our addition.
+    n_i is the number of the image's labels. An image requires n_i (L - n_i) exponentials, one per pair. In the papers,
+    the vectors are fixed; training them too (`joint`) is our addition.
 
     Source: Zhang, Gong and Shah, "Fast zero-shot image tagging", CVPR 2016, Eq. 6. Ni and others print the loss as
     Eq. 3, without the weight.

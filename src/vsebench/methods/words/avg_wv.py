@@ -23,14 +23,14 @@ Target = Literal["mean", "sum"]
 
 
 class AvgWvSettings(NetworkSettings, WordSettings):
-    """Settings of the regression of word vectors."""
+    """Settings of a network that predicts word vectors."""
 
     score: Score = "dot"  # the inner product or the cosine of an image's vector and a label's vector
     target: Target = "mean"  # the mean or the sum of the word vectors of an image's labels
 
 
 class AvgWvRidgeSettings(RidgeSettings, WordSettings):
-    """Settings of the ridge regression of word vectors."""
+    """Settings of the ridge regression that predicts word vectors."""
 
     target: Target = "mean"  # the mean or the sum of the word vectors of an image's labels
     score: Score = "dot"  # the inner product or the cosine of an image's vector and a label's vector
@@ -59,8 +59,8 @@ class AvgWvRidge(FeatureControl):
         f(x) = (x - mean of X) W + mean of T,   W = (Xc' Xc + a I)^-1 Xc' (T - mean of T)
 
     T, with the rows t_i, is a matrix of label shares times the label vectors. Ridge regression is linear in its
-    targets, so the solution for T is the solution for the shares, times the label vectors. The closed form is ours; it
-    does not overfit as the network does.
+    targets, so the solution for T is the solution for the shares, times the label vectors. The closed form is our
+    addition; it overfits less than the network.
     """
 
     needs = frozenset({"features", "word_vectors"})

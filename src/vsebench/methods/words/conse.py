@@ -1,12 +1,12 @@
-"""ConSE: an image's vector is the weighted mean of the word vectors of the labels that are most probable for it.
+"""ConSE: an image's vector is the weighted mean of the word vectors of its most probable labels.
 
     f(x) = sum of q_l v_l / sum of q_l   over the T labels with the largest q_l
 
-q_l is the score of ridge regression, or 0 if it is negative, for the labels to learn that have a word vector. All
+q_l is the score of ridge regression, or 0 if that is negative, for labels to learn that have a word vector. All
 labels, including those that are not learnt, are ranked by the cosine, or the inner product, of their vector and f(x).
 
-Source: Norouzi and others, "Zero-shot learning by convex combination of semantic embeddings", ICLR 2014, where q_l are
-the outputs of a softmax.
+Source: Norouzi and others, "Zero-shot learning by convex combination of semantic embeddings", ICLR 2014, where the q_l
+are outputs of a softmax.
 """
 
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ from vsebench.models import Embedded, ModelOfFields, check_matrix, features_of, 
 
 
 class ConseSettings(RidgeSettings, WordSettings):
-    """Settings of ConSE on ridge regression."""
+    """Settings of ConSE with ridge regression."""
 
     most_probable: int = Field(default=10, ge=1)  # T, the number of labels that contribute to an image's vector
     score: Score = "cosine"  # the inner product or the cosine of an image's vector and a label's vector
@@ -44,7 +44,7 @@ class MeanOfProbable(ModelOfFields, Embedded):
     label : (n_labels, d) float32
     most_probable : () int64, T
     cosine : () bool, whether an image's vector has length 1
-    normalisation : as fitted to the training images
+    normalisation : the normalisation fitted to the training images
     """
 
     kind: ClassVar[str] = "conse"
@@ -76,7 +76,7 @@ class MeanOfProbable(ModelOfFields, Embedded):
 
 
 class Conse(FeatureControl):
-    """ConSE on ridge regression; images without features are left out of the fit."""
+    """ConSE with ridge regression; images without features are left out of the fit."""
 
     needs = frozenset({"features", "word_vectors"})
     ranks_unseen = True

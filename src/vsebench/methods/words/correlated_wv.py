@@ -1,13 +1,13 @@
 """Correlated word vectors: a network learns an image's labels together with the labels nearest to them.
 
-    M = V V'. Each row keeps its two largest entries, usually those of the label itself and of the nearest label, and is
+    M = V V'. Each row keeps its two largest entries, usually for the label itself and for the nearest label, and is
         divided by its length.
     T_i = the sum of the rows of M of the image's labels. It keeps the entries of these labels and its two largest
           entries, and is divided by its length; it is 0 for an image without labels.
     L_i = |sig(z(x_i)) - T_i|^2
 
-The network has an output for each label to learn. In the scores of other labels, with the vectors U, the outputs have
-weights: the columns of V U', after each row of V U' is divided by its length.
+The network has an output for each label to learn. The scores of other labels, with the vectors U, are weighted sums of
+the outputs; the weights are the columns of V U', after dividing each row of V U' by its length.
 
 Source: the model `wdv` in the code of Ni and others, "Sampled image tagging and retrieval methods on user generated
 content", who call it Correlated WV.
@@ -72,7 +72,7 @@ class CorrelatedWords(HiddenLayers):
 
 
 class OutputsOfLearnt(FixedVectors):
-    """A table with an output for each label to learn; other labels are scored by weighted sums of all outputs."""
+    """A table with one output per label to learn; other labels are scored by weighted sums of the outputs."""
 
     def __init__(self, problem: Problem, settings: CorrelatedSettings, labels: LabelMatrix) -> None:
         super().__init__(problem, settings, labels)
@@ -116,7 +116,7 @@ def targets(truth: Any, nearest: Matrix) -> Matrix:
 
 
 def largest(rows: Matrix) -> NDArray[np.bool_]:
-    """Return a mask of the `NEAREST` largest numbers of each row; of equal numbers the first are taken."""
+    """Return a mask of the `NEAREST` largest numbers of each row; among equal numbers, the first are taken."""
     mask = np.zeros(rows.shape, dtype=np.bool_)
     np.put_along_axis(mask, np.argsort(-rows, axis=1, kind="stable")[:, :NEAREST], True, axis=1)
     return mask

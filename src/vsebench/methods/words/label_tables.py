@@ -1,4 +1,4 @@
-"""Tables of label vectors, with which a network's outputs are compared: fixed vectors, and trained vectors.
+"""Tables of label vectors, fixed or trained, with which a network's outputs are compared.
 
 The outputs are an image's vector in the space of the labels' vectors. Labels that are not to be learnt take no part in
 training: they are not used as negatives, and they keep their initial vectors unless an update moves them afterwards
@@ -28,19 +28,19 @@ ABSENT = 0.5  # number of training images assumed for a label that has none
 
 
 class JointSettings(Settings):
-    """Settings of label vectors that can be trained together with a network."""
+    """Settings of label vectors that may be trained together with a network."""
 
     score: Score = "dot"  # the inner product or the cosine of an image's vector and a label's vector
     joint: bool = False  # whether the labels' vectors are trained too
-    # How the vectors of labels that are not learnt are updated after training; `methods/words/unseen_words.py` has the
-    # updates.
+    # How the vectors of labels that are not learnt are updated after training; `methods/words/unseen_words.py` defines
+    # the updates.
     unseen_update: Update = "none"
 
     @model_validator(mode="after")
     def _trained_vectors_to_follow(self) -> "JointSettings":
         if self.unseen_update != "none" and not self.joint:
             raise PydanticCustomError(
-                "joint", "unseen_update: needs trained vectors; set joint: true, or unseen_update: none"
+                "joint", "unseen_update: applies to trained vectors; set joint: true, or unseen_update: none"
             )
         return self
 
@@ -53,7 +53,7 @@ class FixedVectors(LabelTable):
     start : (n_labels, d) float32, the initial vectors of all labels
     is_learnt : (n_labels,) bool, the labels to learn
     n_images_of : (n_learnt,) int64, the number of training images of each label to learn
-    added : (n_labels,) float64, the offsets of the labels' scores
+    added : (n_labels,) float64, the offsets added to the labels' scores
     """
 
     needs = frozenset({"features", "word_vectors"})
@@ -109,7 +109,7 @@ class JointVectors(FixedVectors):
         return self.added[self.is_learnt].astype(np.float32)
 
     def step(self, slopes: Matrix, outputs: Matrix) -> None:
-        """Overwrite outputs with their derivatives, given those of the scores, and train the vectors."""
+        """Overwrite outputs with their derivatives, given the scores' derivatives, and train the vectors."""
         by_outputs = slopes @ self.vectors.value
         if self.settings.joint:
             self.vectors.gradient[...] = slopes.T @ outputs / np.float32(len(outputs))
@@ -125,12 +125,12 @@ class JointVectors(FixedVectors):
 
 
 def no_cosines_with(key: str) -> Any:
-    """Return a validator of settings that refuses cosine scores together with a key that adds offsets to scores."""
+    """Return a validator of settings that refuses cosine scores together with a key that adds an offset to scores."""
 
     def check(settings: Any) -> Any:
         if settings.score == "cosine" and getattr(settings, key) not in ("none", False):
             raise PydanticCustomError(
-                "cosine", "{key}: offsets need score: dot, since cosine scores are bounded", {"key": key}
+                "cosine", "{key}: offsets need score: dot, because cosines are bounded", {"key": key}
             )
         return settings
 

@@ -1,10 +1,10 @@
-"""Losses of samples of labels, which are drawn anew at every visit to an image, and the table of their label vectors.
+"""Losses on samples of labels, drawn each time an image is visited, and the table of their label vectors.
 
 A step reads only the drawn labels' vectors, and the time of a draw does not depend on the number of labels. If vectors
-are trained, AdamW moves those of the labels that were drawn for the batch, which also decay.
+are trained, AdamW moves, and decays, the vectors of the labels drawn for the batch.
 
 Scores are inner products with word vectors, s_il = <f(x_i), v_l>. In the formulas below, q_l is the probability that a
-drawn positive of the image is l, and p_n(l) that a drawn negative is l.
+drawn positive of the image is l, and p_n(l) the probability that a drawn negative is l.
 
 Source: Ni and others, "Sampled image tagging and retrieval methods on user generated content", and the authors' code
 (Lab41/attalos).
@@ -40,18 +40,18 @@ EXCLUDE = {"none": NOTHING, "drawn": DRAWN, "positives": POSITIVES, "batch": BAT
 
 
 class SampleSettings(Settings):
-    """Settings of a sample of labels."""
+    """Settings of the sampling of labels."""
 
     positives: int = Field(default=5, ge=1)  # P, drawn from the image's labels with replacement
     negatives: int = Field(default=10, ge=1)  # N, drawn for each image
     negative_power: float = Field(default=1.0, ge=0)  # a; label l is drawn with a probability proportional to c_l^a
     # Labels that cannot be negatives: none, the image's drawn positives, all its labels, or the drawn positives of the
-    # whole batch. With `next_image` the negatives are labels of the next image of the batch.
+    # whole batch. With `next_image`, negatives are labels of the next image in the batch.
     exclude: Literal["none", "drawn", "positives", "batch", "next_image"] = "positives"
     # Number of labels drawn at the start of each epoch, from which the negatives of the epoch are drawn; none:
     # negatives are drawn from all labels.
     presampled: int | None = Field(default=None, ge=1)
-    # Whether labels are ranked by s_l + a log(c_l), since frequent labels are often drawn as negatives.
+    # Whether labels are ranked by s_l + a log(c_l), because frequent labels are often drawn as negatives.
     correct_for_frequency: bool = False
 
     _no_correction_of_cosines = no_cosines_with("correct_for_frequency")
@@ -60,7 +60,7 @@ class SampleSettings(Settings):
     def _adamw_for_drawn_vectors(self) -> "SampleSettings":
         if getattr(self, "joint", False) and getattr(self, "optimiser", "adamw") != "adamw":
             raise PydanticCustomError(
-                "optimiser", "optimiser: vectors of sampled labels are trained by AdamW; set adamw, or `joint: false`"
+                "optimiser", "optimiser: only AdamW trains vectors of sampled labels; set adamw, or `joint: false`"
             )
         return self
 
@@ -69,7 +69,7 @@ class SampleSettings(Settings):
         if self.exclude == "next_image" and self.negative_power != 1:
             raise PydanticCustomError(
                 "next_image",
-                "negative_power: with `exclude: next_image` labels are drawn by their frequency; set 1.0, or another"
+                "negative_power: with `exclude: next_image`, labels are drawn by frequency; set 1.0, or another"
                 " `exclude`",
             )
         return self
@@ -79,7 +79,7 @@ class SampleSettings(Settings):
         if self.exclude == "next_image" and self.presampled is not None:
             raise PydanticCustomError(
                 "next_image",
-                "presampled: with `exclude: next_image` negatives are the next image's labels; set null, or another"
+                "presampled: with `exclude: next_image`, negatives are the next image's labels; set null, or another"
                 " `exclude`",
             )
         return self
@@ -139,13 +139,13 @@ class SampledVectors(FixedVectors):
 
 
 class SFast0TagSettings(SampleSettings, JointSettings, NetworkSettings, WordSettings):
-    """Settings of the logistic loss of a sample of labels."""
+    """Settings of the logistic loss on a sample of labels."""
 
 
 class SXEntSettings(SampleSettings, JointSettings, NetworkSettings, WordSettings):
-    """Settings of the cross-entropy of a sample of labels."""
+    """Settings of the cross-entropy over a sample of labels."""
 
-    # `mean`: positives together weigh as much as negatives, w = 1. `sum`: every draw weighs the same, w = N / P.
+    # `mean`: all positives together have the same weight as all negatives, w = 1. `sum`: all draws do, w = N / P.
     weights: Literal["mean", "sum"] = "mean"
     label_terms: float = Field(default=0.0, ge=0)  # alpha, the weight of the terms between labels; 0.01 in the paper
 
@@ -153,7 +153,7 @@ class SXEntSettings(SampleSettings, JointSettings, NetworkSettings, WordSettings
     def _no_terms_of_fixed_vectors(self) -> "SXEntSettings":
         if self.label_terms and not self.joint:
             raise PydanticCustomError(
-                "label_terms", "label_terms: they have no effect on fixed vectors; set 0.0, or `joint: true`"
+                "label_terms", "label_terms: has no effect on fixed vectors; set 0.0, or `joint: true`"
             )
         return self
 
@@ -162,7 +162,7 @@ class SOptXEntPublishedSettings(SampleSettings, JointSettings, NetworkSettings, 
     """Settings of sampled cross-entropy as in the authors' code."""
 
     joint: Literal[True] = True
-    # `mean`: positives together weigh as much as negatives, w = 1. `sum`: every draw weighs the same, w = N / P.
+    # `mean`: all positives together have the same weight as all negatives, w = 1. `sum`: all draws do, w = N / P.
     weights: Literal["mean", "sum"] = "mean"
 
 
@@ -171,14 +171,14 @@ class SXEnt(Loss):
 
         L_i = - 1/P sum over P drawn positives log sig(s_ip) - w/N sum over N drawn negatives log sig(-s_in)
 
-    Scores without constraints have their minimum at
+    For unconstrained scores, the minimum is at
 
         exp(s_l) = q_l / (w p_n(l))
 
     P and N change the noise of the gradient, but not this minimum. If negatives are drawn by frequency
-    (`negative_power` 1, as in the paper), exp(s_l) is a lift: frequent labels are pushed down and rare labels up. With
-    `negative_power` 0, or if the ranking corrects for the frequency (`correct_for_frequency`), labels are ranked by
-    q_l, just as full cross-entropy ranks them by probability. With `exclude: positives`, p_n(l) is proportional to
+    (`negative_power` 1, as in the paper), exp(s_l) is a lift: frequent labels are ranked lower and rare labels higher.
+    With `negative_power` 0, or if the ranking corrects for the frequency (`correct_for_frequency`), labels are ranked
+    by q_l, just as full cross-entropy ranks them by probability. With `exclude: positives`, p_n(l) is proportional to
     c_l^a (1 - P(l in Y | x)).
 
     With `label_terms`, alpha, vectors of labels that are drawn together attract each other and repel those of
@@ -186,8 +186,8 @@ class SXEnt(Loss):
 
         alpha (mean over p, p' of log(1 + exp(-<v_p, v_p'>)) + mean over p, n of log(1 + exp(<v_p, v_n>)))
 
-    For the network the authors' code uses means, while Eq. 1 has sums. As printed, the terms between labels have no
-    logarithm, and alpha multiplies only one of them; the authors' code has no such terms.
+    For the network, the authors' code uses means where Eq. 1 has sums. As printed, the terms between labels have no
+    logarithm, and alpha multiplies only one of them; the authors' code does not have such terms.
     """
 
     settings_type: ClassVar[type[Settings]] = SXEntSettings
@@ -199,7 +199,7 @@ class SXEnt(Loss):
 
     @property
     def weight(self) -> float:
-        """The weight of the mean over negatives, w."""
+        """The weight w of the mean over negatives."""
         return 1.0 if self.settings.weights == "mean" else self.settings.negatives / self.settings.positives
 
     def __call__(self, outputs: Matrix, images: Images) -> float:
@@ -216,8 +216,8 @@ class SFast0Tag(Loss):
 
         L_i = 1 / (P N) sum over P drawn positives p and N drawn negatives n of log(1 + exp(s_in - s_ip))
 
-    For scores without constraints, the minimum has s_a - s_b = log(q_a / p_n(a)) - log(q_b / p_n(b)). Up to a constant
-    per image, this is the minimum of `SXEnt`: the lift. Training the vectors too (`joint`) is our addition.
+    For unconstrained scores, the minimum has s_a - s_b = log(q_a / p_n(a)) - log(q_b / p_n(b)). Up to a constant per
+    image, this is the minimum of `SXEnt`: the lift. Training the vectors too (`joint`) is our addition.
     """
 
     settings_type = SFast0TagSettings
@@ -234,12 +234,12 @@ class SOptXEntPublished(SXEnt):
     """S+Opt+X-Ent as in the authors' code, where the network and the vectors minimise different losses.
 
     The network takes Adam's steps on the loss of `SXEnt`. The vectors of the drawn labels take plain gradient steps
-    with the same learning rate, image by image, which are not divided by the numbers of draws and images: with P = 5,
-    N = 10 and batches of 128 images they are 640 times (positives) and 1,280 times (negatives) as long as steps on that
-    loss. A label that was drawn twice for an image moves once, and vectors do not decay.
+    with the same learning rate, image by image, which are not divided by the numbers of draws and images: with P = 5, N
+    = 10 and batches of 128 images they are 640 times (positives) and 1,280 times (negatives) as long as steps on that
+    loss. A label that was drawn twice for an image is moved once, and vectors do not decay.
 
     The authors' code also draws batches with replacement, counts test images in the negatives' frequencies, and treats
-    an image without labels as if it had the last label; this method does none of that.
+    an image without labels as if it had the last label; this method does none of this.
     """
 
     settings_type = SOptXEntPublishedSettings

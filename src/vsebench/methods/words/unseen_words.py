@@ -1,8 +1,8 @@
-"""Updates that move the vectors of untrained labels in the same way as training has moved those of trained labels.
+"""Updates that move the vectors of untrained labels in the way that training moved those of trained labels.
 
-W0 and W1 (n, d) are the vectors of the trained labels before and after training, D0 (m, d) are those of the untrained
+W0 and W1 (n, d) are the vectors of the trained labels before and after training, D0 (m, d) the vectors of the untrained
 labels. An update returns their new vectors D1 (m, d), float64. If training only rotates the vectors, W1 = W0 Q, then D1
-should be D0 Q; if the trained vectors span the space, all updates except `none` and `published` return that.
+should be D0 Q; if the trained vectors span the space, all updates except `none` and `published` return this.
 
 Source: Ni and others, "Sampled image tagging and retrieval methods on user generated content", section 3.2, Eq. 5, 6.
 """
@@ -31,8 +31,8 @@ def none(before: Vectors, after: Vectors, unseen: Vectors) -> Vectors:
 def published(before: Vectors, after: Vectors, unseen: Vectors) -> Vectors:
     """Return 0.2 D0, as the authors' code effectively does.
 
-    Their code computes the products of W1 and D0, and then solves for the vectors that have these products with W1. If
-    n < d it also inverts a singular matrix, which is left out here.
+    The code computes the products of W1 and D0, and then solves for the vectors that have these products with W1. If n
+    < d, it also inverts a singular matrix, which is not done here.
     """
     return PUBLISHED_SCALE * unseen
 
@@ -60,12 +60,12 @@ def procrustes(before: Vectors, after: Vectors, unseen: Vectors) -> Vectors:
 
 
 def nonlinear(before: Vectors, after: Vectors, unseen: Vectors) -> Vectors:
-    """Keep the sigmoids of the inner products: Eq. 6, as a sum, without pairs of a label with itself.
+    """Keep the sigmoids of the inner products: Eq. 6, as a sum, without pairing a label with itself.
 
     D1 minimises the sum over unseen labels d and all labels m other than d of log(1 + exp(s_dm)) - sig(c_dm) s_dm. s
-    are the inner products of D1 with W1 and D1, and c are those of D0 with W0 and D0. L-BFGS starts at D0.
+    contains the inner products of D1 with W1 and D1, and c those of D0 with W0 and D0. L-BFGS starts at D0.
     """
-    from scipy.optimize import minimize  # the import takes a tenth of a second, and Snakemake imports this module
+    from scipy.optimize import minimize  # the import takes 0.1 seconds, and Snakemake imports this module
 
     n_unseen, n_trained = len(unseen), len(before)
     target = expit(unseen @ np.vstack([before, unseen]).T)

@@ -1,4 +1,4 @@
-"""A model of several methods: a network that maps an image to the space of the labels' vectors.
+"""A model that several methods share: a network that maps images into the space of the labels' vectors.
 
 h_0 = x,   h_l = max(0, h_(l-1) W_l + b_l),   f(x) = h_last W + b,   score of label l = <f(x), v_l> + a_l
 

@@ -1,6 +1,6 @@
-"""Initial label vectors of the methods with word vectors.
+"""Initial label vectors for methods with word vectors.
 
-A label without a word vector gets a random direction and the median length of the vectors, so that it can be ranked.
+A label without a word vector gets a vector in a random direction, of median length, so that it can be ranked.
 """
 
 from typing import Literal
@@ -16,9 +16,9 @@ from vsebench.methods.base import Settings
 class WordSettings(Settings):
     """Settings of the labels' initial vectors."""
 
-    vectors: WordScale = "unit"  # word vectors as in their file, scaled to length 1, or centred and scaled to length 1
+    vectors: WordScale = "unit"  # word vectors unchanged, scaled to length 1, or centred and scaled to length 1
     scale: float = Field(default=1.0, gt=0)  # a factor that multiplies all vectors
-    # The labels' word vectors, the same vectors shuffled among the labels, or random directions of length 1.
+    # The labels' word vectors, the same vectors shuffled among the labels, or random vectors of length 1.
     start: Literal["words", "dealt", "random"] = "words"
 
 

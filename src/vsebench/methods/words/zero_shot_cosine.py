@@ -1,9 +1,9 @@
-"""Zero-shot cosine: labels are ranked by the cosine of an image's features and the label's word vector, untrained.
+"""Zero-shot cosine: labels are ranked by the cosine of the image's features and their word vectors, without training.
 
     score of label l for image x = <x, v_l> / (|x| |v_l|)
 
 Features and word vectors come from one network that maps images and texts into one space, such as CLIP. They are used
-as they are, without normalisation steps. A label without a word vector, and an image without features, has the score 0.
+without normalisation steps. Labels without a word vector and images without features have the score 0.
 
 Source: Radford and others, "Learning transferable visual models from natural language supervision", ICML 2021.
 """
@@ -34,7 +34,7 @@ class ZeroShotCosine(FeatureControl):
         assert words is not None
         d = features.dimensions
         if d != words.dimensions:
-            one_space = "zero_shot_cosine needs both from one network, such as CLIP"
+            one_space = "zero_shot_cosine needs both from the same network, such as CLIP"
             raise UserError(f"features have {d} numbers and word vectors {words.dimensions}; {one_space}")
         identity = np.eye(d + 1, d, dtype=np.float32)  # its last row, the intercepts, is 0
         unchanged = Normalisation.fit((), features, self.problem.training.images)

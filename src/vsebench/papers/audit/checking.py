@@ -16,7 +16,7 @@ MODULES = modules_in("papers/audit/checks")
 
 @cache
 def find_checks() -> dict[str, dict[str, Check]]:
-    """Return the checks of each family by name, families in alphabetical order and checks as in their module."""
+    """Return the checks of each family by name, families in alphabetical order, checks in the order of their module."""
     return {family: _checks_in(module) for family, module in MODULES.items()}
 
 
@@ -45,18 +45,18 @@ def choose(names: Sequence[str] | None, where: str) -> set[str]:
     for name in names:
         if name not in families and name not in known:
             raise UserError(
-                f"{where}: there is no check {name!r}; families are {', '.join(families)}, "
-                f"checks are {', '.join(sorted(known))}"
+                f"{where}: there is no check {name!r}; the families are {', '.join(families)}, "
+                f"the checks are {', '.join(sorted(known))}"
             )
         chosen |= set(families.get(name, [name]))
     return chosen
 
 
 def audit(cells: PrintedCells, chosen: Mapping[str, set[str]] | None = None) -> list[Finding]:
-    """Apply the checks to the published numbers of all papers; some checks compare papers with each other.
+    """Apply the checks to the published numbers of all papers; some checks compare papers with one another.
 
-    `chosen` contains the checks of each paper (see `choose`); to other papers, all checks are applied. Findings are
-    sorted by paper and then by check, and their facts are numbered.
+    `chosen` contains the checks to apply to each paper (see `choose`); all checks are applied to other papers. Findings
+    are sorted by paper and then by check, and their facts are numbered.
     """
     chosen = chosen or {}
     findings = [

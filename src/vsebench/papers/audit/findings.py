@@ -14,18 +14,18 @@ from vsebench.papers.audit.printed import Interval, decimals, rounded, show
 from vsebench.papers.published import PrintedCell, PrintedStatement
 
 Printed = PrintedCell | PrintedStatement
-OCR = re.compile(r"\bocr:")  # in the note of a cell that may be misread
+OCR = re.compile(r"\bocr:")  # occurs in the note of a cell that may be misread
 UNPRINTED = re.compile(r"([\w ]+, )?not printed\b")  # beginning of the note of a number that the paper does not print
 AGREES, DEPENDS, CONTRADICTS = VERDICTS = ("agrees", "depends", "contradicts")
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A row of audit.csv; the first of `cells` is judged, and its number was recomputed from the other cells.
+    """A row of audit.csv; the first of `cells` is judged by recomputing its number from the other cells.
 
     With the verdict `DEPENDS`, the number is a contradiction only under the `condition`, which the paper does not
-    state; with other verdicts, the condition is empty. Findings of a paper with the same `fact`, a number, state one
-    fact (`number_facts`); findings that agree have none.
+    state; with other verdicts, the condition is empty. Findings of a paper with the same number `fact` state one fact
+    (`number_facts`); findings that agree have no such number.
     """
 
     paper: str
@@ -57,8 +57,8 @@ def report(
 ) -> Finding:
     """Return a finding on the first of the cells.
 
-    If it does not agree, the cell is a contradiction only under the `condition` and that of the cell itself, or else
-    its `doubt`. A `summary` replaces the names of many cells.
+    If it does not agree, the cell contradicts only under the `condition` and the cell's own condition, or else its
+    `doubt`. A `summary` replaces the names of many cells.
     """
     conditions = dict.fromkeys(filter(None, (condition, cells[0].condition)))
     condition = ", and ".join(conditions) or doubt(cells)
@@ -98,7 +98,7 @@ def judge(
 
 
 def doubt(cells: Sequence[Printed]) -> str:
-    """Return the condition that a finding needs if its first cell may be misread, or if a cell is not printed."""
+    """Return the condition of a finding whose first cell may be misread, or of which a cell is not printed."""
     first, *_ = cells
     if isinstance(first, PrintedCell) and OCR.search(first.note):
         return f"the scanned paper was read correctly ({first.note})"
@@ -113,12 +113,12 @@ def names(cells: Sequence[Printed]) -> str:
 
 
 def distance(published: Interval, recomputed: Interval, digits: int) -> str:
-    """Return, in words, the minimum distance of a printed number from the recomputed ones, allowing for rounding."""
+    """Return, in words, the smallest distance of a printed number from the recomputed ones, given rounding."""
     above = published.low > recomputed.high
     gap = published.low - recomputed.high if above else recomputed.low - published.high
     while show(gap, digits) == show(Fraction(0), digits):
         digits += 1
-    return f"the printed number is {'above' if above else 'below'} that by at least {show(gap, digits)}"
+    return f"the printed number is {'above' if above else 'below'} this by at least {show(gap, digits)}"
 
 
 def write_findings(findings: Sequence[Finding], out: Path) -> None:
@@ -135,7 +135,7 @@ def read_findings(path: Path) -> list[Finding]:
         with path.open(encoding="utf-8", newline="") as file:
             lines = list(csv.reader(file, strict=True))
     except FileNotFoundError:
-        raise UserError(f"{path}: no such file; run the stage audit first") from None
+        raise UserError(f"{path}: no such file; first run the stage audit") from None
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise UserError(f"{path}: not a readable CSV file ({error}); delete it and run again") from None
     columns = [field.name for field in fields(Finding)]
@@ -147,8 +147,9 @@ def read_findings(path: Path) -> list[Finding]:
 def number_facts(findings: Sequence[Finding], same_fact: Mapping[tuple[str, str], str]) -> list[Finding]:
     """Number the facts of each paper, from 1; findings that agree get no number.
 
-    Findings of one check that depend on the same condition state one fact: that condition is what is in question. So do
-    findings whose judged cells have the same name in `same_fact`, by paper and cell. All others are facts of their own.
+    Findings of one check that depend on the same condition state one fact, because they all question that condition.
+    Findings whose judged cells have the same name in `same_fact`, by paper and cell, also state one fact. Each other
+    finding is a separate fact.
     """
     numbers: dict[tuple[str, ...], int] = {}
     counts: Counter[str] = Counter()
@@ -168,7 +169,7 @@ def number_facts(findings: Sequence[Finding], same_fact: Mapping[tuple[str, str]
 
 
 def counted(findings: Sequence[Finding]) -> list[Finding]:
-    """Return the findings that agree, and one for each fact: the first that contradicts, or else the first."""
+    """Return the findings that agree, and one finding per fact: the first that contradicts, or else the first."""
     first: dict[tuple[str, str], Finding] = {}
     for finding in findings:
         key = (finding.paper, finding.fact)
@@ -181,7 +182,7 @@ def counted(findings: Sequence[Finding]) -> list[Finding]:
 def summarise(findings: Sequence[Finding]) -> dict[str, int]:
     """Return the numbers of checks, judged cells, papers and verdicts, for a summary of the audit.
 
-    Of the verdicts, the checks that agree are counted, and the facts that depend on a condition or contradict.
+    The verdicts count the checks that agree, and the facts that depend on a condition or contradict.
     """
     return {
         "checks": len(findings),

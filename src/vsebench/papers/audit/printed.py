@@ -5,8 +5,8 @@ from decimal import Decimal
 from fractions import Fraction
 from math import inf
 
-Number = Fraction | float  # a float only where there is no bound
-# Bounds are exact except where they depend on logarithms; these are widened by this.
+Number = Fraction | float  # a float only if there is no bound
+# Bounds are exact unless they depend on logarithms; such bounds are widened by this number.
 SLACK = Fraction(1, 10**12)
 
 
@@ -74,7 +74,7 @@ def exact(value: str) -> Interval:
 
 
 def rounded(value: str) -> Interval:
-    """Read a number that was rounded to its last printed digit, halves either up or down.
+    """Read a number that was rounded to its last printed digit, halves rounded either up or down.
 
     >>> rounded("0.430").show(4), rounded("300").show(1)
     ('0.4295 to 0.4305', '299.5 to 300.5')
@@ -83,7 +83,7 @@ def rounded(value: str) -> Interval:
 
 
 def roughly(value: str) -> Interval:
-    """Read a number from running text, where the final zeros of an integer may be due to rounding ("10 million").
+    """Read a number from running text, in which the final zeros of an integer may be due to rounding ("10 million").
 
     >>> roughly("300").show(0), roughly("7.10").show(3)
     ('250 to 350', '7.095 to 7.105')

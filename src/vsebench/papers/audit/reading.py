@@ -12,13 +12,13 @@ from vsebench.papers.published import PrintedCells, PrintedStatement
 def read_audited(papers: Sequence[Paper]) -> PrintedCells:
     """Return the printed cells of papers with their conditions and lower bounds, and their statements and facts.
 
-    A mistake in a CSV file, or a name in a YAML file that its CSV file lacks, raises a `UserError`.
+    A mistake in a CSV file, or a name in a YAML file that is not in its CSV file, raises a `UserError`.
     """
     for paper in papers:
         for key, names, known in _names(paper):
             for name in names:
                 if name not in known:
-                    raise UserError(f"{paper.path}: {key}: {paper.numbers.name} has no {name!r}")
+                    raise UserError(f"{paper.path}: {key}: {paper.numbers.name} has no {name!r}; correct the name")
     cells = (
         replace(cell, condition=paper.conditions.get(cell.name, ""), at_least=cell.name in paper.lower_bounds)
         for paper in papers

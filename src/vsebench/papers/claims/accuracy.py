@@ -40,10 +40,12 @@ class Accuracy(AgainstRivals):
         of_sets = any(map(is_of_decision, self.metrics))
         if without and of_sets:
             raise PydanticCustomError(
-                "decision", "metrics: one is of label sets, so name {method} with a decision", {"method": without[0]}
+                "decision",
+                "metrics: one of them is for label sets, so name {method} with a decision",
+                {"method": without[0]},
             )
         if not of_sets and len(without) <= len(self.rivals):
-            raise PydanticCustomError("decision", "metrics: none is of label sets, so name methods without decisions")
+            raise PydanticCustomError("decision", "metrics: none is for label sets, so name methods without decisions")
         unjudged = [name for name in self.metrics if not load_metric(name).is_quality]
         if unjudged:
             message = "metrics: neither large nor small values of {name} are better"
@@ -71,7 +73,7 @@ class AccuracyByMargin(Accuracy):
 
 
 class AccuracyWithDecisions(AgainstRivals):
-    """With each of some decisions, the method is better than each rival with the same decision, in each metric."""
+    """With each of several decisions, the method is better than each rival with the same decision, in each metric."""
 
     effect: ClassVar[str] = "difference of a metric (claimed: above 0)"
 
@@ -86,7 +88,7 @@ class AccuracyWithDecisions(AgainstRivals):
             if {f"{self.method}/{decision}", f"{rival}/{decision}"} <= set(task.variants)
         ]
         if not cases:
-            raise UntestableError(f"The run has no decision of both {self.method} and {in_words(self.rivals)}.")
+            raise UntestableError(f"The run has no decision for both {self.method} and {in_words(self.rivals)}.")
         yield from cases
 
     def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:

@@ -1,4 +1,4 @@
-"""Error of a printed cost as a formula for the time of an epoch, measured on simulated data of several sizes."""
+"""Error of a printed cost formula for the time of an epoch, measured on simulated data of several sizes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar, Literal
@@ -16,7 +16,7 @@ class CostFormula(ClaimTest):
     """A sum of products of sizes, each with a fitted constant factor, is close to the time at every size."""
 
     effect: ClassVar[str] = "largest relative error of the formula (claimed: below the claim's bound)"
-    on_simulated: ClassVar[bool] = True  # where one size can be varied while the others stay the same
+    on_simulated: ClassVar[bool] = True  # because there one size can be varied on its own
 
     terms: list[Mapping[Size, int]] = Field(min_length=1)  # {images: 1, factors: 2}: images times the factors' square
     within: float = Field(gt=0)
@@ -25,7 +25,7 @@ class CostFormula(ClaimTest):
         yield ClaimCase("largest error of the formula", data="simulated")
 
     def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
-        """Return the mean over repeats of the largest error."""
+        """Return the largest error, averaged over repeats."""
         errors = largest_errors(evidence.times_of_sizes(self.method), self.terms)
         mean, half = float(errors.mean()), half_width(errors)
         return Fixed(Effect(mean, mean - half, mean + half, None, 0.0))

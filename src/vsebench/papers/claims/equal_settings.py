@@ -1,4 +1,4 @@
-"""Ratio between two methods of the epochs to the best one, both fitted with the same settings."""
+"""Ratio of two methods' numbers of epochs up to the best epoch, both fitted with the same settings."""
 
 import json
 from typing import ClassVar
@@ -13,8 +13,8 @@ from vsebench.papers.evidence import Evidence, Measurement, UntestableError, rat
 class EpochsAtEqualSettings(AgainstRivals):
     """The method reaches its best epoch in fewer epochs than each rival, with the same settings.
 
-    The fits are those of the run's search. Every configuration that both methods tried counts, except those with which
-    one of them diverged. If the limit of epochs ended one of these fits, its best epoch and the ratio are unknown.
+    The fits are taken from the run's search. All configurations that both methods tried count, except those with which
+    one of them diverged. If the limit on epochs ended one of these fits, its best epoch and the ratio are unknown.
     """
 
     effect: ClassVar[str] = "ratio (claimed: above 1)"
@@ -31,23 +31,23 @@ class EpochsAtEqualSettings(AgainstRivals):
             raise UntestableError(f"The run trained {self.method} and {case.rival} with no settings in common.")
         if np.isinf(both).any():
             raise UntestableError(
-                f"At settings that {self.method} and {case.rival} share, the limit of epochs ended training too early."
+                f"With settings that {self.method} and {case.rival} share, a limit on epochs ended training too early."
             )
         means = np.exp(np.log(both).mean(axis=0))  # (method and rival, seeds)
         return ratio(means[1], means[0], "seeds of the search")
 
 
 def epochs_tried(evidence: Evidence, task: Task, variant: str) -> dict[str, list[float | None]]:
-    """Return settings that a search tried -> the best epoch of each of its seeds.
+    """Return the settings that a search tried -> the best epoch with each of its seeds.
 
-    It is None where training diverged, and infinite where the limit of epochs ended training with one of the seeds.
+    The epoch is None if training diverged, and infinite if the limit on epochs ended training with one of the seeds.
     """
     assert evidence.selection is not None
     epochs: dict[str, list[float | None]] = {}
     for model in evidence.cases(task, variant):
         selection = evidence.selection(model)
         if selection.get("settings_of_seed") is not None:
-            continue  # its settings are those of another seed's search
+            continue  # it uses the settings from another seed's search
         for tried in selection.get("tries", []):
             by_seed = tried.get("epochs_by_seed", [tried["epochs"]])
             of_settings = epochs.setdefault(json.dumps(tried["settings"], sort_keys=True), [])

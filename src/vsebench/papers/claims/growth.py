@@ -1,4 +1,4 @@
-"""Growth of a time with a size: the exponent of a power law, measured on simulated data."""
+"""How a time grows with a size: the exponent of a power law, measured on simulated data."""
 
 from collections.abc import Iterator, Sequence
 from typing import ClassVar, Literal
@@ -15,7 +15,7 @@ class Growth(ClaimTest):
     """The time of an epoch, or to score an image, grows as a power of a size with an exponent within the bounds."""
 
     effect: ClassVar[str] = "exponent of growth (claimed: within the claim's bounds)"
-    on_simulated: ClassVar[bool] = True  # where one size can be varied while the others stay the same
+    on_simulated: ClassVar[bool] = True  # because there one size can be varied on its own
 
     variable: Literal["pairs", "labels", "factors", "images", "terms"]  # images, terms: the time to score an image
     between: Bounds | None = None

@@ -11,9 +11,9 @@ from vsebench.papers.evidence import Evidence, Measurement, UntestableError, Val
 
 
 class LabelNeighbours(AtTasks):
-    """Siblings are a larger share of a label's nearest labels than by chance, by a factor.
+    """The share of siblings among a label's nearest labels exceeds the share expected by chance by a factor.
 
-    The means are over the labels that have siblings; by chance, the share is siblings / (labels - 1).
+    The means are over the labels that have siblings; the share expected by chance is siblings / (labels - 1).
     """
 
     effect: ClassVar[str] = "share of siblings over chance (claimed: at least the claim's bound)"

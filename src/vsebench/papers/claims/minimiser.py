@@ -15,7 +15,7 @@ from vsebench.papers.evidence import Evidence, Measurement, exact
 from vsebench.papers.pair_risks import Loss, Sets, distance_from_formula, draw, minimisers, violates_order
 
 SEED = 1
-EXACT = 1e-3  # a minimiser that is as close as this to the formula counts as equal
+EXACT = 1e-3  # a minimiser at this distance from the formula, or less, counts as equal
 WORDS = {"any": "any label sets", "independent": "independent labels", "one_label": "one label per image"}
 
 
@@ -30,7 +30,7 @@ class Minimiser(ClaimTest):
     loss: Loss
     sets: Sets  # the kind of distributions
     says: Literal["order", "formula"]
-    labels: list[Annotated[int, Field(ge=2, le=8)]] = Field(min_length=1)  # numbers of labels K
+    labels: list[Annotated[int, Field(ge=2, le=8)]] = Field(min_length=1)  # numbers of labels, K
     draws: int = Field(ge=1)  # number of distributions
 
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:

@@ -1,4 +1,4 @@
-"""Effect of noisier labels on two quantities: ratio of the shares that remain, over images and seeds."""
+"""Effect of noisier labels on two quantities: the ratio of the shares of them that remain, over images and seeds."""
 
 import itertools
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ from vsebench.papers.evidence import (
 
 
 class NoisierLabels(ClaimTest):
-    """From one data set to another with more wrong labels, the method's metric falls more than a steadier quantity.
+    """With more wrong labels, the method's metric decreases more than a steadier quantity.
 
     The steadier quantity is the metric of another variant or, if none is named, the method's sibling precision at the
     same cut-off.
@@ -37,8 +37,8 @@ class NoisierLabels(ClaimTest):
 
     reads: ClassVar[tuple[str, ...]] = ("lists",)
 
-    clean: str  # a data set
-    noisy: str  # a data set with the same labels, more of them wrong
+    clean: str  # the data set with fewer wrong labels
+    noisy: str  # a data set with the same vocabulary and more wrong labels
     metric: MetricName
     steadier: str | None = None  # a variant
 
@@ -59,7 +59,7 @@ class NoisierLabels(ClaimTest):
         pairs = itertools.product(self._tasks(evidence, self.clean), self._tasks(evidence, self.noisy))
         tasks = [noisy for clean, noisy in pairs if clean.task.protocol == noisy.task.protocol]
         if not tasks:
-            raise UntestableError(f"The run lacks results of the claim's methods on {self.clean} or {self.noisy}.")
+            raise UntestableError(f"The run lacks results for the claim's methods on {self.clean} or {self.noisy}.")
         measured = self.metric if self.steadier else f"sibling_precision@{self.cutoff} and {self.metric}"
         for noisy in tasks:
             yield ClaimCase.at(noisy, measured, self.steadier or "")

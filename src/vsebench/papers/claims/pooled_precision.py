@@ -1,4 +1,4 @@
-"""Difference between two methods in the average precision over all pairs of an image and a label (LSEP, figure 3)."""
+"""Difference of two methods' average precision over all pairs of an image and a label (LSEP, figure 3)."""
 
 from typing import ClassVar
 
@@ -12,10 +12,10 @@ RAW, NORMALISED = "pooled average precision", "pooled average precision of norma
 
 
 class PooledPrecision(AgainstRivals):
-    """The method has a higher average precision over all pairs than each rival, by raw and by normalised scores.
+    """The method has a higher average precision over all pairs than each rival, for raw and for normalised scores.
 
     A ranking loss does not determine the level of an image's scores, so both forms must agree. The mean of the images'
-    values is the average precision; their spread is that of its linear approximation in the weights of images.
+    values is the average precision; their spread equals that of its linear approximation in the images' weights.
     """
 
     effect: ClassVar[str] = "difference of a metric over all pairs of an image and a label (claimed: above 0)"

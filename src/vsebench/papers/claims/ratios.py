@@ -1,4 +1,4 @@
-"""Ratio between two methods of times, memory, losses or numbers of weights."""
+"""Ratios of two methods' times, memory, losses or numbers of weights."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ class RatioToRival(AgainstRivals):
 
     effect: ClassVar[str] = "ratio (claimed: above 1)"
     quantity: ClassVar[str]
-    pairs: ClassVar[Literal["seeds", "repeats"]]  # a pair of values per seed or repeat; repeats of methods alternate
+    pairs: ClassVar[Literal["seeds", "repeats"]]  # values are paired by seed, or by repeat (methods alternate)
 
     @abstractmethod
     def values(self, evidence: Evidence, task: Task, variant: str) -> Values:
@@ -53,7 +53,7 @@ class MultipleOfRival(RatioToRival):
 
 
 class Memory(RatioToRival):
-    """Training needs more peak memory with the method than with each rival, whose memory is the denominator."""
+    """Training needs more peak memory with the method than with each rival; the rival's memory is the denominator."""
 
     quantity: ClassVar[str] = "peak memory"
     pairs: ClassVar[Literal["seeds", "repeats"]] = "repeats"
@@ -108,7 +108,7 @@ class ScoringTime(MultipleOfRival):
     """The method scores all labels for new images faster than each rival, by a factor."""
 
     effect: ClassVar[str] = "ratio (claimed: above the claim's bound)"
-    on_simulated: ClassVar[bool] = True  # a claim on cost
+    on_simulated: ClassVar[bool] = True  # a claim about cost
     quantity: ClassVar[str] = "seconds per test image"
     pairs: ClassVar[Literal["seeds", "repeats"]] = "repeats"
 
@@ -143,7 +143,7 @@ class TimeToConverge(MultipleOfRival):
         return np.array(list(seconds.values()))
 
     def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
-        """Return the ratio; it is unknown if the limit of epochs stopped a fit, and `obstacle` then states a bound."""
+        """Return the ratio; it is unknown if the limit on epochs stopped a fit, and `obstacle` then states a bound."""
         measured = super().measure(evidence, case)
         return UNKNOWN if evidence.stopped(case.task, self.method, case.rival) else measured
 
@@ -158,11 +158,11 @@ class TimeToConverge(MultipleOfRival):
 class TimeToShare(AgainstRivals):
     """The method reaches the same quality in less training time than each rival, by a factor.
 
-    With each seed, this quality is a share of the best validation metric of the worse method, so both methods reach it.
+    For each seed, this quality is a share of the worse method's best validation metric, so both methods reach it.
     """
 
     effect: ClassVar[str] = "ratio (claimed: above the claim's bound)"
-    on_simulated: ClassVar[bool] = True  # a claim on cost
+    on_simulated: ClassVar[bool] = True  # a claim about cost
 
     share: float = Field(gt=0, le=1)
     times: float = Field(ge=1)
@@ -197,10 +197,10 @@ class TimeToShare(AgainstRivals):
 
 
 class ModelBytes(AgainstRivals):
-    """The method's saved model is smaller than each rival's in the same precision, by a factor."""
+    """The method's saved model is smaller than each rival's model in the same precision, by a factor."""
 
     effect: ClassVar[str] = "ratio of bytes, which is exact (claimed: at least the claim's bound)"
-    on_simulated: ClassVar[bool] = True  # a claim on cost
+    on_simulated: ClassVar[bool] = True  # a claim about cost
 
     times: float = Field(ge=1)
 
@@ -220,7 +220,7 @@ class ModelBytes(AgainstRivals):
 
 
 class FullMatrixRatio(ClaimTest):
-    """A full matrix of weights, Y d, has more numbers than an embedding, (Y + d) D, by a factor; by the formulas."""
+    """A full weight matrix has more numbers, Y d, than an embedding, (Y + d) D, by a factor, by these formulas."""
 
     effect: ClassVar[str] = "ratio by the formulas (claimed: at least the claim's bound)"
 

@@ -1,4 +1,4 @@
-"""Ratios between several methods of the mean of a metric over images and seeds, judged by their intervals."""
+"""Ratios of several methods' means of a metric over images and seeds, judged by their intervals."""
 
 import itertools
 from collections.abc import Iterator, Sequence
@@ -41,7 +41,7 @@ class GainOverBest(AtTasks):
 
 
 class ShareOfMetric(AtTasks):
-    """A simple control reaches only a share of the method's metric, below a bound."""
+    """A simple control reaches less than a given share of the method's metric."""
 
     effect: ClassVar[str] = "the control's share of the method's metric (claimed: below the claim's bound)"
 
@@ -62,7 +62,7 @@ class ShareOfMetric(AtTasks):
 
 
 def share(values: Values) -> Values:
-    """Return the first column divided by the second; 1 where the second is 0."""
+    """Return the first column divided by the second; 1 if the second is 0."""
     control, method = values.T
     return np.where(method > 0, control / np.where(method > 0, method, 1), 1.0)
 
@@ -70,8 +70,8 @@ def share(values: Values) -> Values:
 class SizeSpread(AtTasks):
     """A metric depends little on the size: its spread over the sizes is below a bound.
 
-    Noise makes the spread too large rather than too small, since the extremes of noisy means are further apart than
-    those of the true means.
+    Noise makes the spread too large rather than too small, because the extremes of noisy means are further apart than
+    the extremes of the true means.
     """
 
     effect: ClassVar[str] = "spread of a metric over sizes (claimed: below the claim's bound)"

@@ -1,4 +1,4 @@
-"""Distance of the negative sampling of VSE-ens from the sampling by rank that it approximates."""
+"""Distance between the negative sampling of VSE-ens and the sampling by rank that it approximates."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -10,10 +10,10 @@ from vsebench.papers.evidence import Evidence, Measurement, interval, of_units
 
 
 class SamplerDistance(AtTasks):
-    """Negatives drawn from sorted lists have almost the distribution of negatives drawn by rank (Eq. 5)."""
+    """Negatives drawn from sorted lists have almost the same distribution as negatives drawn by rank (Eq. 5)."""
 
     effect: ClassVar[str] = (
-        "total variation distance from the rank sampler, divided by that of uniform draws: 0 for equal distributions, "
+        "total variation distance from the rank sampler over that of uniform draws: 0 for equal distributions, "
         "1 if it is no closer than the uniform one (claimed: at most the claim's bound)"
     )
     reads: ClassVar[tuple[str, ...]] = ("sampler_distance",)

@@ -1,4 +1,4 @@
-"""Difference of a metric between the best values of two ranges of a setting, over images and seeds."""
+"""Difference in a metric between the best values in two ranges of a setting, over images and seeds."""
 
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
@@ -23,7 +23,7 @@ from vsebench.papers.evidence import (
 
 
 class Setting(AtTasks):
-    """The best value in one range of a setting ranks better than the best value in another, both by validation."""
+    """The best value in one range of a setting beats the best value in another; validation chooses both values."""
 
     effect: ClassVar[str] = "difference of a metric, or ratio (claimed: above 0, or within the claim's bounds)"
 
@@ -69,9 +69,9 @@ class Setting(AtTasks):
 
 
 class StatedOptimum(AtTasks):
-    """The stated value of a setting is the best, or almost as good as the value that validates best."""
+    """The stated value of a setting is the best, or almost as good as the best value on validation labels."""
 
-    effect: ClassVar[str] = "difference of a metric from the stated value's (claimed: at most the claim's bound)"
+    effect: ClassVar[str] = "difference in a metric from the stated value (claimed: at most the claim's bound)"
 
     parameter: str  # the setting, which the run varies by its key `sweeps`
     optimum: dict[str, float] = Field(min_length=1)  # data set -> the stated value
@@ -81,7 +81,7 @@ class StatedOptimum(AtTasks):
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
         tasks = [each for each in self.tasks(evidence) if each.task.dataset in self.optimum]
         if not tasks:
-            raise UntestableError(f"The paper states this of {in_words(list(self.optimum))} only.")
+            raise UntestableError(f"The paper states this only for {in_words(list(self.optimum))}.")
         for task in tasks:
             yield ClaimCase.at(task, self.metric)
 
@@ -91,7 +91,7 @@ class StatedOptimum(AtTasks):
         return metric_difference(ours, theirs, self.metric, evidence.resamples)
 
     def _values(self, evidence: Evidence, case: ClaimCase) -> list[float]:
-        """Return the value that validates best and the stated one."""
+        """Return the value with the best validation metric and the stated value."""
         sweep, stated = varied(self, self.parameter, evidence, case.task), self.optimum[case.task.dataset]
         if sweep.is_empty() or stated not in sweep["value"]:
             raise UntestableError(f"The run does not try {self.method} with {self.parameter} = {stated:g}.")
@@ -119,7 +119,7 @@ def varied(test: ClaimTest, parameter: str, evidence: Evidence, task: Task) -> p
 def tables_of_value(
     test: ClaimTest, parameter: str, evidence: Evidence, task: Task, value: float
 ) -> list[pl.DataFrame]:
-    """Return the tables RANKS of a value of a setting, one per seed."""
+    """Return the tables RANKS for a value of a setting, one per seed."""
     tables = [evidence.read_sweep_ranks(each, parameter) for each in evidence.cases(task, test.method)]
     return [table.filter(pl.col("value") == value) for table in tables]
 
@@ -127,7 +127,7 @@ def tables_of_value(
 def stopped_values(
     test: ClaimTest, parameter: str, evidence: Evidence, task: Task, values: Sequence[float]
 ) -> str | None:
-    """Return which of these values of a setting have fits that a limit stopped, in a sentence each; None for none."""
+    """Return a sentence for each of these values of a setting whose fits a limit stopped; None if there is none."""
     stopped = varied(test, parameter, evidence, task).filter("at_limit")
     limit = "iterations" if stopped["epochs"].null_count() else "epochs"
     seeds = {value: sorted(set(stopped.filter(value=value)["seed"])) for value in dict.fromkeys(values)}
@@ -140,7 +140,7 @@ def stopped_values(
 
 
 def untuned(test: ClaimTest, parameter: str, evidence: Evidence) -> str | None:
-    """Return why a sweep does not count if the other settings were the same at each value, else None."""
+    """Return why a sweep does not count: the other settings were the same at each value; None if they were not."""
     if test.method in evidence.tuned_sweeps:
         return None
     return f"The other settings of {test.method} were not tuned at each value of {parameter}."
@@ -152,7 +152,7 @@ def quotient(values: Values) -> Values:
 
 
 def best_value(sweep: pl.DataFrame, bounds: Bounds, n_seeds: int) -> float:
-    """Return the value in a range with the highest mean validation metric, among those that diverged with no seed.
+    """Return the value in a range with the best mean validation metric, among values that never diverged.
 
     If there is none, raise an `UntestableError`.
     """

@@ -1,4 +1,4 @@
-"""Difference between two methods in sibling precision, and in its ratio to precision, over images and seeds."""
+"""Difference in sibling precision, or in its ratio to precision, between two methods, over images and seeds."""
 
 from typing import ClassVar
 
@@ -11,7 +11,7 @@ from vsebench.papers.evidence import Evidence, Measurement, Values, difference
 
 
 class SiblingPrecision(AgainstRivals):
-    """More of the method's first labels than of each rival's are correct labels or their siblings."""
+    """More of the method's first labels than of each rival's first labels are correct labels or siblings of these."""
 
     effect: ClassVar[str] = "difference of sibling precision, or of its ratio to precision (claimed: above 0)"
     reads: ClassVar[tuple[str, ...]] = ("lists",)

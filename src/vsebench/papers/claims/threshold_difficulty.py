@@ -1,4 +1,4 @@
-"""Growth of thresholds with the difficulty of images: mean correlation over labels and seeds."""
+"""How thresholds grow with the difficulty of images: mean correlation over labels and seeds."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -17,10 +17,10 @@ FORMS = {  # words -> form of `evaluation.analyses.thresholds_and_difficulty`
 
 
 class ThresholdDifficulty(AtTasks):
-    """Among the images with a label, the label's thresholds grow with the difficulty of the image.
+    """Among the images with a label, the label's threshold grows with the difficulty of the image.
 
-    The level of an image's scores and thresholds is free, so the thresholds are measured from three levels of the
-    scores, and these forms must agree.
+    The level of an image's scores and thresholds is arbitrary, so the thresholds are measured relative to three levels
+    of the scores, and these forms must agree.
     """
 
     effect: ClassVar[str] = "correlation of thresholds with difficulty (claimed: at least the claim's bound)"

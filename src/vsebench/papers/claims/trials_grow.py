@@ -1,4 +1,4 @@
-"""Growth of the negatives examined per training step: ratio of the last tenth of the epochs to the first tenth."""
+"""How the number of negatives examined per step grows: ratio of the last tenth of epochs to the first tenth."""
 
 from typing import ClassVar
 

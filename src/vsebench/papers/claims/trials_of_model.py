@@ -10,9 +10,9 @@ from vsebench.papers.evidence import Evidence, Measurement, interval, of_units
 
 
 class TrialsOfModel(AtTasks):
-    """On the scores of a fitted model, steps compute at most 1 + min((Y - 1) / rank, Y - 1) scores on average."""
+    """On a fitted model, a step computes at most 1 + min((Y - 1) / rank, Y - 1) scores on average."""
 
-    effect: ClassVar[str] = "mean ratio of the scores of a step to the bound (claimed: at most 1)"
+    effect: ClassVar[str] = "mean ratio of a step's number of scores to the bound (claimed: at most 1)"
     reads: ClassVar[tuple[str, ...]] = ("trials_by_rank",)
 
     def measured(self) -> list[str]:

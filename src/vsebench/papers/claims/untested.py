@@ -1,4 +1,4 @@
-"""Claims that no test exists for: the table of verdicts lists them with the reason."""
+"""Claims for which no test exists; the table of verdicts lists them with the reason."""
 
 from collections.abc import Iterator
 from typing import ClassVar

@@ -1,4 +1,4 @@
-"""The sampling of a step of WARP with k violators among Y - 1 negatives: exact sums, independent of a run."""
+"""How a step of WARP samples k violators among Y - 1 negatives: exact sums that need no run."""
 
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
@@ -15,8 +15,8 @@ ROUNDING = 1e-12  # largest rounding error of sums of thousands of terms
 class SampledRank(ClaimTest):
     """WARP's sampled loss L~ is a ranking loss: L~(k) = a_1 + .. + a_k with a_1 >= a_2 >= .. >= 0.
 
-    Draws are with replacement. The first of k violators is drawn at draw N with probability (1 - p)^(N - 1) p, where
-    p = k / (Y - 1); after Y - 1 draws without a violator, drawing ends with loss 0. So the expected loss is
+    Draws are with replacement. The first of k violators is drawn at draw N with probability (1 - p)^(N - 1) p, where p
+    = k / (Y - 1); after Y - 1 draws without a violator, drawing ends with loss 0. The expected loss is therefore
     L~(k) = E[L(floor((Y - 1) / N))], where L(k) = 1 + 1/2 + .. + 1/k.
     """
 

@@ -1,4 +1,4 @@
-"""Separation of words by training: the fall of their mean cosine, compared with the fall for other words."""
+"""How training separates words: the decrease of their mean cosine, compared with the decrease for other words."""
 
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
@@ -10,7 +10,7 @@ from pydantic import Field
 from vsebench.papers.claim import AtTasks, ClaimCase
 from vsebench.papers.evidence import Estimates, Evidence, Measurement, UntestableError, Values, interval, of_units
 
-FEWEST = 3  # words of a group that a data set must have
+FEWEST = 3  # minimum number of words of a group in a data set
 
 
 class WordsApart(AtTasks):
@@ -22,7 +22,7 @@ class WordsApart(AtTasks):
     effect: ClassVar[str] = "fall of the mean cosine minus the fall for the other words (claimed: above 0)"
     reads: ClassVar[tuple[str, ...]] = ("label_vectors",)
 
-    fixed: str  # our variant whose label vectors are the word vectors
+    fixed: str  # our variant that has the word vectors as label vectors
     words: list[str] = Field(min_length=FEWEST)  # the words that training separates according to the claim
     beside: list[str] = Field(min_length=FEWEST)  # the words of the other group
 
@@ -47,7 +47,7 @@ class WordsApart(AtTasks):
 
 
 def fall(tables: list[pl.DataFrame], seed: int, group: list[str]) -> Values:
-    """Return the fall of each word's mean cosine, (n_words, 1), given tables of the trained and the fixed variant."""
+    """Return each word's decrease in mean cosine, (n_words, 1), from tables of the trained and the fixed variant."""
     trained, fixed = (mean_cosines(table.filter(seed=seed), group) for table in tables)
     return (fixed - trained)[:, None]
 

@@ -24,9 +24,9 @@ class Job:
 
     Attributes
     ----------
-    inputs : name -> files; `sources` are the package's source files that can change the results
+    inputs : name -> files; `sources` are the source files of the package that can change the results
     options : the options of the command, quoted for the shell
-    content : other data that the results depend on
+    content : other data on which the results depend
     """
 
     inputs: Mapping[str, list[str]]
@@ -36,7 +36,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Wildcards:
-    """The wildcards of a job; wildcards that its rule does not have are empty."""
+    """The wildcards of a job; wildcards that the rule does not have are empty."""
 
     dataset: str = ""
     protocol: str = ""
@@ -57,9 +57,9 @@ class Wildcards:
 
 
 def options(*given: str, **values: Any) -> str:
-    """Return options of a command as text: `given`, which are text already, followed by one option per value.
+    """Return the options of a command as text: `given`, which is already text, followed by one option per value.
 
-    True gives an option without a value; None, False, "" and an empty list give no option.
+    True becomes an option without a value; None, False, "" and an empty list are left out.
 
     >>> print(options("--threads 2", variants=["a", "b"], no_refit=True, seed=1, grid={"x": [1]}, features=None))
     --threads 2 --variants a b --no-refit --seed 1 --grid '{"x": [1]}'
@@ -111,7 +111,7 @@ def model_file(task: Task, variant: str, seed: int, name: str) -> str:
 
 
 def model_files(plan: Plan, *names: str, tasks: Iterable[Task] | None = None) -> list[str]:
-    """Return files of the models of all variants and seeds, at the given tasks or at all."""
+    """Return files of the models of all variants and seeds, for the given tasks or for all tasks."""
     return [
         model_file(task, variant, seed, name)
         for task in (plan.tasks if tasks is None else tasks)
@@ -129,7 +129,7 @@ def split_files(task: Task, seeds: Iterable[int], names: Iterable[str]) -> list[
 
 
 def decisions_made(plan: Plan, tasks: Iterable[Task]) -> list[str]:
-    """Return the files of the label sets that decisions choose at some tasks."""
+    """Return the files of the label sets that decisions choose for some tasks."""
     return [
         model_file(task, variant, seed, "decisions.parquet")
         for task in tasks
@@ -145,7 +145,7 @@ def siblings_files(plan: Plan, datasets: Iterable[str]) -> dict[str, str]:
 
 
 def sweep_files(plan: Plan, suffix: str) -> list[str]:
-    """Return the files of all sweeps: those ending in `.parquet` list the models, in `-ranks.parquet` the ranks."""
+    """Return the files of all sweeps: with suffix `.parquet` the lists of models, with `-ranks.parquet` the ranks."""
     return [
         model_file(task, variant, seed, f"sweep/{parameter}{suffix}")
         for task in plan.tasks
@@ -156,7 +156,7 @@ def sweep_files(plan: Plan, suffix: str) -> list[str]:
 
 
 def needs_read(plan: Plan, variants: Iterable[str], task: Task) -> set[str]:
-    """Return the keys of the needs that jobs of some variants read at a task.
+    """Return the keys of the needs that jobs of some variants read for a task.
 
     An oracle also reads the image features, if the task has any: the label probabilities can depend on them.
     """
@@ -175,6 +175,6 @@ def need_files(plan: Plan, keys: Iterable[str], task: Task, split: str = "") -> 
 
 
 def need_options(plan: Plan, keys: Iterable[str], task: Task) -> str:
-    """Return the options for these needs; each names the first file of its need."""
+    """Return the options for these needs; each option names the first file of its need."""
     data, read = plan.data_of(task), set(keys)
     return " ".join(f"{need.option} {need.files(data, '')[0]}" for need in FILE_NEEDS if need.key in read)

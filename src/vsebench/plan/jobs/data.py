@@ -12,7 +12,7 @@ from vsebench.plan.jobs.base import Job, Wildcards, as_json, features_provided, 
 from vsebench.plan.plan import Plan, source_datasets
 from vsebench.protocols.base import load_protocol, module_of_protocol, source_of
 
-MADE_FEATURES = "data/features"  # results of the stage `features`, in a folder per data set
+MADE_FEATURES = "data/features"  # results of the stage `features`, in one folder per data set
 
 
 def about(plan: Plan, at: Wildcards) -> Job:
@@ -24,7 +24,7 @@ def about(plan: Plan, at: Wildcards) -> Job:
 
 
 def download(plan: Plan, at: Wildcards) -> Job:
-    """Download the files of a data set, or of a source of siblings or word vectors, but no user's own files."""
+    """Download the files of a data set, or of a source of siblings or word vectors, but not the user's own files."""
     if at.kind == "raw":
         own = list(plan.datasets[at.name].own_files.values())
         return Job({"own": own}, options(name=at.name, definition=download_definition(plan, at.name)))
@@ -37,7 +37,7 @@ def download(plan: Plan, at: Wildcards) -> Job:
 
 
 def download_definition(plan: Plan, dataset: str) -> dict[str, Any]:
-    """Return the keys of a data set's file that its download depends on."""
+    """Return the keys of a data set's file on which its download depends."""
     config = plan.datasets[dataset]
     adapter = load_adapter(config.adapter, dataset)
     reads_options = config.adapter == "table" or hasattr(adapter, "alternatives") or hasattr(adapter, "fetch")
@@ -46,7 +46,7 @@ def download_definition(plan: Plan, dataset: str) -> dict[str, Any]:
 
 
 def network_features(plan: Plan, at: Wildcards) -> Job:
-    """Compute features of downloaded images or of the user's own; the inputs are provenance.json or the own files."""
+    """Compute features of downloaded images or of the user's own; the inputs are provenance.json or these files."""
     dataset, raw = plan.datasets[at.dataset], f"data/raw/{at.dataset}"
     assert dataset.network is not None
     values = dataset.network.model_dump()
@@ -71,7 +71,7 @@ def prepare(plan: Plan, at: Wildcards) -> Job:
 
 
 def prepared(plan: Plan, dataset: str) -> DatasetConfig:
-    """Return a data set as the stage `prepare` reads it: with files in place of a network that makes the features."""
+    """Return a data set as the stage `prepare` reads it: with files instead of the network that makes the features."""
     config = plan.datasets[dataset]
     return config if config.network is None else config.with_features_in(f"{MADE_FEATURES}/{dataset}")
 
@@ -85,7 +85,7 @@ def processed_files(plan: Plan, dataset: str) -> list[str]:
 
 
 def siblings(plan: Plan, at: Wildcards) -> Job:
-    """Find which labels of a data set are siblings, by a downloaded table of parents or the user's own."""
+    """Find which labels of a data set are siblings, using a table of parents, downloaded or the user's own."""
     name, config = plan.datasets[at.dataset].siblings, plan.siblings[at.dataset]
     raw = f"data/siblings/{name}"
     own = config.options.get("parents")
@@ -107,7 +107,7 @@ def word_vectors(plan: Plan, at: Wildcards) -> Job:
 
 
 def join(plan: Plan, at: Wildcards) -> Job:
-    """Join two data sets for a protocol that trains on another data set than it tests on."""
+    """Join two data sets for a protocol that trains on one data set and tests on another."""
     tested, trained = (f"data/processed/{name}" for name in [at.dataset, *source_datasets([at.protocol])])
     names = ("pairs.parquet", "images.parquet", "labels.parquet", "word_vectors.npz")
     files = [f"{folder}/{name}" for folder in (tested, trained) for name in names]
@@ -117,7 +117,7 @@ def join(plan: Plan, at: Wildcards) -> Job:
 
 
 def joined_tasks(plan: Plan) -> list[Task]:
-    """Return the tasks that train on another data set than they test on."""
+    """Return the tasks that train on one data set and test on another."""
     return [task for task in plan.tasks if source_of(task.protocol)]
 
 
@@ -136,7 +136,7 @@ def joined_features(plan: Plan, task: Task) -> list[str]:
 
 
 def split(plan: Plan, at: Wildcards) -> Job:
-    """Split a data set under a protocol, which reads word vectors if it draws unseen labels."""
+    """Split a data set under a protocol; one that draws unseen labels reads word vectors."""
     folder = plan.processed(at.task)
     protocol = module_of_protocol(at.protocol).__name__.removeprefix("vsebench.")
     word_vectors_read = [f"{folder}/word_vectors.npz"] if load_protocol(at.protocol).unseen else []

@@ -36,14 +36,14 @@ from vsebench.protocols.base import load_protocol
 
 
 def compile_kernels(plan: Plan, at: Wildcards) -> Job:
-    """Compile the kernels that a variant is trained with."""
+    """Compile the kernels that train a variant."""
     settings = as_json(compiled_settings(plan, at.variant))
     modules = sources(*method_modules(plan, [at.variant]))
     return Job({"sources": modules}, options(module=plan.methods[at.variant].method, settings=settings))
 
 
 def fit(plan: Plan, at: Wildcards) -> Job:
-    """Fit a model with settings that are chosen on the validation labels, or that another seed has chosen."""
+    """Fit a model with settings that are chosen on the validation labels, or that another seed's fit has chosen."""
     seed = seed_of_settings(plan, at.variant, at.task, at.case.seed)
     chosen = [] if seed == at.case.seed else [model_file(at.task, at.variant, seed, "run.json")]
     grid = grid_of(plan, at.variant)
@@ -74,7 +74,7 @@ def sweep(plan: Plan, at: Wildcards) -> Job:
 def fit_inputs(plan: Plan, at: Wildcards, stage: str) -> dict[str, list[str]]:
     """Return the inputs of a fit besides the split.
 
-    The sources are those of the stage, of the method, and of the metric that settings are chosen by.
+    The sources include those of the stage, of the method, and of the metric that chooses settings.
     """
     chosen_by = [metric_module(validation_metric(plan, at.task))] if plan.is_validated(at.variant) else []
     needs = needs_read(plan, [at.variant], at.task)
@@ -123,7 +123,7 @@ def members(plan: Plan, at: Wildcards) -> list[str]:
 def rank(plan: Plan, at: Wildcards) -> Job:
     """Rank the held-out labels by a model's scores; where test images are new, also rank the images for each label.
 
-    Images without a training label are ranked by frequency if the variant's method knows images by labels alone.
+    For images without a training label, labels are ranked by frequency if the method knows images by labels alone.
     """
     needs, protocol = features_read(plan, at), load_protocol(at.protocol)
     inputs = {
@@ -142,7 +142,7 @@ def rank(plan: Plan, at: Wildcards) -> Job:
 
 
 def features_read(plan: Plan, at: Wildcards) -> set[str]:
-    """Return the key of image features as a set; empty if the variant's model reads none."""
+    """Return the key of image features as a set, which is empty if the variant's model reads no features."""
     return {FEATURES.key} & needs_read(plan, [at.variant], at.task)
 
 

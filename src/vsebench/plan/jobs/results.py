@@ -63,7 +63,7 @@ def measure(plan: Plan, at: Wildcards) -> Job:
 
 
 def not_compared(plan: Plan, task: Task) -> list[Entry]:
-    """Return the oracles of a task, which are not compared with other methods: variants with and without decisions."""
+    """Return the oracles of a task, with and without decisions; they are not compared with other methods."""
     oracles = plan.oracles(task)
     decided = [
         entry
@@ -74,7 +74,7 @@ def not_compared(plan: Plan, task: Task) -> list[Entry]:
 
 
 def measure_sweeps(plan: Plan, at: Wildcards) -> Job:
-    """Compute the metrics of all sweeps, except metrics that depend on more than the ranks of an image's labels."""
+    """Compute the metrics of all sweeps, except those that need more than the ranks of an image's labels."""
     metrics = [name for name in plan.config.metrics if isinstance(load_metric(name), RankMetric)]
     inputs = {
         "sources": sources("stages.measure_sweeps", *map(metric_module, plan.config.metrics)),
@@ -91,7 +91,7 @@ def time_methods(plan: Plan, at: Wildcards) -> Job:
     records = [model_file(at.task, variant, seed, "run.json") for seed in seeds for variant in variants]
     inputs = {
         "sources": sources("stages.time"),
-        "needs": need_files(plan, needs - {TEST_LABELS.key}, at.task),  # which are part of the split
+        "needs": need_files(plan, needs - {TEST_LABELS.key}, at.task),  # test labels are part of the split
         "methods": sources(*method_modules(plan, variants)),
         "records": records,
         "split": split_files(at.task, seeds, FILES),
@@ -108,7 +108,7 @@ def time_methods(plan: Plan, at: Wildcards) -> Job:
 
 
 def scale(plan: Plan, at: Wildcards) -> Job:
-    """Measure how time grows with the size of simulated data, for all variants that can be measured there."""
+    """Measure how time grows with the size of simulated data, for all variants that can be measured on it."""
     variants, scaling = scaled_variants(plan), plan.config.scaling
     assert scaling is not None
     inputs = {
@@ -180,7 +180,7 @@ def parts(plan: Plan) -> dict[str, list[str]]:
 
 
 def test_claims(plan: Plan, at: Wildcards) -> Job:
-    """Test the papers' claims on the ranks and decisions of all models and on the files that single claims read."""
+    """Test the papers' claims on the ranks and decisions of all models and on the files that some claims read."""
     read = claims_read(plan.papers)
     swept, scaled = bool(sweep_files(plan, "")), plan.config.scaling is not None
     related = siblings_files(plan, plan.siblings if "lists" in read else [])
@@ -235,6 +235,6 @@ def drawn(plan: Plan, base: type[kinds.Kind], instance: kinds.Instance) -> Job:
 
 
 def pictures(plan: Plan) -> dict[str, dict[str, Any]]:
-    """Return the source of the pictures of each data set that names one."""
+    """Return the source of pictures for each data set that names one."""
     shown = {name: dataset.shown_pictures for name, dataset in plan.datasets.items()}
     return {name: source.model_dump() for name, source in shown.items() if source is not None}

@@ -7,7 +7,7 @@ from vsebench.rendering.results import Results, best_sentence, leading_metric
 
 
 class Accuracy(FigureKind):
-    """One panel per metric, one dot with an interval per method, each oracle as a line."""
+    """One panel per metric, with a dot and an interval for each method, and a line for each oracle."""
 
     needs = ("summary", "datasets")
     made_for = "task"
@@ -31,7 +31,7 @@ class Accuracy(FigureKind):
     def caption(self, results: Results) -> str:
         return (
             f"{results.task_title(Task.of(self.task))}. Means with 95 % intervals over {results.units}; "
-            "an image's labels that a method was trained on are excluded from the candidates, and ties count against "
+            "labels of an image that a method was trained on are not candidates for it, and ties count against "
             "the method. Filled: the best method, or not significantly different from it."
         )
 
@@ -42,7 +42,7 @@ class Accuracy(FigureKind):
 
 
 class Overview(FigureKind):
-    """One panel per task, one dot with an interval per method, each oracle as a line."""
+    """One panel per task, with a dot and an interval for each method, and a line for each oracle."""
 
     needs = ("summary", "datasets")
     made_for = "run"
@@ -69,7 +69,7 @@ class Overview(FigureKind):
     def caption(self, results: Results) -> str:
         metric = metric_title(few_metrics(results.outline.metrics)[0])
         return (
-            f"{metric} of every method on every data set (where it is the same for all methods, the next metric that "
+            f"{metric} of every method on every data set (if it is the same for all methods, the next metric that "
             f"differs), with 95 % intervals over {results.units}. "
             "Filled: the best method, or not significantly different from it."
         )

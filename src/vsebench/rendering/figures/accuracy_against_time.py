@@ -13,7 +13,7 @@ Point = tuple[float, float]  # seconds and metric
 
 
 class AccuracyAgainstTime(FigureKind):
-    """One panel per task, one dot per method; a line joins the methods on the front."""
+    """One panel per task, one dot per method; a line joins the methods on the Pareto front."""
 
     needs = ("summary", "timing", "settings", "datasets")
     made_for = "run"
@@ -48,7 +48,7 @@ class AccuracyAgainstTime(FigureKind):
     def caption(self, results: Results) -> str:
         metric = metric_title(few_metrics(results.outline.metrics)[0])
         return (
-            f"{metric} (where it is the same for all methods, the next metric that differs) against the seconds of "
+            f"{metric} (if it is the same for all methods, the next metric that differs) against the seconds of "
             "training on one core with the chosen settings. The line joins the methods that no other method beats in "
             "both respects. Methods that were not timed are not shown."
         )

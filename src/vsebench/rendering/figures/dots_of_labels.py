@@ -11,11 +11,11 @@ from vsebench.rendering.results import Results, at
 
 
 class F1OfLabels(FigureKind):
-    """One panel per task with a line of dots per label, one dot per method."""
+    """One panel per task, with a row of dots for each label and one dot per method."""
 
     needs = ("label_scores", "datasets")
 
-    entries: list[str] = Field(min_length=1)  # each a "method/decision", with different methods
+    entries: list[str] = Field(min_length=1)  # each one a "method/decision"; all methods differ
     most_frequent: int = Field(default=10, ge=1)  # number of labels
 
     @model_validator(mode="after")
@@ -82,12 +82,12 @@ class F1OfLabels(FigureKind):
 
 
 class ThresholdsAndDifficulty(FigureKind):
-    """One panel per task: the correlation for each label, mean over seeds, in ascending order."""
+    """One panel per task: the correlation for each label, averaged over seeds, in ascending order."""
 
     needs = ("thresholds_and_difficulty", "datasets")
 
     entry: str  # a "method/decision"
-    references: list[str] = Field(min_length=1)  # methods whose scores are log odds; a task uses the first that it has
+    references: list[str] = Field(min_length=1)  # methods whose scores are log odds; a task uses the first it has
 
     def variants_read(self) -> list[str]:
         return [self.entry, *self.references]
@@ -123,7 +123,7 @@ class ThresholdsAndDifficulty(FigureKind):
             "Spearman correlation between the thresholds predicted for the images of a label and the images' "
             "difficulty; one dot per label with ten test images or more, mean over seeds. The difficulty is 1 minus "
             f"the probability of the label according to {' or '.join(references) or 'a method that this run lacks'}. "
-            "The level of an image's scores is free, and so are these thresholds; the claim is judged on forms that "
+            "An image's scores, and these thresholds, have no fixed level; the claim is judged on forms that "
             "do not depend on it. The paper shows images in the order of their thresholds instead."
         )
 

@@ -11,10 +11,10 @@ from vsebench.rendering.kinds import Axes, Figure, FigureKind
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results
 
-PAGE = 8.4  # maximum height of the figure in inches, for a page with a caption
-EDGE = 0.45  # inches below a panel, for its axis, and at the bottom, for the legend
-LINE = 0.06  # maximum distance in inches of two tests of a claim
-GAP = 0.19  # inches around a claim's tests, for two lines of text
+PAGE = 8.4  # maximum height of the figure in inches, on a page with a caption
+EDGE = 0.45  # space in inches below a panel for its axis, and at the bottom for the legend
+LINE = 0.06  # maximum distance between two tests of a claim, in inches
+GAP = 0.19  # space around a claim's tests in inches, for two lines of text
 COLOURS = {HOLDS: "#18733a", FAILS: "#b3261e", UNDECIDED: "#6b7280"}
 SIMULATED: dict[str, Any] = {"marker": "o", "markersize": 3.5, "markerfacecolor": "white", "markeredgewidth": 0.7}
 # The panels: prefix of `effect_is`, title of the axis, position of no effect, and scale of the axis.
@@ -25,7 +25,7 @@ PANELS = (
 
 
 class EffectsOfClaims(FigureKind):
-    """A panel of differences and a panel of ratios, with one effect per claim of a paper and kind of data."""
+    """A panel of differences and a panel of ratios, with one effect per claim and kind of data of a paper."""
 
     needs = ("claims", "datasets")
     section = None
@@ -70,7 +70,7 @@ class EffectsOfClaims(FigureKind):
         return (
             f"Effects of the claims of the {paper_title(results, self.of)}, with 95 % intervals: the mean over data "
             "sets and protocols, one line per claim and kind of data. If a claim has several rivals or metrics, the "
-            "weakest effect is shown. Right of the vertical line, the effect has the claimed direction. A claim of "
+            "weakest effect is shown. Right of the vertical line, an effect has the claimed direction. A claim of "
             "equality holds near the line, a claim of a minimum size only beyond that size. Intervals are cut at the "
             "edge of the panel. Claims without a verdict are not shown."
         )
@@ -96,7 +96,7 @@ def judged_tests_of_panel(results: Results, paper: str, prefix: str) -> list[tup
 
 
 def fitting(n_claims: int, n_tests: int, inches: float) -> tuple[float, float]:
-    """Return the distance of two tests and the gap around a claim's tests, such that all claims fit into `inches`.
+    """Return the distance between two tests and the gap around a claim's tests such that all claims fit into `inches`.
 
     >>> [round(inches, 3) for inches in fitting(10, 20, 8.4)], [round(inches, 3) for inches in fitting(20, 400, 8.4)]
     ([0.06, 0.19], [0.012, 0.19])

@@ -7,11 +7,11 @@ from vsebench.rendering.kinds import Axes, Figure, FigureKind
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results, at
 
-SHOWN = 8  # labels per task, at most the number of colours
+SHOWN = 8  # number of labels per task, at most the number of colours
 
 
 class MapOfVectors(FigureKind):
-    """One panel per task on real data and method."""
+    """One panel per method and task on real data."""
 
     needs = ("map_of_vectors", "datasets")
 
@@ -38,7 +38,7 @@ class MapOfVectors(FigureKind):
         return (
             "Test images (dots) and labels (names) in the plane of the images' first two principal components, all "
             f"vectors scaled to length 1, first seed. Shown are the {SHOWN} labels with the most test images that "
-            "share few images with each other, and the images with exactly one of these labels. The paper uses t-SNE "
+            "share few images with one another, and the images with exactly one of these labels. The paper uses t-SNE "
             "instead."
         )
 
@@ -65,7 +65,7 @@ def draw(axis: Axes, vectors: pl.DataFrame) -> None:
 
 
 def rarely_shared_labels(label_sets: list[list[str]], number: int) -> list[str]:
-    """Return labels by decreasing number of images, without those that share half their images with previous ones."""
+    """Return labels by decreasing number of images, except those that share half of their images with earlier ones."""
     images: dict[str, set[int]] = {}
     for image, labels in enumerate(label_sets):
         for label in labels:

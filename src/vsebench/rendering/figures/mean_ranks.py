@@ -3,7 +3,7 @@
 Source: Demsar, "Statistical Comparisons of Classifiers over Multiple Data Sets", JMLR 7, 2006: two methods differ if
 their mean ranks over N data sets differ by more than CD = q sqrt(k (k + 1) / (6 N)), where q is the upper 5 % point of
 the studentized range of k groups, with infinite degrees of freedom, divided by sqrt(2). Seeds and protocols of one data
-set share its images, so they are no replicates: a metric is averaged over seeds, and ranks over protocols.
+set share its images, so they are not independent replicates: a metric is averaged over seeds, and ranks over protocols.
 """
 
 from collections.abc import Collection, Mapping
@@ -69,12 +69,12 @@ class Ranking:
 
     methods: list[str]
     ranks: list[float]
-    datasets: list[str]  # that the ranks are means over
+    datasets: list[str]  # the data sets over which the ranks are means
 
     @cached_property
     def critical_difference(self) -> float:
         """The difference of mean ranks above which two methods differ."""
-        from scipy.stats import studentized_range  # slow to import
+        from scipy.stats import studentized_range  # imported here because it is slow to import
 
         k = len(self.methods)
         q = float(studentized_range.ppf(1 - ALPHA, k, inf)) / sqrt(2)
@@ -82,7 +82,7 @@ class Ranking:
 
     @property
     def groups(self) -> list[tuple[int, int]]:
-        """The longest sequences (first, last) of methods that do not differ, of two methods or more."""
+        """The longest sequences (first, last) of two or more methods that do not differ."""
         groups: list[tuple[int, int]] = []
         for first, rank in enumerate(self.ranks):
             last = max(n for n, worse in enumerate(self.ranks) if worse - rank <= self.critical_difference)
@@ -92,10 +92,11 @@ class Ranking:
 
 
 def common_methods(methods_of: Mapping[Task, Collection[str]]) -> tuple[frozenset[str], list[Task]] | None:
-    """Return the methods to rank and the tasks that have all of them; None without two methods on two data sets.
+    """Return the methods to rank and the tasks that have all of them; None if there are fewer than two methods or two
+    data sets.
 
-    If tasks have different methods (such as those with image features), these are the methods and data sets with the
-    most results in common.
+    If tasks have different methods (such as those with image features), the methods and data sets with the most results
+    in common are chosen.
     """
     method_sets = {task: frozenset(methods) for task, methods in methods_of.items()}
     choices = [
@@ -110,7 +111,7 @@ def common_methods(methods_of: Mapping[Task, Collection[str]]) -> tuple[frozense
 def mean_ranks(metrics: pl.DataFrame, metric: str, methods: Collection[str]) -> Ranking:
     """Rank `methods` by one metric on each task of `common_methods`; ties share their mean rank.
 
-    `metrics` is the gathered table of metrics.
+    `metrics` is the table of metrics of the whole run.
     """
     rows = metrics.filter(pl.col("metric") == metric, pl.col("method").is_in(list(methods)))
     by_task = rows.group_by(*TASK, maintain_order=True).agg(pl.col("method").unique())
@@ -145,7 +146,7 @@ def ranked_by(results: Results) -> str:
 
 
 def draw_diagram(axis: Axes, ranking: Ranking, titles: list[str]) -> None:
-    """Draw axis, bars and names, with the better half of the methods on the left."""
+    """Draw the axis, the bars and the names, with the better half of the methods on the left."""
     k, bars = len(titles), len(ranking.groups)
     half, width = -(-k // 2), k - 1
     axis.set_axis_off()

@@ -1,4 +1,4 @@
-"""Peak memory of training, and a metric against single settings of one method."""
+"""The peak memory of training, and a metric as single settings of one method vary."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -19,14 +19,15 @@ MEMORY = "peak memory (MiB)"
 
 
 class SettingAxis(Strict):
-    """The axis of one setting."""
+    """The axis for one setting."""
 
     title: str
-    scale: Literal["linear", "log2", "symlog"] = "linear"  # symlog: starts at 0, linear up to 0.01
+    scale: Literal["linear", "log2", "symlog"] = "linear"  # symlog: linear from 0 to 0.01, then logarithmic
 
 
 class MemoryAndSettings(FigureKind):
-    """One row of panels per task with the method: memory of all methods, and the metric against each varied setting.
+    """One row of panels per task with the method: the memory of all methods, and the metric against each varied
+    setting.
 
     If there are too many tasks for a page, they share one row of panels.
     """
@@ -49,12 +50,12 @@ class MemoryAndSettings(FigureKind):
 
     def caption(self, results: Results) -> str:
         if not self._varied(self._sweeps(results)):
-            return "Peak memory of a training process, median over repeats. This run varies none of the settings."
+            return "Peak memory of a training process, median over repeats. This run varies no setting."
         return (
             f"Peak memory of a training process, median over repeats. {metric_title(self.metric)} on the test "
             f"labels against single settings of {results.method_title(self.method)}, where the run varies them: the "
-            "other settings as chosen, or tuned again for each value if the run tunes; mean over seeds, with a band "
-            "from the lowest to the highest seed. White markers: with a seed or more, a limit stopped the training at "
+            "other settings as chosen, or tuned again for each value if the run tunes; mean over seeds, and a band "
+            "from the lowest to the highest seed. White markers: for at least one seed, a limit stopped training at "
             "this value."
         )
 
@@ -86,14 +87,14 @@ class MemoryAndSettings(FigureKind):
             axes[0].set_title(drawing.panel_title(results, task))
             for axis, setting in zip(axes[1:], varied, strict=True):
                 values = at(sweeps, task).filter(parameter=setting)
-                axis.set_visible(not values.is_empty())  # a setting may be varied on some of the tasks only
+                axis.set_visible(not values.is_empty())  # a setting may be varied on only some of the tasks
                 self._draw_setting(axis, results, values)
                 self._label(axis, setting)
         grid[-1][0].set_xlabel(MEMORY)
         return figure
 
     def _in_one_row(self, results: Results, tasks: Sequence[Task], timing: pl.DataFrame) -> Figure:
-        """Draw each task with its own marker, and the metric as a share of its best mean."""
+        """Draw each task with its own marker, with the metric as a share of its best mean."""
         from matplotlib.figure import Figure
         from matplotlib.lines import Line2D
 

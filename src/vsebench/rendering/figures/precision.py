@@ -1,4 +1,4 @@
-"""Lines of precision or recall: at cut-offs, over all pairs of an image and a label, and by frequency of the labels."""
+"""Lines of precision or recall: at cut-offs, over all pairs of an image and a label, and by label frequency."""
 
 import polars as pl
 from pydantic import Field
@@ -45,7 +45,7 @@ class PrecisionAtCutoffs(FigureKind):
         return (
             "Precision and sibling precision of the first k labels on the test images, against k: mean over seeds, "
             "with a band from the lowest to the highest seed. Sibling precision also counts siblings of an image's "
-            "labels as correct. It is shown where the data set has a table of siblings."
+            "labels as correct. It is shown if the data set has a table of siblings."
         )
 
     def alternative(self, results: Results) -> str:
@@ -79,7 +79,7 @@ class PooledPrecision(FigureKind):
     def caption(self, results: Results) -> str:
         shown = results.analysis("pooled_precision").filter(pl.col("method").is_in(self.methods))
         return (
-            "Precision against recall over all pairs of a test image and a label, mean over seeds with a band from the "
+            "Precision against recall over all pairs of a test image and a label, mean over seeds, and a band from the "
             "lowest to the highest. Left: raw scores are compared across images, as in the paper, although a ranking "
             "loss does not determine the level of an image's scores. Right: the log of the sum of their exponentials "
             f"is subtracted from each image's scores. {self.averages(results, shown)}"
@@ -135,7 +135,7 @@ class LabelsByFrequency(FigureKind):
     def caption(self, results: Results) -> str:
         return (
             "Recall of labels in five groups of equal size, the most frequent on the left. A label's recall is the "
-            "share of its held-out occurrences where it is among the image's first labels; each point is the mean over "
+            "share of its held-out occurrences that are among the image's first labels; each point is the mean over "
             "the labels of a group. Mean over seeds, with a band from the lowest to the highest seed."
         )
 
@@ -147,7 +147,7 @@ class LabelsByFrequency(FigureKind):
             means = rarest.group_by("method").agg(pl.col("value").mean())
             best, value = means.sort("value", "method", descending=[True, False]).row(0)
             title = results.method_title(best)
-            text += f" {results.task_title(task)}: the largest on the rarest labels is {value:.4f}, of {title}."
+            text += f" {results.task_title(task)}: the largest recall on the rarest labels is {value:.4f}, by {title}."
         return text
 
 

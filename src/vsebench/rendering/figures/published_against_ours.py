@@ -10,7 +10,7 @@ UNITS = {"1": "metric", "seconds": "seconds (log)"}
 
 
 class PublishedAgainstOurs(FigureKind):
-    """Dots on the diagonal are numbers of ours that equal the published numbers."""
+    """Dots on the diagonal: our number equals the published number."""
 
     needs = ("comparison", "datasets")
     made_for = "run"

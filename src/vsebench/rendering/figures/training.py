@@ -14,7 +14,7 @@ from vsebench.rendering.timing import epoch_cell
 
 
 def validated_epochs(history: pl.DataFrame) -> pl.DataFrame:
-    """Return the validated epochs that every seed reached, with the training seconds up to each (mean over seeds).
+    """Return the validated epochs that every seed reached, with the mean training seconds up to each epoch.
 
     After the first seed has stopped, a mean would cover only the seeds that trained longer.
 
@@ -46,7 +46,7 @@ def sampled_epochs(history: pl.DataFrame) -> pl.DataFrame:
 
 
 def validation_metric(results: Results, task: Task) -> str:
-    """Return the title of the metric by which the epochs were chosen."""
+    """Return the title of the metric that chose the epochs."""
     names = {
         entry["validation_metric"]
         for entry in results.settings
@@ -56,7 +56,7 @@ def validation_metric(results: Results, task: Task) -> str:
 
 
 class Convergence(FigureKind):
-    """Two panels with one line per method that is trained by epochs."""
+    """Two panels, with one line for each method that is trained by epochs."""
 
     needs = ("history", "settings", "datasets")
     made_for = "task"
@@ -88,7 +88,7 @@ class Convergence(FigureKind):
     def caption(self, results: Results) -> str:
         return (
             f"{results.task_title(Task.of(self.task))}. Validation metric during tuning, against epochs and "
-            "against seconds of training (without validation): mean over seeds up to the epoch that every seed "
+            "against seconds of training (without validation): mean over seeds up to the last epoch that every seed "
             "reached, with a band from the lowest to the highest seed."
         )
 
@@ -139,7 +139,7 @@ class ValidationAgainstTime(FigureKind):
     def caption(self, results: Results) -> str:
         return (
             "Validation metric against seconds of training (without validation), with each method's chosen settings: "
-            "mean over seeds up to the epoch that every seed reached, with a band from the lowest to the highest seed."
+            "mean over seeds up to the last epoch that all seeds reached; a band from the lowest to the highest seed."
         )
 
     def alternative(self, results: Results) -> str:
@@ -147,7 +147,7 @@ class ValidationAgainstTime(FigureKind):
 
 
 class TrainingTime(FigureKind):
-    """One panel per task, one dot with its range per method."""
+    """One panel per task, with a dot and a range for each method."""
 
     needs = ("timing", "datasets")
     made_for = "run"
@@ -218,7 +218,7 @@ class Trials(FigureKind):
         figure, axes = drawing.panels(len(tasks), width, 1.8)
         for axis, task in zip(axes, tasks, strict=True):
             drawing.draw_lines(axis, results, at(history, task), "epoch", "trials_per_step")
-            drawing.logarithmic(axis.yaxis)  # a step examines between one label and all labels
+            drawing.logarithmic(axis.yaxis)  # a step examines from one label to all labels
             axis.set_title(drawing.panel_title(results, task))
         drawing.label_edges(axes, "epoch", "trials per step (log)")
         drawing.legend_of_lines(figure, results, results.methods_of(history), results.tasks_of(history))
@@ -226,7 +226,7 @@ class Trials(FigureKind):
 
     def caption(self, results: Results) -> str:
         return (
-            "Number of labels that a training step examines until it finds its negative, against epochs: "
+            "Number of labels that a training step examines to find its negative, against epochs: "
             "mean over seeds, with a band from the lowest to the highest seed."
         )
 

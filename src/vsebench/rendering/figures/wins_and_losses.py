@@ -9,11 +9,11 @@ from vsebench.rendering.metrics import few_metrics, metric_title
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results, at, leading_metric
 
-WRITTEN = 20  # maximum number of methods for numbers in the squares; with more methods, the squares are too small
+WRITTEN = 20  # maximum number of methods for printing numbers in squares; with more, squares are too small
 
 
 class WinsAndLosses(FigureKind):
-    """A square per pair of methods: the share of comparisons that the method of the row wins."""
+    """A square for each pair of methods: the share of comparisons that the row's method wins."""
 
     needs = ("metrics", "summary", "datasets")
     made_for = "run"
@@ -56,7 +56,7 @@ class WinsAndLosses(FigureKind):
         metric = metric_title(few_metrics(results.outline.metrics)[0])
         return (
             f"How often the method of a row has a higher {metric} than the method of a column, over the data sets, "
-            f"protocols and seeds with both methods; a tie counts as half a win. Where {metric} is the same for all "
+            f"protocols and seeds with both methods; a tie counts as half a win. If {metric} is the same for all "
             "methods, the next metric that differs is compared. The method with the largest share of wins comes first. "
             "These are counts; for significance, see the tables."
         )
@@ -65,7 +65,7 @@ class WinsAndLosses(FigureKind):
         methods, wins, comparisons = count_wins(results)
         won, compared = wins[0].sum(), comparisons[0].sum()
         best = results.method_title(methods[0])
-        return f"How often each method beats each of the others. {best} wins {won:g} of {compared:g} comparisons."
+        return f"How often each method beats each other method. {best} wins {won:g} of {compared:g} comparisons."
 
 
 def count_wins(results: Results) -> tuple[list[str], np.ndarray[Any, Any], np.ndarray[Any, Any]]:

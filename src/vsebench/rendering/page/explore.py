@@ -20,12 +20,12 @@ def numbers(results: Results) -> dict[str, Any]:
         role, colour and marker of each method), `values` and `seconds`. An entry of `values` consists of task, metric,
         method, value, both ends of the 95 % interval, and 2 for the best method, 1 for a method that is not
         significantly different from the best, 0 otherwise. An entry of `seconds` consists of task, method and seconds
-        of training, and one of `marks` of task, method, the marks of its fits that ended at a limit, and these in
-        words. All name tasks, metrics and methods by their indices.
+        of training; an entry of `marks` consists of task, method, the marks of fits that ended at a limit, and their
+        meaning in words. Tasks, metrics and methods are given by their indices.
     """
     from matplotlib.colors import to_hex
 
-    from vsebench.rendering.style import looks  # imports Matplotlib
+    from vsebench.rendering.style import looks  # imported here because it loads Matplotlib
 
     look, metrics = looks(results), results.outline.metrics
     tasks, methods = results.tasks_of(results.summary), list(results.outline.variants)

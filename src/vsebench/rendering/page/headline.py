@@ -22,7 +22,7 @@ def headlines(results: Results) -> list[str]:
 
 
 def headline(results: Results, task: Task) -> Iterator[str]:
-    """Yield a sentence on the best method on a task, and one on the papers' methods if it is none of them.
+    """Yield a sentence on a task's best method, and one on the papers' methods if the best is not one of them.
 
     Yield nothing if no method is the best, for example if the run has only oracles. A method that is not
     significantly better than `random` is not called the best.
@@ -36,7 +36,7 @@ def headline(results: Results, task: Task) -> Iterator[str]:
     value = format_value(numbers_of[best]["value"], "score")
     if len(numbers_of) > 1 and not beats_random(accuracy, metric):
         random = results.method_title(RANDOM)
-        yield f"{results.task_title(task)}: no method is shown to beat {random} in {metric_title(metric)}."
+        yield f"{results.task_title(task)}: no method is significantly better than {random} in {metric_title(metric)}."
         return
     interval = " to ".join(format_value(numbers_of[best][end], "score") for end in ("ci_low", "ci_high"))
     equal = [results.method_title(method) for method, numbers in numbers_of.items() if near_best(numbers)]

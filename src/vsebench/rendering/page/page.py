@@ -34,7 +34,7 @@ from vsebench.rendering.page.pictures import find_pictures, ids_in
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Table, format_cell, format_interval, format_value, spans
 
-PAGE_REM = 58  # the width on the page of a figure that is 7 inches wide, over both columns of a paper
+PAGE_REM = 58  # width on the page of a 7 inch wide figure, as wide as both columns of a paper
 PAGE_INCHES = 7.0
 
 
@@ -64,7 +64,7 @@ def render(
     figures : folder with the figures
     papers : the papers with a section on the page
     folder : the folder of the page; links are relative to it
-    pictures : data set -> where the pictures of its images are
+    pictures : data set -> the location of the pictures of its images
     """
     drawn = with_content(instances_of_run(FigureKind, results.outline), results)
     described = [section for paper in papers if (section := describe_paper(paper, results)) is not None]
@@ -155,7 +155,7 @@ def notices(results: Results) -> Iterator[str]:
 
 
 def fits_at_limits(results: Results) -> Iterator[str]:
-    """Yield a line on the fits that a limit of epochs stopped, and one on solvers that stopped before the minimum."""
+    """Yield a line on fits that a limit on epochs stopped, and one on solvers that stopped before the minimum."""
     for unit in ("epochs", "iterations"):
         texts = []
         for (task, method), fits in results.fits.items():
@@ -166,7 +166,7 @@ def fits_at_limits(results: Results) -> Iterator[str]:
                 where = f"{results.task_title(task)}; seeds {seeds}; limit {limits or 'unknown'}"
                 texts.append(f"{results.method_title(method)} ({where})")
         if texts:
-            yield f"Stopped by a limit of {unit}, so more {unit} might change the results: {'; '.join(texts)}."
+            yield f"Stopped by a limit on {unit}; more {unit} might change the results: {'; '.join(texts)}."
 
 
 def describe_task(
@@ -177,7 +177,7 @@ def describe_task(
     def names(instances: Mapping[str, Instance]) -> list[str]:
         return [name for name, instance in instances.items() if instance.parameters.get("task") == str(task)]
 
-    # The table of all metrics is collapsed at first, if there is also a table of a few metrics.
+    # The table of all metrics is initially collapsed if there is also a table of a few metrics.
     folded = f"accuracy-{task.name}" if f"accuracy-few-{task.name}" in tables else None
     return {
         "id": task.name,
@@ -202,7 +202,7 @@ def drawing(results: Results, figures: Path, instance: Instance, folder: Path) -
     try:
         svg = path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise UserError(f"{path}: no such file; run the stage figure with {instance.name} first") from None
+        raise UserError(f"{path}: no such file; first run the stage figure with {instance.name}") from None
     size = re.search(r'<svg [^>]*?width="([0-9.]+)pt" height="([0-9.]+)pt"', svg[:2000])
     width, height = (float(size[1]), float(size[2])) if size else (72 * PAGE_INCHES, 36 * PAGE_INCHES)
     kind = make(FigureKind, instance.kind, instance.parameters, instance.name)

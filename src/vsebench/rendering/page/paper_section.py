@@ -27,18 +27,18 @@ class PaperSection:
     link: str | None
     tables: dict[str, Table]
     figures: dict[str, Instance]
-    left_out: list[str]  # tables and figures without content, such as "table 2"
+    left_out: list[str]  # names of tables and figures without content, such as "table 2"
     claims: Table | None  # the paper's claims with all cases
-    has_results: bool  # whether the run has a number for a printed number, or a test of a claim on data
+    has_results: bool  # whether the run recomputes a printed number, or tests a claim on data
 
 
 def tables_of(paper: Paper, outline: Outline | None = None) -> dict[str, Instance]:
-    """Return the tables that a paper's file defines, by their names; with an outline, those that apply to the run."""
+    """Return the tables in a paper's file by their names; with an outline, only those that apply to the run."""
     return instances_of_paper(TableKind, paper.path, paper.tables, outline)
 
 
 def figures_of(paper: Paper, outline: Outline | None = None) -> dict[str, Instance]:
-    """Return the figures that a paper's file defines, by their names; with an outline, those that apply to the run."""
+    """Return the figures in a paper's file by their names; with an outline, only those that apply to the run."""
     return instances_of_paper(FigureKind, paper.path, paper.figures, outline)
 
 
@@ -94,7 +94,7 @@ def describe_paper(paper: Paper, results: Results) -> PaperSection | None:
 
 
 def how_many_claims(results: Results, papers: Sequence[Paper]) -> str:
-    """Return how many of the papers' claims this run tests, and the commands that test others; empty without claims."""
+    """Return how many of the papers' claims this run tests, and the commands that test others; "" without claims."""
     tested, number = count_testable(results)
     if not number:
         return ""

@@ -10,13 +10,13 @@ from vsebench.core.errors import UserError
 from vsebench.formats.images.image_files import open_images
 from vsebench.rendering.table import Table, spans
 
-MOST = 240  # maximum number of pictures on a page, which have less than a megabyte together
-PIXELS = 96  # length of the longer side
+MOST = 240  # maximum number of pictures on a page; together they take less than 1 MB
+PIXELS = 96  # length of the longer side, in pixels
 
 
 @dataclass
 class FoundPictures:
-    """Pictures by data set and id, and notices about missing ones."""
+    """Pictures by data set and id, and notices about missing pictures."""
 
     pictures: dict[tuple[str, str], str] = field(default_factory=dict)
     notices: list[str] = field(default_factory=list)
@@ -28,7 +28,7 @@ def find_pictures(tables: Iterable[Table], sources: Mapping[str, Pictures]) -> F
     Parameters
     ----------
     tables : all tables of the page; a row names its data set in the column `dataset_name`
-    sources : data set -> where its pictures are
+    sources : data set -> the location of its pictures
     """
     names = [name for table in tables for name in names_in(table) if name[0] in sources]
     result = FoundPictures()
@@ -44,7 +44,7 @@ def find_pictures(tables: Iterable[Table], sources: Mapping[str, Pictures]) -> F
         number_of = {image: number for number, image in enumerate(files.ids)}
         numbers = sorted(number_of[image] for image in ids if image in number_of)
         if not numbers:
-            example = f"an image is called {ids[0]!r}, a picture {files.ids[0]!r}"
+            example = f"an image has the id {ids[0]!r}, a picture {files.ids[0]!r}"
             result.notices.append(f"{dataset}: no picture has the id of an image ({example}); see the key `pictures`.")
         for number, content in zip(numbers, files.contents(numbers), strict=True):
             address = None if isinstance(content, OSError) else thumbnail(content)

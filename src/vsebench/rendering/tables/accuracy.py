@@ -1,4 +1,4 @@
-"""Accuracy on one task: one row per method, and one column per metric of the run or for a few of them."""
+"""Accuracy on one task: one row per method, and one column per metric of the run, or per metric of a selection."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -19,15 +19,15 @@ FEW = 4  # metrics
 
 
 class Accuracy(TableKind):
-    """The methods on one task; oracles follow in rows set apart.
+    """The methods on one task; oracles follow in separate rows.
 
-    A run with many metrics has a second table with a few of them, whose columns fit next to each other.
+    A run with many metrics has a second table with a selection of metrics, which fits the page.
     """
 
     needs = ("summary", "datasets")
 
     task: str  # <dataset>/<protocol>
-    few: bool = False  # whether the table has a few metrics only
+    few: bool = False  # whether the table has only a few metrics
 
     @classmethod
     def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
@@ -61,7 +61,7 @@ class Accuracy(TableKind):
 
 
 def fewer_seeds(results: Results, accuracy: pl.DataFrame, seeds: int) -> str:
-    """Return which methods of a task have fewer seeds than others, in brackets; empty if all have the same."""
+    """Return, in brackets, which methods of a task have fewer seeds than others; empty if none has."""
     by_number: dict[int, list[str]] = {}
     for method, number in accuracy.select("method", "n_seeds").unique(maintain_order=True).iter_rows():
         if number < seeds:
@@ -81,8 +81,7 @@ def notes(results: Results, task: Task, accuracy: pl.DataFrame, metrics: Sequenc
         else "One seed, with 95 % intervals over images; these do not cover the variation between seeds.",
         f"Bold: best; †: not significantly different from the best (paired test over {over}, corrected over all "
         "pairs, p ≥ 0.05).",
-        "An image's labels that a method was trained on are excluded from the candidates. Ties count against the "
-        "method.",
+        "Labels of an image that a method was trained on are not candidates for it. Ties count against the method.",
         "Metrics with @N use the first N labels of the ranking, the others use all labels. In AUC@N, a label after the "
         "first N counts 0.5.",
     ]
@@ -95,10 +94,10 @@ def notes(results: Results, task: Task, accuracy: pl.DataFrame, metrics: Sequenc
     if unbeaten := [metric_title(metric) for metric in metrics if not beats_random(accuracy, metric)]:
         random = results.method_title(RANDOM)
         sentences.append(
-            f"No method is shown to beat {random} in {', '.join(unbeaten)}; there, bold is only the largest."
+            f"No method is significantly better than {random} in {', '.join(unbeaten)}; there, bold is the maximum."
         )
     if results.is_simulated(task.dataset):
-        sentences.insert(0, "The data is simulated.")
+        sentences.insert(0, "The data are simulated.")
     if remark := remark_on_occurrences(results, task):
         sentences.append(f"{remark[0].upper()}{remark[1:]}.")
     sentences += [
@@ -107,7 +106,7 @@ def notes(results: Results, task: Task, accuracy: pl.DataFrame, metrics: Sequenc
         if results.outline.variants[method].role == "external"
     ]
     sentences += [
-        f"{results.method_title(oracle)} is an oracle (uses test information); it is shown for reference only."
+        f"{results.method_title(oracle)} is an oracle (it uses test information), shown only for reference."
         for oracle in results.oracles_of(accuracy)
     ]
     return sentences + results.left_out_of(task)

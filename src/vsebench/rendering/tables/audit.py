@@ -14,10 +14,10 @@ CAPTIONS = {
     DEPENDS: "Printed numbers that contradict each other under a condition",
     CONTRADICTS: "Printed numbers that contradict each other",
 }
-FACT = "Fact: lines of a paper with the same number state one fact, which counts once."
+FACT = "Fact: rows of a paper with the same number state one fact, which counts once."
 NOTES = (
-    "Recomputed from other printed numbers. All of them are rounded, so a number contradicts the others only if it "
-    "does not follow from any values that round to them.",
+    "Recomputed from other printed numbers. All are rounded, so a number contradicts the others only if it "
+    "does not follow from any values that round to these.",
     "S: a table of the supplement; F: a figure.",
 )
 COLUMNS_OF_COUNTS = (
@@ -27,9 +27,7 @@ COLUMNS_OF_COUNTS = (
     Column(DEPENDS, "Depend", "count"),
     Column(CONTRADICTS, "Contradict", "count"),
 )
-NOTES_OF_COUNTS = (
-    "Agree: number of checks. Depend, contradict: number of facts, each of which several cells can state.",
-)
+NOTES_OF_COUNTS = ("Agree: number of checks. Depend, contradict: number of facts; several cells can state one fact.",)
 
 
 class Audit(TableKind):
@@ -94,12 +92,12 @@ def cell_in_words(name: str) -> str:
 
 
 def explanation(finding: Finding) -> str:
-    """Return how a number was recomputed, with the condition that its verdict depends on, if any."""
+    """Return how a number was recomputed, with the condition on which its verdict depends, if any."""
     return finding.explanation + (f". Contradicts only if {finding.condition}." if finding.condition else "")
 
 
 class AuditCounts(TableKind):
-    """One row per paper and check; a fact that several checks state counts at the first of them that contradicts."""
+    """One row per paper and check; a fact that several checks state counts for the first contradicting check."""
 
     needs = ("audit",)
     made_for = "run"

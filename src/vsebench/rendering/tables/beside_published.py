@@ -1,4 +1,4 @@
-"""A paper's table of accuracies with ours: below each printed row, on other data, or as improvements in percent."""
+"""A paper's table of accuracies with ours: below each printed row, on other data, or as percent improvements."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -29,7 +29,7 @@ NOTES_OF_SAME_DATA = (
 )
 PERCENT = "The paper prints percentages; they are shown as shares."
 NOTES_OF_OTHER_DATA = (
-    "Percent. The data sets of this run are not the paper's, so the numbers cannot be compared with the published "
+    "Percent. This run's data sets differ from the paper's, so the numbers cannot be compared with the published "
     "ones, but the order of the methods can.",
     "Here: mean over seeds with 95 % intervals over {units}. Bold: "
     "best of all methods of the run on that data set; †: not significantly different from the best.",
@@ -38,7 +38,7 @@ IMPROVE = "improve"  # the last part of the name of such a row in the CSV file
 
 
 class AccuracyBesidePublished(PrintedTable):
-    """Methods by metrics on each of the paper's data sets; our values only where data and protocol are the same."""
+    """Methods by metrics on each of the paper's data sets; ours are shown where data and protocol are the same."""
 
     needs = ("comparison",)
 
@@ -76,9 +76,9 @@ class AccuracyBesideOwnData(PrintedTable):
 
     needs = ("summary", "datasets", "settings")
 
-    # "method" or "method/decision" of the run that the paper lacks, shown below
+    # each a "method" or "method/decision" of the run that the paper does not have, to show below
     also: list[str] = Field(default_factory=list)
-    protocols: list[str] | None = Field(default=None, min_length=1)  # the protocols of the tasks shown; none: all tasks
+    protocols: list[str] | None = Field(default=None, min_length=1)  # protocols of the tasks to show; none: all tasks
     note: str = ""  # a remark on the printed numbers
 
     def table(self, results: Results) -> Table:
@@ -111,7 +111,7 @@ def has(results: Results, name: str) -> bool:
 
 
 def our_rows(results: Results, task: Task, methods: Sequence[str], metrics: Sequence[str]) -> Iterator[Row]:
-    """Yield the rows of one task in the order of `methods`, for those that were run on it."""
+    """Yield the rows of one task for those `methods` that were run on it, in their order."""
     accuracy, title = results.accuracy(task), results.task_title(task)
     for method in methods:
         by_metric = [pick(accuracy, metric, method) for metric in metrics]
@@ -122,7 +122,7 @@ def our_rows(results: Results, task: Task, methods: Sequence[str], metrics: Sequ
 
 
 class ImprovementBesidePublished(PrintedTable):
-    """One row per baseline that the paper prints an improvement over, then one per pair of our variants."""
+    """One row per baseline over which the paper prints an improvement, then one per pair of our variants."""
 
     needs = ("comparison",)
 
@@ -152,8 +152,8 @@ class ImprovementBesidePublished(PrintedTable):
                     rows.append(Row.of(group, title, "here", *values, group=group))
         rivals = dict.fromkeys(cell.row.split("/")[1] for cell in cells)
         notes = [
-            f"Percent, by the paper's formula: the value of {ours_title} divided by the baseline's, minus 1; printed "
-            f"for {', '.join(map(paper.row_title, rivals))}. Negative: it is worse than the baseline.",
+            f"Percent, by the paper's formula: {ours_title}'s value divided by the baseline's, minus 1; printed "
+            f"for {', '.join(map(paper.row_title, rivals))}. Negative: worse than the baseline.",
             "For the significance of the differences, see the tests of the claims.",
         ]
         return Table(columns, rows, self.caption(paper, "improvements, published and recomputed"), notes, fold=4)

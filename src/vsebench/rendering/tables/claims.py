@@ -1,4 +1,4 @@
-"""The papers' claims: one row per claim with its verdict, or all cases that a verdict counts."""
+"""The papers' claims: one row per claim with its verdict, or all cases on which a verdict is based."""
 
 from vsebench.core.tasks import Task
 from vsebench.rendering.claims import KINDS, Line, by_kind, claim_lines, paper_title
@@ -50,13 +50,13 @@ class Claims(TableKind):
         kinds = list(dict.fromkeys(line["effect_is"] for line in lines if line["effect_is"]))
         notes = (
             f"Effect: {'; '.join(kinds)}. Brackets: 95 % interval." if kinds else "No claim could be tested.",
-            "A line with a verdict shows the mean effect over data sets and protocols. If there are several rivals or "
-            "metrics, the claim must hold for all of them, and the line shows the weakest. The lines below it are the "
+            "A line with a verdict shows the mean effect over data sets and protocols. With several rivals or "
+            "metrics, the claim must hold for all of them, and the line shows the weakest. The lines below show the "
             "single cases.",
             "p: for the null hypothesis of no effect, or of the claim's bound. It is corrected for the number of "
-            "the paper's judged claims, separately on its own, other real and simulated data sets, and separately "
+            "the paper's judged claims, separately for its own, other real and simulated data sets, and separately "
             "for measured seconds and memory.",
-            "A verdict on simulated data holds for such data only.",
+            "A verdict on simulated data holds only for such data.",
         )
         return Table(COLUMNS_OF_CASES, [self._row(results, line) for line in lines], caption, notes, small=True)
 
@@ -76,7 +76,7 @@ class Claims(TableKind):
 
 
 def where_tested(results: Results, line: Line) -> str:
-    """Return the data of a claim's line or of a case, and why it does not count, if so."""
+    """Return the data of a claim's line or a case and, if it does not count, the reason."""
     if line["level"] == "claim":
         if line["effect"] is None:
             return str(line["reason"])
@@ -93,7 +93,7 @@ def where_tested(results: Results, line: Line) -> str:
 
 
 class ClaimsSummary(TableKind):
-    """The verdict on each claim on one kind of data; claims that are not testable come last."""
+    """The verdict on each claim for one kind of data; claims that are not testable come last."""
 
     needs = ("claims",)
     made_for = "run"
@@ -119,8 +119,8 @@ class ClaimsSummary(TableKind):
             rows.append(row)
         notes = (
             "Effect: the mean over the tasks (data sets under a protocol), with its 95 % interval. A claim must hold "
-            "in all comparisons (rivals and metrics); the effect is that of the weakest one.",
-            "A verdict on other real data shows whether the claim generalises. A verdict on simulated data concerns "
-            "cost, or such data only.",
+            "in all comparisons (rivals and metrics); the effect is that of the weakest comparison.",
+            "A verdict on other real data shows whether the claim generalises. A verdict on simulated data is about "
+            "cost, or about such data only.",
         )
         return Table(COLUMNS_OF_SUMMARY, rows, "Verdicts on the papers' claims", notes, small=True)

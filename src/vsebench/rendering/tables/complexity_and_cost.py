@@ -1,4 +1,4 @@
-"""A paper's table of complexity, test time and memory, with the values of its formulas and the cost of our models."""
+"""A paper's table of complexity, test time and memory, the values of its formulas, and the cost of our models."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from vsebench.rendering.results import Results, at
 from vsebench.rendering.table import Column, Row, Table
 from vsebench.rendering.timing import scoring_cell
 
-DOUBLE, SPARSE = 8, 12  # bytes of a number, and of an entry of a sparse matrix with its index
+DOUBLE, SPARSE = 8, 12  # bytes per number, and per entry of a sparse matrix with its index
 COLUMNS = (
     Column("dataset", "Data set", shown=False),
     Column("method", "Method", width=0.16),
@@ -27,7 +27,7 @@ COLUMNS = (
 NOTES = (
     "Formulas: n training images, Y labels, d features, d_nz mean non-zero features per image, D factors. A number "
     "takes 8 bytes, an entry of a sparse matrix 4 more for its index.",
-    "Published seconds per image: the printed time for the test set, divided by its number of images.",
+    "Published seconds per image: the printed time for the test set divided by its number of images.",
     "Here: seconds to score all labels of an image in batches of 256 on one core, without ranking, median and range "
     "over repeats. Memory: the model's arrays as saved, mostly float32.",
 )

@@ -22,7 +22,7 @@ COLUMNS_OF_STATISTICS = (
     Column("labels_per_image_max", "(max.)", "count"),
 )
 NOTES_OF_STATISTICS = (
-    "Pairs are distinct (image, label) pairs. Occurrences count a label once for each time that an image has it.",
+    "Pairs are distinct (image, label) pairs. Occurrences count a label as often as it occurs on an image.",
     "Labels per image: mean, median and maximum of distinct labels over all images.",
 )
 RULES = {
@@ -45,11 +45,11 @@ COLUMNS_OF_WORDS = (
 )
 NOTES_OF_WORDS = (
     "Whole: the label is a word of the file, possibly after its spaces, hyphens or underscores are replaced or "
-    "removed. Alias: it was looked up by an alias.",
-    "Parts: the mean of the vectors of all its words. Singular: the same, with singulars in place of plurals without a "
+    "removed. Alias: the label was looked up by an alias.",
+    "Parts: the mean of the vectors of all its words. Singular: the same, with singulars replacing plurals without a "
     "vector. Some parts: the mean over the words that have a vector. Missing: no vector.",
     "Sharing a vector: labels with the same vector as another label; methods that keep the vectors fixed cannot "
-    "distinguish them. Rank: of the matrix of all vectors; if it equals the number of labels with a vector, fixed "
+    "distinguish them. Rank: rank of the matrix of all vectors; if it equals the number of labels with a vector, fixed "
     "vectors do not restrict the scores.",
 )
 

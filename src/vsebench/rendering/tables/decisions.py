@@ -14,7 +14,7 @@ from vsebench.rendering.table import Column, Row, Table
 NOTES = (
     "A decision chooses each image's label set from a model's scores. It is fitted and tuned on training and "
     "validation images; the models are not trained on the validation images.",
-    "Precision, recall and F1 per class are means over all labels, 0 where a label is never predicted or has no test "
+    "Precision, recall and F1 per class are means over all labels, 0 if a label is never predicted or has no test "
     "image; exact match and example F1 are means over all test images, including those without a label.",
     "Bold: best; †: not significantly different from the best (paired test over {units}, corrected "
     "over all pairs, p ≥ 0.05). Set size and count error describe the size of the sets, not their quality.",
@@ -22,7 +22,7 @@ NOTES = (
 
 
 class Decisions(TableKind):
-    """The metrics of the label sets that decisions chose on one task; oracles follow in rows set apart."""
+    """The metrics of the label sets that decisions chose on one task; oracles follow in separate rows."""
 
     needs = ("summary", "datasets")
 
@@ -49,6 +49,6 @@ class Decisions(TableKind):
             oracle = results.is_oracle(entry.variant) or results.outline.decisions[entry.decision].role == "oracle"
             rows.append(Row.of(*texts, *chain.from_iterable(by_metric), apart=oracle))
         rows.sort(key=lambda row: row.apart)
-        notes = ["The data is simulated."] if results.is_simulated(task.dataset) else []
+        notes = ["The data are simulated."] if results.is_simulated(task.dataset) else []
         notes += [note.format(units=results.units) for note in NOTES]
         return Table(columns, rows, f"Label sets on {results.task_title(task)}", notes, fold=5)

@@ -1,4 +1,4 @@
-"""Equations that are wrong in print: as printed, and corrected."""
+"""Equations that are misprinted: as printed, and corrected."""
 
 from pydantic import Field
 
@@ -13,7 +13,7 @@ COLUMNS = (
     Column("printed", "Printed", width=0.34),
     Column("right", "Correct", width=0.46),
 )
-NOTES = ("Transcribed from the paper and derived by hand; this table is the same in every run.",)
+NOTES = ("Transcribed from the paper and derived by hand; this table is the same in all runs.",)
 
 
 class Equation(Strict):

@@ -20,7 +20,7 @@ COLUMNS = (
     Column("method", "Method", width=0.14),
     Column("labels", "First labels", "words", width=0.46),
 )
-LIMIT = 5  # images stored per task
+LIMIT = 5  # number of images stored per task
 NOTES = (
     "Bold: a held-out label of the image. Italics: a sibling of such a label. The table shows the first ten labels for "
     "the first test images that have a label, in the order of the data set; first seed only.",
@@ -51,12 +51,12 @@ def labels_as_text(labels: pl.DataFrame) -> str:
 
 
 class ExampleLabels(PrintedTable):
-    """The printed lists, then the lists of each method for the first test images of each task."""
+    """The printed lists, then each method's lists for the first test images of each task."""
 
     needs = ("examples", "datasets")
 
     methods: list[str] = Field(min_length=1)  # names of methods of the run
-    images: int = Field(default=3, ge=1, le=LIMIT)  # number of images of each task
+    images: int = Field(default=3, ge=1, le=LIMIT)  # number of images per task
 
     def applies(self, outline: Outline) -> bool:
         return bool(outline.tasks_with(*self.methods))
@@ -86,7 +86,7 @@ class LabelsOfImages(TableKind):
 
     paper: PaperFile
     methods: list[str] = Field(min_length=1)  # names of methods of the run
-    images: int = Field(default=3, ge=1, le=LIMIT)  # number of images of each task
+    images: int = Field(default=3, ge=1, le=LIMIT)  # number of images per task
 
     def applies(self, outline: Outline) -> bool:
         return "examples" in outline.files and bool(outline.tasks_with(*self.methods))

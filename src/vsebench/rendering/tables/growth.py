@@ -11,7 +11,7 @@ from vsebench.rendering.published_vs_ours import PrintedTable
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Cell, Column, Row, Table
 
-SIZES = ("pairs", "labels", "factors")  # the sizes that vary where epochs are timed
+SIZES = ("pairs", "labels", "factors")  # the sizes that vary if epochs are timed
 SCORING_SIZES = ("images", "terms")
 FIT = (
     "seconds grow as this power of the size, fitted by least squares on logarithms. The interval ranges from the "
@@ -38,7 +38,7 @@ def growth_of(results: Results) -> pl.DataFrame | None:
 
 
 def growth_cells(growth: pl.DataFrame | None, method: str, sizes: tuple[str, ...] = SIZES) -> list[Cell]:
-    """Return a method's exponents with their intervals; empty cells where not measured."""
+    """Return a method's exponents with their intervals; empty cells if not measured."""
     cells = []
     for size in sizes:
         exponent = pl.DataFrame() if growth is None else growth.filter(method=method, variable=size)
@@ -69,7 +69,7 @@ class Growth(TableKind):
 
 
 class Complexity(PrintedTable):
-    """One row per printed formula, with the exponents of the first of our variants of the method."""
+    """One row per printed formula, with the exponents of our first variant of the method."""
 
     needs = ("scaling",)
 

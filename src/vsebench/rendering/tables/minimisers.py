@@ -23,9 +23,9 @@ COLUMNS = (
     Column("minimiser", "Minimiser", "score"),
 )
 NOTES = (
-    "P(label): the probability that an image has the label. The theorem: the minimiser is log P + c.",
+    "P(label): the probability that an image has the label. The theorem says that the minimiser is log P + c.",
     "ab 0.1: with probability 0.1, an image has exactly the labels a and b.",
-    "Minimiser: of the exact risk under this distribution of label sets. Scores and log P have mean 0 in each case.",
+    "Minimiser: minimises the exact risk under this distribution. Scores and log P have mean 0 in each case.",
     "Computed without data; this table is the same in every run.",
 )
 
@@ -46,7 +46,7 @@ class Case(Strict):
             raise PydanticCustomError("case", "the probabilities of the sets must sum to 1")
         if not has_minimiser(self.chances[0]):
             raise PydanticCustomError(
-                "case", "no scores minimise the risk: some label never occurs without another one"
+                "case", "no scores minimise the risk: some label never occurs without another label"
             )
         return self
 
@@ -68,7 +68,7 @@ class Case(Strict):
 
 
 class Minimisers(TableKind):
-    """One row per label of each case; a heading states whether the minimiser orders the labels by probability."""
+    """One row per label of each case; the heading says whether the minimiser orders labels by probability."""
 
     needs = ()
 

@@ -35,7 +35,7 @@ class Best(TableKind):
         rows = [row_of_best(results, task, metrics, oracles) for task in results.tasks_of(results.summary)]
         note = (
             f"Means over seeds with 95 % intervals over {results.units}; bold: also the best in that "
-            "metric. An oracle uses test information and is shown for reference only."
+            "metric. An oracle uses test information and is shown only for reference."
         )
         return Table(columns, rows, f"The method with the highest {headline} on each data set", [note], fold=2)
 
@@ -54,7 +54,7 @@ def row_of_best(results: Results, task: Task, metrics: list[str], oracles: list[
     return Row.of(
         results.dataset_title(task.dataset),
         task.protocol,
-        name if beaten or best is None else f"none shown to beat {results.method_title(RANDOM)}",
+        name if beaten or best is None else f"none significantly better than {results.method_title(RANDOM)}",
         *(accuracy_cells(results, pick(accuracy, metric, best) if best and beaten else None)[0] for metric in metrics),
         equal,
         *(numbers["value"] if numbers else None for numbers in ceilings),
@@ -62,7 +62,7 @@ def row_of_best(results: Results, task: Task, metrics: list[str], oracles: list[
 
 
 class MethodsByTasks(TableKind):
-    """Methods by tasks in the headline metric; oracles follow in rows set apart."""
+    """Methods by tasks in the headline metric; oracles follow in separate rows."""
 
     needs = ("summary", "datasets")
     made_for = "run"
@@ -85,14 +85,14 @@ class MethodsByTasks(TableKind):
         notes = (
             f"Mean over {results.outline.number_of_seeds} seeds." if several else "One seed.",
             "Bold: best; †: not significantly different from the best (p ≥ 0.05). For the other metrics, see the "
-            "tables of the single data sets. These and the CSV file contain the 95 % intervals.",
+            "tables of single data sets. These and the CSV file contain the 95 % intervals.",
         )
         caption = f"{metric_title(metric)} of every method on every data set"
         return Table(columns, rows, caption, notes, fold=6)
 
 
 def marked_cell(results: Results, method: str, task: Task, numbers: dict[str, Any] | None) -> Cell:
-    """Return a method's cell for one task, with its marks there."""
+    """Return a method's cell for one task, with its marks on that task."""
     cell = accuracy_cells(results, numbers)[0]
     return cell if numbers is None else replace(cell, marks=results.marks(method, task))
 

@@ -24,7 +24,7 @@ NOTES_OF_MEANS = (
     "Means over the labels with a test image and over seeds. Average precision: over a label's ranking of all test "
     "images. R-precision: the share of relevant images among the first R, for R relevant images. Ties count against a "
     "method.",
-    "By cosine: images are ranked by the cosine of image and label vectors; empty for methods without such vectors.",
+    "By cosine: images are ranked by the cosine of image and label vectors; empty for methods without these vectors.",
 )
 COLUMNS_OF_IMAGES = (
     Column("dataset", "Data set", shown=False),
@@ -69,7 +69,7 @@ class ImagesFromWords(TableKind):
 def mean_over_labels(of_method: pl.DataFrame, measure: str, by: str) -> float | None:
     """Return the mean over labels and seeds; None if images were not ranked by `by`."""
     by_seed = of_method.filter(by=by).group_by("seed").agg(pl.col(measure).mean())
-    value = by_seed.sort("seed")[measure].mean()  # in a fixed order, since the order changes the last digit
+    value = by_seed.sort("seed")[measure].mean()  # in a fixed order, because the order affects the last digit
     return None if value is None else float(value)  # type: ignore[arg-type]
 
 
@@ -83,7 +83,7 @@ class RetrievedImages(TableKind):
 
     def applies(self, outline: Outline) -> bool:
         tasks = outline.tasks_with(*self.methods)
-        # The labels of simulated data are no words.
+        # The labels of simulated data are not words.
         return any(load_protocol(task.protocol).new_images and task.dataset not in outline.simulated for task in tasks)
 
     def table(self, results: Results) -> Table:

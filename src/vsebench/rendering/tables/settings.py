@@ -21,8 +21,8 @@ COLUMNS = (
 )
 
 NOTES = (
-    "Searched: chosen on the validation labels from the configurations tried, by the seeds named; test labels are not "
-    "used. Where all seeds share a split, one search chooses the settings of all, by the mean over its seeds. On the "
+    "Searched: chosen on validation labels among the configurations tried, with the listed seeds; test labels are not "
+    "used. If all seeds share a split, one search chooses the settings for all, by the mean over its seeds. On the "
     "edge: the best value is the smallest or largest value tried.",
     "Searched before: by an earlier run on the same data; seeds missing in that run use the settings of its first "
     "seed. Untuned: the settings were not chosen on this data.",
@@ -49,7 +49,7 @@ class Settings(TableKind):
 
 
 def shared(entry: dict[str, Any]) -> str:
-    """Return the key that is equal for the seeds of one row."""
+    """Return the key that the seeds of one row have in common."""
     return json.dumps([entry[key] for key in ("dataset", "protocol", "method", "choice", "settings")], sort_keys=True)
 
 

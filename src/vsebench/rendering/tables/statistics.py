@@ -1,4 +1,4 @@
-"""Counts of data sets that papers print, and those of our corresponding data sets."""
+"""Counts that papers print for their data sets, and the counts of our corresponding data sets."""
 
 from collections.abc import Iterable
 from typing import Any, Literal
@@ -12,7 +12,7 @@ from vsebench.rendering.published_vs_ours import PrintedTable
 from vsebench.rendering.results import Results, at
 from vsebench.rendering.table import Column, Row, Table
 
-# Protocol that holds out one label per image -> the count of the pairs that it is held out from.
+# Protocol that holds out one label per image -> the count of pairs from which the label is held out.
 COUNTED = {"regions": "occurrences", "distinct": "pairs"}
 COLUMNS = (
     Column("dataset", "Data set", shown=False),
@@ -38,7 +38,7 @@ def our_dataset(results: Results, paper: Paper, dataset: str) -> dict[str, Any] 
 def our_count(results: Results, paper: Paper, dataset: str, column: str) -> float | None:
     """Return our value of a printed count; None if the run lacks the data set or the count.
 
-    A label that an image has several times counts as one positive label and one pair.
+    A label that occurs several times on an image counts as one positive label and one pair.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def held_out(results: Results, task: Task) -> int | None:
 
 
 class Statistics(PrintedTable):
-    """One row per printed count; our count is empty where the run lacks the data set or the count."""
+    """One row per printed count; our count is empty if the run lacks the data set or the count."""
 
     needs = ("datasets", "metrics")
 
@@ -159,7 +159,7 @@ def _notes(results: Results, paper: Paper, datasets: list[str]) -> tuple[str, ..
         if counts["occurrences"] != counts["pairs"]:
             once, repeated = counts["labels_per_image"]["mean"], counts["occurrences_per_image"]["mean"]
             notes.append(
-                f"A label that an image has several times counts once: {once:.2f} labels per image; counting "
+                f"A label that occurs several times on an image counts once: {once:.2f} labels per image; counting "
                 f"repetitions, {repeated:.2f}."
             )
     return (*notes, "For contradictions in the published rows, see the audit of the papers.")

@@ -15,11 +15,11 @@ Times = Mapping[str, Mapping[str, float]]  # our method -> the paper's data set 
 
 
 class TimeBesidePublished(PrintedTable):
-    """Seconds of each method on each data set, and their ratio to those of a reference method."""
+    """Seconds of each method on each data set, and their ratio to the seconds of a reference method."""
 
     needs = ("comparison",)
 
-    ratio_to: str  # the paper's method that the other methods are compared with
+    ratio_to: str  # the paper's method with which the others are compared
 
     def table(self, results: Results) -> Table:
         paper, printed = self.read()
@@ -89,7 +89,7 @@ class TimeAsPrinted(PrintedTable):
         notes = [f"Here: time {TIMES[column].words}." for column in columns_of_times]
         if self.accelerate:
             notes.append(
-                "Accelerate, as in the paper: the time of the model above divided by that of "
+                "Accelerate, as in the paper: the time of the model above divided by the time of "
                 f"{paper.row_title(self.accelerate)}, minus 1; 0 x: equally fast."
             )
         notes.append("The papers' machine and ours differ, so only ratios can be compared.")
@@ -106,7 +106,7 @@ class TimeAsPrinted(PrintedTable):
 
 
 def _accelerations(results: Results, base: Times, ours: Times, datasets: list[str]) -> Iterator[Row]:
-    """Yield a row for each pair of our variants of the faster method (`base`) and of another method (`ours`)."""
+    """Yield a row for each pair of a variant of the faster method (`base`) and one of another method (`ours`)."""
     for (slow, times), (fast, seconds) in product(ours.items(), base.items()):
         texts = (
             f"{times[dataset] / seconds[dataset] - 1:,.2f} x" if dataset in times and dataset in seconds else MISSING

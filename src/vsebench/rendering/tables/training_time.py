@@ -57,7 +57,7 @@ class TrainingTime(TableKind):
             f"job of the run was running; other processes used at most {load} cores meanwhile.",
             "Convergence: the epoch with the best validation metric, and the training seconds up to its end; "
             f"median over seeds, and for seconds also the range{alone}. At least (≥): a limit stopped the training of "
-            "a seed or more, whose best epoch may be later.",
+            "at least one seed, whose best epoch may be later.",
             "Compile: compiling the kernels, or loading compiled ones. Memory: the peak of the training process, "
             "maximum over repeats.",
             "Test image: scoring all labels in batches of 256 images on one core, without ranking; median and "
@@ -91,5 +91,5 @@ def row_of(results: Results, task: Task, method: str, timed: pl.DataFrame) -> Ro
 
 
 def at_least(values: Sequence[float], stopped: bool) -> Cell:
-    """Return the median; it is a bound if a limit `stopped` some of the values, which are then too small."""
+    """Return the median; it is a lower bound if a limit `stopped` the fits of some values."""
     return Cell(median(values), bound="≥" if stopped else "") if values else Cell()

@@ -34,7 +34,7 @@ def to_csv(table: Table) -> str:
 
 
 def marks_in_words(table: Table, row: Row) -> str:
-    """Return the marks of a row in words; those of a number are preceded by the name of its column."""
+    """Return the marks of a row in words; the marks of a number are preceded by its column's name."""
     texts = (split(cell.value)[1] for cell in row.cells if isinstance(cell.value, str))
     of_numbers = (
         f"{column.key}: {split(cell.marks)[1]}"

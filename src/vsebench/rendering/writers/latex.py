@@ -19,16 +19,16 @@ from vsebench.rendering.table import (
     spans,
 )
 
-# Rough number of lines that fit on a page of LaTeX; a longer table is continued in another float.
-PAGE_LINES = 44  # if the notes below the table have at most NOTE_LINES lines
+# Approximate number of lines that fit on a LaTeX page; a longer table continues in another float.
+PAGE_LINES = 44  # for notes of at most NOTE_LINES lines below the table
 NOTE_LINES = 4
 BLOCK_LINES = 3  # the heading of a block and the space around it
 INTERVAL_LINES = 0.8
 LINE_CHARACTERS = 75  # characters of text across the width of a page
 LONG_TEXT = 16
 LONG_HEADING = 70
-HEADING_CHARACTERS = 110  # per line of a wrapped heading
-# In the float only: keep bold numbers bold, and group only the digits before the point.
+HEADING_CHARACTERS = 110  # number of characters per line of a wrapped heading
+# These settings apply only inside the float: keep numbers bold, and group only digits before the point.
 SIUNITX = "\\sisetup{detect-weight=true,group-digits=integer,group-minimum-digits=4,group-separator={,}}"
 INTERVALS = "\\providecommand{\\vseintervals}[2]{#1}"
 
@@ -39,7 +39,7 @@ def to_latex(table: Table, label: str) -> str:
     A float spans both columns of a two-column page (`table*` equals `table` on a one-column page). A long table becomes
     several floats, because LaTeX does not allow longtable on two-column pages.
 
-    `\newcommand{\vseintervals}[2]{#2}` before the table leaves the intervals out.
+    `\newcommand{\vseintervals}[2]{#2}` before the table hides the intervals.
     """
     floats: list[str] = []
     for blocks in _floats_of_blocks(table):
@@ -49,7 +49,8 @@ def to_latex(table: Table, label: str) -> str:
 
 
 def _floats_of_blocks(table: Table) -> list[list[list[int]]]:
-    """Return the blocks of columns in each float: as many as fit a page with all rows, so that no method is apart.
+    """Return the blocks of columns in each float: as many as fit on a page with all rows, so that no method is
+    separated.
 
     If the rows do not fit a page with a single block, each block has its own floats.
     """
@@ -76,7 +77,7 @@ def _pages(table: Table, blocks: int) -> list[list[tuple[str, list[Row]]]]:
 
 
 def _pieces(table: Table, available: float) -> Iterator[tuple[str, list[Row]]]:
-    """Yield the groups of rows; groups that are higher than a page are split."""
+    """Yield the groups of rows; groups that do not fit on a page are split."""
     for heading, rows in table.groups:
         above = _heading_lines(heading + " (continued)")
         if above + _height(table, rows) <= available:
@@ -148,7 +149,7 @@ def _blocks(table: Table) -> list[list[int]]:
     if table.fold is None or len(numbers) <= table.fold:
         return [table.shown]
     n_blocks = -(-len(numbers) // table.fold)
-    size = -(-len(numbers) // n_blocks)  # so that blocks have about the same size
+    size = -(-len(numbers) // n_blocks)  # for blocks of about the same size
     return [text + numbers[start : start + size] for start in range(0, len(numbers), size)]
 
 

@@ -1,7 +1,7 @@
 """Checks of statements that compare a method with its rivals (`statements` in a paper's YAML file).
 
-The method is compared with its best rival on each data set in each metric; for a statement about curves, with every
-rival. There is one finding per statement.
+The method is compared with its best rival on each data set in each metric; in statements about curves, it is compared
+with every rival. There is one finding per statement.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ from vsebench.papers.published import PrintedCell, PrintedCells, PrintedStatemen
 OVERALL = "overall F1"
 RANKED = ("held_out_images", "leave_one_out", "regions", "zero_shot", "cross_corpus")
 TIMED = ("per_iteration", "per_epoch", "to_convergence")
-# The maximum ratios of numbers that count as near; they are generous, because larger ratios contradict the paper.
+# The largest ratios at which numbers count as near; they are generous, because larger ratios contradict the paper.
 NEAR_TIME, NEAR_METRIC = Fraction(2), Fraction(11, 10)
 NEAR = "near: times differ at most by a factor of 2, metrics by a factor of 1.1"
 
@@ -55,7 +55,7 @@ class Comparison:
 
     @property
     def ahead(self) -> bool:
-        """Whether the printed number is larger than the rival's."""
+        """Whether the method's printed number is larger than the rival's."""
         return self.holds and self.own.shown != self.rival.shown
 
     @property
@@ -83,7 +83,7 @@ def above(cells: PrintedCells) -> Iterator[Finding]:
     """Check that a method's numbers are above those of its rivals."""
     for statement in cells.stated("above"):
         compared = compare(statement, scores_of(cells, statement))
-        # A number that is not printed contradicts nothing, so these are only listed.
+        # A number that is not printed cannot contradict, so missing numbers are only listed.
         missing = missing_scores(cells, statement) if statement.quantifier == "all_datasets" else []
         listed = [each for each in compared if statement.metrics or not each.ahead]
         remarks = [*(each.show() + by_chance(cells, each) for each in listed), *missing]
@@ -98,7 +98,7 @@ class Point:
     recall: Score
 
     def dominates(self, other: "Point") -> bool:
-        """Return whether both numbers are at least as high as the other point's, however they were rounded."""
+        """Return whether both numbers are at least as high as the other point's, whatever the rounding."""
         return not (Comparison(other.precision, self.precision).holds or Comparison(other.recall, self.recall).holds)
 
     def show(self) -> str:
@@ -109,10 +109,10 @@ class Point:
 
 
 def curves(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that no rival's point dominates the method's, in a statement that its curve is above the rivals'.
+    """For a statement that a method's curve is above its rivals', check that no rival's point dominates the method's.
 
-    Curves are compared at one point of each, the printed precision and recall. A method with a lower recall and a
-    higher precision can be on the higher curve, so a single metric says nothing about it.
+    Curves are compared at one point each, the printed precision and recall. A method with a lower recall and a higher
+    precision can have the higher curve, so a single metric does not decide.
     """
     for statement in cells.stated("curve"):
         points = points_of(cells, statement)
@@ -128,7 +128,7 @@ def curves(cells: PrintedCells) -> Iterator[Finding]:
             used = dict.fromkeys(point for pair in pairs for point in pair)
             sources = [cell for point in used for cell in (*point.precision.sources, *point.recall.sources)]
             shown = [f"{own.show()}; dominated by {rival.show()}" for own, rival in dominated]
-            rule = "a rival dominates whose precision and recall are both at least as high with the same decision"
+            rule = "a rival dominates if its precision and recall with the same decision are both at least as high"
             yield report(
                 "curve",
                 [statement, *sources],
@@ -153,8 +153,8 @@ def points_of(cells: PrintedCells, statement: PrintedStatement) -> list[Point]:
 def near(cells: PrintedCells) -> Iterator[Finding]:
     """Check that times are within a factor of 2 of the rivals' times, and metrics within a factor of 1.1.
 
-    These factors are ours, so a larger one contradicts only if the paper means them. Numbers that are too low and
-    numbers that are too high are listed separately: only the former speak against a method.
+    These factors are our choice, so a larger factor contradicts only if the paper means the same factors. Numbers that
+    are too low and numbers that are too high are listed separately: only the former speak against a method.
     """
     for statement in cells.stated("near"):
         compared = compare(statement, scores_of(cells, statement))
@@ -168,14 +168,14 @@ def near(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def overall_f1(cells: PrintedCells) -> Iterator[Finding]:
-    """Check statements on macro F1 with the overall F1, which follows from OV-P and OV-R, as well."""
+    """Check statements about macro F1 also with the overall F1, which follows from OV-P and OV-R."""
     for statement in cells.stated("above"):
         if statement.metrics == ["macro_f1"]:
             compared = compare(statement, list(overall_scores(cells, statement.paper)))
             rule = "the same with F1 = 2 OV-P OV-R / (OV-P + OV-R), which the paper does not print"
             remarks = [rule, *(each.show() for each in compared)]
             holds = [each.holds for each in compared]
-            condition = statement.condition or "the sentence is about this F1, which is not printed"
+            condition = statement.condition or "the sentence means this F1, which is not printed"
             yield from judge_statement(OVERALL, statement, compared, holds, remarks, condition)
 
 
@@ -200,7 +200,7 @@ def part_of_margin(statement: PrintedStatement, compared: Comparison, same: Scor
         published=f"{float(own - rival):.1f} ahead",
         recomputed=f"{float(with_same - rival):.1f} ahead",
         agrees=remaining.holds,
-        explanation=f"{remaining.show()}: this part is due to the loss; {compared.own.method} has "
+        explanation=f"{remaining.show()}: this part of the lead is due to the loss; {compared.own.method} has "
         f"{compared.own.shown}, so {float(own - with_same):.1f} are due to its decision",
         condition="the lead is said to be due to the loss, and not to the decision",
     )
@@ -229,7 +229,7 @@ def judge_statement(
 
 
 def compare(statement: PrintedStatement, scores: Sequence[Score]) -> list[Comparison]:
-    """Return each score that a statement is about with its best rival."""
+    """Return each score that a statement is about, with its best rival."""
     groups: dict[tuple[str, str, str], list[Score]] = {}
     for score in scores:
         groups.setdefault((score.dataset, score.metric, score.sources[0].unit), []).append(score)
@@ -253,7 +253,7 @@ def scores_of(cells: PrintedCells, statement: PrintedStatement) -> list[Score]:
 
 
 def printed_scores(cells: PrintedCells, paper: str) -> list[Score]:
-    """Return the metrics and times in a paper's tables; of a repeated number, only the first print."""
+    """Return the metrics and times in a paper's tables; only the first print of a repeated number."""
     scores: dict[tuple[str, str], Score] = {}
     for cell in cells.numbers(r"\w+(@\d+)?"):
         if cell.paper == paper and cell.protocol in RANKED + TIMED and cell.row.count("/") == 1 and not cell.in_text:
@@ -273,7 +273,7 @@ def overall_scores(cells: PrintedCells, paper: str) -> Iterator[Score]:
 
 
 def missing_scores(cells: PrintedCells, statement: PrintedStatement) -> list[str]:
-    """Return, in words, the stated metrics that are missing on data sets where the methods have other metrics."""
+    """Return, in words, the stated metrics that are missing on data sets for which other metrics are printed."""
     scores = [score for score in printed_scores(cells, statement.paper) if score.method in statement.rows]
     printed = {(score.dataset, score.metric) for score in scores}
     datasets = dict.fromkeys(score.dataset for score in scores)
@@ -286,7 +286,7 @@ def missing_scores(cells: PrintedCells, statement: PrintedStatement) -> list[str
 
 
 def by_chance(cells: PrintedCells, compared: Comparison) -> str:
-    """Return a remark if an exact match is ahead by less than 1.96 binomial standard errors."""
+    """Return a remark if an exact match leads by less than 1.96 binomial standard errors."""
     (ours,), (rival,) = compared.own.sources, compared.rival.sources
     images = cells.find(ours.paper, ours.dataset, "test_images")
     if not compared.ahead or ours.column != "exact_match" or ours.unit != "percent" or images is None:

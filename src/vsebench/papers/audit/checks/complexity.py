@@ -1,4 +1,4 @@
-"""Checks of printed complexities and equations against printed counts and times, and at single values."""
+"""Checks of printed complexities against printed counts and times, and of printed equations at single values."""
 
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -26,10 +26,10 @@ def sigmoid(x: float) -> float:
 
 
 def not_always_larger(cells: PrintedCells) -> Iterator[Finding]:
-    """Check a statement that (N + M) K is not always larger than |D|, on every data set with printed counts.
+    """Check the statement that (N + M) K is not always larger than |D| on every data set with printed counts.
 
-    D contains all positive pairs, including the test pairs, so the computed ratio is rather too small. Without counts,
-    the ratio is at least K / (mean labels per image), because |D| is N images times that mean, and N < N + M.
+    D contains all positive pairs, including the test pairs, so the computed ratio is too small, if anything. Without
+    counts, the ratio is at least K / (mean labels per image), because |D| is N images times that mean, and N < N + M.
     """
     for statement in cells.all:
         factors = cells.find(statement.paper, "all", "factors")
@@ -51,7 +51,7 @@ def not_always_larger(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def _ratios(cells: PrintedCells, paper: str, k: Interval) -> Iterator[tuple[str, Interval, list[PrintedCell]]]:
-    """Yield each data set with its ratio (N + M) K / |D| and the source cells."""
+    """Yield each data set with the ratio (N + M) K / |D| and its source cells."""
     for mean in cells.numbers("positive_labels_per_image"):
         if mean.paper != paper:
             continue
@@ -66,7 +66,8 @@ def _ratios(cells: PrintedCells, paper: str, k: Interval) -> Iterator[tuple[str,
 
 
 def trials_by_time(cells: PrintedCells) -> Iterator[Finding]:
-    """Check a method's trials against times: a step with T trials costs O(Tk), a step of the paper's own method O(2k).
+    """Check a method's number of trials against times: a step with T trials costs O(Tk), a step of the paper's method
+    O(2k).
 
     The time of an iteration is the printed training time divided by the printed number of iterations. The explanation
     states how large the other costs of a step must be, in units of k, to explain the difference.
@@ -82,14 +83,14 @@ def trials_by_time(cells: PrintedCells) -> Iterator[Finding]:
         slow, fast, n_slow, n_fast = sources[:4]
         ratio = (seconds(slow) / roughly(n_slow.value)) / (seconds(fast) / roughly(n_fast.value))
         trials = count(cell)
-        condition = f"{TRIALS_STEP} and {OWN_STEP} are the whole cost of a step; they leave constant factors open"
+        condition = f"{TRIALS_STEP} and {OWN_STEP} are the whole cost of a step, without constant factors"
         rule = (
             f"2 x the ratio of the times per iteration, {ratio.show(1)} (training time / iterations), where "
             f"{TRIALS_STEP} over {OWN_STEP} gives a ratio of {(trials / 2).show(0)}"
         )
         if trials.low > 2 * ratio.high > 2:
             rest = (trials.low - 2 * ratio.high) / (ratio.high - 1)
-            rule += f"; both are true only if the rest of a step costs at least {float(rest):.0f} k"
+            rule += f"; both hold only if the rest of a step costs at least {float(rest):.0f} k"
         yield judge("trials by time", cell, sources, ratio * 2, rule, trials, condition)
 
 
@@ -116,7 +117,7 @@ def rate_of_network(cells: PrintedCells) -> Iterator[Finding]:
             if cell.paper == layers.paper and cell.unit == "seconds" and not cell.in_text and images:
                 least = count(images) * (FLOP * weights) / (rounded(card.value) * 10**12)
                 rule = f"{weights / 1e6:.1f} M weights x {FLOP} x images / {card.value} TFLOP/s ({card.note})"
-                condition = "the times are those of the printed network on one GPU of that name"
+                condition = "the times were measured for the printed network on one GPU of that name"
                 bounds, sources = Interval(least.low, inf), [images, layers, card]
                 yield judge("rate of the network", cell, sources, bounds, rule, condition=condition)
 

@@ -14,21 +14,21 @@ ONE_HELD_OUT = ("leave_one_out", "regions")  # protocols with one held-out label
 
 @dataclass(frozen=True)
 class PrintedNumber:
-    """A number that a paper prints in one or several cells."""
+    """A number that a paper prints in one cell or several."""
 
     cells: list[PrintedCell]
     number: Interval
 
 
 def count(cell: PrintedCell) -> Interval:
-    """Return the possible values of a count, which is exact unless it has decimals or is a round number in the text."""
+    """Return the possible values of a count, exact unless it has decimals or is a round number in the text."""
     if "." in cell.value:
         return rounded(cell.value)
     return roughly(cell.value) if cell.in_text and cell.value.endswith("0") else exact(cell.value)
 
 
 def label_numbers(cells: PrintedCells, paper: str, dataset: str) -> Iterator[PrintedNumber]:
-    """Yield a paper's numbers of labels: those printed, and the sum of positive and other labels of an image."""
+    """Yield a paper's numbers of labels: the printed numbers, and the sum of an image's positive and other labels."""
     for cell in cells.prints(paper, dataset, "labels"):
         yield PrintedNumber([cell], count(cell))
     positive = cells.find(paper, dataset, "positive_labels_per_image")
@@ -60,8 +60,8 @@ class Means:
 def means(cells: PrintedCells, paper: str, dataset: str) -> Means | None:
     """Return the numbers of pairs and images that determine a data set's mean number of labels per image.
 
-    A label of several regions counts once per image. So the distinct pairs are used if they were measured on the label
-    files, otherwise the printed training and test pairs.
+    A label of several regions counts once per image. Therefore the distinct pairs are used if they were counted in the
+    label files, otherwise the printed training and test pairs.
     """
     distinct, labelled = (cells.find(paper, dataset, column) for column in ("distinct_pairs", "labelled_images"))
     if distinct and labelled:
@@ -78,7 +78,7 @@ def means(cells: PrintedCells, paper: str, dataset: str) -> Means | None:
 
 
 def same_data(cells: PrintedCells, dataset: str, paper: str, rival: str) -> bool:
-    """Return whether two papers use the same data under the same name, judged by equal printed accuracies."""
+    """Return whether two papers use the same data under the same name, according to equal printed accuracies."""
     pairs = [
         (cell.value, again.value)
         for cell in cells.numbers(r".+@\d+")
@@ -89,7 +89,7 @@ def same_data(cells: PrintedCells, dataset: str, paper: str, rival: str) -> bool
 
 
 def held_out_pairs(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that there are at most as many test pairs as images, with one held-out label per image."""
+    """With one held-out label per image, check that there are at most as many test pairs as images."""
     for test, images in cells.each("test_pairs", "images"):
         at_most = Interval(-inf, count(images).high)
         rule, condition = "one held-out pair per image", ""
@@ -110,7 +110,7 @@ def labels_per_image(cells: PrintedCells) -> Iterator[Finding]:
 def others_per_positive(cells: PrintedCells) -> Iterator[Finding]:
     """Check the other labels per positive label against the mean numbers of each, and against pairs and images.
 
-    If it follows from the printed means, which are rounded, it contradicts pairs and images only if it is exact.
+    If the number follows from the printed, rounded means, it contradicts pairs and images only if it is exact.
     """
     for cell in cells.numbers("non_positives_per_positive"):
         positive = cells.find(cell.paper, cell.row, "positive_labels_per_image")
@@ -120,7 +120,7 @@ def others_per_positive(cells: PrintedCells) -> Iterator[Finding]:
         if positive and non_positive:
             ratio = rounded(non_positive.value) / rounded(positive.value)
             if rounded(cell.value).meets(ratio):
-                condition = "it is the ratio of the exact means; it does follow from the rounded means above it"
+                condition = "it is the ratio of the exact means; it follows from the rounded means above it"
             yield judge("other labels", cell, [non_positive, positive], ratio, "other labels / positive labels")
         labels = next(label_numbers(cells, cell.paper, cell.row), None)
         if source and labels:
@@ -144,13 +144,13 @@ def numbers_of_labels(cells: PrintedCells) -> Iterator[Finding]:
                 )
                 yield compare(numbers[paper][0], numbers[other_paper][0], condition)
     for cell, labels in cells.each("labels_after_cut", "labels"):
-        yield judge("labels", cell, [labels], count(labels), "the vocabulary as printed elsewhere", count(cell))
+        yield judge("labels", cell, [labels], count(labels), "the number of labels printed elsewhere", count(cell))
 
 
 def labels_of_files(cells: PrintedCells) -> Iterator[Finding]:
     """Check a data set's number of labels against the number in its label files."""
     for measured, labels in cells.each("labels_in_files", "labels"):
-        condition = "the paper's labels are those of the files"
+        condition = "the paper uses the labels in the files"
         yield judge("labels", labels, [measured], exact(measured.value), measured.note, count(labels), condition)
 
 
@@ -163,7 +163,7 @@ def compare(judged: PrintedNumber, reference: PrintedNumber, condition: str = ""
     )
     if len(judged.cells) == 1:
         return judge("labels", judged.cells[0], reference.cells, reference.number, rule, judged.number, condition)
-    # The first part of a sum is judged, against the number minus the other part.
+    # The first part of a sum is compared with the number minus the other part.
     part, rest = judged.cells
     expected = reference.number - rounded(rest.value)
     return judge("labels", part, [*reference.cells, rest], expected, rule, condition=condition)
@@ -187,7 +187,7 @@ def trials(cells: PrintedCells) -> Iterator[Finding]:
     for cell, labels in cells.each("trials", "labels"):
         at_most = Interval(-inf, count(labels).high - 1)
         rule = "WARP as first defined stops after labels - 1 trials"
-        condition = "this WARP has the same limit; the text states none"
+        condition = "this WARP has the same limit; the text states no limit"
         yield judge("trials", cell, [labels], at_most, rule, count(cell), condition)
 
 

@@ -1,7 +1,7 @@
 """Checks of methods that predict label sets, against the numbers of labels per image.
 
 A method `<loss>_topk` predicts each image's first k labels; its paper need not print k. If numbers of labels per image
-were measured on the label files instead of being printed, the notes and the findings state this.
+were counted in the label files instead of printed, notes and findings state this.
 """
 
 import re
@@ -14,7 +14,7 @@ from vsebench.papers.audit.findings import Finding, judge, report
 from vsebench.papers.audit.printed import Interval, rounded
 from vsebench.papers.published import PrintedCell, PrintedCells
 
-SLACK = Fraction(1, 50)  # labels per image were measured on all images; the mean over the test images differs a little
+SLACK = Fraction(1, 50)  # labels per image were counted on all images; the mean over test images differs a little
 WITH_LABELS = re.compile(r"images_with_(\d+)_labels?")
 
 
@@ -39,8 +39,8 @@ def exact_match_of_top_k(cells: PrintedCells) -> Iterator[Finding]:
                 k = int(re.findall(r"\d+", share.column)[0])
                 forced = rounded(cell.value).low > 100 - rounded(share.value).low
                 if (share.paper, share.row) == (cell.paper, cell.dataset) and (k == by_size or forced):
-                    why = f"k = {k} by OV-R / OV-P" if by_size else f"k = {k}, since all other images are fewer"
-                    rule = f"at most the images with k labels; {why}; their share{note(share)}"
+                    why = f"k = {k} by OV-R / OV-P" if by_size else f"k = {k}, the most frequent number"
+                    rule = f"at most the share of images with k labels{note(share)}; {why}"
                     bounds = Interval(Fraction(0), rounded(share.value).high)
                     yield judge("exact match of top k", cell, [share], bounds, rule)
 
@@ -53,14 +53,14 @@ def exact_match_of_counts(cells: PrintedCells) -> Iterator[Finding]:
             share = cells.find(cell.paper, cell.dataset, f"images_with_{limit.value}_labels_or_fewer")
             if share:
                 bounds = Interval(Fraction(0), rounded(share.value).high)
-                rule = f"at most the images with {limit.value} labels or fewer; their share{note(share)}"
+                rule = f"at most the share of images with {limit.value} labels or fewer{note(share)}"
                 yield judge("exact match of counts", cell, [share, limit], bounds, rule)
 
 
 def sampled_pairs(cells: PrintedCells) -> Iterator[Finding]:
-    """Report whether a limit on the pairs per image has an effect: n of K labels form n (K - n) pairs.
+    """Report whether a limit on the number of pairs per image has an effect: n of K labels form n (K - n) pairs.
 
-    This never contradicts: "at most" is true of a limit that no image reaches.
+    This is never a contradiction: "at most" is true even if no image reaches the limit.
     """
     for limit in cells.numbers("pairs_per_image"):
         for labels, most in cells.each("labels", "most_labels_of_an_image"):
@@ -79,7 +79,7 @@ def judge_limit(limit: PrintedCell, labels: PrintedCell, most: PrintedCell) -> F
 
 
 def k_of_row(cells: PrintedCells, cell: PrintedCell) -> int:
-    """Return the k of a top-k method, the integer nearest to its predicted labels per image; 0 if unknown."""
+    """Return the k of a top-k method: the integer nearest to its number of predicted labels per image; 0 if unknown."""
     precision, recall = (same_row(cells, cell, f"ov_{name}") for name in ("precision", "recall"))
     mean = labels_of_image(cells, cell)
     if not cell.row.endswith("_topk") or not precision or not recall or not mean or precision.number == 0:
@@ -94,5 +94,5 @@ def labels_of_image(cells: PrintedCells, cell: PrintedCell) -> PrintedCell | Non
 
 
 def note(cell: PrintedCell) -> str:
-    """Return a cell's note, which states the origin of a number that is not printed, in brackets."""
+    """Return, in brackets, a cell's note, which states the origin of a number that is not printed."""
     return f" ({cell.note})" if cell.note else ""

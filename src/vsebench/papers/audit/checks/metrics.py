@@ -1,7 +1,8 @@
 """Checks of relations between the metrics of a row.
 
-With one held-out label per image, a metric is the mean over images of a gain that depends on that label's rank, and
-Recall@N is the share of images with a rank up to N. So Recall@5 and Recall@10 bound every metric with a cut-off of 10.
+With one held-out label per image, a metric is the mean over images of a gain that depends on the rank of that label,
+and Recall@N is the share of images with a rank up to N. Recall@5 and Recall@10 therefore bound every metric with a
+cut-off of 10.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,9 +19,9 @@ from vsebench.papers.audit.findings import AGREES, DEPENDS, Finding, judge, repo
 from vsebench.papers.audit.printed import SLACK, Interval, decimals, rounded
 from vsebench.papers.published import PrintedCell, PrintedCells
 
-OF_MEANS, OVER_LABELS, OVER_IMAGES = "that of the mean P and R", "a mean over labels", "a mean over images"
+OF_MEANS, OVER_LABELS, OVER_IMAGES = "computed from mean P and R", "a mean over labels", "a mean over images"
 Gain = Callable[[int], Fraction]  # the gain at a rank
-MOST_LABELS = 200  # maximum number of labels per image in the linear program, more than any image has here
+MOST_LABELS = 200  # maximum number of labels per image in the linear program; no image has more
 SOLVER_SLACK = Fraction(1, 10**8)
 
 
@@ -45,10 +46,10 @@ def cut_metrics(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def cut_auc(cells: PrintedCells) -> Iterator[Finding]:
-    """Check AUC@10 against Recall@10: a hit at rank r among n negatives counts 1 - (r - 1) / n, a miss 0.5.
+    """Check AUC@10 against Recall@10: a hit at rank r among n negatives counts 1 - (r - 1) / n, and a miss 0.5.
 
-    So AUC@10 is 0.5 plus the mean of a gain: 0.5 - (r - 1) / n for hits and 0 for misses. n is below the number of
-    labels and, since no image has more than half of all labels, at least half of that number.
+    Thus AUC@10 is 0.5 plus the mean of a gain: 0.5 - (r - 1) / n for hits and 0 for misses. n is smaller than the
+    number of labels and, because no image has more than half of all labels, at least half of that number.
     """
     for paper in cells.papers:
         judged: dict[PrintedCell, Finding] = {}
@@ -62,7 +63,7 @@ def cut_auc(cells: PrintedCells) -> Iterator[Finding]:
             rule = (
                 "inferred: this is AUC@10 of lists cut at 10, where a miss counts 0.5, and not the AUC of full rankings"
             )
-            condition = "it is meant as that of cut lists, as its name in the CSV file says"
+            condition = "it means the AUC of cut lists, as its name in the CSV file says"
             summary, fit = f"{aucs[0].table} auc@10 (all {len(aucs)})", f"{fitting} of {len(aucs)} fit"
             yield report("AUC is cut", aucs, "AUC", fit, 2 * fitting > len(aucs), rule, condition, summary)
 
@@ -75,11 +76,11 @@ def judge_auc(cell: PrintedCell, recalls: list[PrintedCell], labels: list[Printe
     sources = [*recalls, *(source for each in labels for source in each.cells)]
     ceiling = ((rounded(recalls[1].value) + 1) / 2).show(5)
     rule = f"(1 + Recall@10) / 2 ({ceiling}), minus (rank - 1) / n for the hits"
-    # In a full ranking, a hit counts as above, and a miss anything up to 1.
+    # In a full ranking, a hit counts as above, and a miss counts anything up to 1.
     full = Interval(within(recalls, lambda rank: 1 - (rank - 1) / few, lambda rank: Fraction(1)).low, Fraction(1))
     possible = rounded(cell.value).meets(full)
     condition = (
-        "it is the AUC of a list cut at 10, as most are (inferred); an AUC of a full ranking can have this value"
+        "it is the AUC of a list cut at 10, as most are (inferred); the AUC of a full ranking can have this value"
         if possible
         else ""
     )
@@ -90,7 +91,7 @@ def within(recalls: list[PrintedCell], low: Gain, high: Gain) -> Interval:
     """Return the bounds of the mean of a gain that decreases with the rank, given Recall@5 and Recall@10.
 
     The mean is lowest if hits up to rank 5 are at rank 5 and later hits at rank 10, and highest if they are at ranks 1
-    and 6. Each recall occurs only once in a bound, so its rounding does not count twice.
+    and 6. Each recall occurs only once in a bound, so its rounding is not counted twice.
     """
     rec_5, rec_10 = (rounded(cell.value) for cell in recalls)
     least = rec_5 * (low(5) - low(10)) + rec_10 * low(10)
@@ -113,23 +114,23 @@ def recalls_of_row(cells: PrintedCells, cell: PrintedCell) -> list[PrintedCell]:
 
 
 def f1_scores(cells: PrintedCells) -> Iterator[Finding]:
-    """Check F1 against P and R for each way of averaging it; it is a contradiction only if no way fits.
+    """Check F1 against P and R for each way of averaging; it contradicts only if no way fits.
 
-    The F1 of mean P and R is 2 P R / (P + R). A mean of F1 over labels or images is at most this value, since F1 is a
-    concave function of P and R; for means over images there are tighter bounds (`f1_over_images`).
+    The F1 of mean P and R is 2 P R / (P + R). A mean of F1 over labels or images is at most this value, because F1 is a
+    concave function of P and R; for means over images, there are tighter bounds (`f1_over_images`).
     """
     for cell, precision, recall in _rows_with_f1(cells):
         yield judge_f1(cell, precision, recall)
 
 
 def f1_over_images_is_possible(cells: PrintedCells) -> Iterator[Finding]:
-    """Check a paper's statement that its F1 are means over images (column `averages` of `all`) against all its rows."""
+    """Check a paper's statement that its F1 are means over images (column `averages` of `all`) against all rows."""
     for statement in cells.all:
         if statement.column != "averages" or statement.value != "over images":
             continue
         rows = [row for row in _rows_with_f1(cells) if row[0].paper == statement.paper]
         wrong = [row[0] for row in rows if OVER_IMAGES not in readings(*row)[1]]
-        rule = f"means over images ({statement.note}): no set of images can have P, R and F1 of the remaining rows"
+        rule = f"means over images ({statement.note}): no set of images can have the P, R and F1 of the remaining rows"
         recomputed = f"{len(rows) - len(wrong)} of {len(rows)}"
         yield report("F1 by image", [statement, *wrong], f"all {len(rows)}", recomputed, not wrong, rule)
 
@@ -172,14 +173,14 @@ def judge_f1(cell: PrintedCell, precision: PrintedCell, recall: PrintedCell) -> 
     return replace(finding, verdict=DEPENDS, condition=f"F1 is {' or '.join(excluded)}")
 
 
-@lru_cache(maxsize=256)  # two checks need the same rows
+@lru_cache(maxsize=256)  # two checks use the same rows
 def f1_over_images(precision: Interval, recall: Interval, k: int) -> Interval | None:
     """Return the bounds of a mean F1 over images, given the mean precision and recall of k labels, all as shares.
 
     An image with n labels, h of them among its first k, has precision h / k, recall h / n and F1 2 h / (k + n). Any
     mixture of such images is possible, so a linear program gives the bounds. None: no mixture has these means.
     """
-    # Snakemake imports this module, and this import takes a tenth of a second.
+    # Imported here, because Snakemake imports this module and this import takes a tenth of a second.
     from scipy.optimize import linprog
 
     p, r, f1 = _images(k)

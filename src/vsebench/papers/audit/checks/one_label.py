@@ -1,6 +1,6 @@
 """Checks for data with one label per image, which a paper's CSV file states by the value 1 of `labels_per_image`.
 
-Then an image's Precision@k is 1 / k if its label is among the first k, and MAP is the mean of 1 / rank.
+An image's Precision@k is then 1 / k if its label is among the first k, and MAP is the mean of 1 / rank.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ Z = Fraction(196, 100)  # quantile of the normal distribution for two-sided 95 %
 
 
 def first_of_ten(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that Precision@1 <= 10 x Precision@10, since the first label is among the first ten."""
+    """Check that Precision@1 <= 10 x Precision@10, because the first label is among the first ten."""
     for first, tenth in _precisions(cells):
         bounds = Interval(Fraction(0), (rounded(tenth.value) * 10).high)
         rule = "at most 10 x Precision@10, the share of labels in the first ten"
@@ -31,7 +31,7 @@ def map_of_one_label(cells: PrintedCells) -> Iterator[Finding]:
         if cell:
             first_share, first_ten_share = rounded(first.value), rounded(tenth.value) * 10
             all_images = 100 if cell.unit == "percent" else 1
-            # Each number occurs only once, so its rounding does not count twice.
+            # Each number occurs only once, so its rounding is not counted twice.
             least = first_share * Fraction(9, 10) + first_ten_share * Fraction(1, 10)
             most = (
                 first_share * Fraction(1, 2)
@@ -43,10 +43,10 @@ def map_of_one_label(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def beyond_chance(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that Precision@1 is below the best in its table by more than the sampling error of the test images.
+    """Check that Precision@1 is below the best value in its table by more than the sampling error of the test images.
 
-    The standard error is binomial: it ignores that the test images are the same, which would make it smaller, and the
-    randomness of training.
+    The standard error is binomial: it ignores that both methods have the same test images, which makes it too large,
+    and the randomness of training.
     """
     groups: dict[tuple[str, str, str], list[PrintedCell]] = {}
     for cell in cells.numbers("precision@1"):
@@ -61,7 +61,7 @@ def beyond_chance(cells: PrintedCells) -> Iterator[Finding]:
                 gap = Z * Fraction(100 * error)
                 rule = f"below the best by more than 1.96 standard errors, {float(gap):.3f} points"
                 below = Interval(Fraction(0), rounded(best.value).high - gap)
-                condition = "the best is said to be better by more than chance"
+                condition = "the paper says that the best is better by more than chance"
                 yield judge("beyond chance", cell, [best, images], below, rule, condition=condition)
 
 

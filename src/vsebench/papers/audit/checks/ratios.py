@@ -42,10 +42,10 @@ class Speedup:
 
 
 def speedups(cells: PrintedCells) -> Iterator[Finding]:
-    """Check each speed-up of a paper's own method, by the definition that most of the paper's speed-ups fit.
+    """Check each speed-up of a paper's own method, using the definition that fits most of the paper's speed-ups.
 
-    "5 times" can mean a ratio of times of 5, or of 6 (5 times more). A paper that uses the second definition is
-    reported, because its speed-ups look smaller than those of other papers.
+    "5 times" can mean that the ratio of times is 5, or that it is 6 (5 times more). A paper that uses the second
+    definition is reported, because its speed-ups look smaller than those of other papers.
     """
     for paper in cells.papers:
         speedups_of_paper = list(_speedups(cells, paper))

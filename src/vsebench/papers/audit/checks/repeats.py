@@ -1,4 +1,4 @@
-"""Checks of numbers that are printed more than once, and of rows with equal numbers, which suggest a common model."""
+"""Checks of numbers that are printed more than once, and of rows with equal numbers, which suggest the same model."""
 
 from collections.abc import Iterator
 from itertools import combinations
@@ -17,7 +17,7 @@ def reading(cell: PrintedCell) -> Interval:
     """Return the possible unrounded values of a cell in a table or in the text."""
     if cell.at_least:
         return Interval(exact(cell.value).low, inf)
-    if cell.unit == "count" and not cell.column.endswith("per_image"):  # a mean
+    if cell.unit == "count" and not cell.column.endswith("per_image"):  # otherwise a mean
         return count(cell)
     return roughly(cell.value) if cell.in_text else rounded(cell.value)
 
@@ -31,7 +31,7 @@ def repeated_numbers(cells: PrintedCells) -> Iterator[Finding]:
     for first, *others in groups.values():
         for cell in others:
             before, again = readings(first, cell)
-            cut_off = "the text rounds; these are the first digits of the number, with the remaining ones cut off"
+            cut_off = "the text rounds; it has the first digits of the number and cuts off the rest"
             condition = cut_off if cell.in_text and first.value.startswith(cell.value) else ""
             yield judge("repeated", cell, [first], before, f"as in {first.table}", again, condition)
 
@@ -45,10 +45,10 @@ def readings(first: PrintedCell, second: PrintedCell) -> tuple[Interval, Interva
 
 
 def shared_numbers(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that two papers with different numbers of factors do not print the same numbers for a method.
+    """Check that two papers that use different numbers of factors do not print the same results for a method.
 
     Models of different size hardly agree in every digit of every metric, so this suggests that they are the same model.
-    But the second paper's number of factors may be that of its own method only, and these numbers may be quoted.
+    However, the second paper's number of factors may apply only to its own method, and these results may be quoted.
     """
     factors = [cell for paper in cells.papers if (cell := cells.find(paper, "all", "factors"))]
     for first, second in combinations(factors, 2):
@@ -80,7 +80,7 @@ def _shared(row: str, pairs: list[tuple[PrintedCell, PrintedCell]], factors: lis
 
 
 def same_cell_twice(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that two rows agree in all common metrics if most are equal digit by digit, which suggests one model."""
+    """If most metrics of two rows are equal digit by digit, which suggests one model, check that all of them are."""
     rows: dict[tuple[str, str, str], dict[str, PrintedCell]] = {}
     for cell in cells.numbers(ACCURACY):
         if len(cell.row.split("/")) == 2 and not cell.in_text:

@@ -20,7 +20,7 @@ SLACK = Fraction(1, 10)  # measured times are not exactly proportional to the nu
 def memory_by_formula(cells: PrintedCells) -> Iterator[Finding]:
     """Check memory against its printed formula, with numbers of 4 or 8 bytes; a GB is 2^30 bytes, a MB 2^20.
 
-    O() leaves constant factors open, so a mismatch is a contradiction only if the formula is an exact count.
+    O() leaves constant factors open, so a mismatch contradicts only if the formula is an exact count.
     """
     for formula, measured in by_formula(cells, "space_complexity", "memory", SPACE):
         for cell in measured:
@@ -43,7 +43,7 @@ def _judge_memory(formula: PrintedCell, cell: PrintedCell, size: Sizes) -> Findi
 
 
 def one_rate(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that test times on two data sets are proportional to the method's formula times the test images.
+    """Check that test times on two data sets are proportional to the method's formula times the number of test images.
 
     They may deviate by 10 %, because times are measured.
     """
@@ -59,14 +59,14 @@ def one_rate(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def leaves(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that the printed leaf size is n / 2^p, the images in a leaf after p halvings, for some integer p."""
+    """Check that the printed leaf size is n / 2^p, the number of images after p halvings, for some integer p."""
     for cell, images in cells.each("leaf_images", "train_images"):
         level = nearest_level(images, cell)
         yield judge("leaves", cell, [images], leaf(images, level), f"n / 2^{level}", roughly(cell.value))
 
 
 def time_of_leaf(cells: PrintedCells) -> Iterator[Finding]:
-    """Check the test time of a search in one leaf, (p + n / 2^p) / n of the exact search's time at the same rate."""
+    """Check that a search in one leaf takes (p + n / 2^p) / n of the exact search's time, at the same rate."""
     for cell, images, own in cells.each("leaf_images", "train_images", "test_time"):
         exact_search = cells.find(cell.paper, f"{cell.dataset}/knn", "test_time")
         if exact_search and {own.unit, exact_search.unit} <= set(SECONDS):

@@ -14,9 +14,9 @@ RESULTS_OF = "datasets_in_"
 
 
 def best_of_all(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that a method that a paper calls the best has the highest value of each metric.
+    """Check that a method that a paper calls the best has the highest value in each metric.
 
-    Rows of gains over other methods are ignored.
+    Rows that show gains over other methods are ignored.
     """
     for statement in cells.stated("best"):
         groups: dict[tuple[str, str], list[PrintedCell]] = {}
@@ -46,7 +46,7 @@ def listed_once(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def datasets_of_table(cells: PrintedCells) -> Iterator[Finding]:
-    """Check the number of data sets of a table that a caption or the text states (column `datasets`)."""
+    """Check the number of data sets that a caption or the text states for a table (column `datasets`)."""
     for cell in cells.numbers("datasets"):
         rows = [each.row for each in cells.all if (each.paper, each.table) == (cell.paper, cell.row)]
         datasets = list(dict.fromkeys(row.split("/")[0] for row in rows))
@@ -73,8 +73,8 @@ def cited_datasets(cells: PrintedCells) -> Iterator[Finding]:
 def second_neighbour(cells: PrintedCells) -> Iterator[Finding]:
     """Check that two searches that find the first neighbour in only a share of cases imply the same second neighbour.
 
-    precision = share x first + (1 - share) x second, where the share is `first_found` and the precision of the first
-    neighbour is that of the exact search.
+    precision = share x first + (1 - share) x second, where the share is `first_found`, and the exact search gives the
+    precision of the first neighbour.
     """
     groups: dict[tuple[str, str], list[tuple[PrintedCell, PrintedCell]]] = {}
     for share, cell in cells.each("first_found", "precision@1"):
@@ -87,7 +87,7 @@ def second_neighbour(cells: PrintedCells) -> Iterator[Finding]:
                 second = second_of(previous, previous_share, exact_search)
                 part = Fraction(share.value) / 100
                 mixed = rounded(exact_search.value) * part + second * (1 - part)
-                rule = f"the second neighbour has {second.show(2)} by the other share ({previous_share.value} %)"
+                rule = f"the other share ({previous_share.value} %) gives {second.show(2)} for the second neighbour"
                 yield judge("second neighbour", cell, [previous, exact_search, share, previous_share], mixed, rule)
 
 

@@ -20,10 +20,10 @@ def seconds(cell: PrintedCell) -> Interval:
 
 
 def iterations(cells: PrintedCells) -> Iterator[Finding]:
-    """Check the number of iterations of a training against its time and another paper's time per iteration.
+    """Check a training's number of iterations against its time and another paper's time per iteration.
 
-    The text does not name the data set, so one matching data set is enough. If none matches, the number can still be
-    that of a data set whose iterations the other paper does not time.
+    The text does not name the data set, so one matching data set is enough. If none matches, the number may be for a
+    data set whose iterations the other paper does not time.
     """
     for cell in cells.numbers("iterations"):
         sources: list[PrintedCell] = []
@@ -37,7 +37,7 @@ def iterations(cells: PrintedCells) -> Iterator[Finding]:
         if ratios:
             agrees = any(roughly(cell.value).meets(ratio) for ratio in ratios.values())
             condition = (
-                f"it is of {' or '.join(ratios)}, with the machine and code of the other paper, which the text does "
+                f"it is for {' or '.join(ratios)}, with the machine and code of the other paper, which the text does "
                 "not state"
             )
             untimed = [whole.dataset for whole in trained if whole.dataset not in ratios]
@@ -51,7 +51,7 @@ def iterations(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def _is_training(whole: PrintedCell, cell: PrintedCell) -> bool:
-    """Return whether a time is that of a training of the cell's method."""
+    """Return whether a time is the training time of the cell's method."""
     return whole.paper == cell.paper and not whole.in_text and whole.row == f"{whole.dataset}/{cell.row}"
 
 
@@ -94,7 +94,7 @@ def ensembles(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def flat_cost(cells: PrintedCells) -> Iterator[Finding]:
-    """Check the time per epoch on a data set against smaller data sets, if every image costs the same.
+    """Check the time per epoch on a data set against that on smaller data sets, if every image costs the same.
 
     The statement is `cost_per_image` in the row of a method. The time on the larger data set is printed without a
     method; only its images with tags count.
@@ -110,7 +110,7 @@ def flat_cost(cells: PrintedCells) -> Iterator[Finding]:
                 tagged = exact(images.value) * rounded(share.value) / 100
                 single = [seconds(epoch) / count(total) * tagged / SECONDS[cell.unit] for epoch, total in known.items()]
                 expected = Interval(min(each.low for each in single), max(each.high for each in single))
-                rule = f"an image costs {statement.value} on every data set, so the cost is that on the other data sets"
+                rule = f"an image costs {statement.value} on every data set, so it costs as much as on the others"
                 sources = [statement, images, share, *known, *known.values()]
                 yield judge("flat cost", cell, sources, expected, rule, condition=statement.condition)
 
@@ -134,8 +134,8 @@ def memory(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def _one_factor(formula: PrintedCell, large: PrintedCell, terms: dict[str, Interval]) -> str:
-    """Return the condition of a contradiction; empty unless the growth fits for some constant factors of the terms."""
+    """Return the condition of a contradiction; empty unless some constant factors of the terms make the growth fit."""
     fits = Interval(min(each.low for each in terms.values()), max(each.high for each in terms.values()))
     name, alone = next(iter(terms.items()))
-    condition = f"both terms of {formula.value} have one constant factor; {name} alone gives {alone.show(1)}"
+    condition = f"both terms of {formula.value} have the same constant factor; {name} alone gives {alone.show(1)}"
     return condition if rounded(large.value).meets(fits) else ""
