@@ -56,6 +56,11 @@ def section(text: str, heading: str) -> str:
     return text[start : start + len(heading) + found.start()] if found else text[start:]
 
 
+def blocks(text: str, language: str) -> list[str]:
+    """Return the blocks of a page in a language."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+
+
 def files_of(text: str) -> dict[str, str]:
     """Return the files that a page shows, by their paths."""
     return dict(FILE.findall(text))
