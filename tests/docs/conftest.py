@@ -17,7 +17,6 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 FILE = re.compile(r"^`(\S+)`:\n\n```\w+\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-COMMAND = re.compile(r"^```sh\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 STAGES = """
 import json, sys
 from vsebench.cli import main
@@ -118,7 +117,7 @@ def plans(copy: Copy) -> dict[str, Any]:
     }
     changes: dict[str, Any] = {}
     for name, (file, heading) in by_section.items():
-        (command,) = COMMAND.findall(section(page(f"docs/{file}.md"), heading))
+        (command,) = blocks(section(page(f"docs/{file}.md"), heading), "sh")
         changes[name] = overrides(command)
     changes["tasks"] = {
         "datasets": {"sim-features": {"protocols": ["images", "distinct"]}, "sim-iapr": {"protocols": ["regions"]}},
