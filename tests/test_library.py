@@ -12,7 +12,7 @@ import pytest
 from scipy import sparse
 
 import vsebench
-from tests.docs.conftest import ROOT, page
+from tests.docs.conftest import ROOT, blocks, page
 from tests.stages.small import case, fit, run, split, write_processed
 from vsebench.core.storage import read_json, read_parquet
 from vsebench.core.yaml_files import read_yaml
@@ -209,7 +209,7 @@ def test_the_import_is_quick_since_it_loads_nothing():
 def test_the_pages_example_runs(monkeypatch):
     monkeypatch.chdir(ROOT)
     names = {}
-    for block in re.findall(r"^```python\n(.*?)^```$", page("docs/library.md"), re.DOTALL | re.MULTILINE):
+    for block in blocks(page("docs/library.md"), "python"):
         exec(block, names)
     assert names["labels"].shape == (3, 5)
     assert set(names["table"]["method"]) == {"popularity", "ease", "vse_fs"}

@@ -12,7 +12,7 @@ from vsebench.core.errors import UserError
 from vsebench.core.workers import workers
 from vsebench.methods.base import Settings
 from vsebench.selection import Search, best_of, beyond, on_edges, select, settings_to_try
-from vsebench.training import Attempt, DivergenceError
+from vsebench.training import Attempt
 
 SCRIPTED = {"right": [0.5]}
 
@@ -107,30 +107,6 @@ def test_without_validation_nothing_is_chosen(problem):
     assert n_right(selection) == 4
     assert selection.tries == []
     assert selection.chosen == Attempt(ScriptSettings(right=[0.4]), None, None)
-
-
-def test_settings_that_diverge_are_passed_over(problem):
-    selection = selected(problem, {"size": [1e38, 1.0]}, right=[0.5])
-    assert [tried.value for tried in selection.tries] == [None, 0.5]
-    assert selection.chosen is selection.tries[1]
-
-
-def test_divergence_with_every_setting_names_row_and_settings(problem):
-    with pytest.raises(DivergenceError) as error:
-        selected(problem, {"size": [1e38, 2e38]})
-    message = str(error.value)
-    assert "my_row on sim-tiny (distinct, seed 1): training diverged with every setting tried" in message
-    assert "1e+38" in message
-    assert message.endswith("in its settings")
-
-
-def test_divergence_of_the_last_fit_is_raised(problem, monkeypatch):
-    def diverge(*arguments):
-        raise DivergenceError("in the last fit")
-
-    monkeypatch.setattr("vsebench.selection.refit", diverge)
-    with pytest.raises(DivergenceError, match="in the last fit"):
-        selected(problem, {}, right=[0.5], more_labels=True)
 
 
 def test_a_value_that_does_not_fit_names_file_and_key(problem):

@@ -16,7 +16,6 @@ from benchmarks.contestants import (
     WARP_10,
 )
 from benchmarks.data import hold_out, simulate
-from benchmarks.plan import FULL
 from benchmarks.quality import value
 from tests.builders import dense
 from vsebench.core.workers import workers
@@ -85,9 +84,3 @@ def test_the_first_iteration_that_reaches_a_target():
 
 def test_flops():
     assert flops(images=10, labels=5, pairs=20, factors=4) == 3 * 15 * 16 + 16 * 20 * 4
-
-
-def test_enough_repeats():
-    assert FULL.repeats >= 5
-    assert FULL.factors == 128
-    assert FULL.scale == 1

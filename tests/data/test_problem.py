@@ -1,7 +1,6 @@
 """Label matrices, splits and word vectors check their arrays."""
 
 import numpy as np
-import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -118,13 +117,6 @@ def test_a_sample_is_seeded_in_order_and_no_larger_than_asked():
     assert rows_of(found.right) == [[(image - 50) % 9] for image in found.images]
     assert rows_of(found.known) == [[9]] * 30
     assert sample(100, 1) is held_out
-
-
-def test_a_table_of_pairs_is_sorted():
-    pairs = pl.DataFrame({"image": [1, 0, 1], "label": [2, 0, 1], "count": [3, 1, 2]})
-    matrix = LabelMatrix.from_pairs(pairs, 2, 3)
-    assert rows_of(matrix) == [[0], [1, 2]]
-    assert matrix.count_of_pair.tolist() == [1, 2, 3]
 
 
 def word_vectors(*rows):

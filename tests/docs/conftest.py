@@ -17,7 +17,6 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 FILE = re.compile(r"^`(\S+)`:\n\n```\w+\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-COMMAND = re.compile(r"^```sh\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 STAGES = """
 import json, sys
 from vsebench.cli import main
@@ -54,6 +53,11 @@ def section(text: str, heading: str) -> str:
     start = text.index(f"{heading}\n")
     found = re.search(rf"^#{{1,{len(level)}}} ", text[start + len(heading) :], re.MULTILINE)
     return text[start : start + len(heading) + found.start()] if found else text[start:]
+
+
+def blocks(text: str, language: str) -> list[str]:
+    """Return the blocks of a page in a language."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
 
 
 def files_of(text: str) -> dict[str, str]:
@@ -113,7 +117,7 @@ def plans(copy: Copy) -> dict[str, Any]:
     }
     changes: dict[str, Any] = {}
     for name, (file, heading) in by_section.items():
-        (command,) = COMMAND.findall(section(page(f"docs/{file}.md"), heading))
+        (command,) = blocks(section(page(f"docs/{file}.md"), heading), "sh")
         changes[name] = overrides(command)
     changes["tasks"] = {
         "datasets": {"sim-features": {"protocols": ["images", "distinct"]}, "sim-iapr": {"protocols": ["regions"]}},

@@ -8,14 +8,11 @@ import pytest
 
 from tests.docs.conftest import Copy
 from tests.rendering.conftest import make_results
-from vsebench.core.tasks import Task
-
-TASKS = (Task("sim-iapr", "distinct"), Task("saiapr", "regions"))
 
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_results(tmp_path_factory.mktemp("results") / "results", TASKS, seeds=2, epochs=8)
+    return make_results(tmp_path_factory.mktemp("results") / "results", seeds=2, epochs=8)
 
 
 def test_every_run_has_the_figure_of_each_task_and_the_table(plans: dict[str, Any]) -> None:

@@ -180,9 +180,3 @@ def test_the_number_of_labels_is_right_as_often_as_was_measured_before(label_dis
     right = decision.labels.sum(axis=1) == given.sum(axis=1)
     assert right.mean() == pytest.approx(printed, abs=0.02)
     assert right.mean() == pytest.approx(decision.expected.mean(), abs=4 * right.std() / np.sqrt(len(right)))
-
-
-def test_independent_labels_have_the_mode_of_their_marginals():
-    features, _, truth = images_for_test("independent")
-    mode, marginal = bayes.exact_match(features, truth), bayes.hamming_distance(features, truth)
-    assert np.array_equal(mode.labels, marginal.labels)

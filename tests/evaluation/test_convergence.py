@@ -11,11 +11,13 @@ def test_seconds_add_up_to_the_best_epoch_of_the_selection():
         for seed, phase, epoch, seconds, validation in [
             (2, "selection", 1, 1.0, 0.2), (2, "selection", 2, 2.0, 0.1),
             (1, "selection", 2, 2.0, 0.3), (1, "selection", 1, 1.0, 0.2), (1, "selection", 3, 4.0, 0.3),
-            (1, "refit", 1, 50.0, None),
+            (1, "selection", 4, 8.0, None), (1, "refit", 1, 50.0, None),
         ]
     ]  # fmt: skip
-    found = to_best_epoch(pl.DataFrame(lines, schema=HISTORY, orient="row"))
+    history = pl.DataFrame(lines, schema=HISTORY, orient="row")
+    found = to_best_epoch(history)
     assert found.rows() == [(1, 2, 3.0), (2, 1, 1.0)]  # the first of equal epochs
+    assert to_best_epoch(history.filter(phase="refit")).is_empty()
 
 
 def test_timed_seconds_are_the_median_of_each_seeds_repeats():

@@ -127,15 +127,6 @@ def test_the_f1_of_means_is_that_of_per_class_precision_and_recall(data):
     assert macro < of_means
 
 
-def test_label_map_agrees_with_scikit_learn_where_no_scores_are_equal(data):
-    right = data[1]
-    scores = np.random.default_rng(6).random(right.shape, dtype=np.float32)
-    (found,) = measure([ranked(scores, right)], ["label_map"], N_LABELS, 100)
-    with_images = np.flatnonzero(right.any(axis=0))
-    expected = [sklearn_metrics.average_precision_score(right[:, label], scores[:, label]) for label in with_images]
-    assert found.values[0] == pytest.approx(np.mean(expected))
-
-
 def test_images_that_score_the_same_stand_behind_those_without_the_label():
     """Five images score the same, two of them with the label: ranks 4 and 5, precision 1/4 and 2/5."""
     right = np.array([[True], [False], [True], [False], [False]])
@@ -163,20 +154,21 @@ def test_models_are_compared_on_the_same_resamples(data):
     assert np.array_equal(one.samples, other.samples)
 
 
-def test_a_metric_of_labels_cannot_be_had_where_images_were_not_ranked(data):
-    (found,) = measure([ranked(*data, label_ranks=False)], ["map", "label_map"], N_LABELS, 50)
+@pytest.mark.parametrize(("name", "label_ranks"), [("label_map", False), ("sibling_precision@5", True)])
+def test_a_metric_without_ranks_of_images_or_without_siblings_is_left_out(data, name, label_ranks):
+    (found,) = measure([ranked(*data, label_ranks=label_ranks)], ["map", name], N_LABELS, 50)
     assert np.isnan(found.values).tolist() == [False, True]
-    table = metrics_table(Task("d", "distinct"), {Entry("row"): {1: found}}, ["map", "label_map"])
+    table = metrics_table(Task("d", "distinct"), {Entry("row"): {1: found}}, ["map", name])
     assert table["metric"].to_list() == ["map"]
 
 
-def test_an_image_without_candidates_has_an_empty_predicted_set():
+def test_an_image_without_candidates_has_an_empty_list_and_predicted_set():
     """It carries every label already, and its held-out one is a miss."""
     right = np.array([[True, False], [True, False]])
     model = ranked(np.array([[1.0, 2.0], [2.0, 1.0]]), right, known=[[0, 1], []])
-    (found,) = measure([model], ["micro_f1@1"], 2, 10)
-    assert found.values[0] == pytest.approx(2 * 1 / (1 + 2))
-    assert found.n.tolist() == [2]
+    (found,) = measure([model], ["micro_f1@1", "sibling_precision@1"], 2, 10, sibling_table([(0, 1)]))
+    assert found.values == pytest.approx([2 * 1 / (1 + 2), 0.5])
+    assert found.n.tolist() == [2, 2]
 
 
 def test_table_has_one_row_per_metric_with_its_interval(data):
@@ -233,21 +225,6 @@ def test_sibling_precision_agrees_with_a_loop_over_the_lists(k, seed):
     (found,) = measure([ranked(scores, right)], [f"sibling_precision@{k}"], n_labels, 100, sibling_table(pairs))
     assert found.values == pytest.approx([np.mean(expected)])
     assert found.n.tolist() == [len(expected)]
-
-
-def test_an_image_without_candidates_has_no_sibling_in_its_list():
-    right = np.array([[True, False], [True, False]])
-    model = ranked(np.array([[1.0, 0.0], [1.0, 0.0]]), right, known=[[0, 1], []])
-    (found,) = measure([model], ["sibling_precision@1"], 2, 100, sibling_table([(0, 1)]))
-    assert found.values == pytest.approx([0.5])
-
-
-def test_without_siblings_their_metrics_are_left_out(data):
-    names = ["sibling_precision@5", "map"]
-    (found,) = measure([ranked(*data)], names, N_LABELS, 100)
-    assert np.isnan(found.values).tolist() == [True, False]
-    table = metrics_table(Task("a", "images"), {Entry("row"): {1: found}}, names)
-    assert table["metric"].to_list() == ["map"]
 
 
 def test_cold_images_and_the_others_have_their_own_means():

@@ -168,23 +168,6 @@ def test_one_held_out_label_each_gives_the_same_bytes_as_among_images_with_sever
     assert np.array_equal(values(alone, OF_IMAGES), among[:-1])
 
 
-def librec_auc(ranked, relevant, n_negatives):
-    """AUC of a cut list: pairs inside it are counted, what is not listed scores a half.
-
-    Written from the definition in docs/metrics.md, by walking the list, without the rank of the hit.
-    """
-    if relevant not in ranked:
-        return 0.5
-    return (n_negatives - ranked.index(relevant)) / n_negatives
-
-
-@pytest.mark.parametrize("rank", [1, 2, 9, 10, 11, 25])
-def test_cut_auc_agrees_with_the_definition_of_librec(rank):
-    ranked = [f"label {r}" for r in range(1, 31)]
-    expected = librec_auc(ranked[:10], f"label {rank}", 29)
-    assert of(single((rank - 1, 0, 29)))["auc@10"] == pytest.approx(expected)
-
-
 def drawn(seed, ties):
     """Return scores, and which labels are held out, of twenty images; each has one that is and one that is not."""
     rng = np.random.default_rng(seed)

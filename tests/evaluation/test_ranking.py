@@ -198,11 +198,6 @@ def test_cold_images_are_ranked_by_the_other_model_and_marked():
     assert listed == [[2, 1, 0], [0, 1, 2, 3], [3, 2, 0]]
 
 
-def test_no_image_is_cold_where_nothing_is_known_of_any():
-    new = held_out_of([[1], [2]], 4)
-    assert not new.is_cold.any()
-
-
 @given(problems())
 def test_each_image_has_the_ranks_of_its_model(problem):
     scores, held_out = problem

@@ -1,7 +1,6 @@
 """The script and the configuration that docs/own-data.md shows for image features, and their files."""
 
 import re
-from pathlib import Path
 from textwrap import dedent
 
 import numpy as np
@@ -10,18 +9,18 @@ import pytest
 import yaml
 
 from tests import data_sets
+from tests.docs.conftest import ROOT, blocks, page
 from vsebench.core.errors import UserError
 from vsebench.core.storage import read_json
 from vsebench.plan import read_plan
 from vsebench.plan.jobs.data import processed_files
 
-ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "own-data.md").read_text(encoding="utf-8")
+PAGE = page("docs/own-data.md")
 TABLE = "docs/examples/made-up-tags.csv"
 
 
 def saved_as_on_the_page(images, features):
-    script = re.findall(r"^```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)[0]  # the first one saves features
+    script = blocks(PAGE, "python")[0]  # the first one saves features
     exec(script, {"images": images, "features": features})
 
 

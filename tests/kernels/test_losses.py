@@ -163,23 +163,6 @@ def test_an_asymmetric_loss_without_exponents_and_margin_is_the_binary_loss(scor
     np.testing.assert_allclose(slopes, expected_slopes, atol=1e-6)
 
 
-def test_lsep_bounds_the_largest_violation(scores):
-    """max(0, d) <= L <= max(0, d) + log(1 + pairs), d the largest difference of a negative and a positive."""
-    for row, labels in zip(scores, LABELS, strict=True):
-        differences = [float(row[v] - row[u]) for u, v in reference.pairs_of(labels, K)]
-        value = LSEP(row[None], [labels])[0]
-        largest = max([0.0, *differences])
-        assert largest - 1e-6 <= value <= largest + np.log1p(len(differences)) + 1e-6
-
-
-def test_lsep_of_one_label_is_the_softmax_cross_entropy(scores):
-    one = [[2], [5], [0], [8], [4]]
-    value, slopes = LSEP(scores, one)
-    expected, expected_slopes = SOFTMAX(scores, one)
-    assert value == pytest.approx(expected, rel=1e-6)
-    np.testing.assert_allclose(slopes, expected_slopes, atol=1e-6)
-
-
 @njit
 def draw(ids, n_pairs, n_drawn, rng):
     draw_pairs(ids, n_pairs, n_drawn, rng)

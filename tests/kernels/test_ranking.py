@@ -5,7 +5,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.builders import matrix_of
-from vsebench.core.errors import UserError
 from vsebench.core.workers import workers
 from vsebench.data.problem import HeldOut
 from vsebench.evaluation import ranking
@@ -16,12 +15,6 @@ from vsebench.models import Embeddings
 def way(request, monkeypatch):
     """Count in both ways, whatever the processor."""
     monkeypatch.setattr("vsebench.evaluation.ranking.ROUNDING_PAYS", request.param)
-
-
-def rank(scores, known, held_out, threads=1):
-    """Rank with a model whose scores are given outright: the image factors are the scores, the labels unit vectors."""
-    scores = np.asarray(scores, dtype=np.float32)
-    return rank_by(Embeddings(scores, np.eye(scores.shape[1], dtype=np.float32)), known, held_out, threads)
 
 
 def rank_by(model, known, held_out, threads=1):
@@ -36,31 +29,19 @@ def rank_by(model, known, held_out, threads=1):
     return frame.select(columns).rows()
 
 
-def test_by_hand():
-    """Image 0: label 3 scores above label 1; label 0 scores higher but is known, so 3 ranks second of three."""
-    assert rank([[9, 4, 7, 5]], [[0]], [(0, 3)]) == [(0, 3, 2, 0, 3)]
-
-
-def test_ties_are_counted_apart():
-    assert rank([[5, 5, 7, 5]], [[3]], [(0, 0)]) == [(0, 0, 2, 1, 3)]
-
-
-def test_held_out_label_that_is_also_known_has_no_rank():
-    assert rank([[5, 6, 7]], [[1]], [(0, 1)]) == [(0, 1, None, 0, 2)]
-
-
-def test_image_with_one_candidate():
-    assert rank([[5, 6]], [[1]], [(0, 0)]) == [(0, 0, 1, 0, 1)]
-
-
-def test_image_without_known_labels():
-    assert rank([[5, 6]], [[]], [(0, 0)]) == [(0, 0, 2, 0, 2)]
-
-
-@pytest.mark.parametrize("poison", [np.nan, np.inf])
-def test_scores_that_are_no_numbers_are_refused(poison):
-    with pytest.raises(UserError, match="not finite"):
-        rank([[1, poison]], [[]], [(0, 0)])
+@pytest.mark.parametrize(
+    ("scores", "known", "label", "expected"),
+    [
+        ([9, 4, 7, 5], [0], 3, (2, 0, 3)),  # label 2 scores higher, and label 0, which is known
+        ([5, 5, 7, 5], [3], 0, (2, 1, 3)),  # one label has the same score
+        ([5, 6, 7], [1], 1, (None, 0, 2)),  # a label that is known has no rank
+        ([5, 6], [1], 0, (1, 0, 1)),
+        ([5, 6], [], 0, (2, 0, 2)),
+    ],
+)
+def test_rank_ties_and_candidates_by_hand(scores, known, label, expected):
+    model = Embeddings(np.array([scores], dtype=np.float32), np.eye(len(scores), dtype=np.float32))
+    assert rank_by(model, [known], [(0, label)]) == [(0, label, *expected)]
 
 
 def draw_known(rng, n_images, n_labels):
@@ -82,16 +63,6 @@ def assert_sorted(rows, scores, known):
 
 # The fixture is the same for all examples.
 PROPERTY = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-
-
-@PROPERTY
-@given(seed=st.integers(0, 10**6), n_images=st.integers(1, 30), n_labels=st.integers(2, 40))
-def test_agrees_with_sorting(seed, n_images, n_labels):
-    rng = np.random.default_rng(seed)
-    scores = rng.integers(0, 6, (n_images, n_labels)).astype(np.float32)
-    known = draw_known(rng, n_images, n_labels)
-    held_out = [(i, int(rng.integers(0, n_labels))) for i in range(n_images)]
-    assert_sorted(rank(scores, known, held_out, threads=2), scores, known)
 
 
 @PROPERTY

@@ -180,20 +180,6 @@ def test_a_step_follows_the_gradient_of_the_weighted_hinge():
 
 
 @KINDS
-def test_norms_are_never_above_the_limit(problem, kind):
-    """With a rate so high that every step leaves the ball."""
-    limit = 0.7
-    reference.project([*problem.features, *problem.labels], limit)
-    maps, rows = maps_of(problem.features, problem.labels), rows_of_kind(problem.x, kind)
-    state = streams(5)
-    for _ in range(40):
-        wsabie_epoch(maps, rows, problem.positives, WARP[0], 5, 3.0, limit, state)
-        for matrix in (maps.features, maps.labels):
-            assert np.linalg.norm(matrix, axis=1).max() <= limit * (1 + 1e-6)
-    assert np.linalg.norm(maps.labels, axis=1).max() > 0.99 * limit
-
-
-@KINDS
 def test_an_unclipped_passive_aggressive_step_ends_at_a_margin_of_one(kind):
     rng = np.random.default_rng(7)
     x = rng.normal(0, 2, (1, D)).astype(np.float32)

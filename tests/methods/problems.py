@@ -21,21 +21,18 @@ from vsebench.methods.networks.layers import Parameter
 from vsebench.protocols.images import pairs_of
 
 CONFIG = Path(__file__).parents[2] / "config" / "methods"
+MODULES = modules_by_key("METHODS", "methods")
+
+
+def methods_in(folder):
+    """Return the names of the methods in a folder of the package."""
+    return [name for name, module in MODULES.items() if module.split(".")[2] == folder]
+
+
 PACKAGES = {"implicit_als": "implicit", "lightfm_warp": "lightfm", "lightfm_features": "lightfm"}
 N_IMAGES, N_LABELS, N_GROUPS = 400, 32, 4
 SMALL = {"factors": 16}
 WORD_NETWORKS = ["avg_wv", "fast0tag", "s_fast0tag", "s_opt_x_ent_published", "s_x_ent", "x_ent"]
-NETWORKS = [
-    "asymmetric",
-    "bce",
-    "bp_mll",
-    "lsep",
-    "lsep_sampled",
-    "network_softmax",
-    "network_warp",
-    "ranking_hinge",
-    "zlpr",
-]
 # Small problems need other settings than data sets; all other settings are those of config/methods.
 SETTINGS = {
     "opt_auc": {"learning_rate": 0.1, "deviation": 0.1},
@@ -64,7 +61,7 @@ SETTINGS = {
     "avg_wv_ridge": {"regularisation": 1.0},
     "conse": {"regularisation": 1.0},
     "random_projection_tree": {"levels": 2, "neighbours": 20},
-} | {name: {"hidden": [16], "learning_rate": 0.01, "dropout": 0.1, "batch": 20} for name in (*NETWORKS, "lsep_joint")}
+} | {name: {"hidden": [16], "learning_rate": 0.01, "dropout": 0.1, "batch": 20} for name in methods_in("networks")}
 SETTINGS |= {name: {"hidden": [16], "learning_rate": 0.01, "batch": 20} for name in WORD_NETWORKS}
 SETTINGS["outside_scores"] = {"file": "scores.npy"}
 SETTINGS["correlated_wv"] = SETTINGS["x_ent"] | {"vectors": "unit"}
@@ -74,9 +71,8 @@ ONE_SPACE = {"zero_shot_cosine"}  # methods whose word vectors and features come
 
 def names_of_methods():
     """Return the names of all methods."""
-    names = list(modules_by_key("METHODS", "methods"))
-    assert names, "no module defines METHODS, so the methods would not be tested"
-    return names
+    assert MODULES, "no module defines METHODS, so the methods would not be tested"
+    return list(MODULES)
 
 
 def method_of(name):

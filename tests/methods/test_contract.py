@@ -6,6 +6,7 @@ import pytest
 from tests.builders import dense, matrix_of
 from tests.methods.problems import (
     CONFIG,
+    MODULES,
     N_LABELS,
     PACKAGES,
     PROBLEMS,
@@ -23,7 +24,6 @@ from tests.methods.problems import (
 from vsebench import models
 from vsebench.config.method import read_method_config
 from vsebench.core.errors import UserError
-from vsebench.core.modules import modules_by_key
 from vsebench.core.workers import workers
 from vsebench.data.needs import NEEDS
 from vsebench.methods.base import Control, Method, Settings, epochs_mistake, load_method, read_settings
@@ -114,7 +114,6 @@ class TestEveryMethodOnEveryProblem:
 
 
 # Of the two best labels that an image does not carry, nearly all must be of its group; of random labels a quarter is.
-MODULES = modules_by_key("METHODS", "methods")
 RECOVERS = [name for name in NAMES if MODULES[name].split(".")[2] not in ("controls", "outside")] + ["oracle"]
 FROM_FEATURES = {name for name in NAMES if name not in PACKAGES and "features" in method_of(name).needs}
 FROM_FEATURES |= {"lightfm_features"}

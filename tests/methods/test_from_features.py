@@ -1,4 +1,4 @@
-"""Ridge regression and nearest images: against scikit-learn, by hand, and inputs that are refused."""
+"""Ridge regression and nearest images: against scikit-learn and by hand; inputs that methods by features refuse."""
 
 import numpy as np
 import pytest
@@ -7,13 +7,14 @@ from sklearn.linear_model import Ridge
 from sklearn.neighbors import NearestNeighbors
 
 from tests.builders import dense, matrix_of
-from tests.methods.problems import PROBLEMS, fit_to, fitted, full, learnt_from, new_images
+from tests.methods.problems import PROBLEMS, fit_to, fitted, full, learnt_from, methods_in, new_images
 from vsebench import models
 from vsebench.core.errors import UserError
 from vsebench.core.storage import read_arrays, write_arrays
 from vsebench.data.problem import Queries
 from vsebench.methods.by_features.neighbours import found_by_chance
 
+BY_FEATURES = [name for name in methods_in("by_features") if name != "wsabie_ensemble"]  # its members are among them
 WITH_FEATURES = [name for name, offers in PROBLEMS.items() if "features" in offers]
 
 
@@ -128,14 +129,20 @@ def test_frequency_orders_labels_of_as_many_neighbours():
     assert scores == pytest.approx([1 + 0.5 / 3, 1 + 0.5, 0])
 
 
-@pytest.mark.parametrize("name", ["ridge", "kernel_ridge", "softmax", "logistic", "nearest_images"])
+@pytest.mark.parametrize("name", BY_FEATURES)
 def test_images_without_features_are_left_out_of_the_fit(name):
-    matrix = matrix_of([[0], [1], [0]], 2)
-    values = [[1, 0], [0, 1], [0, 0]]
-    one, _ = fit_to(name, matrix, values, known=[True, True, False])
-    other, _ = fit_to(name, matrix_of([[0], [1]], 2), values[:2])
-    of_queries = new_images([[1, 0], [2, 1]], 2)
+    labels, values = [[0], [1], [0], [1, 2]] * 5, np.random.default_rng(4).normal(size=(20, 6))
+    known = np.arange(20) < 15
+    one, _ = fit_to(name, matrix_of(labels, 3), values * known[:, None], known=known, normalise=["standard"])
+    other, _ = fit_to(name, matrix_of(labels[:15], 3), values[:15], normalise=["standard"])
+    of_queries = new_images(values, 3)
     assert np.array_equal(one.scores(of_queries), other.scores(of_queries))
+
+
+@pytest.mark.parametrize("name", BY_FEATURES)
+def test_nothing_to_learn_from_is_refused(name):
+    with pytest.raises(UserError, match="none of the images to learn from has both features and a label"):
+        fit_to(name, matrix_of([[0], [1]], 2), np.zeros((2, 3)), known=[False, False])
 
 
 @pytest.mark.parametrize("name", ["ridge", "kernel_ridge", "nearest_images"])

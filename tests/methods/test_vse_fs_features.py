@@ -89,14 +89,3 @@ def test_a_planted_map_is_recovered_for_new_images():
     correlation = np.mean([np.corrcoef(a, b)[0, 1] for a, b in zip(scores, truth[1000:], strict=True)])
     assert correlation > 0.9
     assert np.mean(np.argmax(scores, axis=1) == top[1000:, 0]) > 0.4
-
-
-def test_the_number_of_threads_changes_nothing():
-    actual = []
-    for threads in (1, 2):
-        with workers(threads) as pool:
-            fitter, _ = started(pool, factors=17)
-            for _ in range(3):
-                fitter.epoch()
-            actual.append(fitter.model().arrays())
-    assert all(actual[0][key].tobytes() == actual[1][key].tobytes() for key in actual[0])

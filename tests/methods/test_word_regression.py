@@ -74,16 +74,23 @@ def test_conse_is_the_mean_of_the_most_probable_labels_vectors(score):
         np.testing.assert_allclose(scores, expected, rtol=1e-3, atol=1e-3 * np.abs(expected).max())
 
 
-@pytest.mark.parametrize("name", ["avg_wv_ridge", "conse", "correlated_wv"])
+NETWORK = {"joint": False, "normalise": ["root", "l2"]}
+EPOCHS = dict.fromkeys(["fast0tag", "s_fast0tag", "s_x_ent", "x_ent"], 15) | {"correlated_wv": 20}
+
+
+@pytest.mark.parametrize("name", ["avg_wv_ridge", "conse", *EPOCHS])
 def test_unseen_labels_of_a_group_are_found_by_their_words(name):
+    """Images of a group carry six of eight labels; four labels, one of each group, are never learnt."""
     learnt = np.arange(32) % 8 != 3
     with workers(1) as pool:
         problem, queries = problem_of("dense features", pool)
-    fitter = load_method(name)(only(problem, learnt), settings_of(name))
-    for _ in range(20 if name == "correlated_wv" else 0):
+    settings = settings_of(name, **(NETWORK if EPOCHS.get(name) == 15 else {}))
+    fitter = load_method(name)(only(problem, learnt), settings)
+    for _ in range(EPOCHS.get(name, 0)):
         fitter.epoch()
     scores = fitter.model().scores(queries)[:, ~learnt]
-    assert (scores.argmax(axis=1) == queries.images % 4)[KNOWN].mean() > 0.97
+    right = (scores.argmax(axis=1) == queries.images % 4)[KNOWN].mean()
+    assert right > (0.9 if EPOCHS.get(name) == 15 else 0.97)
 
 
 def test_a_word_keeps_itself_and_the_word_nearest_to_it():

@@ -6,7 +6,6 @@ from scipy import sparse
 
 from tests.builders import matrix_of
 from tests.methods.problems import features_of, fit_to, method_of, new_images, problem_from, settings_of
-from vsebench.core.errors import UserError
 from vsebench.core.workers import workers
 from vsebench.methods.base import load_method
 
@@ -51,22 +50,6 @@ def test_dense_and_sparse_features_give_the_same_model(name):
     x, labels = ruled()
     one, other = (fitted_to(name, x[:60], labels[:60], kind, epochs=2)[0] for kind in ("dense", "sparse"))
     assert np.allclose(scores_of(one, x), scores_of(other, x), rtol=1e-3, atol=1e-4)
-
-
-@pytest.mark.parametrize("name", FAMILY)
-def test_images_without_features_are_left_out(name):
-    x, labels = ruled()
-    known = np.arange(80) < 60
-    one, _ = fitted_to(name, x[:60], labels[:60], epochs=2, normalise=["standard"])
-    other, _ = fitted_to(name, x[:80] * known[:, None], labels[:80], known=known, epochs=2, normalise=["standard"])
-    assert all(one.arrays()[key].tobytes() == other.arrays()[key].tobytes() for key in one.arrays())
-
-
-@pytest.mark.parametrize("name", FAMILY)
-def test_nothing_to_learn_from_is_refused(name):
-    x, labels = ruled()
-    with pytest.raises(UserError, match="none of the images to learn from has both features and a label"):
-        fitted_to(name, 0 * x[:2], labels[:2], known=np.zeros(2, dtype=bool))
 
 
 @pytest.mark.parametrize("kind", ["dense", "sparse"])

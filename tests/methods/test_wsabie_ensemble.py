@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from tests.methods.problems import fit, fitted, members_of, problem_of, settings_of
+from tests.methods.problems import fitted, members_of
 from vsebench.core.errors import UserError
-from vsebench.core.workers import workers
 from vsebench.data.features import Normalisation
 from vsebench.methods.base import read_settings
 from vsebench.methods.by_features.linear_map import EmbeddedFeatures
@@ -23,16 +22,6 @@ def test_scores_are_the_weighted_sum_of_the_members_scores(where):
         expected += member["weight"] / member["deviation"] * scores
     assert model.label.shape[1] == 16 + 8
     assert np.allclose(model.scores(queries), expected, atol=1e-4 * np.abs(expected).max())
-
-
-def test_members_are_the_models_of_their_own_variants():
-    with workers(1) as pool:
-        problem, _ = problem_of("new images", pool)
-        ensemble = WsabieEnsemble(problem, settings_of("wsabie_ensemble"))
-        for model, member in zip(ensemble.models(), members_of("wsabie_ensemble"), strict=True):
-            alone, _ = fit("wsabie", problem, member["epochs"], **member["settings"])
-            assert model.feature.tobytes() == alone.feature.tobytes()
-            assert model.label.tobytes() == alone.label.tobytes()
 
 
 def maps(steps=(), k=2):

@@ -180,13 +180,6 @@ def test_a_claim_on_simulated_data_only_is_not_tested_on_real_data(judge):
     assert (line["dataset"], line["data"], line["verdict"]) == ("sim", "simulated", "holds")
 
 
-def test_without_data_of_its_families_a_claim_cannot_be_tested():
-    evidence = replace(planted(), tasks=[task for task in planted().tasks if task.data == "simulated"])
-    test = check(load_test("memory", "here"), {"method": "good", "families": ["flickr"], "rivals": ["bad"]}, "here")
-    with pytest.raises(UntestableError, match=r"^The run has no data of the family flickr\.$"):
-        list(test.cases(evidence))
-
-
 def test_a_test_says_whether_the_data_is_the_papers_own(judge):
     claim = {"test": "accuracy", "rivals": ["bad"], "metrics": ["recall@10"]}
     assert [(line["dataset"], line["data"]) for line in judge(**claim)] == [("real", "other"), ("sim", "simulated")]

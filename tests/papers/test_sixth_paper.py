@@ -5,24 +5,22 @@ import csv
 import json
 import re
 import shutil
-from pathlib import Path
 
 import pytest
 import yaml
 
-from tests.builders import frame
-from tests.rendering.conftest import MACHINE, SMALL, WORDS, MadeUp, dataset_entry
+from tests.docs.conftest import ROOT, files_of, page
+from tests.rendering.conftest import SMALL, MadeUp, write_run
 from vsebench.cli import main
 from vsebench.core import schemas
 from vsebench.core.errors import UserError
-from vsebench.core.storage import write_json, write_table
+from vsebench.core.storage import write_table
 from vsebench.papers.base import Paper
 from vsebench.plan import read_plan
 from vsebench.rendering.kinds import FigureKind, instances_of_run
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import MISSING
 
-ROOT = Path(__file__).parents[2]
 CODE = ROOT / "src" / "vsebench"
 FOLDERS = ("papers", "plan", "rendering", "stages")
 NAME = "rankbox"
@@ -34,11 +32,10 @@ def config(tmp_path_factory):
     folder = tmp_path_factory.mktemp("sixth") / "config"
     shutil.copytree(ROOT / "config", folder)
     shutil.copytree(ROOT / "data" / "included", folder.parent / "data" / "included")
-    page = (ROOT / "docs" / "papers.md").read_text()
-    blocks = re.findall(r"^`config/papers/(\S+)`:\n\n```\w+\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    assert [name for name, _ in blocks] == [f"{NAME}.yaml", f"{NAME}.csv"]
-    for name, text in blocks:
-        (folder / "papers" / name).write_text(text)
+    files = {path: text for path, text in files_of(page("docs/papers.md")).items() if "config/papers/" in path}
+    assert [*files] == [f"config/papers/{NAME}.yaml", f"config/papers/{NAME}.csv"]
+    for path, text in files.items():
+        (folder.parent / path).write_text(text)
     return folder
 
 
@@ -55,15 +52,7 @@ def results(config, plan):
     """Made-up results, and what the stages make of the papers in the copy."""
     folder, run = config.parent / "results", MadeUp(SMALL, seeds=3, epochs=20)
     shown = {"papers": plan.outline.papers, "compared": plan.outline.compared}
-    outline = run.outline().model_copy(update=shown)
-    write_json(outline.model_dump(mode="json"), folder / "outline.json")
-    for name in ("summary", "metrics", "timing", "history", "sweeps", "scaling", "cold", "by_frequency"):
-        schema = getattr(schemas, name.upper())
-        write_table(frame(getattr(run, name)(), schema), schema, folder / f"{name}.parquet")
-    write_json([run.settings(case) for case in run.cases()], folder / "settings.json")
-    write_json([dataset_entry(task.dataset) for task in SMALL], folder / "datasets.json")
-    write_json([WORDS], folder / "word_vectors.json")
-    write_json(MACHINE, folder / "machine.json")
+    write_run(run, run.outline().model_copy(update=shown), folder)
     for case in run.cases():
         write_table(run.ranks(case), schemas.RANKS, case.folder(folder) / "ranks.parquet")
     papers = ["--papers", *(str(paper.path) for paper in plan.papers)]
@@ -163,6 +152,8 @@ def test_a_mistake_in_its_files_is_told_before_the_first_job(config, tmp_path):
     good = path.read_text()
     for old, new, message in (
         ("kind: statistics", "kind: guess", "tables.table1.kind: there is no kind of tables 'guess'"),
+        ("kind: statistics", "", "tables.table1.kind: this key is missing"),
+        ("kind: trials", "kind: trails", "figures.figure1.kind: there is no kind of figures 'trails'"),
         ("ratio_to", "relative_to", "tables.table3: relative_to: unknown key"),
         ("test: memory", "test: guess", "claim 2: test: there is no test 'guess'"),
         ("[metrics, ratios]", "[guess]", "checks: there is no check 'guess'"),

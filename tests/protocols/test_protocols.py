@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.builders import dense, matrix_of, rows_of
@@ -135,13 +135,6 @@ def test_no_test_image_is_learnt_from(dataset, protocol, seed):
     for part in (found.valid, found.test):
         assert part.known.n_pairs == 0
         assert rows_of(part.right) == [rows_of(dataset.labels)[image] for image in part.images]
-
-
-@given(datasets_with_word_vectors(), st.sampled_from(LABELS + IMAGES + UNSEEN), st.integers(0, 2**31))
-def test_the_same_seed_gives_the_same_split(dataset, protocol, seed):
-    assume(protocol != "official" or dataset.parts is not None)
-    one, other = parts_of(split(dataset, protocol, seed)), parts_of(split(dataset, protocol, seed))
-    assert all(one[name].equals(other[name]) for name in one)
 
 
 @given(datasets_with_word_vectors(), st.sampled_from(UNSEEN), st.integers(0, 2**31))

@@ -5,9 +5,9 @@ import polars as pl
 import pytest
 
 from tests.builders import dense, rows_of
-from tests.stages.small import run
+from tests.stages.small import run, write_labels
 from vsebench.core.errors import UserError
-from vsebench.core.schemas import IMAGES, LABELS, PAIRS
+from vsebench.core.schemas import IMAGES, PAIRS
 from vsebench.core.storage import read_parquet, write_arrays, write_table
 from vsebench.data import needs, splits
 from vsebench.data.problem import Dataset, LabelMatrix
@@ -29,8 +29,7 @@ def write_set(folder, names, rows, parts, dimensions=3, word_vectors=2):
     images = {"image": range(len(rows)), "id": [f"i{i}" for i in range(len(rows))], "part": parts}
     images["has_features"] = [image != 0 for image in range(len(rows))]
     write_table(pl.DataFrame(images, schema=IMAGES), IMAGES, folder / "images.parquet")
-    labels = {"label": range(len(names)), "name": names, "frequency": 0, "occurrences": 0}
-    write_table(pl.DataFrame(labels, schema=LABELS), LABELS, folder / "labels.parquet")
+    write_labels(folder, names, frequency=0)
     vectors = np.array([[WORD_VECTORS.get(name, 0)] * word_vectors for name in names], dtype=np.float32)
     write_arrays(folder / "word_vectors.npz", vectors=vectors, known=vectors.any(axis=1))
     values = np.tile(np.arange(len(rows), dtype=np.float32)[:, np.newaxis], (1, dimensions))

@@ -306,19 +306,24 @@ def changed(results: Results | None = None, **entries: Any) -> Results:
     return other
 
 
-def make_results(folder: Path, tasks: Sequence[Task] = SMALL, seeds: int = 3, epochs: int = 40) -> Path:
-    """Write everything that tables, figures and the page are made from into `folder`."""
-    run = MadeUp(tasks, seeds, epochs)
+def write_run(run: MadeUp, outline: Outline, folder: Path) -> None:
+    """Write the files of a run, without those about papers, into `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
-    outline = numbered(run.outline().model_dump(mode="json"))  # as the workflow writes it, in the order of display
-    (folder / "outline.json").write_text(json.dumps(outline), encoding="utf-8")
+    content = numbered(outline.model_dump(mode="json"))  # as the workflow writes it, in the order of display
+    (folder / "outline.json").write_text(json.dumps(content), encoding="utf-8")
     for name in ("summary", "metrics", "timing", "history", "sweeps", "scaling", "cold", "by_frequency"):
         schema = getattr(schemas, name.upper())
         write_table(frame(getattr(run, name)(), schema), schema, folder / f"{name}.parquet")
     write_json([run.settings(case) for case in run.cases()], folder / "settings.json")
-    write_json([dataset_entry(name) for name in dict.fromkeys(p.dataset for p in tasks)], folder / "datasets.json")
+    write_json([dataset_entry(name) for name in dict.fromkeys(p.dataset for p in run.tasks)], folder / "datasets.json")
     write_json([WORDS], folder / "word_vectors.json")
     write_json(MACHINE, folder / "machine.json")
+
+
+def make_results(folder: Path, tasks: Sequence[Task] = SMALL, seeds: int = 3, epochs: int = 40) -> Path:
+    """Write everything that tables, figures and the page are made from into `folder`."""
+    run = MadeUp(tasks, seeds, epochs)
+    write_run(run, run.outline(), folder)
     run.claims().write_csv(folder / "claims.csv")
     files = [str(paper.path) for paper in PAPERS]
     assert main(["stage", "audit", "--papers", *files, "--out", str(folder / "audit.csv")]) == 0
@@ -351,7 +356,7 @@ def figures(results: Results) -> dict[str, Instance]:
 def table_kind(results: Results, name: str) -> TableKind:
     """Return the kind of a table with its parameters; a paper's table need not apply to the run."""
     of_papers = {name: table for paper in PAPERS for name, table in tables_of(paper).items()}
-    instance = (tables(results) | of_papers)[name]
+    instance = (instances_of_run(TableKind, results.outline) | of_papers)[name]
     return make(TableKind, instance.kind, instance.parameters, name)
 
 

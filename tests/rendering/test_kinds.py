@@ -132,20 +132,6 @@ def test_a_wrong_kind_or_parameter_is_one_line(kind: str, parameters: dict[str, 
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("entry", "message"),
-    [
-        ({}, "made_up.yaml: figures.figure1.kind: this key is missing"),
-        ({"kind": "trails"}, "made_up.yaml: figures.figure1.kind: there is no kind of figures 'trails'"),
-        ({"kind": "trials", "task": "x"}, "made_up.yaml: figures.figure1: task: unknown key"),
-    ],
-)
-def test_a_mistake_in_a_paper_names_its_file_and_key(entry: dict[str, object], message: str) -> None:
-    with pytest.raises(UserError) as error:
-        instances_of_paper(FigureKind, Path("made_up.yaml"), {"figure1": entry})
-    assert message in str(error.value)
-
-
 def test_a_kind_that_reads_a_paper_is_given_its_file() -> None:
     found = instances_of_paper(TableKind, Path("config/papers/made_up.yaml"), {"table3": {"kind": "statistics"}})
     assert found["made_up_table3"].parameters["paper"] == "config/papers/made_up.yaml"

@@ -16,7 +16,6 @@ from tests.rendering.conftest import SMALL, changed, column, table_kind, tables,
 from tests.rendering.latex import check_latex
 from vsebench.cli import main
 from vsebench.core.storage import write_json
-from vsebench.evaluation.convergence import to_best_epoch
 from vsebench.rendering.kinds import TableKind, instances_of_run
 from vsebench.rendering.outline import LeftOut, MetricLeftOut
 from vsebench.rendering.page.page import notices
@@ -111,20 +110,6 @@ def test_training_time_is_the_median_over_repeats(results: Results, tmp_path: Pa
     assert "Simulated IAPR" in (tmp_path / "training-time.tex").read_text(encoding="utf-8")
 
 
-def test_convergence_is_the_epoch_of_the_best_validation_metric() -> None:
-    history = pl.DataFrame(
-        {
-            "phase": ["selection"] * 5 + ["refit"],
-            "seed": [0, 0, 0, 1, 1, 0],
-            "epoch": [1, 2, 3, 1, 2, 1],
-            "seconds": [1.0, 2.0, 4.0, 8.0, 16.0, 99.0],
-            "validation": [0.1, 0.3, 0.2, None, 0.5, None],
-        }
-    )
-    assert to_best_epoch(history).rows() == [(0, 2, 3.0), (1, 2, 24.0)]
-    assert to_best_epoch(history.filter(pl.col("phase") == "refit")).is_empty()
-
-
 def test_a_run_without_epochs_has_empty_times(results: Results) -> None:
     kind, history = table_kind(results, "training-time"), results.history.clear()
     table = kind.table(changed(results, history=history))
@@ -145,11 +130,6 @@ def test_the_coverage_by_words_has_a_row_per_data_set_that_has_some(results: Res
     assert found == [183, 1, 37, 13, 2, 19]
     assert sum(found) == int(row["labels"])
     assert (row["sharing"], row["rank"]) == ("3", "230")
-
-
-def test_a_run_without_words_has_no_table_of_them(results: Results) -> None:
-    files = [name for name in results.outline.files if name != "word_vectors"]
-    assert "word-vectors" not in instances_of_run(TableKind, results.outline.model_copy(update={"files": files}))
 
 
 def test_the_best_method_has_its_numbers(results: Results, tmp_path: Path) -> None:
@@ -235,24 +215,6 @@ def line_of_failure(arguments: list[str], capsys: pytest.CaptureFixture[str]) ->
     message = capsys.readouterr().err
     assert message.count("\n") == 1
     return message
-
-
-@pytest.mark.parametrize("stage", ["table", "figure"])
-def test_an_unknown_kind_lists_the_known_ones(
-    stage: str, results_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    arguments = [
-        "stage",
-        stage,
-        "x",
-        "--kind",
-        "acuracy",
-        "--results",
-        str(results_folder),
-        "--out",
-        str(tmp_path / "x"),
-    ]
-    assert "'acuracy'; there are " in line_of_failure(arguments, capsys)
 
 
 def test_missing_and_empty_results_are_one_line(

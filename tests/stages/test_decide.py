@@ -93,16 +93,21 @@ def test_thresholds_are_those_of_the_images_own_labels(folder):
     assert set(thresholds["decision"]) == {"class_threshold"}
 
 
-def test_metrics_of_label_sets_agree_with_scikit_learn(folder, tmp_path):
+@pytest.fixture(scope="module")
+def measured(folder):
+    """Return the tables of the stage `measure`: the metrics and their summary."""
     names = ["map", "macro_f1", "micro_f1", "exact_match", "example_f1", "pc_precision", "set_size", "count_error"]
     names += ["macro_f1_of_present", "hamming_distance", "exact_match@4"]
-    out, summary = tmp_path / "metrics.parquet", tmp_path / "summary.parquet"
     decided = [f"lsep/{name}" for name in DECISIONS]
     assert run("measure", "--results", folder / "results", *TASK, "--variants", "lsep", "--decisions", *decided,
-               "--seeds", 1, "--metrics", *names, "--bootstrap", 50, "--out", out,
-               "--summary", summary, "--cold", tmp_path / "cold.parquet",
-               "--by-frequency", tmp_path / "by_frequency.parquet") == 0  # fmt: skip
-    found = read_parquet(out)
+               "--seeds", 1, "--metrics", *names, "--bootstrap", 50, "--out", folder / "metrics.parquet",
+               "--summary", folder / "summary.parquet", "--cold", folder / "cold.parquet",
+               "--by-frequency", folder / "by_frequency.parquet") == 0  # fmt: skip
+    return read_parquet(folder / "metrics.parquet"), read_parquet(folder / "summary.parquet")
+
+
+def test_metrics_of_label_sets_agree_with_scikit_learn(folder, measured):
+    found, table = measured
     assert set(found.filter(decision="")["metric"]) == {"map", "exact_match@4"}
     for name in DECISIONS:
         predicted, right = masks(folder, name)
@@ -120,20 +125,14 @@ def test_metrics_of_label_sets_agree_with_scikit_learn(folder, tmp_path):
             "count_error": np.abs(predicted.sum(axis=1) - right.sum(axis=1)).mean(),
         }
         assert dict(found.filter(decision=name).select("metric", "value").iter_rows()) == pytest.approx(expected)
-    table = read_parquet(summary)
     assert table.schema == pl.Schema(schemas.SUMMARY)
     match = table.filter(metric="exact_match")
     assert match.filter(best=True)["value"].to_list() == [match["value"].max()]
 
 
-def test_no_size_of_a_label_set_is_the_best(folder, tmp_path):
-    out, summary = tmp_path / "metrics.parquet", tmp_path / "summary.parquet"
-    assert run("measure", "--results", folder / "results", *TASK, "--variants", "lsep", "--decisions", "lsep/best_k",
-               "lsep/count", "--seeds", 1, "--metrics", "map", "set_size", "--bootstrap", 50, "--out", out, "--summary",
-               summary, "--cold", tmp_path / "cold.parquet",
-               "--by-frequency", tmp_path / "by_frequency.parquet") == 0  # fmt: skip
-    sizes = read_parquet(summary).filter(metric="set_size")
-    assert sizes.select("difference", "p_adjusted").null_count().row(0) == (2, 2)
+def test_no_size_of_a_label_set_is_the_best(measured):
+    sizes = measured[1].filter(metric="set_size")
+    assert sizes.select("difference", "p_adjusted").null_count().row(0) == (3, 3)
     assert not sizes["best"].any()
 
 
@@ -203,20 +202,6 @@ def test_correlations_are_those_of_scipy_for_labels_with_enough_images():
         assert correlation == pytest.approx(stats.spearmanr(own["threshold"], own["difficulty"]).statistic)
 
 
-def test_difficulty_is_told_by_the_scores_of_another_variant(folder):
-    """The row itself is the reference here: where it scores a label of an image high, the image is easy."""
-    variants = ["tiny/images/lsep", "tiny/images/lsep/class_threshold"]
-    found = analysed(folder, "thresholds_and_difficulty", *variants, features="features.npy")
-    assert set(found["reference"]) <= {"lsep"}
-    processed = folder / "processed" / "tiny"
-    dataset = AnalysedDataset(processed, processed / "features.npy", has_siblings=False)
-    case = AnalysedCase(Case(Task("tiny", "images"), "lsep", 1), "", folder / "results", dataset)
-    difficulty = difficulties(case)
-    assert difficulty.select("image", "label").equals(
-        read(folder, "ranks").select(pl.col("image"), pl.col("label")), null_equal=True
-    )
-
-
 def test_the_values_of_images_are_those_of_the_average_precision_and_its_derivatives():
     rng = np.random.default_rng(5)
     scores, candidates = rng.normal(0, 1, (40, 9)).astype(np.float32), rng.random((40, 9)) < 0.9
@@ -232,12 +217,15 @@ def test_the_values_of_images_are_those_of_the_average_precision_and_its_derivat
     assert found[7] == pytest.approx(average + 40 * (heavier - average) / 1e-4, rel=1e-4)
 
 
-def test_thresholds_minus_a_level_do_not_depend_on_the_level_of_the_scores(folder):
-    names = ["tiny/images/lsep", "tiny/images/lsep/class_threshold"]
-    found = analysed(folder, "thresholds_and_difficulty", *names, features="features.npy")
+def test_thresholds_are_held_against_difficulty_by_the_scores_of_another_variant(folder):
+    """The row itself is the reference here: where it scores a label of an image high, the image is easy."""
+    variants = ["tiny/images/lsep", "tiny/images/lsep/class_threshold"]
+    found = analysed(folder, "thresholds_and_difficulty", *variants, features="features.npy")
+    assert set(found["reference"]) <= {"lsep"}
     assert set(found["form"]) <= {"raw", "minus_mean", "minus_log_sum", "minus_largest"}
     dataset = AnalysedDataset(folder / "processed" / "tiny", folder / "processed" / "tiny" / "features.npy", False)
     case = AnalysedCase(Case(Task("tiny", "images"), "lsep", 1), "", folder / "results", dataset)
+    assert difficulties(case).select("image", "label").equals(read(folder, "ranks").select("image", "label"))
     before, shift = levels(case), np.float32(3.0)
     vars(case)["scores"] = case.scores + shift
     after = levels(case)

@@ -1,11 +1,10 @@
 import hashlib
-import io
 import json
-import zipfile
 
 import pytest
 
 from tests import data_sets
+from tests.fuzz.targets import into, packed, write_zip
 from tests.servers import Handler, serve
 from vsebench.cli import main
 from vsebench.formats.download import transfer
@@ -13,14 +12,7 @@ from vsebench.formats.download import transfer
 DEAD = "http://127.0.0.1:9"  # the discard port: nothing listens
 
 
-def make_zip(text):
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        archive.writestr("a.txt", text)
-    return buffer.getvalue()
-
-
-ZIP = make_zip("content " * 1000)
+ZIP = packed(into(write_zip, "x.zip"), {"a.txt": b"content " * 1000}, "x.zip")
 
 
 class Files(Handler):
@@ -88,28 +80,24 @@ def test_a_file_in_place_is_kept_and_its_origin_remembered(server, fetch):
     assert record(folder)["source"] == f"{server.address}/x.zip"
 
 
-def test_a_file_put_there_by_hand_is_found(server, fetch, tmp_path):
+@pytest.mark.parametrize(
+    ("name", "content", "source"),
+    [
+        ("x.zip", ZIP, "found in place"),
+        ("x.zip", b"<!DOCTYPE html>", "{}/x.zip"),
+        ("provenance.json", b"[1]", "{}/x.zip"),
+    ],
+    ids=["a right file", "a bad file", "a foreign provenance"],
+)
+def test_what_somebody_put_there_is_kept_if_it_is_right_and_replaced_if_not(
+    server, fetch, tmp_path, name, content, source
+):
     (tmp_path / "raw").mkdir()
-    (tmp_path / "raw" / "x.zip").write_bytes(ZIP)
-    status, _, folder = fetch(f"{DEAD}/x.zip")
-    assert status == 0
-    assert record(folder)["source"] == "found in place"
-
-
-def test_a_foreign_provenance_is_no_obstacle(server, fetch, tmp_path):
-    (tmp_path / "raw").mkdir()
-    (tmp_path / "raw" / "provenance.json").write_text("[1]")
-    status, _, folder = fetch(f"{server.address}/x.zip")
-    assert status == 0
-    assert record(folder)["name"] == "x.zip"
-
-
-def test_a_bad_file_in_place_is_replaced(server, fetch, tmp_path):
-    (tmp_path / "raw").mkdir()
-    (tmp_path / "raw" / "x.zip").write_bytes(b"<!DOCTYPE html>")
+    (tmp_path / "raw" / name).write_bytes(content)
     status, _, folder = fetch(f"{server.address}/x.zip")
     assert status == 0
     assert (folder / "x.zip").read_bytes() == ZIP
+    assert (record(folder)["name"], record(folder)["source"]) == ("x.zip", source.format(server.address))
 
 
 REFUSED = {

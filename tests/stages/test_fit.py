@@ -112,16 +112,6 @@ def test_without_a_refit_the_tested_model_has_not_learnt_the_validation_labels(f
     assert all(found[key].tobytes() == expected[key].tobytes() for key in expected)
 
 
-def test_a_closed_form_tries_its_grid(folder):
-    assert fit(folder, module="ease", settings={"regularisation": 1.0}, epochs=None,
-               grid={"regularisation": [1e9, 1.0]}) == 0  # fmt: skip
-    selection = selection_of(folder)
-    assert len(selection["tries"]) == 2
-    best = max(selection["tries"], key=lambda tried: tried["value"])
-    assert {key: selection[key] for key in best} == best
-    assert selection["epochs"] is None
-
-
 def test_new_images_are_annotated_from_features(tmp_path):
     """The whole way from a split to metrics; the groups can be told apart, so all labels of a group come first."""
     write_processed(tmp_path, features=True)
@@ -151,8 +141,9 @@ def test_one_diverging_configuration_is_recorded_and_passed_over(folder):
 def test_divergence_with_every_setting_leaves_no_file(folder, capsys):
     assert fit(folder, settings=SETTINGS | {"learning_rate": 1e12}) == 1
     message = capsys.readouterr().err.strip().splitlines()[-1]
-    assert "my_row on sim-tiny (distinct, seed 1): training diverged" in message
+    assert "my_row on sim-tiny (distinct, seed 1): training diverged with every setting tried" in message
     assert "1000000000000.0" in message
+    assert message.endswith("in its settings (config/methods/my_row.yaml)")
     assert not (folder / "model").exists()
 
 

@@ -1,11 +1,9 @@
-import io
-import tarfile
-
 import numpy as np
 import polars as pl
 import pytest
 
 from tests import data_sets
+from tests.fuzz.targets import LEAR, pack_lear
 from vsebench.config.dataset import DatasetConfig
 from vsebench.core import schemas
 from vsebench.core.storage import read_arrays, read_json, read_parquet
@@ -92,49 +90,28 @@ def test_counts_that_differ_are_warned_of_and_noted(prepare):
     assert read_json(out / "summary.json")["mismatches"] == {"images": {"expected": 61, "found": 60}}
 
 
-def write_archive(folder, **members):
-    """Write a LEAR archive of two training images and one test image, of three labels."""
-    rows = np.array([[3, 1, 0, 0], [3, 0, 0, 0], [3, 0, 1, 1]], dtype="<i2")
-    content = {
-        "t_dictionary.txt": b"a\nb\nc\n",
-        "t_train_list.txt": b"x\ny\n",
-        "t_train_annot.hvecs": rows[:2].tobytes(),
-        "t_test_list.txt": b"z\n",
-        "t_test_annot.hvecs": rows[2:].tobytes(),
-        **{f"t_{name}.hvecs": data for name, data in members.items()},
-    }
-    with tarfile.open(folder / "t.20091111.tar.bz2", "w:bz2") as archive:
-        for name, data in content.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(data)
-            archive.addfile(info, io.BytesIO(data))
-
-
-LEAR = {"adapter": "lear", "options": {"prefix": "t"}}
+DEFINITION = {"adapter": "lear", "options": {"prefix": "t"}}
 
 
 def test_labels_and_images_without_a_pair_stay(prepare, tmp_path):
-    write_archive(tmp_path)
-    status, _, out = prepare(LEAR)
+    pack_lear(tmp_path, LEAR)
+    status, _, out = prepare(DEFINITION)
     assert status == 0
-    assert read_parquet(out / "labels.parquet")["frequency"].to_list() == [1, 1, 1]
-    assert read_parquet(out / "images.parquet")["part"].to_list() == ["train", "train", "test"]
+    assert read_parquet(out / "labels.parquet")["frequency"].to_list() == [2, 2, 2]
+    assert read_parquet(out / "images.parquet")["part"].to_list() == ["train", "train", "test", "test"]
     counts = read_json(out / "summary.json")["counts"]
-    assert (counts["images"], counts["images_without_label"], counts["vocabulary"]) == (3, 1, 3)
+    assert (counts["images"], counts["images_without_label"], counts["vocabulary"]) == (4, 1, 3)
     assert names(out) == LABELS_ALONE
 
 
 def test_the_feature_of_an_archive_is_written_beside_the_labels(prepare, tmp_path):
-    write_archive(
-        tmp_path,
-        train_Hue=np.array([[2, 5, 6], [2, 7, 8]], dtype="<u2").tobytes(),
-        test_Hue=np.array([2, 9, 0], dtype="<u2").tobytes(),
-    )
-    definition = {**LEAR, "options": {"prefix": "t", "features": "Hue"}}
+    rows = np.array([[2, 5, 6], [2, 7, 8], [2, 9, 0], [2, 3, 1]], dtype="<u2")
+    pack_lear(tmp_path, LEAR | {"t_train_Hue.hvecs": rows[:2].tobytes(), "t_test_Hue.hvecs": rows[2:].tobytes()})
+    definition = {**DEFINITION, "options": {"prefix": "t", "features": "Hue"}}
     status, _, out = prepare(definition)
     assert status == 0
     assert names(out) == sorted([*LABELS_ALONE, "features.npy"])
-    assert np.load(out / "features.npy").tolist() == [[5, 6], [7, 8], [9, 0]]
+    assert np.load(out / "features.npy").tolist() == rows[:, 1:].tolist()
     assert read_parquet(out / "images.parquet")["has_features"].all()
     assert read_json(out / "summary.json")["features"] == {
         "kind": "dense",
@@ -145,20 +122,21 @@ def test_the_feature_of_an_archive_is_written_beside_the_labels(prepare, tmp_pat
 
 
 def test_a_features_file_follows_the_filters_of_the_images(prepare, tmp_path):
-    write_archive(tmp_path)
-    pl.DataFrame({"image": ["z", "other", "x"], "f": [[1.5], [2.5], [3.5]]}).write_parquet(tmp_path / "f.parquet")
-    definition = {**LEAR, "features": {"file": "f.parquet"}}
+    pack_lear(tmp_path, LEAR)
+    ids = ["02/2", "other", "01/1", "02/1"]
+    pl.DataFrame({"image": ids, "f": [[1.5], [2.5], [3.5], [4.5]]}).write_parquet(tmp_path / "f.parquet")
+    definition = {**DEFINITION, "features": {"file": "f.parquet"}}
     status, err, out = prepare(definition)
     assert status == 0
     assert "tiny: dropped 1 rows of features: their images are not in the data set\n" in err
     assert "tiny: 1 images have no features\n" in err
-    assert np.load(out / "features.npy").tolist() == [[3.5], [0.0], [1.5]]
-    assert read_parquet(out / "images.parquet")["has_features"].to_list() == [True, False, True]
+    assert np.load(out / "features.npy").tolist() == [[3.5], [0.0], [4.5], [1.5]]
+    assert read_parquet(out / "images.parquet")["has_features"].to_list() == [True, False, True, True]
     assert prepare({**definition, "vocabulary": {"min_labels_per_image": 2}}, out="few")[0] == 0
     images = read_parquet(tmp_path / "few" / "images.parquet")
-    assert images.rows() == [(0, "z", "test", True)]
+    assert images.rows() == [(0, "01/1", "train", True), (1, "02/2", "test", True)]
     features = read_features(tmp_path / "few" / "features.npy", images["has_features"].to_numpy())
-    assert features.values.tolist() == [[1.5]]
+    assert features.values.tolist() == [[3.5], [1.5]]
 
 
 MISTAKES = {

@@ -4,6 +4,7 @@ import pytest
 
 from vsebench.core.workers import workers
 from vsebench.data.problem import Dataset, LabelMatrix, Problem
+from vsebench.data.splits import pairs_of
 from vsebench.evaluation.metrics import mean_metric
 from vsebench.evaluation.ranking import rank
 from vsebench.formats.readers import saiapr
@@ -46,3 +47,13 @@ def test_accuracy_under_the_papers_protocol(split, name):
         ranks = rank(fitter.model(), split.test, None, pool, name)
     assert mean_metric(ranks, "recall@5") >= recall_at_5
     assert mean_metric(ranks, "recall@10") >= recall_at_10
+
+
+def test_regions_leave_what_the_papers_print(split):
+    """79,527 training and 20,000 test pairs; a fifth of the test labels stay in training, 923 images lose all."""
+    final = split.final.labels
+    assert final.count_of_pair.sum() == 79527
+    assert split.test.right.count_of_pair.sum() == 20000
+    known = pairs_of(split.test).join(final.to_pairs(), on=["image", "label"], how="semi")
+    assert 0.185 < known.height / 20000 < 0.205
+    assert (final.n_labels_of_row == 0).sum() == 923

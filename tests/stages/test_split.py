@@ -7,20 +7,8 @@ import polars as pl
 import pytest
 
 from tests.stages.small import run, split, write_processed
-from vsebench.core.storage import read_json, read_parquet, write_arrays, write_parquet
+from vsebench.core.storage import read_parquet, write_arrays, write_parquet
 from vsebench.data import splits
-from vsebench.data.problem import Dataset, LabelMatrix
-from vsebench.protocols.base import split_dataset
-
-
-@pytest.mark.parametrize("protocol", ["distinct", "regions", "images", "official"])
-def test_every_file_of_a_split_is_written(tmp_path, protocol):
-    write_processed(tmp_path)
-    assert split(tmp_path, protocol) == 0
-    assert {path.name for path in (tmp_path / "split").iterdir()} == set(splits.FILES)
-    sizes = read_json(tmp_path / "split/split.json")
-    assert (sizes["n_images"], sizes["n_labels"]) == (80, 24)
-    assert sizes["n_train"] + sizes["n_valid"] + sizes["n_test"] == 320
 
 
 def test_the_same_seed_writes_the_same_bytes(tmp_path):
@@ -83,18 +71,3 @@ def test_a_part_without_a_label_is_refused(tmp_path, capsys):
     write_parquet(pairs.filter(pl.col("image") % 20 > 3), tmp_path / "pairs.parquet")
     assert split(tmp_path, "official") == 1
     assert "protocol 'official' leaves no label for the test" in capsys.readouterr().err
-
-
-def test_regions_of_saiapr_leave_what_the_papers_print(mirror):
-    """79,527 training and 20,000 test pairs; a fifth of the test labels stay in training, 923 images lose all."""
-    from vsebench.formats.readers import saiapr
-
-    annotations = saiapr.read(mirror, saiapr.Options(archive="saiapr_tc-12.tar.gz"))
-    matrix = LabelMatrix.from_pairs(annotations.pairs, 20000, len(annotations.labels))
-    found = split_dataset("regions", Dataset(matrix), 1)
-    final = found.final.labels
-    assert final.count_of_pair.sum() == 79527
-    assert found.test.right.count_of_pair.sum() == 20000
-    known = splits.pairs_of(found.test).join(final.to_pairs(), on=["image", "label"], how="semi")
-    assert 0.185 < known.height / 20000 < 0.205
-    assert (final.n_labels_of_row == 0).sum() == 923

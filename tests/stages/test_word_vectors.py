@@ -14,7 +14,7 @@ from vsebench import models
 from vsebench.config.dataset import WordVectorsConfig
 from vsebench.core.errors import UserError
 from vsebench.core.schemas import WORD_VECTORS
-from vsebench.core.storage import read_arrays, read_json, read_parquet, write_arrays
+from vsebench.core.storage import read_json, read_parquet, write_arrays
 from vsebench.core.yaml_files import check
 from vsebench.data import needs
 from vsebench.formats.parents.wordnet import EXCEPTIONS
@@ -168,13 +168,6 @@ def test_a_method_that_needs_words_is_fitted_with_them(folder):
 def test_without_words_it_is_refused_in_one_line(folder, capsys):
     assert run("fit", *command(folder), "--out", folder / "model") == 1
     assert "--word-vectors: this method needs the word vectors of its data set's labels" in capsys.readouterr().err
-
-
-def test_words_of_another_number_of_labels_are_refused(folder):
-    arrays = read_arrays(folder / "word_vectors.npz")
-    write_arrays(folder / "word_vectors.npz", **{name: array[:-1] for name, array in arrays.items()})
-    with pytest.raises(ValueError, match="word_vectors: 23 rows for 24 labels"):
-        run("fit", *command(folder), "--word-vectors", folder / "word_vectors.npz", "--out", folder / "model")
 
 
 def test_it_is_swept_with_word_vectors(folder):

@@ -1,7 +1,6 @@
 """The command and the Python code of docs/annotate.md, on the finished run."""
 
 import os
-import re
 import shlex
 import subprocess
 import sys
@@ -9,15 +8,9 @@ import sys
 import numpy as np
 import polars as pl
 
-from tests.workflow.project import ROOT
+from tests.docs.conftest import blocks, page
 
-PAGE = (ROOT / "docs" / "annotate.md").read_text(encoding="utf-8")
-
-
-def block(language):
-    """Return the only block of the page in a language."""
-    (found,) = re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
-    return found
+PAGE = page("docs/annotate.md")
 
 
 def test_the_command_and_the_python_of_the_page_agree(finished, tmp_path):
@@ -25,9 +18,10 @@ def test_the_command_and_the_python_of_the_page_agree(finished, tmp_path):
     for name in ("data", "results"):
         (tmp_path / name).symlink_to(folder / name)
     np.save(tmp_path / "new.npy", np.load(folder / "data/processed/sim-features/features.npy")[:7])
-    program, *arguments = shlex.split(block("sh"))
+    (command,), (code,) = blocks(PAGE, "sh"), blocks(PAGE, "python")
+    program, *arguments = shlex.split(command)
     assert program == ".venv/bin/vsebench"
-    script = block("python") + "\nnp.save('scores.npy', scores)\n"
+    script = code + "\nnp.save('scores.npy', scores)\n"
     for command in (["-m", "vsebench", *arguments], ["-c", script]):
         environment = os.environ | {"PYTHONPATH": str(folder / "src")}
         subprocess.run([sys.executable, *command], cwd=tmp_path, env=environment, check=True)

@@ -1,6 +1,5 @@
 """Commands that users of Snakemake are used to."""
 
-import json
 import re
 
 import pytest
@@ -15,17 +14,6 @@ def test_the_run_that_takes_no_configuration_plans(tmp_path):
     outcome = at_root(tmp_path, "--dry-run")
     assert outcome.status == 0, outcome.text
     assert {"download", "split", "fit", "time_methods", "scale", "test_claims", "report_page"} <= outcome.rules
-
-
-def test_seeds_with_the_same_split_take_over_the_settings_that_the_first_chose(tmp_path):
-    target = "results/corel5k374/official/seed3/ridge/model.npz"
-    outcome = at_root(
-        tmp_path, target, "--dry-run", "--printshellcmds", "--configfile", ROOT / "config" / "wsabie.yaml"
-    )
-    assert outcome.status == 0, outcome.text
-    first, third = re.findall(r"vsebench fit .* (--grid \S+|--chosen \S+) .*--seed (\d)", outcome.text)
-    assert (first[0].split()[0], first[1]) == ("--grid", "1")
-    assert third == ("--chosen results/corel5k374/official/seed1/ridge/run.json", "3")
 
 
 def test_a_dry_run_of_a_real_configuration(tmp_path):
@@ -75,17 +63,6 @@ def test_a_target_that_is_a_file_in_another_directory(finished, tmp_path):
     assert "report.html" not in outcome.text.rpartition("steps (")[2]
     made = tmp_path / "other place" / target
     assert made.read_bytes() == (project.folder / target).read_bytes()
-
-
-def test_tuning_tries_the_whole_grid(unfitted):
-    target = "results/sim-iapr/regions/seed1/vse_fs/run.json"
-    unfitted.configure(methods=["vse_fs", "popularity"], tune=True, tuning_budget=2)
-    unfitted.change("vse_fs", "grid", alpha=None, beta_0=None, gamma=None, weights=None, regularisation=[5.0, 8.0])
-    outcome = unfitted.snakemake(target)
-    assert outcome.status == 0, outcome.text[-3000:]
-    selection = json.loads((unfitted.folder / target).read_text())["selection"]
-    assert selection["n_configurations"] == len(selection["tries"]) == 2
-    assert selection["value"] == max(entry["value"] for entry in selection["tries"])
 
 
 def test_lint_asks_for_nothing_but_conda_or_containers(tmp_path):

@@ -10,8 +10,10 @@ import polars as pl
 import pytest
 import yaml
 
+from tests.docs.conftest import blocks, page, section
 from tests.workflow.project import ROOT, Project
 
+PAGE = page("docs/own-data.md")
 TABLE = "docs/examples/made-up-tags.csv"
 # Changes that make the page's run take seconds.
 SMALL = ["--config", "methods=[popularity,opt_auc]", "seeds=[1]", "bootstrap=100", "timing={repeats: 1, epochs: 1}"]
@@ -19,17 +21,13 @@ SMALL += ["epochs={opt_auc: {maximum: 3, patience: 3}}"]
 
 
 def block(language):
-    """Return the only block of the page in a language."""
-    page = (ROOT / "docs" / "own-data.md").read_text(encoding="utf-8")
-    (found,) = re.findall(rf"^```{language}\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    (found,) = blocks(PAGE, language)
     return found
 
 
 def blocks_of_section(title):
     """Return the indented blocks of a section of the page."""
-    page = (ROOT / "docs" / "own-data.md").read_text(encoding="utf-8")
-    section = page.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
-    return [dedent(found) for found in re.findall(r"\n\n((?:    .*\n)+)", section)]
+    return [dedent(found) for found in re.findall(r"\n\n((?:    .*\n)+)", section(PAGE, f"## {title}"))]
 
 
 def arguments():
@@ -126,14 +124,5 @@ def test_a_missing_column_is_one_line(project):
     assert outcome.status != 0
     assert "Traceback" not in outcome.text
     lines = {line for line in outcome.text.splitlines() if line.startswith("vsebench")}
-    page = (ROOT / "docs" / "own-data.md").read_text(encoding="utf-8")
     assert lines == {f"vsebench prepare: {TABLE}: no column 'label'; the columns are 'photo', 'tag'"}
-    assert all(line in page for line in lines)
-
-
-def test_a_missing_table_is_told_before_the_first_job(project):
-    (project.folder / TABLE).unlink()
-    outcome = project.snakemake(*arguments(), "--dry-run")
-    assert outcome.status != 0
-    assert f"config/own.yaml: datasets.my-photos.data.pairs: there is no file {TABLE}" in outcome.text
-    assert "Traceback" not in outcome.text
+    assert all(line in PAGE for line in lines)

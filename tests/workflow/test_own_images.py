@@ -12,16 +12,13 @@ import yaml
 from PIL import Image
 
 from tests import onnx_files
+from tests.docs.conftest import blocks, page
 from tests.workflow.project import ROOT, Project
 from vsebench.config.dataset import Network
 
-PAGE = (ROOT / "docs" / "features.md").read_text(encoding="utf-8")
+PAGE = page("docs/features.md")
 LABELS = ["dark", "light", "red", "blue"]
 SMALL = ["methods=[popularity,ridge]", "bootstrap=100", "timing={repeats: 1, epochs: 1}"]
-
-
-def blocks(language):
-    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
 
 
 @pytest.fixture
@@ -42,7 +39,7 @@ def project(tmp_path):
     pl.DataFrame(rows, schema=["image", "label"], orient="row").write_csv(project.folder / "tags.csv")
     weights = rng.normal(size=(48, 6))
     (project.folder / "network.onnx").write_bytes(onnx_files.network(weights=weights, product="features"))
-    (run,) = blocks("yaml")
+    (run,) = blocks(PAGE, "yaml")
     (project.folder / "my-photos.yaml").write_text(run, encoding="utf-8")
     return project
 
@@ -74,21 +71,13 @@ def test_one_command_from_images_to_accuracy(project):
 
 
 def test_the_command_of_the_page_writes_what_the_page_lists(project):
-    (command,) = [block for block in blocks("sh") if "vsebench features" in block]
+    (command,) = [block for block in blocks(PAGE, "sh") if "vsebench features" in block]
     arguments = shlex.split(command)[1:]
     environment = project.environment()
     subprocess.run([sys.executable, "-m", "vsebench", *arguments], cwd=project.folder, env=environment, check=True)
     files = {"features.npy", "ids.txt", "failed.txt", "record.json", "shards"}
     assert {path.name for path in (project.folder / "described").iterdir()} == files
     assert all(f"`{name}`" in PAGE or f"`{name}/`" in PAGE for name in files)
-
-
-def test_a_missing_folder_is_told_before_the_first_job(project):
-    (project.folder / "photos").rename(project.folder / "pictures")
-    outcome = run(project, "--dry-run")
-    assert outcome.status != 0
-    assert "my-photos.yaml + --config: datasets.my-photos.data.features.network.images: there is no" in outcome.text
-    assert "Traceback" not in outcome.text
 
 
 def test_a_network_and_images_that_are_downloaded_are_found_where_downloads_are(project):
@@ -112,5 +101,5 @@ def test_a_network_and_images_that_are_downloaded_are_found_where_downloads_are(
 
 
 def test_the_keys_of_the_page_are_those_that_there_are():
-    (run,) = blocks("yaml")
+    (run,) = blocks(PAGE, "yaml")
     assert set(yaml.safe_load(run)["datasets"]["my-photos"]["data"]["features"]["network"]) <= set(Network.model_fields)

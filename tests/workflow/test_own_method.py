@@ -4,7 +4,7 @@ import shlex
 
 import polars as pl
 
-from tests.docs.conftest import COMMAND, files_of, page, section
+from tests.docs.conftest import blocks, files_of, page, section
 from tests.workflow.project import ROOT, Project
 
 
@@ -14,7 +14,7 @@ def test_the_example_of_the_page_gets_its_row(tmp_path):
     project.configure(datasets={"sim-iapr": {"protocols": ["regions"], "options": {"scale": 0.03}}}, tuning_budget=8)
     for path, text in files_of(example).items():
         (project.folder / path).write_text(text, encoding="utf-8")
-    (command,) = COMMAND.findall(example)
+    (command,) = blocks(example, "sh")
     program, cores, two, *options = shlex.split(command)
     assert (program, cores, two) == (".venv/bin/snakemake", "--cores", "2")
     fewer = "methods=[popularity,conditional]"  # without the tuned method, so that it takes seconds

@@ -27,8 +27,15 @@ def test_a_comment_repeats_nothing(changed):
     assert "Nothing to be done" in outcome.text
 
 
-def test_an_edited_claim_repeats_the_tests_and_what_shows_them(changed, reading):
-    outcome = changed(change=lambda clone: clone.edit(PAPER, "metrics: [recall@5, ", "metrics: ["))
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        (PAPER, "metrics: [recall@5, ", "metrics: ["),
+        ("src/vsebench/papers/claims/trials_grow.py", '"""Growth of ', '"""Edited: growth of '),
+    ],
+)
+def test_an_edited_claim_or_its_test_repeats_the_tests_and_what_shows_them(changed, reading, file, old, new):
+    outcome = changed(change=lambda clone: clone.edit(file, old, new))
     assert outcome.rules == {"test_claims", "table", "figure"} | PAGE
     assert outcome.of("table", "name") == reading(TableKind, "claims")
     assert outcome.of("figure", "name") == reading(FigureKind, "claims")
@@ -67,14 +74,6 @@ def test_an_edited_check_or_statement_repeats_the_audit_only(changed, reading, f
     outcome = changed(change=lambda clone: clone.edit(file, old, new))
     assert outcome.rules == {"audit_papers", "table"} | PAGE
     assert outcome.of("table", "name") == reading(TableKind, "audit")
-
-
-def test_an_edited_test_of_claims_repeats_the_tests_of_claims_only(changed, reading):
-    file = "src/vsebench/papers/claims/trials_grow.py"
-    outcome = changed(change=lambda clone: clone.edit(file, '"""Growth of ', '"""Edited: growth of '))
-    assert outcome.rules == {"test_claims", "table", "figure"} | PAGE
-    assert outcome.of("table", "name") == reading(TableKind, "claims")
-    assert outcome.of("figure", "name") == reading(FigureKind, "claims")
 
 
 def test_a_new_paper_is_two_files(changed):

@@ -109,11 +109,6 @@ def test_images_have_their_ids_and_stand_in_the_order_of_score_or_cosine(tmp_pat
     assert found["r_precision"].to_list() == pytest.approx([1, 1, 1, 0])
 
 
-def test_tasks_whose_images_are_known_have_no_lines(tmp_path):
-    write(tmp_path, known=((), (2,), ()))
-    assert analysed(tmp_path, "images_from_words").is_empty()
-
-
 @pytest.fixture
 def results(tmp_path):
     write(tmp_path)

@@ -20,9 +20,10 @@ def test_images_and_candidate_labels_are_named(tmp_path):
     assert found.select("x", "y").null_count().row(0) == (0, 0)
 
 
-def test_tasks_whose_images_are_known_have_no_lines(tmp_path):
+@pytest.mark.parametrize("name", ["images_from_words", "map_of_vectors"])
+def test_tasks_whose_images_are_known_have_no_lines(tmp_path, name):
     write(tmp_path, known=((), (2,), ()))
-    assert analysed(tmp_path, "map_of_vectors").is_empty()
+    assert analysed(tmp_path, name).is_empty()
 
 
 def test_the_plane_is_that_of_the_principal_components():

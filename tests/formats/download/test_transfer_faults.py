@@ -3,7 +3,6 @@
 import contextlib
 import gzip
 import hashlib
-import io
 import json
 import os
 import re
@@ -11,39 +10,23 @@ import resource
 import signal
 import subprocess
 import sys
-import tarfile
 import threading
 import time
-import zipfile
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 
 from tests import data_sets
+from tests.fuzz.targets import into, packed, write_tar, write_zip
 from tests.servers import Handler, serve
 from vsebench.cli import main
 from vsebench.formats.download import transfer
 
-
-def zip_of(content):
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        archive.writestr("a.txt", content)
-    return buffer.getvalue()
-
-
-def tar_of(content):
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
-        info = tarfile.TarInfo("a.txt")
-        info.size = len(content)
-        archive.addfile(info, io.BytesIO(content))
-    return buffer.getvalue()
-
-
+PACKED = {"x.zip": write_zip, "x.tar": write_tar}
 NOISE = b"".join(hashlib.sha256(bytes([i])).digest() for i in range(250))  # 8,000 bytes that do not compress
-FILES = {"x.zip": zip_of(NOISE), "x.tar.gz": tar_of(NOISE), "x.csv.gz": gzip.compress(NOISE), "x.csv": NOISE}
+FILES = {name: packed(into(write, name), {"a.txt": NOISE}, name) for name, write in PACKED.items()}
+FILES |= {"x.tar.gz": gzip.compress(FILES["x.tar"]), "x.csv.gz": gzip.compress(NOISE), "x.csv": NOISE}
 
 
 class Faulty(Handler):

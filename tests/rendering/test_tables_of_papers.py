@@ -6,7 +6,7 @@ from math import log
 import polars as pl
 import pytest
 
-from tests.rendering.conftest import PAPERS, make_results, table_kind, tables
+from tests.rendering.conftest import PAPERS, changed, table_kind, tables, values
 from vsebench.core import schemas
 from vsebench.core.errors import UserError
 from vsebench.papers.audit.findings import VERDICTS, read_findings, summarise
@@ -24,19 +24,8 @@ HOLDS, FAILS, UNDECIDED, UNTESTABLE = "holds", "fails", "undecided", "not testab
 PRINTED = [f"{paper.name}_{table}" for paper in PAPERS for table in paper.tables if re.fullmatch(r"table\d+", table)]
 
 
-@pytest.fixture(scope="module")
-def results(tmp_path_factory):
-    return Results(make_results(tmp_path_factory.mktemp("papers") / "results"))
-
-
 def table(results, name):
     return table_kind(results, name).table(results)
-
-
-def values(table, key):
-    """Return the values of one column."""
-    position = [column.key for column in table.columns].index(key)
-    return [row.cells[position].value for row in table.rows]
 
 
 def test_every_line_of_a_claim_is_a_row_under_the_claims_heading(results):
@@ -221,10 +210,9 @@ def test_growth_is_measured_beside_the_printed_formulas(results):
 
 
 def test_the_growth_of_the_time_to_score_an_image_has_columns_of_its_own(results):
-    scored = Results(results.folder)
     fixed = {"method": "warp", "labels": 50, "pairs": 10, "phase": "score", "machine": "made up"}
     shapes = [(10, 5, 0.1), (20, 5, 0.1), (40, 5, 0.1), (20, 10, 0.2), (20, 20, 0.4)]
-    scored.__dict__["scaling"] = pl.DataFrame(
+    scaling = pl.DataFrame(
         [
             fixed | {"variable": name, "size": size, "repeat": repeat, "images": n, "terms": terms, "seconds": seconds}
             for n, terms, seconds in shapes
@@ -234,7 +222,7 @@ def test_the_growth_of_the_time_to_score_an_image_has_columns_of_its_own(results
         ],
         schema=schemas.SCALING,
     )
-    found = make(TableKind, "growth", {}, "growth").table(scored)
+    found = make(TableKind, "growth", {}, "growth").table(changed(results, scaling=scaling))
     assert found.caption == "Growth of the time to score an image"
     assert [column.key for column in found.columns] == ["method", "images", "terms"]
     assert [cell.value for cell in found.rows[0].cells] == ["WARP", pytest.approx(0), pytest.approx(1)]
@@ -242,8 +230,7 @@ def test_the_growth_of_the_time_to_score_an_image_has_columns_of_its_own(results
 
 
 def test_a_run_that_measures_no_growth_lacks_the_table(results):
-    without = Results(results.folder)
-    without.__dict__["outline"] = results.outline.model_copy(update={"files": ["claims"]})
+    without = changed(results, outline=results.outline.model_copy(update={"files": ["claims"]}))
     assert "growth" in tables(results)
     assert "growth" not in tables(without)
 
@@ -279,13 +266,12 @@ def test_positive_labels_are_counted_once_an_image(results):
 def test_pairs_are_counted_as_the_protocol_holds_them_out(results):
     (paper,) = (paper for paper in PAPERS if paper.name == "vse_ens")
     distinct = paper.tasks["iapr"].model_copy(update={"protocol": "distinct"})
-    others = Results(results.folder)
-    others.__dict__["metrics"] = results.metrics.with_columns(protocol=pl.lit("distinct"))
-    changed = paper.model_copy(update={"tasks": {"iapr": distinct}})
-    counted = [our_count(others, changed, "iapr", name) for name in ("train_pairs", "test_pairs")]
+    others = changed(results, metrics=results.metrics.with_columns(protocol=pl.lit("distinct")))
+    moved = paper.model_copy(update={"tasks": {"iapr": distinct}})
+    counted = [our_count(others, moved, "iapr", name) for name in ("train_pairs", "test_pairs")]
     assert counted == [82489 - 500, 500]
-    assert our_count(results, changed, "iapr", "test_pairs") is None  # the run has nothing under this protocol
-    assert our_count(results, changed, "nuswide", "images") is None
+    assert our_count(results, moved, "iapr", "test_pairs") is None  # the run has nothing under this protocol
+    assert our_count(results, moved, "nuswide", "images") is None
 
 
 def test_times_have_the_form_and_units_of_the_paper(results):
