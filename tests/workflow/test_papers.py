@@ -70,8 +70,8 @@ def test_an_edited_check_or_statement_repeats_the_audit_only(changed, reading, f
 
 
 def test_an_edited_test_of_claims_repeats_the_tests_of_claims_only(changed, reading):
-    file = "src/vsebench/papers/claims/trials_grow.py"
-    outcome = changed(change=lambda clone: clone.edit(file, '"""Growth of ', '"""Edited: growth of '))
+    file = "src/vsebench/papers/claims/sampling.py"
+    outcome = changed(change=lambda clone: clone.edit(file, '"""The sampling of ', '"""Edited: the sampling of '))
     assert outcome.rules == {"test_claims", "table", "figure"} | PAGE
     assert outcome.of("table", "name") == reading(TableKind, "claims")
     assert outcome.of("figure", "name") == reading(FigureKind, "claims")
