@@ -22,9 +22,10 @@ from vsebench.core.modules import classes_by_name
 from vsebench.core.schemas import CLAIMS
 from vsebench.core.yaml_files import Strict, check
 from vsebench.evaluation.metrics.base import module_of_metric
+from vsebench.evaluation.significance import adjust
 from vsebench.papers.base import Paper
 from vsebench.papers.claim import ClaimCase, ClaimTest
-from vsebench.papers.evidence import Effect, Evidence, Measurement, UntestableError, adjust, pool
+from vsebench.papers.evidence import Effect, Evidence, Measurement, UntestableError, pool
 from vsebench.papers.judging import Decided, decide
 from vsebench.papers.verdict import DATA, UNTESTABLE, Data
 

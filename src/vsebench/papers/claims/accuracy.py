@@ -9,12 +9,12 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from vsebench.core.tasks import Entry
+from vsebench.evaluation.estimates import Estimates
 from vsebench.evaluation.metrics.base import is_of_decision, load_metric
 from vsebench.papers.claim import AgainstRivals, Bounds, ClaimCase, in_words
 from vsebench.papers.evidence import (
     AnyMetricName,
     DecisionMetricName,
-    Estimates,
     Evidence,
     Measurement,
     MetricName,

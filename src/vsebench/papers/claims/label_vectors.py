@@ -6,8 +6,9 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
+from vsebench.evaluation.estimates import Estimates
 from vsebench.papers.claim import AtTasks, ClaimCase
-from vsebench.papers.evidence import Estimates, Evidence, Measurement, UntestableError, Values, interval, of_units
+from vsebench.papers.evidence import Evidence, Measurement, UntestableError, Values, interval, of_units
 
 FEWEST = 3  # words of a group that a data set must have
 

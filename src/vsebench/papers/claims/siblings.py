@@ -8,10 +8,10 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from vsebench.core.tasks import Task
+from vsebench.evaluation.estimates import Estimates
 from vsebench.evaluation.ranking import LIST_LENGTH
 from vsebench.papers.claim import AgainstRivals, ClaimCase, ClaimTest
 from vsebench.papers.evidence import (
-    Estimates,
     Evidence,
     Measurement,
     MetricName,
