@@ -1,4 +1,5 @@
 import importlib
+from collections.abc import Sized
 
 import pytest
 
@@ -19,7 +20,8 @@ def define(tmp_path, monkeypatch):
             (folder / f"{name}.py").write_text(text, encoding="utf-8")
         importlib.invalidate_caches()
         modules.modules_in.cache_clear()
-        return find.__wrapped__("THINGS", "things")
+        named = "THINGS" if find is not modules.classes_by_name else Sized
+        return find.__wrapped__(named, "things")
 
     yield write
     modules.modules_in.cache_clear()
@@ -57,3 +59,18 @@ def test_a_key_is_found_without_an_import(define):
 def test_a_key_in_two_modules_is_one_line(define):
     with pytest.raises(UserError, match=r"second: THINGS: 'a' is in .*first as well"):
         define(modules.modules_by_key, first="THINGS = {'a': 1}", second="THINGS = {'a': 2}")
+
+
+IMPORT = "from collections.abc import Sized\n"
+
+
+def test_a_class_is_found_by_its_name_unless_it_is_abstract(define):
+    first = f"{IMPORT}class Half(Sized): ...\nclass TwoWords(Half):\n    def __len__(self): ...\nclass Other: ..."
+    found = define(modules.classes_by_name, first=first)
+    assert {name: kind.__name__ for name, kind in found.items()} == {"two_words": "TwoWords"}
+
+
+def test_a_class_name_in_two_modules_is_one_line(define):
+    text = f"{IMPORT}class Same(Sized):\n    def __len__(self): ..."
+    with pytest.raises(UserError, match=r"second: .*first has a class Same as well"):
+        define(modules.classes_by_name, first=text, second=text)

@@ -6,13 +6,12 @@ import pytest
 
 from vsebench.config.method import read_method_config
 from vsebench.core.errors import UserError
-from vsebench.core.modules import modules_that_define
 from vsebench.core.tasks import Entry
 from vsebench.core.yaml_files import read_yaml
 from vsebench.methods.base import load_method
 from vsebench.papers.base import Paper
 from vsebench.papers.claim import ClaimTest
-from vsebench.papers.verdicts import load_test, read_claims
+from vsebench.papers.verdicts import known_tests, load_test, read_claims
 from vsebench.plan import read_plan
 from vsebench.plan.settings import not_tuned
 
@@ -44,7 +43,7 @@ def test_defaults_are_parameters_of_the_claims_whose_test_has_them(tmp_path):
     assert [test.get("families") for test in tests] == [["iapr"], ["flickr"], None]
 
 
-@pytest.mark.parametrize("name", modules_that_define("TESTS", "papers/claims"))
+@pytest.mark.parametrize("name", known_tests())
 def test_every_test_says_what_its_effect_is(name):
     test = load_test(name, "here")
     assert issubclass(test, ClaimTest)

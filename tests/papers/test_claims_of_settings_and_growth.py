@@ -8,8 +8,7 @@ from tests.builders import frame
 from tests.papers.planted import SEEDS, ranks
 from vsebench.core import schemas
 from vsebench.papers.claim import ClaimCase
-from vsebench.papers.claims.cost_formula import CostFormula
-from vsebench.papers.claims.growth import Growth
+from vsebench.papers.claims.growth import CostFormula, Growth
 from vsebench.papers.claims.setting import best_value
 from vsebench.papers.evidence import Effect, Evidence, UntestableError
 

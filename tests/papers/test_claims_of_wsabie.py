@@ -14,13 +14,12 @@ from vsebench.core import schemas
 from vsebench.core.tasks import Task
 from vsebench.evaluation.analyses.base import load_analysis
 from vsebench.papers.claim import ClaimCase
-from vsebench.papers.claims.label_neighbours import LabelNeighbours
-from vsebench.papers.claims.noisier_labels import NoisierLabels
-from vsebench.papers.claims.ratios import FullMatrixRatio, ModelBytes, ScoringTime, TimeToShare
+from vsebench.papers.claims.convergence import TimeToShare
+from vsebench.papers.claims.label_vectors import LabelNeighbours
+from vsebench.papers.claims.ratios import FullMatrixRatio, ModelBytes, ScoringTime
 from vsebench.papers.claims.ratios_of_metric import GainOverBest, ShareOfMetric, SizeSpread
-from vsebench.papers.claims.sibling_precision import SiblingPrecision
-from vsebench.papers.claims.trials_of_model import TrialsOfModel
-from vsebench.papers.claims.warp_sampling import SampledRank, sampled_loss
+from vsebench.papers.claims.sampling import SampledRank, TrialsOfModel, sampled_loss
+from vsebench.papers.claims.siblings import NoisierLabels, SiblingPrecision
 from vsebench.papers.evidence import Effect, Evidence, RunTask, UntestableError
 from vsebench.papers.verdicts import JUDGED, Claim, ClaimText, judge, lines_of
 

@@ -9,9 +9,10 @@ import pytest
 from tests.builders import frame
 from vsebench.core import schemas
 from vsebench.core.tasks import Entry, Task
+from vsebench.evaluation.estimates import Estimates
 from vsebench.papers.base import Paper
 from vsebench.papers.claim import AtTasks
-from vsebench.papers.evidence import Estimates, Evidence, RunTask, UntestableError
+from vsebench.papers.evidence import Evidence, RunTask, UntestableError
 from vsebench.papers.verdicts import judge, read_claims
 
 PAPERS = {path.stem: Paper.read(path) for path in (Path(__file__).parents[2] / "config" / "papers").glob("*.yaml")}

@@ -76,6 +76,14 @@ def test_an_edited_check_or_statement_repeats_the_audit_only(changed, reading, f
     assert outcome.of("table", "name") == reading(TableKind, "audit")
 
 
+def test_an_edited_test_of_claims_repeats_the_tests_of_claims_only(changed, reading):
+    file = "src/vsebench/papers/claims/sampling.py"
+    outcome = changed(change=lambda clone: clone.edit(file, '"""The sampling of ', '"""Edited: the sampling of '))
+    assert outcome.rules == {"test_claims", "table", "figure"} | PAGE
+    assert outcome.of("table", "name") == reading(TableKind, "claims")
+    assert outcome.of("figure", "name") == reading(FigureKind, "claims")
+
+
 def test_a_new_paper_is_two_files(changed):
     def add(clone):
         folder = clone.folder / "config" / "papers"

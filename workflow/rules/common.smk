@@ -14,7 +14,6 @@ from snakemake.shell import shell
 from vsebench import job_server
 from vsebench.core.errors import UserError
 from vsebench.core.modules import PACKAGE
-from vsebench.core.sources import sources_of
 from vsebench.core.storage import numbered
 from vsebench.data.splits import FILES as SPLIT_NAMES
 from vsebench.data.splits import FIT_FILES
@@ -138,9 +137,7 @@ def memory(times):
 def kind_sources(base, instances):
     """Return the source files that all tables or figures depend on."""
     modules = [kinds.modules(base, instance) for instance in instances.values()]
-    return sorted(
-        {os.path.relpath(path) for names in modules for path in sources_of(*names)}
-    )
+    return sorted({path for names in modules for path in sources(*names)})
 
 
 def category(shown, instance):

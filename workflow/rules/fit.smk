@@ -19,7 +19,7 @@ rule compile_kernels:
 
 rule compile_shared_kernels:
     input:
-        sources("stages.compile"),
+        sources("vsebench.stages.compile"),
     output:
         "results/kernels/ranking-and-simulator.json",
     log:
@@ -30,7 +30,7 @@ rule compile_shared_kernels:
 
 rule describe_machine:
     input:
-        sources("stages.describe"),
+        sources("vsebench.stages.describe"),
         kernels=expand(
             "results/kernels/{name}.json",
             name=[

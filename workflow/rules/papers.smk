@@ -12,7 +12,7 @@ PRINTED = [str(paper.numbers) for paper in PLAN.papers]
 
 rule compare:
     input:
-        sources("stages.compare"),
+        sources("vsebench.stages.compare"),
         "results/summary.parquet",
         "results/timing.parquet",
         "results/history.parquet",
@@ -48,8 +48,8 @@ rule test_claims:
 
 rule audit_papers:
     input:
-        sources("stages.audit"),
-        [os.path.relpath(path) for path in sources_of(*CHECKS.values())],
+        sources("vsebench.stages.audit"),
+        sources(*CHECKS.values()),
         PRINTED,
     output:
         "results/audit.csv",
@@ -65,7 +65,7 @@ rule audit_papers:
 rule error_rates:
     """Simulate how often the test of claims finds a difference, with and without one (docs/claims.md)."""
     input:
-        sources("stages.error_rates"),
+        sources("vsebench.stages.error_rates"),
     output:
         csv="results/error-rates.csv",
         markdown="results/error-rates.md",

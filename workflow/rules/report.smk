@@ -11,7 +11,7 @@ rule report_page:
         ],
         TABLES,
         FIGURES,
-        sources("stages.report"),
+        sources("vsebench.stages.report"),
         kind_sources(kinds.TableKind, PLAN.tables),
         kind_sources(kinds.FigureKind, PLAN.figures),
         [

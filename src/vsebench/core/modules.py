@@ -1,11 +1,13 @@
 """Find a module by its name in a folder of the package and its sub-folders, so that no list of modules is needed."""
 
 import importlib
+import inspect
 import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from vsebench.core.errors import UserError
 
@@ -56,10 +58,10 @@ def modules_by_key(table: str, folder: str) -> Mapping[str, str]:
 
 @cache
 def modules_that_define(table: str, folder: str) -> Mapping[str, ModuleType]:
-    """Import the modules of a folder, such as `evaluation/metrics`; return the module of each name, sorted by name.
+    """Import the modules of a folder, such as `protocols`; return the module of each name, sorted by name.
 
-    The names are the keys of the dictionary `table` in each module, such as `METRICS`; a module `base` defines none. A
-    module without the dictionary, or a name in two modules, raises a `UserError`.
+    The names are the keys of the dictionary `table` in each module, such as `PROTOCOLS`; a module `base` defines none.
+    A module without the dictionary, or a name in two modules, raises a `UserError`.
     """
     definers: dict[str, ModuleType] = {}
     for name, path in modules_in(folder).items():
@@ -73,3 +75,32 @@ def modules_that_define(table: str, folder: str) -> Mapping[str, ModuleType]:
                 raise UserError(f"{module.__file__}: {table}: {key!r} is also in {definers[key].__file__}; rename one")
             definers[key] = module
     return dict(sorted(definers.items()))
+
+
+def name_of(kind: type) -> str:
+    """Return the name of a class in lower case, its words joined by underscores.
+
+    >>> class TimeOfEpoch: ...
+    >>> name_of(TimeOfEpoch)
+    'time_of_epoch'
+    """
+    return re.sub(r"(?<=.)(?=[A-Z])", "_", kind.__name__).lower()
+
+
+@cache
+def classes_by_name(base: type, folder: str) -> Mapping[str, type[Any]]:
+    """Import the modules of a folder; return their classes derived from `base` by name (`name_of`), sorted by name.
+
+    Abstract classes and `base` itself are left out. A name in two modules raises a `UserError`.
+    """
+    classes: dict[str, type[Any]] = {}
+    for path in modules_in(folder).values():
+        for value in vars(importlib.import_module(path)).values():
+            if not inspect.isclass(value) or not issubclass(value, base) or value.__module__ != path:
+                continue
+            if value is base or inspect.isabstract(value):
+                continue
+            if (other := classes.get(name_of(value))) is not None:
+                raise UserError(f"{path}: {other.__module__} has a class {value.__name__} as well")
+            classes[name_of(value)] = value
+    return dict(sorted(classes.items()))

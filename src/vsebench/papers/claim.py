@@ -126,8 +126,12 @@ class AtTasks(ClaimTest):
         """Return the measured quantities: metrics, or quantities in words."""
         return self.metrics_read()
 
+    def others(self) -> list[str]:
+        """Return the methods that a task must have results of as well."""
+        return []
+
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
-        for task, measured in itertools.product(self.tasks(evidence), self.measured()):
+        for task, measured in itertools.product(self.tasks(evidence, *self.others()), self.measured()):
             yield ClaimCase.at(task, measured)
 
     def tasks(self, evidence: Evidence, *others: str) -> list[RunTask]:
@@ -189,6 +193,9 @@ class AgainstRivals(AtTasks):
     """A test of a method against each of its rivals, on each task."""
 
     rivals: list[str] = Field(min_length=1)
+
+    def variants_read(self) -> list[str]:
+        return [self.method, *self.rivals]
 
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
         pairs = [(task, rival) for task in self.tasks(evidence) for rival in self.rivals if rival in task.variants]

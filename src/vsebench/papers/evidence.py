@@ -30,14 +30,8 @@ from vsebench.evaluation.metrics.base import (
     load_metric,
 )
 from vsebench.evaluation.sets import LabelSets
-from vsebench.evaluation.significance import adjust, bootstrap_all
+from vsebench.evaluation.significance import bootstrap_all
 from vsebench.papers.verdict import Data
-
-__all__ = [
-    "UNKNOWN", "AnyMetricName", "DecisionMetricName", "Effect", "Estimates", "Evidence", "Fixed", "LogRatios",
-    "Measurement", "MetricName", "OfMeans", "RunTask", "UntestableError", "adjust", "difference", "exact", "interval",
-    "metric_difference", "metric_of_both", "of_units", "pool", "ratio", "stopped_by",
-]  # fmt: skip
 
 Values = NDArray[np.float64]
 

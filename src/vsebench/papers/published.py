@@ -139,6 +139,11 @@ class PrintedCells:
         pattern = re.compile(column)
         return (cell for cell in self.all if not cell.is_words and pattern.fullmatch(cell.column))
 
+    def words(self, column: str) -> Iterator[PrintedCell]:
+        """Yield the formulas and texts whose column matches a regular expression."""
+        pattern = re.compile(column)
+        return (cell for cell in self.all if cell.is_words and pattern.fullmatch(cell.column))
+
     def prints(self, paper: str, row: str, column: str) -> list[PrintedCell]:
         """Return all numbers that a paper prints under these names, in the order of the file."""
         return [cell for cell in self._index.get((paper, row, column), []) if not cell.is_words]

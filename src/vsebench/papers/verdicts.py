@@ -9,7 +9,7 @@ so that all other verdicts are the same with the same models.
 A case that provides no evidence for or against the claim (`ClaimTest.obstacle`) is shown, but does not count.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
 from typing import Any
@@ -18,13 +18,14 @@ import polars as pl
 from pydantic import Field
 
 from vsebench.core.errors import UserError
-from vsebench.core.modules import modules_that_define
+from vsebench.core.modules import classes_by_name
 from vsebench.core.schemas import CLAIMS
 from vsebench.core.yaml_files import Strict, check
 from vsebench.evaluation.metrics.base import module_of_metric
+from vsebench.evaluation.significance import adjust
 from vsebench.papers.base import Paper
 from vsebench.papers.claim import ClaimCase, ClaimTest
-from vsebench.papers.evidence import Effect, Evidence, Measurement, UntestableError, adjust, pool
+from vsebench.papers.evidence import Effect, Evidence, Measurement, UntestableError, pool
 from vsebench.papers.judging import Decided, decide
 from vsebench.papers.verdict import DATA, UNTESTABLE, Data
 
@@ -94,18 +95,21 @@ def read_claims(paper: Paper) -> list[Claim]:
 
 def load_test(name: str, where: str) -> type[ClaimTest]:
     """Return the test with this name; an unknown name raises a `UserError` that lists the known names."""
-    modules = modules_that_define("TESTS", "papers/claims")
-    if name not in modules:
-        raise UserError(f"{where}: test: there is no test {name!r}; the tests are {', '.join(modules)}")
-    test: type[ClaimTest] = modules[name].TESTS[name]
-    return test
+    tests = known_tests()
+    if name not in tests:
+        raise UserError(f"{where}: test: there is no test {name!r}; there are {', '.join(tests)}")
+    return tests[name]
+
+
+def known_tests() -> Mapping[str, type[ClaimTest]]:
+    """Return the tests of claims by name, sorted."""
+    return classes_by_name(ClaimTest, "papers/claims")
 
 
 def claim_modules(papers: Sequence[Paper]) -> list[str]:
     """Return the modules of the tests and metrics of the papers' claims: the inputs of the rule for claims."""
     claims = [claim for paper in papers for claim in read_claims(paper)]
-    modules = modules_that_define("TESTS", "papers/claims")
-    tests = {modules[claim.text.test].__name__ for claim in claims}
+    tests = {type(claim.test).__module__ for claim in claims}
     metrics = {module_of_metric(metric) for claim in claims for metric in claim.test.metrics_read()}
     return [*sorted(tests), *sorted(metrics)]
 

@@ -5,21 +5,17 @@ A kind of table is a subclass of `TableKind` in a module of `rendering/tables`; 
 module. No list names them: a new table or figure needs only one file.
 """
 
-import inspect
 import json
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar, get_args
 
 from pydantic import Field
 
 from vsebench.core.errors import UserError
-from vsebench.core.modules import modules_in
+from vsebench.core.modules import classes_by_name, name_of
 from vsebench.core.yaml_files import Strict, check
 from vsebench.rendering.outline import GATHERED, Outline
 from vsebench.rendering.results import Results
@@ -62,17 +58,12 @@ class Kind(Strict, ABC):
     position: ClassVar[int] = 100  # kinds in a section are ordered by this number and then by name
 
     @classmethod
-    def kind_name(cls) -> str:
-        """Return the name of the kind: the class name in lower case, its words joined by underscores."""
-        return re.sub(r"(?<=.)(?=[A-Z])", "_", cls.__name__).lower()
-
-    @classmethod
     def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
         """Return the names and parameters of the tables or figures of this kind in a run.
 
         A name consists of lower-case letters, digits and hyphens and begins with the name of the kind.
         """
-        kind = cls.kind_name().replace("_", "-")
+        kind = name_of(cls).replace("_", "-")
         if cls.made_for == "task":
             return {f"{kind}-{task.name}": {"task": str(task)} for task in outline.tasks}
         return {kind: {}} if cls.made_for == "run" else {}
@@ -131,27 +122,16 @@ class Instance:
     paper: str | None = None  # the paper's name
 
 
-@cache
-def known(base: type[Kind]) -> Mapping[str, type[Kind]]:
+def known(base: type[AnyKind]) -> Mapping[str, type[AnyKind]]:
     """Return all kinds of tables (`base` TableKind) or figures (FigureKind) by name, sorted."""
-    kinds: dict[str, type[Kind]] = {}
-    for module in modules_in(f"rendering/{base.folder}").values():
-        for value in vars(import_module(module)).values():
-            if not (inspect.isclass(value) and issubclass(value, base) and value.__module__ == module):
-                continue
-            if value.kind_name() in kinds:
-                raise UserError(f"{module}: {kinds[value.kind_name()].__module__} has {value.__name__} too; rename one")
-            kinds[value.kind_name()] = value
-    return dict(sorted(kinds.items()))
+    return classes_by_name(base, f"rendering/{base.folder}")
 
 
 def find(base: type[AnyKind], kind: str) -> type[AnyKind]:
     """Return the class of a kind; an unknown name raises a `UserError` that lists the known names."""
     if kind not in known(base):
-        raise UserError(f"there is no kind of {base.folder} {kind!r}; the kinds are {', '.join(known(base))}")
-    found = known(base)[kind]
-    assert issubclass(found, base)
-    return found
+        raise UserError(f"there is no kind of {base.folder} {kind!r}; there are {', '.join(known(base))}")
+    return known(base)[kind]
 
 
 def make(base: type[AnyKind], kind: str, parameters: Mapping[str, Any], where: str) -> AnyKind:

@@ -1,7 +1,7 @@
 """Base classes of metrics, and functions that find a metric by its name.
 
-A module of this package defines related metrics; its dictionary METRICS contains them by name. A cut-off follows the
-name: `recall@10` is `METRICS["recall"]` of `precision_recall.py` with the cut-off 10.
+A module of this package defines related metrics: classes whose names in lower case are those of the metrics, such as
+`MacroF1` for `macro_f1`. A cut-off follows the name: `recall@10` is the class `Recall` with the cut-off 10.
 """
 
 import re
@@ -9,7 +9,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from types import ModuleType
 from typing import ClassVar, Literal, TypeVar
 
 import numpy as np
@@ -17,7 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from vsebench.core.errors import UserError, instead
-from vsebench.core.modules import modules_that_define
+from vsebench.core.modules import classes_by_name
 
 NAME = re.compile(r"([a-z][a-z0-9_]*)(?:@([1-9][0-9]*))?")
 LARGEST_CUTOFF_OF_LISTS = 10
@@ -136,7 +135,7 @@ def is_of_decision(name: str) -> bool:
 def load_metric(name: str) -> Metric:
     """Return the metric with a name such as "recall@10"; an unknown name raises a `UserError` that lists all names."""
     plain, cutoff = _parts(name)
-    metric = metric_class(plain)
+    metric = _classes()[plain]
     if metric.takes_cutoff == "always" and cutoff is None:
         raise UserError(f"the metric {name!r} needs a cut-off, such as {plain}@10")
     if metric.takes_cutoff == "never" and cutoff is not None:
@@ -157,31 +156,30 @@ def metric_of_kind(name: str, kind: type[Kind], source: str, example: str) -> Ki
 def module_of_metric(name: str) -> str:
     """Return the module that defines a metric; an unknown name raises a `UserError` that lists the known names."""
     plain, _ = _parts(name)
-    return _modules()[plain].__name__
+    return _classes()[plain].__module__
 
 
 def metric_class(plain: str) -> type[Metric]:
     """Return the class of a known metric, by its name without a cut-off."""
-    metric: type[Metric] = _modules()[plain].METRICS[plain]
-    return metric
+    return _classes()[plain]
 
 
 def known_metrics() -> list[str]:
     """Return the names of all metrics, without cut-offs, sorted."""
-    return list(_modules())
+    return list(_classes())
 
 
 def _parts(name: str) -> tuple[str, str | None]:
     """Return a known metric's name without its cut-off, and the cut-off."""
     match = NAME.fullmatch(name)
     plain, cutoff = match.groups() if match else ("", None)
-    if plain not in _modules():
+    if plain not in _classes():
         raise UserError(f"there is no metric {name!r}; {instead(plain or name, known_metrics(), 'metrics')}")
     return plain, cutoff
 
 
-def _modules() -> Mapping[str, ModuleType]:
-    return modules_that_define("METRICS", "evaluation/metrics")
+def _classes() -> Mapping[str, type[Metric]]:
+    return classes_by_name(Metric, "evaluation/metrics")
 
 
 def within(cutoff: int | None) -> pl.Expr:

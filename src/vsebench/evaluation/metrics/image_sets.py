@@ -60,12 +60,3 @@ class SetSize(ImageSetMetric):
 
     def value(self, hits: Values, predicted: Values, right: Values) -> Values:
         return predicted
-
-
-METRICS = {
-    "exact_match": ExactMatch,
-    "example_f1": ExampleF1,
-    "hamming_distance": HammingDistance,
-    "count_error": CountError,
-    "set_size": SetSize,
-}

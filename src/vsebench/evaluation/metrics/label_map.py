@@ -18,6 +18,3 @@ class LabelMap(LabelMetric):
         before = pl.col("above") + pl.col("tied")
         number = before.rank("ordinal")
         return (number / (number + before)).mean()
-
-
-METRICS = {"label_map": LabelMap}

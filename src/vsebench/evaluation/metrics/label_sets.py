@@ -81,16 +81,3 @@ class RecalledLabels(SetMetric):
 
     def value(self, hits: Values, predicted: Values, right: Values) -> Values:
         return mean_over_labels((hits > 0).astype(float))
-
-
-METRICS = {
-    "pc_precision": PcPrecision,
-    "pc_recall": PcRecall,
-    "ov_precision": OvPrecision,
-    "ov_recall": OvRecall,
-    "micro_f1": MicroF1,
-    "macro_f1": MacroF1,
-    "macro_f1_of_means": MacroF1OfMeans,
-    "macro_f1_of_present": MacroF1OfPresent,
-    "recalled_labels": RecalledLabels,
-}

@@ -41,6 +41,3 @@ class Ndcg(RankMetric):
 def discount(rank: pl.Expr) -> pl.Expr:
     """Return the gain of a hit at a rank, counted from 1."""
     return 1 / (1 + rank.cast(pl.Float64)).log(2)
-
-
-METRICS = {"map": Map, "ndcg": Ndcg}

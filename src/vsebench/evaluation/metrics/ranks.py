@@ -1,14 +1,48 @@
-"""Metrics computed from the rank of an image's first or last held-out label; ties count against the label."""
+"""Metrics of the ranks of an image's held-out labels; "hits" are those among the first k labels of its list.
+
+Ties count against the label, except in the full AUC. Held-out labels that are excluded from the candidates (misses) are
+counted too.
+"""
 
 from math import inf
 
 import polars as pl
 
-from vsebench.evaluation.metrics.base import RankMetric
+from vsebench.evaluation.metrics.base import RankMetric, within
 
 
-class ReciprocalRank(RankMetric):
-    """1 / the rank of the first held-out label, or 0 if no held-out label is a candidate."""
+class Precision(RankMetric):
+    """Hits / k, even with fewer than k candidates; an image with fewer than k held-out labels cannot reach 1."""
+
+    takes_cutoff = "always"
+
+    def value(self) -> pl.Expr:
+        return within(self.cutoff).sum() / pl.lit(self.cutoff)
+
+
+class Recall(RankMetric):
+    """Hits / held-out labels."""
+
+    takes_cutoff = "always"
+
+    def value(self) -> pl.Expr:
+        return within(self.cutoff).sum() / pl.len()
+
+
+class F1(RankMetric):
+    """The harmonic mean of precision and recall, 2 hits / (k + held-out labels).
+
+    The mean over images is the example-based F1 of the multi-label literature for sets of k labels.
+    """
+
+    takes_cutoff = "always"
+
+    def value(self) -> pl.Expr:
+        return 2 * within(self.cutoff).sum() / (pl.lit(self.cutoff) + pl.len())
+
+
+class Mrr(RankMetric):
+    """Reciprocal rank: 1 / the rank of the first held-out label, or 0 if no held-out label is a candidate."""
 
     takes_cutoff = "never"
 
@@ -42,4 +76,20 @@ class Coverage(RankMetric):
         return pl.when(pl.col("rank").has_nulls()).then(everything).otherwise(last).cast(pl.Float64)
 
 
-METRICS = {"mrr": ReciprocalRank, "one_error": OneError, "coverage": Coverage}
+class Auc(RankMetric):
+    """The share of pairs of a held-out label and a negative that are in the right order.
+
+    Without a cut-off, ties and misses count one half. With a cut-off k, it is the AUC of a list that is cut at k, as
+    evaluators of the LibRec family compute it and both VSE papers print it: a label after rank k counts one half, and
+    ties count against the label. The cut AUC cannot exceed (1 + recall@k) / 2 and must not be compared with the full
+    AUC.
+    """
+
+    takes_cutoff = "optional"
+
+    def value(self) -> pl.Expr:
+        negatives = pl.max_horizontal(pl.col("negatives"), 1)
+        if self.cutoff is None:
+            return (1 - (pl.col("above") + pl.col("tied") / 2) / negatives).fill_null(0.5).mean()
+        in_order = 1 - (pl.col("above") + pl.col("tied")) / negatives
+        return pl.when(within(self.cutoff)).then(in_order).otherwise(0.5).mean()

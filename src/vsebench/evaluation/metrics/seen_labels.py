@@ -34,6 +34,3 @@ class HarmonicRecall(SeenMetric):
     def value(self, seen: Values, unseen: Values) -> Values:
         both = seen + unseen
         return np.divide(2 * seen * unseen, both, out=both.copy(), where=both != 0)
-
-
-METRICS = {"seen_recall": SeenRecall, "unseen_recall": UnseenRecall, "harmonic_recall": HarmonicRecall}

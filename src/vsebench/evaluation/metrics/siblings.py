@@ -20,6 +20,3 @@ class SiblingPrecision(ListMetric):
 
     def value(self) -> pl.Expr:
         return (within(self.cutoff) & pl.col("related")).sum() / pl.lit(self.cutoff)
-
-
-METRICS = {"sibling_precision": SiblingPrecision}

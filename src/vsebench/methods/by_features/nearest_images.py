@@ -10,7 +10,6 @@ weights in `NeighbourSettings`.
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
 
 from vsebench.data.problem import Matrix, Queries
 from vsebench.methods.by_features.neighbours import NeighbourModel, NeighbourSettings, Search, prepare, second_key_of
@@ -21,7 +20,7 @@ from vsebench.methods.by_features.seen import FeatureControl, see
 class NearestImages(NeighbourModel):
     """Scores labels by the nearest training images."""
 
-    kind: ClassVar[str] = "nearest_images"
+    kind = "nearest_images"
 
     @cached_property
     def _search(self) -> Search:

@@ -10,7 +10,6 @@ are outputs of a softmax.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +46,7 @@ class MeanOfProbable(ModelOfFields, Embedded):
     normalisation : the normalisation fitted to the training images
     """
 
-    kind: ClassVar[str] = "conse"
+    kind = "conse"
     weight: Matrix
     seen: Matrix
     label: Matrix

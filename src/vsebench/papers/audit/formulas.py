@@ -31,8 +31,8 @@ def by_formula(
     cells: PrintedCells, formulas: str, column: str, known: dict[str, Growth]
 ) -> Iterator[tuple[PrintedCell, list[PrintedCell]]]:
     """Yield each printed formula with the numbers of the same method in the same table."""
-    for formula in cells.all:
-        if formula.column == formulas and formula.value in known:
+    for formula in cells.words(formulas):
+        if formula.value in known:
             where = (formula.paper, formula.table, formula.row)
             yield formula, [cell for cell in cells.numbers(column) if (cell.paper, cell.table, cell.method) == where]
 

@@ -1,4 +1,4 @@
-"""Tests of claims: classes derived from `papers.claim.ClaimTest`; tests with the same formula share a module.
+"""Tests of claims, in families: classes derived from `papers.claim.ClaimTest`, found by their names.
 
-The dictionary TESTS of a module contains its tests by name; a claim's key `test` is one of these names.
+A claim's key `test` is the name of a class: `time_of_epoch` is the class `TimeOfEpoch`. There is no list of them.
 """

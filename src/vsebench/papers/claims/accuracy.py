@@ -3,18 +3,18 @@
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from vsebench.core.tasks import Entry
+from vsebench.evaluation.estimates import Estimates
 from vsebench.evaluation.metrics.base import is_of_decision, load_metric
 from vsebench.papers.claim import AgainstRivals, Bounds, ClaimCase, in_words
 from vsebench.papers.evidence import (
     AnyMetricName,
     DecisionMetricName,
-    Estimates,
     Evidence,
     Measurement,
     MetricName,
@@ -30,7 +30,7 @@ class Accuracy(AgainstRivals):
     For metrics of label sets, such as exact_match, method and rivals are written "variant/decision".
     """
 
-    effect: ClassVar[str] = "difference of a metric (claimed: above 0)"
+    effect = "difference of a metric (claimed: above 0)"
 
     metrics: list[AnyMetricName] = Field(min_length=1)
 
@@ -64,7 +64,7 @@ class Accuracy(AgainstRivals):
 class AccuracyByMargin(Accuracy):
     """The method is better than each rival in each metric by more than a bound."""
 
-    effect: ClassVar[str] = "difference of a metric (claimed: above the claim's bound)"
+    effect = "difference of a metric (claimed: above the claim's bound)"
 
     by: float = Field(gt=0)
 
@@ -75,7 +75,7 @@ class AccuracyByMargin(Accuracy):
 class AccuracyWithDecisions(AgainstRivals):
     """With each of several decisions, the method is better than each rival with the same decision, in each metric."""
 
-    effect: ClassVar[str] = "difference of a metric (claimed: above 0)"
+    effect = "difference of a metric (claimed: above 0)"
 
     decisions: list[str] = Field(min_length=1)
     metrics: list[DecisionMetricName] = Field(min_length=1)
@@ -103,7 +103,7 @@ class AccuracyWithDecisions(AgainstRivals):
 class SameAccuracy(AgainstRivals):
     """In each metric, the method's value minus the rival's is within bounds."""
 
-    effect: ClassVar[str] = "difference of a metric (claimed: within the claim's bounds)"
+    effect = "difference of a metric (claimed: within the claim's bounds)"
 
     metrics: list[MetricName] = Field(min_length=1)
     within: Bounds
@@ -120,11 +120,3 @@ def advantage(both: Estimates, lower_is_better: bool, bound: float) -> Measureme
     """Return the advantage of the first of two quantities over the second, tested against a bound."""
     sign = -1 if lower_is_better else 1
     return difference(both, lambda values: sign * (values[:, 0] - values[:, 1]), bound)
-
-
-TESTS = {
-    "accuracy": Accuracy,
-    "accuracy_by_margin": AccuracyByMargin,
-    "accuracy_with_decisions": AccuracyWithDecisions,
-    "same_accuracy": SameAccuracy,
-}

@@ -1,21 +1,23 @@
-"""How a time grows with a size: the exponent of a power law, measured on simulated data."""
+"""Growth of a time with sizes, measured on simulated data: exponents of power laws, and printed costs as formulas."""
 
-from collections.abc import Iterator, Sequence
-from typing import ClassVar, Literal
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from vsebench.evaluation.growth import exponents
+from vsebench.evaluation.growth import exponents, half_width, largest_errors
 from vsebench.papers.claim import Bounds, ClaimCase, ClaimTest
 from vsebench.papers.evidence import Effect, Evidence, Fixed, Measurement
+
+Size = Literal["images", "labels", "pairs", "factors"]
 
 
 class Growth(ClaimTest):
     """The time of an epoch, or to score an image, grows as a power of a size with an exponent within the bounds."""
 
-    effect: ClassVar[str] = "exponent of growth (claimed: within the claim's bounds)"
-    on_simulated: ClassVar[bool] = True  # because there one size can be varied on its own
+    effect = "exponent of growth (claimed: within the claim's bounds)"
+    on_simulated = True  # where one size can be varied while the others stay the same
 
     variable: Literal["pairs", "labels", "factors", "images", "terms"]  # images, terms: the time to score an image
     between: Bounds | None = None
@@ -39,4 +41,23 @@ class Growth(ClaimTest):
         return self.between or (float("-inf"), self.at_most or 0.0)
 
 
-TESTS = {"growth": Growth}
+class CostFormula(ClaimTest):
+    """A sum of products of sizes, each with a fitted constant factor, is close to the time at every size."""
+
+    effect = "largest relative error of the formula (claimed: below the claim's bound)"
+    on_simulated = True  # where one size can be varied while the others stay the same
+
+    terms: list[Mapping[Size, int]] = Field(min_length=1)  # {images: 1, factors: 2}: images times the factors' square
+    within: float = Field(gt=0)
+
+    def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
+        yield ClaimCase("largest error of the formula", data="simulated")
+
+    def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
+        """Return the mean over repeats of the largest error."""
+        errors = largest_errors(evidence.times_of_sizes(self.method), self.terms)
+        mean, half = float(errors.mean()), half_width(errors)
+        return Fixed(Effect(mean, mean - half, mean + half, None, 0.0))
+
+    def bounds(self) -> Sequence[float]:
+        return float("-inf"), self.within

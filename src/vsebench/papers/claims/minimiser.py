@@ -5,7 +5,7 @@ distributions over label sets are drawn at random, and the risk of each is minim
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
@@ -22,7 +22,7 @@ WORDS = {"any": "any label sets", "independent": "independent labels", "one_labe
 class Minimiser(ClaimTest):
     """For every distribution, the minimiser orders labels by their probabilities, or equals the formula."""
 
-    effect: ClassVar[str] = (
+    effect = (
         "share of random distributions whose minimiser ranks a less probable label above a more probable one, or "
         "the largest distance of the minimisers from log P + c (claimed: 0)"
     )
@@ -46,6 +46,3 @@ class Minimiser(ClaimTest):
 
     def bounds(self) -> Sequence[float]:
         return 0.0, 0.0 if self.says == "order" else EXACT
-
-
-TESTS = {"minimiser": Minimiser}

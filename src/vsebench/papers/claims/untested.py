@@ -1,7 +1,6 @@
 """Claims for which no test exists; the table of verdicts lists them with the reason."""
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from pydantic import Field
 
@@ -12,7 +11,7 @@ from vsebench.papers.evidence import Evidence, Measurement, UntestableError
 class Untested(ClaimTest):
     """The claim is not tested."""
 
-    effect: ClassVar[str] = "none (no test)"
+    effect = "none (no test)"
 
     reason: str = Field(min_length=1)
 
@@ -21,6 +20,3 @@ class Untested(ClaimTest):
 
     def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
         raise UntestableError(self.reason)
-
-
-TESTS = {"untested": Untested}

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from vsebench.core.modules import modules_by_key, modules_in
+from vsebench.core.modules import modules_by_key
 from vsebench.core.sources import sources_of
 from vsebench.core.tasks import Case, Task
 from vsebench.data.needs import FEATURES, FILE_NEEDS, NEEDS, TRUTH
-from vsebench.evaluation.metrics.base import module_of_metric
 from vsebench.plan.plan import Plan
 
 RESULTS = Path("results")
@@ -87,22 +86,13 @@ def as_json(value: Any) -> str:
 
 
 def sources(*modules: str) -> list[str]:
-    """Return the source files of modules of the package, such as "stages.fit", and of all modules they import."""
-    return [os.path.relpath(path) for path in sources_of(*(f"vsebench.{module}" for module in modules))]
-
-
-def module_of(folder: str, name: str) -> str:
-    """Return the module with this name in a folder of the package or its subfolders, without the package's name."""
-    return modules_in(folder)[name].removeprefix("vsebench.")
-
-
-def metric_module(name: str) -> str:
-    return module_of_metric(name).removeprefix("vsebench.")
+    """Return the source files of modules, such as "vsebench.stages.fit", and of all modules they import."""
+    return [os.path.relpath(path) for path in sources_of(*modules)]
 
 
 def method_modules(plan: Plan, variants: Iterable[str]) -> list[str]:
     modules = modules_by_key("METHODS", "methods")
-    return [modules[plan.methods[variant].method].removeprefix("vsebench.") for variant in variants]
+    return [modules[plan.methods[variant].method] for variant in variants]
 
 
 def model_file(task: Task, variant: str, seed: int, name: str) -> str:

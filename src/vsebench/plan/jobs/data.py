@@ -4,11 +4,12 @@ from pathlib import Path
 from typing import Any
 
 from vsebench.config.dataset import DatasetConfig
+from vsebench.core.modules import modules_in
 from vsebench.core.storage import numbered
 from vsebench.core.tasks import Task
 from vsebench.formats.adapters import knows, load_adapter
 from vsebench.formats.images.image_files import folders_of
-from vsebench.plan.jobs.base import Job, Wildcards, as_json, features_provided, module_of, options, sources
+from vsebench.plan.jobs.base import Job, Wildcards, as_json, features_provided, options, sources
 from vsebench.plan.plan import Plan, source_datasets
 from vsebench.protocols.base import load_protocol, module_of_protocol, source_of
 
@@ -56,7 +57,7 @@ def network_features(plan: Plan, at: Wildcards) -> Job:
     if len(own) < len(names):
         files.append(f"{raw}/provenance.json")
     values |= {key: f"{raw}/{values[key]}" for key in ("model", "images") if dataset.downloads(values[key])}
-    return Job({"sources": sources("commands.features"), "images": files}, options(**values))
+    return Job({"sources": sources("vsebench.stages.features"), "images": files}, options(**values))
 
 
 def prepare(plan: Plan, at: Wildcards) -> Job:
@@ -64,7 +65,7 @@ def prepare(plan: Plan, at: Wildcards) -> Job:
     config, raw = prepared(plan, at.dataset), f"data/raw/{at.dataset}"
     inputs = {
         "downloaded": [f"{raw}/provenance.json"],
-        "sources": sources("stages.prepare", module_of("formats", config.adapter)),
+        "sources": sources("vsebench.stages.prepare", modules_in("formats")[config.adapter]),
         "own": list(config.own_files.values()),
     }
     return Job(inputs, options(name=at.dataset, definition=config.definition("files"), raw=raw))
@@ -90,7 +91,7 @@ def siblings(plan: Plan, at: Wildcards) -> Job:
     raw = f"data/siblings/{name}"
     own = config.options.get("parents")
     parents = [f"{raw}/provenance.json"] if config.files else [own] if own else []
-    modules = sources("stages.siblings", module_of("formats", config.adapter))
+    modules = sources("vsebench.stages.siblings", modules_in("formats")[config.adapter])
     named = options(name=name, definition=config.definition("files"), raw=raw)
     return Job({"sources": modules, "parents": parents}, named)
 
@@ -101,7 +102,7 @@ def word_vectors(plan: Plan, at: Wildcards) -> Job:
     raw = f"data/word_vectors/{name}"
     files = [config.own_file] if config.own_file else []
     files += [f"{raw}/provenance.json"] if config.files else []
-    modules = sources("stages.word_vectors", module_of("formats", config.adapter))
+    modules = sources("vsebench.stages.word_vectors", modules_in("formats")[config.adapter])
     named = options(dataset=at.dataset, name=name, definition=config.definition(), raw=raw)
     return Job({"sources": modules, "vectors": files}, named)
 
@@ -112,7 +113,7 @@ def join(plan: Plan, at: Wildcards) -> Job:
     names = ("pairs.parquet", "images.parquet", "labels.parquet", "word_vectors.npz")
     files = [f"{folder}/{name}" for folder in (tested, trained) for name in names]
     features = joined_features(plan, at.task)
-    inputs = {"sources": sources("stages.join"), "processed": files, "features": features}
+    inputs = {"sources": sources("vsebench.stages.join"), "processed": files, "features": features}
     return Job(inputs, options(tested=tested, trained=trained, features=features))
 
 
@@ -138,13 +139,13 @@ def joined_features(plan: Plan, task: Task) -> list[str]:
 def split(plan: Plan, at: Wildcards) -> Job:
     """Split a data set under a protocol; one that draws unseen labels reads word vectors."""
     folder = plan.processed(at.task)
-    protocol = module_of_protocol(at.protocol).__name__.removeprefix("vsebench.")
+    protocol = module_of_protocol(at.protocol).__name__
     word_vectors_read = [f"{folder}/word_vectors.npz"] if load_protocol(at.protocol).unseen else []
     named = plan.config.datasets[at.dataset].unseen_labels
     unseen = [named] if named and at.protocol in plan.drawing_unseen(at.dataset) else []
     inputs = {
         "processed": [f"{folder}/{name}.parquet" for name in ("pairs", "images", "labels")],
-        "sources": sources("stages.split", protocol),
+        "sources": sources("vsebench.stages.split", protocol),
         "word_vectors": word_vectors_read,
         "unseen_labels": unseen,
     }

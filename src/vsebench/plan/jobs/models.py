@@ -4,6 +4,7 @@ from pathlib import Path
 
 from vsebench.data.needs import FEATURES, TRUTH
 from vsebench.evaluation.decisions.base import load_decision
+from vsebench.evaluation.metrics.base import module_of_metric
 from vsebench.formats.scores_file import companions
 from vsebench.plan.jobs.base import (
     RESULTS,
@@ -12,7 +13,6 @@ from vsebench.plan.jobs.base import (
     as_json,
     features_provided,
     method_modules,
-    metric_module,
     model_file,
     need_files,
     need_options,
@@ -76,14 +76,14 @@ def fit_inputs(plan: Plan, at: Wildcards, stage: str) -> dict[str, list[str]]:
 
     The sources include those of the stage, of the method, and of the metric that chooses settings.
     """
-    chosen_by = [metric_module(validation_metric(plan, at.task))] if plan.is_validated(at.variant) else []
+    chosen_by = [module_of_metric(validation_metric(plan, at.task))] if plan.is_validated(at.variant) else []
     needs = needs_read(plan, [at.variant], at.task)
     return {
         "kernels": [f"results/kernels/{at.variant}.json"] if plan.methods[at.variant].epochs else [],
         "needs": need_files(plan, needs, at.task, str(at.case.split(RESULTS))),
         "members": members(plan, at),
         "scores": scores_files(plan, at),
-        "sources": sources(f"stages.{stage}", *method_modules(plan, [at.variant]), *chosen_by),
+        "sources": sources(f"vsebench.stages.{stage}", *method_modules(plan, [at.variant]), *chosen_by),
     }
 
 
@@ -127,7 +127,7 @@ def rank(plan: Plan, at: Wildcards) -> Job:
     """
     needs, protocol = features_read(plan, at), load_protocol(at.protocol)
     inputs = {
-        "sources": sources("stages.rank", *method_modules(plan, [at.variant])),
+        "sources": sources("vsebench.stages.rank", *method_modules(plan, [at.variant])),
         "features": need_files(plan, needs, at.task),
     }
     features = need_options(plan, needs, at.task)
@@ -154,10 +154,10 @@ def decide(plan: Plan, at: Wildcards) -> Job:
     needs = {TRUTH.key} | features_provided(plan, at.task) if reads_distribution else features_read(plan, at)
     inputs = {
         "sources": sources(
-            "stages.decide",
+            "vsebench.stages.decide",
             *method_modules(plan, [at.variant]),
-            *(kind.__module__.removeprefix("vsebench.") for kind in kinds),
-            *(metric_module(decision.tuned_for) for decision in decisions.values() if decision.tuned_for),
+            *(kind.__module__ for kind in kinds),
+            *(module_of_metric(decision.tuned_for) for decision in decisions.values() if decision.tuned_for),
         ),
         "needs": need_files(plan, needs, at.task),
     }

@@ -1,15 +1,13 @@
 """Jobs that measure, time and analyse models, gather results, test claims, and make tables and figures."""
 
-import os
 from typing import Any
 
-from vsebench.core.sources import sources_of
 from vsebench.core.tasks import Entry, Task, entry_at_task
 from vsebench.data.needs import TEST_LABELS
 from vsebench.data.splits import FILES
 from vsebench.evaluation.analyses import known_analyses
 from vsebench.evaluation.analyses.base import load_analysis
-from vsebench.evaluation.metrics.base import RankMetric, load_metric
+from vsebench.evaluation.metrics.base import RankMetric, load_metric, module_of_metric
 from vsebench.papers.verdicts import claim_modules, claims_read
 from vsebench.plan.jobs.base import (
     Job,
@@ -17,7 +15,6 @@ from vsebench.plan.jobs.base import (
     as_json,
     decisions_made,
     method_modules,
-    metric_module,
     model_file,
     model_files,
     need_files,
@@ -43,7 +40,7 @@ def measure(plan: Plan, at: Wildcards) -> Job:
     ranks += ["label_ranks.parquet"] if load_protocol(at.protocol).new_images else []
     read = siblings_files(plan, [at.dataset] if plan.list_metrics else [])
     inputs = {
-        "sources": sources("stages.measure", *map(metric_module, plan.config.metrics)),
+        "sources": sources("vsebench.stages.measure", *map(module_of_metric, plan.config.metrics)),
         "ranks": model_files(plan, *ranks, tasks=[at.task]),
         "siblings": list(read.values()),
         "decisions": decisions_made(plan, [at.task]),
@@ -77,7 +74,7 @@ def measure_sweeps(plan: Plan, at: Wildcards) -> Job:
     """Compute the metrics of all sweeps, except those that need more than the ranks of an image's labels."""
     metrics = [name for name in plan.config.metrics if isinstance(load_metric(name), RankMetric)]
     inputs = {
-        "sources": sources("stages.measure_sweeps", *map(metric_module, plan.config.metrics)),
+        "sources": sources("vsebench.stages.measure_sweeps", *map(module_of_metric, plan.config.metrics)),
         "sweeps": sweep_files(plan, ".parquet"),
         "ranks": sweep_files(plan, "-ranks.parquet"),
     }
@@ -90,8 +87,8 @@ def time_methods(plan: Plan, at: Wildcards) -> Job:
     needs = needs_read(plan, variants, at.task)
     records = [model_file(at.task, variant, seed, "run.json") for seed in seeds for variant in variants]
     inputs = {
-        "sources": sources("stages.time"),
-        "needs": need_files(plan, needs - {TEST_LABELS.key}, at.task),  # test labels are part of the split
+        "sources": sources("vsebench.stages.time"),
+        "needs": need_files(plan, needs - {TEST_LABELS.key}, at.task),  # which are part of the split
         "methods": sources(*method_modules(plan, variants)),
         "records": records,
         "split": split_files(at.task, seeds, FILES),
@@ -113,7 +110,7 @@ def scale(plan: Plan, at: Wildcards) -> Job:
     assert scaling is not None
     inputs = {
         "kernels": [f"results/kernels/{variant}.json" for variant in variants if plan.methods[variant].epochs],
-        "sources": sources("stages.scale", *method_modules(plan, variants)),
+        "sources": sources("vsebench.stages.scale", *method_modules(plan, variants)),
     }
     named = options(options=scaling.options, variants=variants, sizes=scaling.sizes, repeats=scaling.repeats)
     return Job(inputs, named)
@@ -126,8 +123,9 @@ def analyse(plan: Plan, at: Wildcards) -> Job:
     names = {dataset: plan.datasets[dataset].features_name for dataset in datasets if reads.features}
     features = {dataset: f"data/processed/{dataset}/{name}" for dataset, name in names.items() if name}
     siblings = siblings_files(plan, datasets if reads.siblings else [])
+    module = f"vsebench.evaluation.analyses.{at.analysis}"
     inputs = {
-        "sources": sources("stages.analyse", f"evaluation.analyses.{at.analysis}", *map(metric_module, reads.metrics)),
+        "sources": sources("vsebench.stages.analyse", module, *map(module_of_metric, reads.metrics)),
         "models": [
             model_file(task, entry.variant, seed, file)
             for task, entry in map(entry_at_task, variants)
@@ -151,7 +149,7 @@ def analyse(plan: Plan, at: Wildcards) -> Job:
 
 def gather(plan: Plan, at: Wildcards) -> Job:
     """Combine files of all data sets, tasks or models; settings are listed with the titles of their variants."""
-    inputs = {"sources": sources("stages.gather"), "parts": parts(plan)[at.name]}
+    inputs = {"sources": sources("vsebench.stages.gather"), "parts": parts(plan)[at.name]}
     if at.name == "datasets.json":
         shown = [f"data/processed/{dataset}/about.json" for dataset in plan.datasets]
         return Job(inputs | {"about": shown}, options(about=shown))
@@ -186,7 +184,7 @@ def test_claims(plan: Plan, at: Wildcards) -> Job:
     related = siblings_files(plan, plan.siblings if "lists" in read else [])
     analyses = [f"results/{name}.parquet" for name in known_analyses() if name in read and plan.variants_read(name)]
     inputs = {
-        "sources": [*sources("stages.claims"), *map(os.path.relpath, sources_of(*claim_modules(plan.papers)))],
+        "sources": sources("vsebench.stages.claims") + sources(*claim_modules(plan.papers)),
         "gathered": [f"results/{name}" for name in GATHERED_FOR_CLAIMS],
         "ranks": model_files(plan, "ranks.parquet"),
         "lists": model_files(plan, "lists.parquet") if related else [],
@@ -226,7 +224,7 @@ def drawn(plan: Plan, base: type[kinds.Kind], instance: kinds.Instance) -> Job:
     """Return the job of a table or figure, which also depends on the keys of its paper's file that it shows."""
     inputs = {
         "gathered": [f"results/{name}" for name in kinds.inputs(base, instance, plan.outline)],
-        "sources": [os.path.relpath(path) for path in sources_of(*kinds.modules(base, instance))],
+        "sources": sources(*kinds.modules(base, instance)),
         "printed": kinds.printed_numbers(instance),
     }
     facts = {paper.name: paper.facts for paper in plan.papers}

@@ -31,9 +31,9 @@ def not_always_larger(cells: PrintedCells) -> Iterator[Finding]:
     D contains all positive pairs, including the test pairs, so the computed ratio is too small, if anything. Without
     counts, the ratio is at least K / (mean labels per image), because |D| is N images times that mean, and N < N + M.
     """
-    for statement in cells.all:
+    for statement in cells.words("not_always_larger"):
         factors = cells.find(statement.paper, "all", "factors")
-        if statement.column != "not_always_larger" or statement.value != "(N+M)K > |D|" or not factors:
+        if statement.value != "(N+M)K > |D|" or not factors:
             continue
         ratios = list(_ratios(cells, statement.paper, count(factors)))
         if ratios:
@@ -96,8 +96,8 @@ def trials_by_time(cells: PrintedCells) -> Iterator[Finding]:
 
 def _step(cells: PrintedCells, paper: str, method: str) -> PrintedCell | None:
     """Return the printed cost of a method's step."""
-    costs = (cell for cell in cells.all if (cell.paper, cell.row, cell.column) == (paper, method, "time_complexity"))
-    return next(costs, None)
+    costs = cells.words("time_complexity")
+    return next((cell for cell in costs if (cell.paper, cell.row) == (paper, method)), None)
 
 
 def rate_of_network(cells: PrintedCells) -> Iterator[Finding]:
@@ -106,9 +106,9 @@ def rate_of_network(cells: PrintedCells) -> Iterator[Finding]:
     A network with layers of `hidden_units` takes 6 operations per weight and image. The weights of the first layer are
     not counted, because the number of inputs is not printed.
     """
-    for layers in cells.all:
+    for layers in cells.words("hidden_units"):
         card = cells.find(layers.paper, "all", "teraflops")
-        if layers.column != "hidden_units" or not card:
+        if not card:
             continue
         units = [int(each) for each in layers.value.split(",")]
         weights = sum(map(prod, pairwise(units)))
@@ -124,8 +124,8 @@ def rate_of_network(cells: PrintedCells) -> Iterator[Finding]:
 
 def identities(cells: PrintedCells) -> Iterator[Finding]:
     """Check a printed equation in a and b at the values -1, 0 and 1 of both."""
-    for cell in cells.all:
-        if cell.column == "identity" and cell.value in IDENTITIES:
+    for cell in cells.words("identity"):
+        if cell.value in IDENTITIES:
             left, right = IDENTITIES[cell.value]
             points = [(a, b) for a in (0, 1, -1) for b in (0, 1, -1)]
             wrong = [(a, b) for a, b in points if abs(left(a, b) - right(a, b)) > 1e-9]
@@ -136,8 +136,8 @@ def identities(cells: PrintedCells) -> Iterator[Finding]:
 
 def weights_of_ranks(cells: PrintedCells) -> Iterator[Finding]:
     """Check that printed rank weights alpha_j are defined at the first rank, j = 1."""
-    for cell in cells.all:
-        if cell.column.endswith("rank_weights") and cell.value in WEIGHTS:
+    for cell in cells.words(".*rank_weights"):
+        if cell.value in WEIGHTS:
             try:
                 first, defined = f"{WEIGHTS[cell.value](1):g}", True
             except ZeroDivisionError:

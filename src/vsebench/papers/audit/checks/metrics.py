@@ -124,9 +124,9 @@ def f1_scores(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def f1_over_images_is_possible(cells: PrintedCells) -> Iterator[Finding]:
-    """Check a paper's statement that its F1 are means over images (column `averages` of `all`) against all rows."""
-    for statement in cells.all:
-        if statement.column != "averages" or statement.value != "over images":
+    """Check a paper's statement that its F1 are means over images (column `averages` of `all`) against all its rows."""
+    for statement in cells.words("averages"):
+        if statement.value != "over images":
             continue
         rows = [row for row in _rows_with_f1(cells) if row[0].paper == statement.paper]
         wrong = [row[0] for row in rows if OVER_IMAGES not in readings(*row)[1]]

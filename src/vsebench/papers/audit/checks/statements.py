@@ -37,12 +37,11 @@ def best_of_all(cells: PrintedCells) -> Iterator[Finding]:
 
 def listed_once(cells: PrintedCells) -> Iterator[Finding]:
     """Check that a list of labels contains each label once."""
-    for cell in cells.all:
-        if cell.column in ("nearest_labels", "top_labels"):
-            words = [word.strip().strip("*") for word in cell.value.split(",")]
-            twice = [word for word, number in Counter(words).items() if number > 1]
-            shown, explanation = f"{len(words)} labels", f"twice: {', '.join(twice)}" if twice else "each label once"
-            yield report("listed once", [cell], shown, f"{len(set(words))} different ones", not twice, explanation)
+    for cell in cells.words("nearest_labels|top_labels"):
+        words = [word.strip().strip("*") for word in cell.value.split(",")]
+        twice = [word for word, number in Counter(words).items() if number > 1]
+        shown, explanation = f"{len(words)} labels", f"twice: {', '.join(twice)}" if twice else "each label once"
+        yield report("listed once", [cell], shown, f"{len(set(words))} different ones", not twice, explanation)
 
 
 def datasets_of_table(cells: PrintedCells) -> Iterator[Finding]:
@@ -57,9 +56,9 @@ def datasets_of_table(cells: PrintedCells) -> Iterator[Finding]:
 
 def cited_datasets(cells: PrintedCells) -> Iterator[Finding]:
     """Check that another paper has results on the data sets for which it is cited (`datasets_in_<paper>`)."""
-    for cell in cells.all:
+    for cell in cells.words(f"{RESULTS_OF}.*"):
         cited = cell.column.removeprefix(RESULTS_OF)
-        if not cell.column.startswith(RESULTS_OF) or cited not in cells.papers:
+        if cited not in cells.papers:
             continue
         printed = {each.dataset for each in cells.numbers(ACCURACY) if each.paper == cited}
         named = cell.value.split(", ")

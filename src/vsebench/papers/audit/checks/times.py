@@ -99,9 +99,7 @@ def flat_cost(cells: PrintedCells) -> Iterator[Finding]:
     The statement is `cost_per_image` in the row of a method. The time on the larger data set is printed without a
     method; only its images with tags count.
     """
-    for statement in cells.all:
-        if statement.column != "cost_per_image":
-            continue
+    for statement in cells.words("cost_per_image"):
         timed_cells = [cell for cell in timed(cells, "epoch_time") if cell.paper == statement.paper]
         rates = {cell: cells.find(cell.paper, cell.dataset, "images") for cell in timed_cells}
         known = {cell: images for cell, images in rates.items() if images and cell.row.endswith(f"/{statement.row}")}

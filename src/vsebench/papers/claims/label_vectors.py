@@ -1,16 +1,51 @@
-"""How training separates words: the decrease of their mean cosine, compared with the decrease for other words."""
+"""Which labels are near to each other: siblings in an embedding, and words whose vectors training moves apart."""
 
 from collections.abc import Iterator, Sequence
-from typing import ClassVar
 
 import numpy as np
 import polars as pl
 from pydantic import Field
 
+from vsebench.evaluation.estimates import Estimates
 from vsebench.papers.claim import AtTasks, ClaimCase
-from vsebench.papers.evidence import Estimates, Evidence, Measurement, UntestableError, Values, interval, of_units
+from vsebench.papers.evidence import Evidence, Measurement, UntestableError, Values, interval, of_units
 
 FEWEST = 3  # minimum number of words of a group in a data set
+
+
+class LabelNeighbours(AtTasks):
+    """Siblings are a larger share of a label's nearest labels than by chance, by a factor.
+
+    The means are over the labels that have siblings; by chance, the share is siblings / (labels - 1).
+    """
+
+    effect = "share of siblings over chance (claimed: at least the claim's bound)"
+    reads = ("neighbours_of_labels",)
+
+    nearest: int = Field(ge=1, le=9)
+    times: float = Field(ge=1)
+
+    def measured(self) -> list[str]:
+        return [f"siblings among {self.nearest} nearest labels"]
+
+    def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
+        of_method = evidence.requested("neighbours_of_labels", case.task, self.method)
+        neighbours = of_method.filter(pl.col("rank") <= self.nearest, pl.col("siblings") > 0)
+        if neighbours.is_empty():
+            raise UntestableError(f"The data set {case.task.dataset} does not state which labels are siblings.")
+        seeds = [shares(of_seed) for _, of_seed in neighbours.group_by("seed", maintain_order=True)]
+        over_chance = of_units(seeds, evidence.resamples)
+        return interval(over_chance, lambda values: values[:, 0] / values[:, 1], self.times)
+
+    def bounds(self) -> Sequence[float]:
+        return self.times, float("inf")
+
+
+def shares(neighbours: pl.DataFrame) -> Values:
+    """Return the share of siblings among each label's neighbours, and the share expected by chance, (n_labels, 2)."""
+    chance = pl.col("siblings").first() / (pl.col("n_labels").first() - 1)
+    by_label = neighbours.group_by("label").agg(share=pl.col("sibling").mean(), chance=chance).sort("label")
+    return by_label.select("share", "chance").to_numpy()
 
 
 class WordsApart(AtTasks):
@@ -19,8 +54,8 @@ class WordsApart(AtTasks):
     The means are over labels; the value of a label is its mean cosine with the other labels of its group.
     """
 
-    effect: ClassVar[str] = "fall of the mean cosine minus the fall for the other words (claimed: above 0)"
-    reads: ClassVar[tuple[str, ...]] = ("label_vectors",)
+    effect = "fall of the mean cosine minus the fall for the other words (claimed: above 0)"
+    reads = ("label_vectors",)
 
     fixed: str  # our variant that has the word vectors as label vectors
     words: list[str] = Field(min_length=FEWEST)  # the words that training separates according to the claim
@@ -58,6 +93,3 @@ def mean_cosines(vectors: pl.DataFrame, group: list[str]) -> Values:
     group_vectors = np.array([of_label[word] for word in group], dtype=np.float64)
     cosines = group_vectors @ group_vectors.T
     return np.asarray((cosines.sum(axis=1) - cosines.diagonal()) / (len(group) - 1))
-
-
-TESTS = {"words_apart": WordsApart}

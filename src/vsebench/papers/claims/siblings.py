@@ -1,18 +1,17 @@
-"""Effect of noisier labels on two quantities: the ratio of the shares of them that remain, over images and seeds."""
+"""Correct labels and their siblings among the first labels: precision that counts siblings, and noisier labels."""
 
 import itertools
 from collections.abc import Iterator
-from typing import ClassVar
 
 import numpy as np
-from pydantic import model_validator
+from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from vsebench.core.tasks import Task
+from vsebench.evaluation.estimates import Estimates
 from vsebench.evaluation.ranking import LIST_LENGTH
-from vsebench.papers.claim import ClaimCase, ClaimTest
+from vsebench.papers.claim import AgainstRivals, ClaimCase, ClaimTest
 from vsebench.papers.evidence import (
-    Estimates,
     Evidence,
     Measurement,
     MetricName,
@@ -20,7 +19,37 @@ from vsebench.papers.evidence import (
     RunTask,
     UntestableError,
     Values,
+    difference,
 )
+
+
+class SiblingPrecision(AgainstRivals):
+    """More of the method's first labels than of each rival's are correct labels or their siblings."""
+
+    effect = "difference of sibling precision, or of its ratio to precision (claimed: above 0)"
+    reads = ("lists",)
+
+    cutoff: int = Field(ge=1, le=LIST_LENGTH)
+    ratio: bool = False  # whether the ratio of sibling precision to precision is compared instead
+
+    def measured(self) -> list[str]:
+        name = f"sibling_precision@{self.cutoff}"
+        return [f"{name} over precision@{self.cutoff}" if self.ratio else name]
+
+    def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
+        both = evidence.sibling_precisions(case.task, [self.method, case.rival], self.cutoff)
+        return difference(both, of_ratios if self.ratio else of_siblings)
+
+
+def of_siblings(values: Values) -> Values:
+    """Return the difference of sibling precision, given (m, 4): precision and sibling precision of two methods."""
+    return values[:, 1] - values[:, 3]
+
+
+def of_ratios(values: Values) -> Values:
+    """Return the method's ratio of sibling precision to precision, minus that of the rival."""
+    ours, theirs = (values[:, n + 1] / values[:, n].clip(1e-12) for n in (0, 2))
+    return np.asarray(ours - theirs)
 
 
 class NoisierLabels(ClaimTest):
@@ -30,12 +59,12 @@ class NoisierLabels(ClaimTest):
     same cut-off.
     """
 
-    effect: ClassVar[str] = (
+    effect = (
         "share of the steadier quantity that remains with noisier labels, divided by the remaining share of the "
         "method's metric (claimed: above 1)"
     )
 
-    reads: ClassVar[tuple[str, ...]] = ("lists",)
+    reads = ("lists",)
 
     clean: str  # the data set with fewer wrong labels
     noisy: str  # a data set with the same vocabulary and more wrong labels
@@ -84,6 +113,3 @@ def log_ratio(values: Values) -> Values:
     """Return the logarithm of the effect, (m,), given (m, 4): both quantities with clean and with noisy labels."""
     metric, steadier, noisy_metric, noisy_steadier = np.log(values.clip(1e-12)).T
     return np.asarray((noisy_steadier - steadier) - (noisy_metric - metric))
-
-
-TESTS = {"noisier_labels": NoisierLabels}

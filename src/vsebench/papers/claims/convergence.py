@@ -1,0 +1,141 @@
+"""Ratio between two methods of the time or the epochs to the best epoch, or to a share of the best metric."""
+
+import json
+from typing import Literal
+
+import numpy as np
+import polars as pl
+from pydantic import Field
+
+from vsebench.core.tasks import Task
+from vsebench.evaluation.convergence import seconds_by_seed, to_best_epoch
+from vsebench.papers.claim import AgainstRivals, ClaimCase
+from vsebench.papers.claims.ratios import MultipleOfRival, at
+from vsebench.papers.evidence import UNKNOWN, Evidence, Measurement, UntestableError, Values, ratio
+
+
+class TimeToConverge(MultipleOfRival):
+    """The method reaches its best epoch in less training time, or fewer epochs, than each rival."""
+
+    pairs = "seeds"
+
+    counted_in: Literal["seconds", "epochs"] = "seconds"
+
+    def measured(self) -> list[str]:
+        return [f"{self.counted_in} to best epoch, ratio"]
+
+    def is_measured_cost(self) -> bool:
+        return self.counted_in == "seconds"
+
+    def values(self, evidence: Evidence, task: Task, variant: str) -> Values:
+        if self.counted_in == "epochs":
+            return to_best_epoch(at(evidence.history, task, variant))["epoch"].cast(pl.Float64).to_numpy()
+        seconds = seconds_by_seed(at(evidence.timing, task, variant))
+        if not seconds:
+            raise UntestableError("Training up to the best epoch was not timed; set timing.to_best_epoch: true.")
+        return np.array(list(seconds.values()))
+
+    def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
+        """Return the ratio; it is unknown if the limit of epochs stopped a fit, and `obstacle` then states a bound."""
+        measured = super().measure(evidence, case)
+        return UNKNOWN if evidence.stopped(case.task, self.method, case.rival) else measured
+
+    def obstacle(self, evidence: Evidence, case: ClaimCase) -> str | None:
+        ours, theirs = (evidence.stopped(case.task, variant) for variant in (self.method, case.rival))
+        if not (ours or theirs):
+            return super().obstacle(evidence, case)
+        value = f"at {'most' if ours else 'least'} {super().measure(evidence, case).effect().value:.3g}"
+        return " ".join(filter(None, [ours, theirs, f"So the ratio is {'unknown' if ours and theirs else value}."]))
+
+
+class TimeToShare(AgainstRivals):
+    """The method reaches the same quality in less training time than each rival, by a factor.
+
+    With each seed, this quality is a share of the best validation metric of the worse method, so both methods reach it.
+    """
+
+    effect = "ratio (claimed: above the claim's bound)"
+    on_simulated = True  # a claim on cost
+
+    share: float = Field(gt=0, le=1)
+    times: float = Field(ge=1)
+
+    def measured(self) -> list[str]:
+        return [f"seconds to {100 * self.share:g} % of the best validation metric, ratio"]
+
+    def is_measured_cost(self) -> bool:
+        return True
+
+    def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
+        task = case.task
+        chosen = evidence.history.filter(phase="selection", dataset=task.dataset, protocol=task.protocol)
+        seeds = evidence.common_seeds(task, self.method, case.rival)
+        both = [self._seconds(chosen.filter(seed=seed), case.rival) for seed in seeds]
+        ours, theirs = np.array(both).T
+        measured = ratio(theirs, ours, "seeds", self.times)
+        return UNKNOWN if evidence.stopped(task, self.method, case.rival) else measured
+
+    def _seconds(self, history: pl.DataFrame, rival: str) -> tuple[float, float]:
+        """Return the seconds of the method and of the rival, given the history of one seed."""
+        both = [curve(history.filter(method=variant)) for variant in (self.method, rival)]
+        if not all(len(values) for _, values in both):
+            raise UntestableError(f"The run did not validate {self.method} and {rival} epoch by epoch.")
+        target = self.share * min(values.max() for _, values in both)
+        ours, theirs = (float(seconds[np.argmax(values >= target)]) for seconds, values in both)
+        return ours, theirs
+
+    def obstacle(self, evidence: Evidence, case: ClaimCase) -> str | None:
+        stopped = evidence.stopped(case.task, self.method, case.rival)
+        return f"{stopped} So the ratio is unknown." if stopped else super().obstacle(evidence, case)
+
+
+def curve(history: pl.DataFrame) -> tuple[Values, Values]:
+    """Return the training seconds up to each validated epoch, and its validation metric."""
+    epochs = history.sort("epoch").with_columns(elapsed=pl.col("seconds").cum_sum())
+    validated = epochs.filter(pl.col("validation").is_not_null())
+    return validated["elapsed"].to_numpy(), validated["validation"].to_numpy()
+
+
+class EpochsAtEqualSettings(AgainstRivals):
+    """The method reaches its best epoch in fewer epochs than each rival, both fitted with the same settings.
+
+    The fits are those of the run's search. Every configuration that both methods tried counts, except those with which
+    one of them diverged. If the limit of epochs ended one of these fits, its best epoch and the ratio are unknown.
+    """
+
+    effect = "ratio (claimed: above 1)"
+
+    def measured(self) -> list[str]:
+        return ["epochs to best epoch at equal settings, ratio"]
+
+    def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
+        ours, theirs = (epochs_tried(evidence, case.task, variant) for variant in (self.method, case.rival))
+        n_seeds = max(map(len, ours.values()), default=0)
+        shared = [[ours[key], theirs[key]] for key in ours if len(ours[key]) == len(theirs.get(key, [])) == n_seeds]
+        both = np.array([epochs for epochs in shared if None not in (*epochs[0], *epochs[1])], dtype=np.float64)
+        if not both.size:
+            raise UntestableError(f"The run trained {self.method} and {case.rival} with no settings in common.")
+        if np.isinf(both).any():
+            raise UntestableError(
+                f"At settings that {self.method} and {case.rival} share, the limit of epochs ended training too early."
+            )
+        means = np.exp(np.log(both).mean(axis=0))  # (method and rival, seeds)
+        return ratio(means[1], means[0], "seeds of the search")
+
+
+def epochs_tried(evidence: Evidence, task: Task, variant: str) -> dict[str, list[float | None]]:
+    """Return settings that a search tried -> the best epoch of each of its seeds.
+
+    It is None where training diverged, and infinite where the limit of epochs ended training with one of the seeds.
+    """
+    assert evidence.selection is not None
+    epochs: dict[str, list[float | None]] = {}
+    for model in evidence.cases(task, variant):
+        selection = evidence.selection(model)
+        if selection.get("settings_of_seed") is not None:
+            continue  # its settings are those of another seed's search
+        for tried in selection.get("tries", []):
+            by_seed = tried.get("epochs_by_seed", [tried["epochs"]])
+            of_settings = epochs.setdefault(json.dumps(tried["settings"], sort_keys=True), [])
+            of_settings += [float("inf")] * len(by_seed) if tried["at_limit"] else by_seed
+    return epochs

@@ -1,0 +1,119 @@
+"""The sampling of negatives: how far it is from what it approximates, and how many scores a step computes."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import polars as pl
+from pydantic import Field
+
+from vsebench.papers.claim import AtTasks, ClaimCase, ClaimTest
+from vsebench.papers.evidence import Evidence, Measurement, UntestableError, Values, exact, interval, of_units, ratio
+
+ROUNDING = 1e-12  # largest rounding error of sums of thousands of terms
+
+
+class SamplerDistance(AtTasks):
+    """Negatives that VSE-ens draws from sorted lists have almost the distribution of those drawn by rank (Eq. 5)."""
+
+    effect = (
+        "total variation distance from the rank sampler, divided by that of uniform draws: 0 for equal distributions, "
+        "1 if it is no closer than the uniform one (claimed: at most the claim's bound)"
+    )
+    reads = ("sampler_distance",)
+
+    at_most: float = Field(gt=0, lt=1)
+
+    def measured(self) -> list[str]:
+        return ["distance from the rank sampler, ratio"]
+
+    def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
+        distances = evidence.requested("sampler_distance", case.task, self.method).sort("seed", "image")
+        by_seed = distances.group_by("seed", maintain_order=True)
+        both = of_units([of_seed.select("lists", "uniform").to_numpy() for _, of_seed in by_seed], evidence.resamples)
+        return interval(both, lambda means: means[:, 0] / means[:, 1], self.at_most)
+
+    def bounds(self) -> Sequence[float]:
+        return 0.0, self.at_most
+
+
+class TrialsOfModel(AtTasks):
+    """On the scores of a fitted model, steps of WARP compute at most 1 + min((Y - 1) / rank, Y - 1) scores on average.
+
+    This is the bound that the paper states.
+    """
+
+    effect = "mean ratio of the scores of a step to the bound (claimed: at most 1)"
+    reads = ("trials_by_rank",)
+
+    def measured(self) -> list[str]:
+        return ["scores of a step over the bound"]
+
+    def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
+        trials = evidence.requested("trials_by_rank", case.task, self.method)
+        ratios = trials.group_by("seed", "image").agg((pl.col("scores") / pl.col("bound")).mean().alias("ratio"))
+        by_seed = ratios.sort("seed", "image").partition_by("seed", maintain_order=True)
+        seeds = of_units([of_seed.select("ratio").to_numpy() for of_seed in by_seed], evidence.resamples)
+        return interval(seeds, lambda means: means[:, 0], 1.0)
+
+    def bounds(self) -> Sequence[float]:
+        return 0.0, 1.0
+
+
+class TrialsGrow(AtTasks):
+    """The method examines more and more negatives per training step: more in the last tenth of the epochs than before.
+
+    The effect is the ratio of the last tenth to the first tenth.
+    """
+
+    effect = "ratio (claimed: above 1)"
+
+    def measured(self) -> list[str]:
+        return ["trials per step, last tenth over first"]
+
+    def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
+        refit = evidence.history.filter(
+            phase="refit", dataset=case.task.dataset, protocol=case.task.protocol, method=self.method
+        ).sort("seed", "epoch")
+        if refit["trials_per_step"].null_count():
+            raise UntestableError(f"The method {self.method} does not count trials.")
+        late, early = [], []
+        for _, epochs in refit.group_by("seed", maintain_order=True):
+            trials = epochs["trials_per_step"].to_numpy()
+            tenth = max(1, len(trials) // 10)
+            late.append(trials[-tenth:].mean())
+            early.append(trials[:tenth].mean())
+        return ratio(np.array(late), np.array(early), "seeds")
+
+
+class SampledRank(ClaimTest):
+    """WARP's sampled loss L~ is a ranking loss: L~(k) = a_1 + .. + a_k with a_1 >= a_2 >= .. >= 0.
+
+    The exact sums for a step with k violators among Y - 1 negatives are computed without results of a run. Draws are
+    with replacement. The first of k violators is drawn at draw N with probability (1 - p)^(N - 1) p, where
+    p = k / (Y - 1); after Y - 1 draws without a violator, drawing ends with loss 0. So the expected loss is
+    L~(k) = E[L(floor((Y - 1) / N))], where L(k) = 1 + 1/2 + .. + 1/k.
+    """
+
+    effect = "smallest of all a_k and a_k - a_(k + 1) (claimed: at least 0)"
+
+    labels: list[int] = Field(min_length=1)  # numbers of labels Y
+
+    def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
+        for labels in self.labels:
+            yield ClaimCase(f"increments of the loss, Y = {labels}", n_labels=labels)
+
+    def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
+        increments = np.diff(sampled_loss(case.n_labels), prepend=0.0)
+        return exact(float(min(increments.min(), -np.diff(increments).max())), 0.0)
+
+    def bounds(self) -> Sequence[float]:
+        return -ROUNDING, float("inf")
+
+
+def sampled_loss(labels: int) -> Values:
+    """Return L~(k) for k = 1 .. Y - 1, (Y - 1,)."""
+    negatives = labels - 1
+    draws = np.arange(1, negatives + 1)
+    weights = np.cumsum(1.0 / draws)[negatives // draws - 1]  # L(floor((Y - 1) / N)) for N = 1 .. Y - 1
+    p = draws / negatives  # for k = 1 .. Y - 1
+    return np.array([share * ((1 - share) ** (draws - 1) @ weights) for share in p])

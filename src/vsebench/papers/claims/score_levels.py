@@ -1,0 +1,88 @@
+"""Comparisons of scores of different images, whose levels are free: several forms of a quantity must agree."""
+
+from collections.abc import Sequence
+
+import polars as pl
+from pydantic import Field
+
+from vsebench.core.tasks import Task
+from vsebench.papers.claim import AgainstRivals, AtTasks, ClaimCase, in_words
+from vsebench.papers.evidence import Evidence, Measurement, UntestableError, Values, difference, interval, of_units
+
+RAW, NORMALISED = "pooled average precision", "pooled average precision of normalised scores"
+FORMS = {  # words -> form of `evaluation.analyses.thresholds_and_difficulty`
+    "correlation of difficulty and threshold minus mean score": "minus_mean",
+    "correlation of difficulty and threshold minus log sum of scores": "minus_log_sum",
+    "correlation of difficulty and threshold minus largest score": "minus_largest",
+}
+
+
+class PooledPrecision(AgainstRivals):
+    """The method has a higher average precision over all pairs of an image and a label than each rival.
+
+    This is LSEP, figure 3. A ranking loss does not determine the level of an image's scores, so raw and normalised
+    scores must agree. The mean of the images' values is the average precision; their spread is that of its linear
+    approximation in the weights of images.
+    """
+
+    effect = "difference of a metric over all pairs of an image and a label (claimed: above 0)"
+    forms = True
+    reads = ("pooled_average_precision",)
+
+    def measured(self) -> list[str]:
+        return [RAW, NORMALISED]
+
+    def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
+        normalised = case.measured == NORMALISED
+        ours, theirs = (by_seed(evidence, case.task, variant, normalised) for variant in (self.method, case.rival))
+        gaps = [a - b for a, b in zip(ours, theirs, strict=True)]
+        return difference(of_units(gaps, evidence.resamples), lambda means: means[:, 0])
+
+
+def by_seed(evidence: Evidence, task: Task, variant: str, normalised: bool) -> list[Values]:
+    """Return the images' values, (n_images, 1) for each seed."""
+    table = evidence.requested("pooled_average_precision", task, variant).filter(normalised=normalised)
+    if table.is_empty():
+        raise UntestableError(f"The run has no pooled average precision of {variant}.")
+    groups = table.sort("seed", "image").group_by("seed", maintain_order=True)
+    return [of_seed.select(pl.col("value").cast(pl.Float64)).to_numpy() for _, of_seed in groups]
+
+
+class ThresholdDifficulty(AtTasks):
+    """Among the images with a label, the label's thresholds grow with the difficulty of the image.
+
+    The level of an image's scores and thresholds is free, so the thresholds are measured from three levels of the
+    scores, and these forms must agree. The effect is the mean correlation over labels and seeds.
+    """
+
+    effect = "correlation of thresholds with difficulty (claimed: at least the claim's bound)"
+    forms = True
+    reads = ("thresholds_and_difficulty",)
+
+    references: list[str] = Field(min_length=1)  # methods whose scores are log odds; the first with results is used
+    above: float = Field(ge=0)
+
+    def variants_read(self) -> list[str]:
+        return [self.method, *self.references]
+
+    def measured(self) -> list[str]:
+        return list(FORMS)
+
+    def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
+        correlations = evidence.requested("thresholds_and_difficulty", case.task, self.method)
+        references = [variant for variant in self.references if variant in set(correlations["reference"])]
+        if not references:
+            raise UntestableError(f"The run has no method {in_words(self.references)} to measure the difficulty with.")
+        of_labels = (
+            correlations.filter(reference=references[0], form=FORMS[case.measured])
+            .pivot(on="seed", index="label", values="correlation")
+            .drop_nulls()
+            .drop("label")
+        )
+        if of_labels.is_empty():
+            raise UntestableError(f"No label of {case.task.dataset} has enough test images.")
+        seeds: list[Values] = [of_labels[seed].cast(pl.Float64).to_numpy()[:, None] for seed in of_labels.columns]
+        return interval(of_units(seeds, evidence.resamples), lambda values: values[:, 0], self.above)
+
+    def bounds(self) -> Sequence[float]:
+        return self.above, float("inf")
