@@ -58,6 +58,12 @@ def test_more_seeds_find_more_where_seeds_differ():
     assert rates[-1] > 0.85
 
 
+def test_steadier_methods_that_are_not_compared_let_the_test_find_differences_that_are_not_there():
+    """The variance between seeds is drawn towards theirs (docs/claims.md)."""
+    alike, steadier = (Simulation(2, (10.0,), others=others).share_found(400).item() for others in (1.0, 0.25))
+    assert alike < 0.08 < steadier < 0.2
+
+
 def test_the_simulated_methods_are_as_far_apart_as_they_say():
     """With ten seeds, images that all share half of their variance, and a spread of 2: 0.5 + 0.5 / 10 + 4 / 10."""
     values = values_of(Simulation(10, (2.0,), 3.0), 2000)

@@ -37,6 +37,7 @@ class Simulation:
         group of fewer tasks consists of the first tasks of the largest group
     same_images : whether the tasks of a group share images: the noise of images that is common to all seeds, and the
         deviations of seeds
+    others : standard deviation between seeds of the methods that are not compared, divided by that of the two compared
     """
 
     n_seeds: int
@@ -45,6 +46,7 @@ class Simulation:
     noise: Noise = "half"
     n_tasks: tuple[int, ...] = (1,)
     same_images: bool = False
+    others: float = 1.0
 
     def share_found(self, groups: int, helped: bool = True) -> Values:
         """Return the share of groups in which the test finds a difference, (ratios, n_tasks).
@@ -71,7 +73,7 @@ class Simulation:
             batch: list[Drawn] = []
             while len(batch) < max(self.n_tasks):
                 if not batch or not self.same_images:
-                    images, seeds = draws.images(self.difference), draws.seeds(self.n_seeds)
+                    images, seeds = draws.images(self.difference), draws.seeds(self.n_seeds, self.others)
                 batch.append(draws.task(images, seeds))
             yield batch
 
@@ -125,9 +127,14 @@ class Draws:
         values[:, :, 0] += difference
         return values
 
-    def seeds(self, n_seeds: int) -> Values:
-        """Return deviations of the methods' means for each seed, with a variance of 1, (n_seeds, groups, N_METHODS)."""
-        return self._draw(1.0, n_seeds, self.groups, N_METHODS)
+    def seeds(self, n_seeds: int, others: float) -> Values:
+        """Return deviations of the methods' means for each seed, (n_seeds, groups, N_METHODS).
+
+        Their standard deviation is 1 for the first two methods, and `others` for all others.
+        """
+        values = self._draw(1.0, n_seeds, self.groups, N_METHODS)
+        values[:, :, 2:] *= others
+        return values
 
     def task(self, images: Values, seeds: Values) -> Drawn:
         """Return estimates of a task of each group; noise that is specific to a seed is added."""

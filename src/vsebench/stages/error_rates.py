@@ -14,7 +14,12 @@ from vsebench.rendering.writers.markdown import to_markdown
 
 SEEDS = (2, 3, 5, 10)
 RATIOS = (0.0, 0.5, 1.0, 2.4, 4.0, 10.0)
-CASES: tuple[tuple[float, Noise], ...] = (*((0.0, noise) for noise in NOISES), (4.0, "half"))
+# Difference, noise, and the deviations between seeds of the methods that are not compared, for 1 of those that are.
+CASES: tuple[tuple[float, Noise, float], ...] = (
+    *((0.0, noise, 1.0) for noise in NOISES),
+    *((0.0, "half", others) for others in (0.5, 0.25)),
+    (4.0, "half", 1.0),
+)
 COLUMNS = (Column("difference", "Difference", "count"), Column("noise", "Noise"), Column("seeds", "Seeds", "count"))
 
 POOLED_SHARE = 2  # the number of simulated tasks per group of tasks, which takes several times as long
@@ -47,12 +52,13 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def single(tasks: int) -> Table:
-    """Return the rates for effects on one task: one row per difference, noise and number of seeds."""
+    """Return the rates for effects on one task: one row per case and number of seeds."""
     rows = []
-    for (difference, noise), seeds in tqdm(list(product(CASES, SEEDS)), unit="row"):
-        rates = Simulation(seeds, RATIOS, difference, noise).share_found(tasks)[:, 0].tolist()
-        rows.append(Row(tuple(map(Cell, (difference, noise, seeds, *rates)))))
-    columns = (*COLUMNS, *(Column(f"ratio_{ratio:g}", f"Ratio {ratio:g}", "score") for ratio in RATIOS))
+    for (difference, noise, others), seeds in tqdm(list(product(CASES, SEEDS)), unit="row"):
+        rates = Simulation(seeds, RATIOS, difference, noise, others=others).share_found(tasks)[:, 0].tolist()
+        rows.append(Row(tuple(map(Cell, (difference, noise, seeds, f"{others:g}", *rates)))))
+    ratios = (Column(f"ratio_{ratio:g}", f"Ratio {ratio:g}", "score") for ratio in RATIOS)
+    columns = (*COLUMNS, Column("others", "Others"), *ratios)
     return Table(columns, tuple(rows), "Share of simulated tasks where the test finds a difference of two methods")
 
 
