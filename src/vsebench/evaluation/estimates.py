@@ -8,8 +8,9 @@ the seeds, whose variance is estimated from the spread between seeds, with the h
 
 with n images, V_seeds the variance between S seeds divided by S, f its degrees of freedom (S - 1 without the help of
 other methods), V_images the variance of the mean over seeds when images are resampled, and V_common the part of
-V_images that is common to all seeds, so no variance counts twice. Such an interval has at least its nominal level for
-all variances (Banerjee, Sankhya 22, 1960). The p-value is the smallest a whose interval excludes the tested value.
+V_images that is common to all seeds, so no variance counts twice. Without the help of other methods, such an interval
+has at least its nominal level for all variances (Banerjee, Sankhya 22, 1960). The p-value is the smallest a whose
+interval excludes the tested value.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
