@@ -1,6 +1,6 @@
 """Detection rate of the test over images and seeds on simulated tasks with known differences."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
@@ -19,107 +19,139 @@ TAILS = 2.5
 N_IMAGES = 200
 N_METHODS = 6
 RESAMPLES = 400
-TASKS_AT_ONCE = 200
+AT_ONCE = 100
 
 
-def detection_rate(n_seeds: int, ratio: float, difference: float, tasks: int, noise: Noise = "half") -> float:
-    """Return the share of simulated tasks on which the test finds a difference of two methods.
+@dataclass(frozen=True)
+class Simulation:
+    """Groups of simulated tasks, whose effect is the mean over the group of the difference of two methods.
 
     Parameters
     ----------
     n_seeds : number of seeds of all methods
-    ratio : standard deviation of the difference over seeds, divided by the standard error due to images of one seed
-    difference : the true difference, divided by the same standard error
-    tasks : number of simulated tasks, with `N_METHODS` methods each
+    ratios : standard deviations of the difference between seeds, divided by the standard error of one seed due to
+        images; all have the same draws
+    difference : the true difference on each task, divided by the same standard error
     noise : the distribution of the noise
+    n_tasks : numbers of tasks per group, with `N_METHODS` methods each; all methods but the first are equally good. A
+        group of fewer tasks consists of the first tasks of the largest group
+    same_images : whether the tasks of a group share images: the noise of images that is common to all seeds, and the
+        deviations of seeds
+    others : standard deviation between seeds of the methods that are not compared, divided by that of the two compared
     """
-    return share_found(simulate(n_seeds, ratio, difference, tasks, noise))
 
+    n_seeds: int
+    ratios: tuple[float, ...]
+    difference: float = 0.0
+    noise: Noise = "half"
+    n_tasks: tuple[int, ...] = (1,)
+    same_images: bool = False
+    others: float = 1.0
 
-def share_found(estimates: Iterable[Estimate]) -> float:
-    """Return the share of estimates whose interval excludes 0."""
-    return float(np.mean([abs(float(each.value.item())) > float(each.half_width(LEVEL).item()) for each in estimates]))
+    def share_found(self, groups: int, helped: bool = True) -> Values:
+        """Return the share of groups in which the test finds a difference, (ratios, n_tasks).
 
+        Parameters
+        ----------
+        groups : number of simulated groups
+        helped : whether the other methods help to estimate the variance of seeds
+        """
+        found = np.zeros((len(self.ratios), len(self.n_tasks)))
+        for batch in self.batches(groups):
+            for row, ratio in enumerate(self.ratios):
+                parts = [task.at(ratio, helped) for task in batch]
+                effects = [mean_difference(parts[:n]) for n in self.n_tasks]
+                found[row] += [np.sum(np.abs(each.value) > each.half_width(LEVEL)) for each in effects]
+        return found / groups
 
-def simulate(n_seeds: int, ratio: float, difference: float, tasks: int, noise: Noise) -> Iterator[Estimate]:
-    """Yield the estimated difference of the first two methods of each simulated task; its true value is `difference`.
-
-    The other methods are as good as the second one.
-    """
-    rng = np.random.default_rng([n_seeds, round(100 * ratio), round(100 * difference), NOISES.index(noise)])
-    for start in range(0, tasks, TASKS_AT_ONCE):
-        draws = Draws(rng, noise, min(TASKS_AT_ONCE, tasks - start), difference)
-        for of_task in draws.tasks(draws.images(), draws.seeds(n_seeds, ratio)):
-            yield of_task.minus(1, [0])
+    def batches(self, groups: int) -> Iterator[list["Drawn"]]:
+        """Yield draws for up to `AT_ONCE` groups at once: for each place in a group, a task of each of the groups."""
+        settings = [self.n_seeds, round(100 * self.difference), NOISES.index(self.noise), self.same_images]
+        rng = np.random.default_rng(settings)
+        for start in range(0, groups, AT_ONCE):
+            draws = Draws(rng, self.noise, min(AT_ONCE, groups - start))
+            batch: list[Drawn] = []
+            while len(batch) < max(self.n_tasks):
+                if not batch or not self.same_images:
+                    images, seeds = draws.images(self.difference), draws.seeds(self.n_seeds, self.others)
+                batch.append(draws.task(images, seeds))
+            yield batch
 
 
 @dataclass(frozen=True)
-class Pooling:
-    """How the tasks of a pooled effect are related, and whether all methods help to estimate the spread of seeds."""
+class Drawn:
+    """A task of each of several groups: estimates without a deviation of seeds, and deviations of one unit.
 
-    n_tasks: int
-    same_images: bool = False  # whether the tasks share images, and so their noise
-    helped: bool = True
+    The quantities are the means of the first two methods: both of the first group, both of the second and so on. Each
+    of the `peers` is one of the methods, (n_seeds, groups).
+    """
+
+    still: Estimates
+    seeds: Values  # (n_seeds, groups, N_METHODS)
+
+    def at(self, ratio: float, helped: bool = True) -> Estimates:
+        """Return the estimates where seeds deviate by `ratio`, which moves all images and resamples of a seed alike."""
+        deviations = ratio / np.sqrt(2) * self.seeds
+        of_pairs = deviations[:, :, :2].reshape(len(deviations), -1)
+        peers = {n: values + deviations[:, :, n] for n, values in self.still.peers.items()} if helped else {}
+        samples = self.still.samples + of_pairs[:, np.newaxis]
+        return Estimates(self.still.by_seed + of_pairs, samples, self.still.n_units, peers)
 
 
-def pooled(
-    n_seeds: int, ratio: float, difference: float, groups: int, noise: Noise, pooling: Pooling
-) -> Iterator[Estimate]:
-    """Yield the mean difference of the first two methods over each of `groups` groups of tasks, as `simulate` does."""
-    settings = [n_seeds, round(100 * ratio), round(100 * difference), NOISES.index(noise)]
-    rng = np.random.default_rng([*settings, pooling.n_tasks, pooling.same_images])
-    for start in range(0, groups, TASKS_AT_ONCE):
-        draws = Draws(rng, noise, min(TASKS_AT_ONCE, groups - start), difference)
-        images, seeds = draws.images(), draws.seeds(n_seeds, ratio)
-        of_groups = []
-        for _ in range(pooling.n_tasks):
-            of_groups.append(draws.tasks(images, seeds))
-            if not pooling.same_images:
-                images, seeds = draws.images(), draws.seeds(n_seeds, ratio)
-        for group in zip(*of_groups, strict=True):
-            pairs = [replace(part, by_seed=part.by_seed[:, :2], samples=part.samples[:, :, :2]) for part in group]
-            pairs = pairs if pooling.helped else [replace(pair, peers={}) for pair in pairs]
-            yield Estimates.side_by_side(pairs).of(lambda values: (values[:, ::2] - values[:, 1::2]).mean(axis=1))
+def mean_difference(parts: Sequence[Estimates]) -> Estimate:
+    """Return the mean over tasks of the difference of two methods for each group, (groups,).
+
+    Parameters
+    ----------
+    parts : the estimates of each task of the groups, as `Drawn.at` returns them
+    """
+
+    def difference(values: Values) -> Values:
+        of_methods = values.reshape(len(values), len(parts), -1, 2)
+        return np.asarray((of_methods[..., 0] - of_methods[..., 1]).mean(axis=1))
+
+    return Estimates.side_by_side(parts).of(difference)
 
 
 @dataclass(frozen=True)
 class Draws:
-    """Random values of the images of `tasks` tasks at once, (N_IMAGES, tasks * N_METHODS), method by method."""
+    """Random values of a task of each of `groups` groups at once, (N_IMAGES, groups, N_METHODS)."""
 
     rng: np.random.Generator
     noise: Noise
-    n_tasks: int
-    difference: float  # of the first method of each task from the others
+    groups: int
 
-    def images(self) -> Values:
-        """Return the part of the values that is common to all seeds."""
-        values = self._draw(self._deviation(COMMON[self.noise]), N_IMAGES, self._columns)
-        values[:, ::N_METHODS] += self.difference
+    def images(self, difference: float) -> Values:
+        """Return the part of the values that is common to all seeds; the first method is better by `difference`."""
+        values = self._draw(self._deviation(COMMON[self.noise]), N_IMAGES, self.groups, N_METHODS)
+        values[:, :, 0] += difference
         return values
 
-    def seeds(self, n_seeds: int, ratio: float) -> list[Values]:
-        """Return the deviation of the methods' means for each seed, (tasks * N_METHODS,) each."""
-        return [self._draw(ratio / np.sqrt(2), self._columns) for _ in range(n_seeds)]
+    def seeds(self, n_seeds: int, others: float) -> Values:
+        """Return deviations of the methods' means for each seed, (n_seeds, groups, N_METHODS).
 
-    def tasks(self, images: Values, seeds: Sequence[Values]) -> Iterator[Estimates]:
-        """Yield the estimated means of the methods of each task; noise specific to a seed is added."""
+        Their standard deviation is 1 for the first two methods, and `others` for all others.
+        """
+        values = self._draw(1.0, n_seeds, self.groups, N_METHODS)
+        values[:, :, 2:] *= others
+        return values
+
+    def task(self, images: Values, seeds: Values) -> Drawn:
+        """Return estimates of a task of each group; noise that is specific to a seed is added."""
         specific = self._deviation(1 - COMMON[self.noise])
-        tables = [images + self._draw(specific, *images.shape) + seed for seed in seeds]
-        together = stack(tables, bootstrap_all(tables, RESAMPLES))
-        for first in range(0, self._columns, N_METHODS):
-            methods = slice(first, first + N_METHODS)
-            by_seed = together.by_seed[:, methods]
-            yield Estimates(by_seed, together.samples[:, :, methods], N_IMAGES, dict(enumerate(by_seed.T)))
-
-    @property
-    def _columns(self) -> int:
-        return self.n_tasks * N_METHODS
+        tables = [images + self._draw(specific, *images.shape) for _ in seeds]
+        pairs = [table[:, :, :2].reshape(N_IMAGES, -1) for table in tables]
+        by_seed = np.stack([table.mean(axis=0) for table in tables])
+        peers: dict[Hashable, Values] = {n: by_seed[:, :, n] for n in range(N_METHODS)}
+        return Drawn(replace(stack(pairs, bootstrap_all(pairs, RESAMPLES)), peers=peers), seeds)
 
     def _deviation(self, share: float) -> float:
         """Return the standard deviation of a share of the variance; the variance of a difference is doubled."""
         return float(np.sqrt(N_IMAGES / 2 * share))
 
     def _draw(self, deviation: float, *shape: int) -> Values:
+        if not deviation:
+            return np.zeros(shape)
         if self.noise == "heavy tails":
             return np.asarray(self.rng.standard_t(TAILS, shape) * deviation / np.sqrt(TAILS / (TAILS - 2)))
         return self.rng.normal(0, deviation, shape)

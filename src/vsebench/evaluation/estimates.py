@@ -8,8 +8,9 @@ the seeds, whose variance is estimated from the spread between seeds, with the h
 
 with n images, V_seeds the variance between S seeds divided by S, f its degrees of freedom (S - 1 without the help of
 other methods), V_images the variance of the mean over seeds when images are resampled, and V_common the part of
-V_images that is common to all seeds, so no variance counts twice. Such an interval has at least its nominal level for
-all variances (Banerjee, Sankhya 22, 1960). The p-value is the smallest a whose interval excludes the tested value.
+V_images that is common to all seeds, so no variance counts twice. Without the help of other methods, such an interval
+has at least its nominal level for all variances (Banerjee, Sankhya 22, 1960). The p-value is the smallest a whose
+interval excludes the tested value.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -87,7 +88,7 @@ class Estimates:
         return typical_of(np.stack(of_pairs, axis=1), len(self.peers)) if of_pairs else ALONE
 
     def of(self, statistic: Callable[[Values], Values]) -> "Estimate":
-        """Return a function of the means over seeds; it maps (m, n_quantities) to (m,).
+        """Return a function of the means over seeds; it maps (m, n_quantities) to (m, ...), whose shape "..." stays.
 
         With `peers`, the quantities belong to two methods, on one task or side by side on several.
         """
@@ -111,13 +112,13 @@ class Estimate:
     common: Values  # the part of `images` that is common to all seeds
     seeds: Values  # variance of the seeds' values, divided by their number; 0 for a single seed (unknown)
     n_units: int  # number of images (or labels)
-    freedom: float  # degrees of freedom of `seeds`; 0 for a single seed
+    freedom: float | Values  # degrees of freedom of `seeds`, also (...) if they differ; 0 for a single seed
 
     def half_width(self, level: float | Values = LEVEL) -> Values:
         """Return the half-width of the interval with a coverage of at least 1 - level, (...)."""
         tail = np.asarray(level) / 2
         of_images = stdtrit(max(self.n_units - 1, 1), tail) ** 2
-        of_seeds = stdtrit(self.freedom, tail) ** 2 if self.freedom else 0.0
+        of_seeds = stdtrit(self.freedom, tail) ** 2 if np.any(self.freedom) else 0.0
         return np.asarray(np.sqrt(np.maximum(of_images * self.images, of_images * self.common + of_seeds * self.seeds)))
 
     def interval(self) -> tuple[Values, Values]:
@@ -162,11 +163,18 @@ def estimate(
 
 
 def typical_of(by_seed: Values, n_methods: int) -> Typical:
-    """Return the typical variance between seeds of statistics of methods, (n_seeds, n_statistics)."""
+    """Return the typical variance between seeds of statistics of methods, (n_seeds, n_statistics, ...)."""
     if len(by_seed) == 1:
         return ALONE
-    variances = by_seed.var(axis=0, ddof=1)
-    return typical(variances[np.isfinite(variances)], len(by_seed) - 1, n_methods)
+    variances = np.moveaxis(by_seed.var(axis=0, ddof=1), 0, -1)
+    *shape, n_statistics = variances.shape
+    of_each = [
+        typical(each[np.isfinite(each)], len(by_seed) - 1, n_methods) for each in variances.reshape(-1, n_statistics)
+    ]
+    if not shape:
+        return of_each[0]
+    of_all = np.array([(each.variance, each.freedom) for each in of_each]).reshape(*shape, 2)
+    return Typical(of_all[..., 0], of_all[..., 1])
 
 
 def stack(seeds: Sequence[Values], samples: Sequence[Values]) -> Estimates:

@@ -7,14 +7,19 @@ from pathlib import Path
 from tqdm import tqdm
 
 from vsebench.core.storage import replacing
-from vsebench.evaluation.error_rates import NOISES, Noise, Pooling, detection_rate, pooled, share_found
+from vsebench.evaluation.error_rates import NOISES, Noise, Simulation
 from vsebench.rendering.table import Cell, Column, Row, Table
 from vsebench.rendering.writers.csv import to_csv
 from vsebench.rendering.writers.markdown import to_markdown
 
 SEEDS = (2, 3, 5, 10)
 RATIOS = (0.0, 0.5, 1.0, 2.4, 4.0, 10.0)
-CASES: tuple[tuple[float, Noise], ...] = (*((0.0, noise) for noise in NOISES), (4.0, "half"))
+# Difference, noise, and the deviations between seeds of the methods that are not compared, for 1 of those that are.
+CASES: tuple[tuple[float, Noise, float], ...] = (
+    *((0.0, noise, 1.0) for noise in NOISES),
+    *((0.0, "half", others) for others in (0.5, 0.25)),
+    (4.0, "half", 1.0),
+)
 COLUMNS = (Column("difference", "Difference", "count"), Column("noise", "Noise"), Column("seeds", "Seeds", "count"))
 
 POOLED_SHARE = 2  # simulated tasks per simulated group of tasks, which takes several times as long
@@ -47,12 +52,13 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def single(tasks: int) -> Table:
-    """Return the rates for effects on one task: one row per difference, noise and number of seeds."""
+    """Return the rates for effects on one task: one row per case and number of seeds."""
     rows = []
-    for (difference, noise), seeds in tqdm(list(product(CASES, SEEDS)), unit="row"):
-        rates = [detection_rate(seeds, ratio, difference, tasks, noise) for ratio in RATIOS]
-        rows.append(Row(tuple(map(Cell, (difference, noise, seeds, *rates)))))
-    columns = (*COLUMNS, *(Column(f"ratio_{ratio:g}", f"Ratio {ratio:g}", "score") for ratio in RATIOS))
+    for (difference, noise, others), seeds in tqdm(list(product(CASES, SEEDS)), unit="row"):
+        rates = Simulation(seeds, RATIOS, difference, noise, others=others).share_found(tasks)[:, 0].tolist()
+        rows.append(Row(tuple(map(Cell, (difference, noise, seeds, f"{others:g}", *rates)))))
+    ratios = (Column(f"ratio_{ratio:g}", f"Ratio {ratio:g}", "score") for ratio in RATIOS)
+    columns = (*COLUMNS, Column("others", "Others"), *ratios)
     return Table(columns, tuple(rows), "Share of simulated tasks where the test finds a difference of two methods")
 
 
@@ -60,11 +66,8 @@ def pooled_effects(groups: int) -> Table:
     """Return the rates for mean effects over several tasks: the largest over some ratios, or the rate at one ratio."""
     rows = []
     for (difference, noise, ratios, helped), seeds in tqdm(list(product(POOLED_CASES, SEEDS)), unit="row"):
-        rates = []
-        for same_images, n_tasks in product((False, True), POOLED_TASKS):
-            pooling = Pooling(n_tasks, same_images, helped)
-            found = (share_found(pooled(seeds, ratio, difference, groups, noise, pooling)) for ratio in ratios)
-            rates.append(max(found))
+        simulations = (Simulation(seeds, ratios, difference, noise, POOLED_TASKS, same) for same in (False, True))
+        rates = [rate for each in simulations for rate in each.share_found(groups, helped).max(axis=0).tolist()]
         texts = ", ".join(f"{ratio:g}" for ratio in ratios), "all methods" if helped else "two methods"
         rows.append(Row(tuple(map(Cell, (difference, noise, seeds, *texts, *rates)))))
     columns = (
