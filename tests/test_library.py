@@ -72,7 +72,9 @@ def test_an_evaluation_is_the_workflows(folder):
 
 
 def test_an_evaluation_says_whose_settings_were_not_searched():
-    found = vsebench.evaluate(["ease", "vse_ens_code", "popularity"], MANY, scores={"mine": np.ones((20, 8))}, factors=4, metrics=["mrr"])
+    found = vsebench.evaluate(
+        ["ease", "vse_ens_code", "popularity"], MANY, scores={"mine": np.ones((20, 8))}, factors=4, metrics=["mrr"]
+    )
     choices = dict(zip(found["method"], found["settings"], strict=True))
     assert choices == {"ease": "untuned", "vse_ens_code": "paper", "popularity": "none", "mine": "elsewhere"}
 

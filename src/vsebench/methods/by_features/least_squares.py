@@ -40,8 +40,8 @@ Penalty = Annotated[
 class RidgeSettings(FeatureSettings):
     """Settings of ridge regression."""
 
-    # a, the penalty on squared weights, which is added to the sum of squared errors; `{relative: r}`: r times the mean of
-    # the diagonal of Xc' Xc, so that one value suits features of any number of images and any scale
+    # a, the penalty on squared weights, which is added to the sum of squared errors; `{relative: r}`: r times the mean
+    # of the diagonal of Xc' Xc, so that one value suits features of any number of images and any scale
     regularisation: Penalty
 
 
