@@ -169,18 +169,18 @@ class CurvesOverEpochs(FigureKind):
         epochs = self._epochs(results)
         if epochs.is_empty():
             return drawing.nothing()
-        panels = [
-            (task, title, of_panel)
-            for task, (title, methods) in product(results.tasks_of(epochs), self.panels.items())
-            if len(of_panel := at(epochs, task).filter(pl.col("method").is_in(methods)))
-        ]
-        width = style.SINGLE if len(panels) == 1 else style.DOUBLE
-        figure, axes = drawing.panels(len(panels), width, 2.2, columns=min(len(self.panels), drawing.COLUMNS))
-        for axis, (task, title, of_panel) in zip(axes, panels, strict=True):
+        tasks, drawn = results.tasks_of(epochs), set(results.methods_of(epochs))
+        panels = {title: methods for title, methods in self.panels.items() if drawn.intersection(methods)}
+        number, width = len(tasks) * len(panels), style.SINGLE if len(panels) == 1 else style.DOUBLE
+        sharing = "row" if self.quantity == "validation" else "none"  # losses of several panels have several scales
+        figure, axes = drawing.panels(number, width, 2.4, columns=len(panels), sharey=sharing)
+        for axis, (task, (title, methods)) in zip(axes, product(tasks, panels.items()), strict=True):
+            of_panel = at(epochs, task).filter(pl.col("method").is_in(methods))
+            axis.set_visible(not of_panel.is_empty())  # a task may lack the methods of a panel
             drawing.draw_lines(axis, results, of_panel, "epoch", self.quantity)
             axis.set(xlabel="epoch", ylabel=self._label(results, task))
             axis.set_title(f"{drawing.panel_title(results, task)}\n{title}")
-        drawing.legend_of_lines(figure, results, results.methods_of(epochs), results.tasks_of(epochs))
+        drawing.legend_of_lines(figure, results, results.methods_of(epochs), tasks)
         return figure
 
     def caption(self, results: Results) -> str:
@@ -191,7 +191,8 @@ class CurvesOverEpochs(FigureKind):
         )
 
     def alternative(self, results: Results) -> str:
-        text = f"Lines of the {self.quantity} against epochs, one per method, from the first to the last."
+        shown = "loss" if self.quantity == "loss" else "validation metric"
+        text = f"Lines of the {shown} against epochs, one per method, from the first to the last."
         epochs = self._epochs(results)
         means = epochs.group_by("dataset", "protocol", "method", "epoch").agg(pl.col(self.quantity).mean())
         for task in results.tasks_of(means):
