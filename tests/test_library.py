@@ -67,7 +67,17 @@ def test_an_evaluation_is_the_workflows(folder):
     where = ["--results", folder / "results", "--dataset", "sim-tiny", "--protocol", "distinct", "--seeds", 1]
     more = ["--metrics", "recall@10", "auc", "--bootstrap", 1000, *files]
     assert run("measure", *where, "--variants", "vse_fs", "ease", *more) == 0
-    assert found.equals(pl.read_parquet(folder / "summary.parquet").select(found.columns))
+    assert found.drop("settings").equals(
+        pl.read_parquet(folder / "summary.parquet").select(found.drop("settings").columns)
+    )
+
+
+def test_an_evaluation_says_whose_settings_were_not_searched():
+    found = vsebench.evaluate(
+        ["ease", "vse_ens_code", "popularity"], MANY, scores={"mine": np.ones((20, 8))}, factors=4, metrics=["mrr"]
+    )
+    choices = dict(zip(found["method"], found["settings"], strict=True))
+    assert choices == {"ease": "untuned", "vse_ens_code": "paper", "popularity": "none", "mine": "elsewhere"}
 
 
 def test_popularity_by_hand():

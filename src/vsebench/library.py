@@ -279,8 +279,10 @@ def evaluate(
     Returns
     -------
     A table with one row per method and metric: mean over seeds (`value`), 95 % interval (`ci_low`, `ci_high`),
-    difference from the best method, and p-value of the difference. `core.schemas.SUMMARY` describes the columns; those
-    of the task are left out.
+    difference from the best method, and p-value of the difference. The columns are those of `core.schemas.SUMMARY`
+    without the task, and `settings`, which says how the method's settings were chosen: "untuned" (those of its file,
+    which a search on this matrix might improve), "paper" (those of a paper), "elsewhere" (the scores are of a model
+    that was trained elsewhere) or "none" (there is nothing to choose).
 
     Raises
     ------
@@ -318,7 +320,9 @@ def evaluate(
                 measured[Entry(name)][seed] = of_method
     oracles = [Entry(variant.name) for variant in variants if variant.role == "oracle"]
     table = summarise(task, dict(measured), metrics, oracles)
-    return table.select(name for name in SUMMARY if name not in ("dataset", "protocol", "decision"))
+    choices = {variant.name: variant.choice for variant in variants} | dict.fromkeys(outside, "elsewhere")
+    first, *others = (name for name in SUMMARY if name not in ("dataset", "protocol", "decision"))
+    return table.select(first, pl.col("method").replace_strict(choices).alias("settings"), *others)
 
 
 def read(folder: str | Path = "results") -> Results:
@@ -338,6 +342,7 @@ class _Variant:
     method: type[Fitter]
     settings: Settings
     epochs: Epochs | None
+    choice: str  # how the settings were chosen, as in a run's settings.json: "untuned", "paper" or "none"
 
 
 def _methods_folder() -> Path:
@@ -358,7 +363,8 @@ def _variant(name: str, factors: int, changes: dict[str, Any] | None) -> _Varian
     if "normalise" in method.settings_type.model_fields and values.get("normalise") is None:
         values["normalise"] = []
     settings = read_settings(method, values, f"{name}: settings")
-    return _Variant(name, config.role, method, settings, config.epochs)
+    choice = "paper" if config.from_paper else "untuned" if config.grid else "none"
+    return _Variant(name, config.role, method, settings, config.epochs, choice)
 
 
 def _inputs(

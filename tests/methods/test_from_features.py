@@ -32,6 +32,45 @@ def test_ridge_centres_a_constant_feature_away():
     assert np.allclose(model.scores(new_images([[2, 5], [0, 5]], 2)), [[1, 0], [0.5, 0.5]], atol=1e-6)
 
 
+@pytest.mark.parametrize("where", WITH_FEATURES)
+def test_a_relative_penalty_is_a_multiple_of_the_mean_diagonal(where):
+    rows, _ = learnt_from(where)
+    absolute = 0.3 * len(rows) * full(rows).var(axis=0).mean()
+    (relative, queries), (same, _) = (
+        fitted("ridge", where, regularisation=value) for value in ({"relative": 0.3}, absolute)
+    )
+    assert np.allclose(relative.scores(queries), same.scores(queries), atol=1e-5)
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1e3])
+def test_a_relative_penalty_suits_features_of_any_scale(scale):
+    matrix, rows = matrix_of([[0], [1], [0, 1]], 3), np.array([[1.0, 2], [-1, 0], [3, 1]])
+    scores = [
+        fit_to("ridge", matrix, rows * by, regularisation={"relative": 0.5})[0].scores(new_images(rows * by, 3))
+        for by in (1, scale)
+    ]
+    assert np.allclose(*scores, atol=1e-5)
+
+
+def test_with_a_relative_penalty_constant_features_leave_the_labels_frequency():
+    model, _ = fit_to("ridge", matrix_of([[0], [0, 1]], 2), [[1, 5], [1, 5]], regularisation={"relative": 0.5})
+    assert np.allclose(model.scores(new_images([[2, 7]], 2)), [[1, 0.5]])
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (-1, "regularisation.number: Input should be greater than 0, not -1"),
+        ({"relative": 0}, "regularisation.relative.relative: Input should be greater than 0, not 0"),
+        ({"times": 2}, "regularisation.relative.times: unknown key"),
+    ],
+)
+def test_a_wrong_penalty_is_refused(value, message):
+    with pytest.raises(UserError) as error:
+        fitted("ridge", "new images", regularisation=value)
+    assert message in str(error.value)
+
+
 @pytest.mark.parametrize("distance", ["cosine", "euclidean"])
 @pytest.mark.parametrize("weights", ["equal", "inverse_distance"])
 def test_neighbours_are_those_of_scikit_learn(distance, weights):

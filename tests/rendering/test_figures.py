@@ -17,7 +17,7 @@ from vsebench.core.tasks import Task
 from vsebench.rendering.drawing import draw_lines, logarithmic
 from vsebench.rendering.figures import effects_of_claims, memory_and_settings, wins_and_losses
 from vsebench.rendering.figures.training import validated_epochs
-from vsebench.rendering.kinds import FigureKind, instances_of_run
+from vsebench.rendering.kinds import FigureKind, instances_of_run, make
 from vsebench.rendering.results import Results
 from vsebench.rendering.style import COLOURS, looks, save, style
 
@@ -145,6 +145,42 @@ def test_a_mean_ends_where_the_first_seed_stops() -> None:
     shown = validated_epochs(history)
     assert shown["epoch"].to_list() == [1, 2, 1, 2]
     assert shown["training_seconds"].to_list() == [2.0, 4.0, 2.0, 4.0]
+
+
+PANELS = {"one loss": ["warp"], "another loss": ["vse_ens", "vse_fs"], "no method of the run": ["s_x_ent"]}
+
+
+@pytest.mark.parametrize("quantity", ["loss", "validation"])
+def test_curves_over_epochs_show_the_means_over_seeds_of_each_panels_methods(quantity: str, results: Results) -> None:
+    kind = make(FigureKind, "curves_over_epochs", {"quantity": quantity, "panels": PANELS}, "curves")
+    assert kind.applies(results.outline)
+    assert not kind.is_empty(results)
+    with style():
+        figure = kind.figure(results)
+        check_page(figure)
+    drawn = [[line for line in axis.get_lines() if len(line.get_xdata())] for axis in figure.axes]
+    assert [len(lines) for lines in drawn] == [1, 2] * len(SMALL)
+    history = results.history.filter(dataset=SMALL[0].dataset, protocol=SMALL[0].protocol, method="warp")
+    selection = history.filter(phase="selection")
+    shortest = selection.group_by("seed").agg(pl.col("epoch").max())["epoch"].to_numpy().min()
+    means = selection.filter(pl.col("epoch") <= shortest).group_by("epoch").agg(pl.col(quantity).mean()).sort("epoch")
+    assert drawn[0][0].get_xdata().tolist() == means["epoch"].to_list()
+    assert drawn[0][0].get_ydata().tolist() == pytest.approx(means[quantity].to_list())
+    assert f"WARP from {means[quantity][0]:.4f} to {means[quantity][-1]:.4f}." in kind.alternative(results)
+
+
+def test_a_run_without_the_methods_of_curves_lacks_the_figure(results: Results) -> None:
+    kind = figure_kind(results, "sampled_tagging_figure2_bottom")
+    assert not kind.applies(results.outline)
+    assert kind.is_empty(results)
+
+
+def test_methods_that_report_no_loss_leave_no_curves(results: Results) -> None:
+    kind = make(FigureKind, "curves_over_epochs", {"quantity": "loss", "panels": PANELS}, "curves")
+    without = changed(results, history=results.history.with_columns(loss=pl.lit(None, pl.Float64)))
+    assert kind.is_empty(without)
+    with style():
+        assert "Nothing to draw" in texts(kind.figure(without))
 
 
 def test_a_run_without_trained_methods_lacks_their_figures(results: Results) -> None:

@@ -8,20 +8,41 @@ not divided by the number of images before a I is added. All sums are in float64
 Source: Hoerl and Kennard, "Ridge regression", Technometrics 12, 1970.
 """
 
+from typing import Annotated, Any
+
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Discriminator, Field, Tag
 from scipy import sparse
 
+from vsebench.core.yaml_files import Strict
 from vsebench.data.features import Rows
 from vsebench.data.problem import LabelMatrix, Matrix
 from vsebench.methods.by_features.seen import FeatureSettings
 
 
+class Relative(Strict):
+    """A penalty that is relative to the data."""
+
+    relative: float = Field(gt=0, allow_inf_nan=False)  # times the mean of the diagonal of Xc' Xc
+
+
+def _kind(value: Any) -> str:
+    return "relative" if isinstance(value, dict | Relative) else "number"
+
+
+# The discriminator makes a message about one of the two forms, not about both.
+Penalty = Annotated[
+    Annotated[float, Field(gt=0), Tag("number")] | Annotated[Relative, Tag("relative")], Discriminator(_kind)
+]
+
+
 class RidgeSettings(FeatureSettings):
     """Settings of ridge regression."""
 
-    regularisation: float = Field(gt=0)  # a, the penalty on squared weights, added to the sum of squared errors
+    # a, the penalty on squared weights, which is added to the sum of squared errors; `{relative: r}`: r times the mean
+    # of the diagonal of Xc' Xc, so that one value suits features of any number of images and any scale
+    regularisation: Penalty
 
 
 def weighted(labels: LabelMatrix, weights: NDArray[np.float64]) -> sparse.csr_array:
@@ -30,8 +51,8 @@ def weighted(labels: LabelMatrix, weights: NDArray[np.float64]) -> sparse.csr_ar
     return sparse.csr_array((entries, labels.label_of_pair, labels.offsets), shape=(labels.n_rows, labels.n_labels))
 
 
-def least_squares(rows: Rows, truth: sparse.csr_array, regularisation: float) -> Matrix:
-    """Return each label's weights of the features and its intercept, (n_labels, d + 1) float32.
+def least_squares(rows: Rows, truth: sparse.csr_array, regularisation: float | Relative) -> Matrix:
+    """Return the weights of each feature and the intercept, (n_labels, d + 1) float32.
 
     Labels and sparse features stay sparse: Xc' (Y - mean of Y) = X'Y - n (mean of X)' (mean of Y), and Xc' Xc = X'X -
     n (mean of X)' (mean of X). Dense features are centred first, which is more precise.
@@ -40,7 +61,7 @@ def least_squares(rows: Rows, truth: sparse.csr_array, regularisation: float) ->
     ----------
     rows : (n, d) float32, dense or CSR
     truth : (n, n_labels) float64, Y
-    regularisation : a
+    regularisation : a, or a number relative to Xc' Xc
     """
     n_images = truth.shape[0]
     rows = rows.astype(np.float64)
@@ -51,6 +72,16 @@ def least_squares(rows: Rows, truth: sparse.csr_array, regularisation: float) ->
     else:
         rows -= means
         gram, right = rows.T @ rows, (truth.T @ rows).T
-    gram[np.diag_indices_from(gram)] += regularisation
+    gram[np.diag_indices_from(gram)] += penalty(gram, regularisation)
     weight = np.linalg.solve(gram, right)
     return np.ascontiguousarray(np.vstack([weight, frequency - means @ weight]).T, dtype=np.float32)
+
+
+def penalty(gram: NDArray[np.float64], regularisation: float | Relative) -> float:
+    """Return a for Xc' Xc, (d, d).
+
+    If all features are constant, all weights are 0 with any a, so that a relative one is set to 1.
+    """
+    if isinstance(regularisation, Relative):
+        return regularisation.relative * float(np.diagonal(gram).mean()) or 1.0
+    return regularisation

@@ -1,4 +1,7 @@
-"""Training: the validation metric against epochs and seconds, seconds per epoch, and negatives examined per step."""
+"""Training: the validation metric and the loss against epochs or seconds, seconds per epoch, negatives per step."""
+
+from itertools import product
+from typing import Annotated, Literal
 
 import polars as pl
 from pydantic import Field
@@ -144,6 +147,72 @@ class ValidationAgainstTime(FigureKind):
 
     def alternative(self, results: Results) -> str:
         return "Lines of the validation metric against training seconds, one per method and one panel per data set."
+
+
+class CurvesOverEpochs(FigureKind):
+    """One row of panels per task, each with some of the methods: a line per method."""
+
+    needs = ("history", "settings", "datasets")
+
+    quantity: Literal["loss", "validation"]  # the loss of the training, or the validation metric
+    panels: dict[str, Annotated[list[str], Field(min_length=1)]] = Field(min_length=1)  # title -> methods of the run
+
+    def applies(self, outline: Outline) -> bool:
+        return bool(outline.tasks_with(*self._methods().intersection(outline.trained)))
+
+    def is_empty(self, results: Results) -> bool:
+        return self._epochs(results).is_empty()
+
+    def figure(self, results: Results) -> Figure:
+        from vsebench.rendering import drawing, style
+
+        epochs = self._epochs(results)
+        if epochs.is_empty():
+            return drawing.nothing()
+        tasks, drawn = results.tasks_of(epochs), set(results.methods_of(epochs))
+        panels = {title: methods for title, methods in self.panels.items() if drawn.intersection(methods)}
+        number, width = len(tasks) * len(panels), style.SINGLE if len(panels) == 1 else style.DOUBLE
+        sharing = "row" if self.quantity == "validation" else "none"  # losses of several panels have several scales
+        figure, axes = drawing.panels(number, width, 2.4, columns=len(panels), sharey=sharing)
+        for axis, (task, (title, methods)) in zip(axes, product(tasks, panels.items()), strict=True):
+            of_panel = at(epochs, task).filter(pl.col("method").is_in(methods))
+            axis.set_visible(not of_panel.is_empty())  # a task may lack the methods of a panel
+            drawing.draw_lines(axis, results, of_panel, "epoch", self.quantity)
+            axis.set(xlabel="epoch", ylabel=self._label(results, task))
+            axis.set_title(f"{drawing.panel_title(results, task)}\n{title}")
+        drawing.legend_of_lines(figure, results, results.methods_of(epochs), tasks)
+        return figure
+
+    def caption(self, results: Results) -> str:
+        shown = "Mean loss of each epoch's steps" if self.quantity == "loss" else "Validation metric after each epoch"
+        return (
+            f"{shown}, of a training that has not seen the validation images: mean over seeds up to the epoch that "
+            "every seed reached, with a band from the lowest to the highest seed."
+        )
+
+    def alternative(self, results: Results) -> str:
+        shown = "loss" if self.quantity == "loss" else "validation metric"
+        text = f"Lines of the {shown} against epochs, one per method, from the first to the last."
+        epochs = self._epochs(results)
+        means = epochs.group_by("dataset", "protocol", "method", "epoch").agg(pl.col(self.quantity).mean())
+        for task in results.tasks_of(means):
+            for method in results.methods_of(at(means, task)):
+                values = at(means, task).filter(method=method).sort("epoch")[self.quantity]
+                ends = f"{results.method_title(method)} from {values[0]:.4f} to {values[-1]:.4f}"
+                text += f" {results.task_title(task)}: {ends}."
+        return text
+
+    def _methods(self) -> set[str]:
+        return set().union(*self.panels.values())
+
+    def _epochs(self, results: Results) -> pl.DataFrame:
+        """Return the epochs to draw, of all tasks."""
+        drawn = pl.col("method").is_in(self._methods()) & pl.col(self.quantity).is_not_null()
+        history = results.history.filter(drawn)
+        return pl.concat([validated_epochs(at(history, task)) for task in results.outline.tasks])
+
+    def _label(self, results: Results, task: Task) -> str:
+        return "loss" if self.quantity == "loss" else f"{validation_metric(results, task)} (validation)"
 
 
 class TrainingTime(FigureKind):
