@@ -69,7 +69,7 @@ def test_an_empty_matrix():
         ((offsets(0, 1, 2), np.arange(4, dtype=np.int32)[::2], array(1, 1)), "label_of_pair: .* contiguous"),
         ((offsets(1, 1), array(0), array(1)), "offsets: should start at 0"),
         ((offsets(0, 2, 1, 3), array(0, 1, 2), array(1, 1, 1)), "never decrease"),
-        ((offsets(0, 1), array(3), array(1)), "the numbers of the labels should be from 0 to 2"),
+        ((offsets(0, 1), array(3), array(1)), "the labels' numbers must be from 0 to 2"),
         ((offsets(0, 1), array(-1), array(1)), "should be from 0 to"),
         ((offsets(0, 2), array(1, 0), array(1, 1)), "labels of a row should ascend"),
         ((offsets(0, 2), array(1, 1), array(1, 1)), "labels of a row should ascend"),

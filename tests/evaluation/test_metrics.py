@@ -258,16 +258,16 @@ def loads(name):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("f2@3", "there is no metric 'f2@3'; there are "),
+        ("f2@3", "there is no metric 'f2@3'; the metrics are "),
         ("", "there is no metric ''"),
         ("base", "there is no metric 'base'"),
         ("recall@", "there is no metric 'recall@'"),
         ("recall@05", "there is no metric 'recall@05'"),
         ("recall@-1", "there is no metric"),
         ("../core@5", "there is no metric"),
-        ("recall", "the metric 'recall' needs a cut-off, such as recall@10"),
-        ("mrr@5", "the metric 'mrr' takes no cut-off"),
-        ("macro_f1@11", "the metric 'macro_f1@11': lists end at rank 10"),
+        ("recall", "the metric 'recall' needs a cut-off, names of metrics, such as recall@10"),
+        ("mrr@5", "the metric 'mrr' takes no cut-off; remove it"),
+        ("macro_f1@11", "the metric 'macro_f1@11': use a cut-off up to 1, where lists end0"),
     ],
 )
 def test_a_wrong_name_is_refused_in_one_line(name, message):

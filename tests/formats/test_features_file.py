@@ -142,11 +142,11 @@ MISTAKES = {
     "too big": (npy(VALUES.astype(np.float64) * 1e300), "f.npy: row 1: contains a number that is not finite"),
     "one dimension": (npy(VALUES[:, 0]), "f.npy: features of shape (4,)"),
     "three dimensions": (npy(VALUES[None]), "f.npy: features of shape (1, 4, 3)"),
-    "text": (npy(np.array([["a"]] * 4)), "f.npy: features are <U1, not numbers"),
+    "text": (npy(np.array([["a"]] * 4)), "f.npy: features should be numbers, but are <U1"),
     "objects": (npy(np.array([[None]] * 4)), "f.npy: not a readable .npy file"),
-    "too few rows": (npy(VALUES[:3]), "f.npy: 3 rows of features for 4 images in the data set; name the image"),
-    "fewer ids than rows": (ids(b"a\nb\nc\n"), "f.npy: 4 rows of features for 3 ids in "),
-    "an id twice": (ids(b"a\nb\na\nd\n"), "ids.txt: duplicate image 'a' (2 times)"),
+    "too few rows": (npy(VALUES[:3]), "f.npy: 3 rows of features, but 4 images in the data set; name the image"),
+    "fewer ids than rows": (ids(b"a\nb\nc\n"), "f.npy: 4 rows of features, but 3 ids in "),
+    "an id twice": (ids(b"a\nb\na\nd\n"), "ids.txt: the image 'a' occurs 2 times; names must be unique"),
     "a blank line": (ids(b"a\n\nc\nd\n"), "ids.txt: line 2: the image id is missing"),
     "other ids": (
         ids(b"1\n2\n3\n4\n"),
@@ -155,12 +155,18 @@ MISTAKES = {
     "no column of ids": (table(photo=["a"], f=[1.0]), "f.parquet: no column 'image' with image ids; the columns are"),
     "ids that are numbers": (table(image=[1.5], f=[1.0]), "f.parquet: the column 'image' is Float64"),
     "no id": (table(image=["a", None], f=[1.0, 2.0]), "f.parquet: row 2: the image id is missing"),
-    "a table's id twice": (table(image=["a", "a"], f=[1.0, 2.0]), "f.parquet: duplicate image 'a' (2 times)"),
+    "a table's id twice": (
+        table(image=["a", "a"], f=[1.0, 2.0]),
+        "f.parquet: the image 'a' occurs 2 times; names must be unique",
+    ),
     "a column of text": (
         table(image=["a"], f=["x"]),
-        "f.parquet: the column 'f' is String; features should be numbers",
+        "f.parquet: the column 'f' is String; convert it to numbers",
     ),
-    "an empty cell": (table(image=["a", "b"], f=[1.0, None]), "f.parquet: the column 'f' has empty cells"),
+    "an empty cell": (
+        table(image=["a", "b"], f=[1.0, None]),
+        "f.parquet: the column 'f' has empty cells; fill them or remove the rows",
+    ),
     "no features": (table(image=["a"]), "f.parquet: features of shape (1, 0)"),
     "lists of two lengths": (
         table(image=["a", "b"], f=[[1.0], [1.0, 2.0]]),

@@ -230,7 +230,7 @@ def test_settings_out_of_range_are_refused(name, key, value):
         ("nearest_images", {"distance": "euclidean", "weights": "cosine"}, "weights: 'cosine' needs the distance"),
         ("nearest_images", {"distance": "euclidean", "weights": "exponential"}, "weights: 'exponential' needs the"),
         ("lsep", {"optimiser": "adam"}, "optimiser: .*'adamw' or 'sgd'"),
-        ("lsep", {"hidden": []}, "dropout: a network without a hidden layer has no units to drop"),
+        ("lsep", {"hidden": []}, "dropout: without hidden layers, nothing can be dropped; set it to 0"),
         ("x_ent", {"joint": False, "unseen_update": "procrustes"}, "unseen_update: .*set joint: true"),
         ("x_ent", {"score": "cosine", "offset": "frequency"}, "offset.*need score: dot"),
         ("s_x_ent", {"score": "cosine", "correct_for_frequency": True}, "correct_for_freq.*need score: dot"),

@@ -144,11 +144,11 @@ def test_images_without_a_label_teach_softmax_nothing(name):
 
 @pytest.mark.parametrize("name", [*LOSSES, "kernel_ridge"])
 def test_nothing_to_learn_from_is_refused(name):
-    with pytest.raises(UserError, match="none of the images to learn from has both features and a label"):
+    with pytest.raises(UserError, match="no image to learn from has both features and a label"):
         fit_to(name, matrix_of([[0], [1]], 2), np.zeros((2, 3)), known=[False, False])
 
 
 def test_a_kernel_of_too_many_images_is_refused(monkeypatch):
     monkeypatch.setattr(kernel_ridge, "LARGEST", 2)
-    with pytest.raises(UserError, match="3 images to learn from; the limit is 2"):
+    with pytest.raises(UserError, match="3 images to learn from, but at most 2 are possible"):
         fit_to("kernel_ridge", matrix_of([[0], [1], [1]], 2), [[1, 0], [0, 1], [1, 1]])

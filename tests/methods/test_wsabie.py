@@ -65,7 +65,7 @@ def test_images_without_features_are_left_out(name):
 @pytest.mark.parametrize("name", FAMILY)
 def test_nothing_to_learn_from_is_refused(name):
     x, labels = ruled()
-    with pytest.raises(UserError, match="none of the images to learn from has both features and a label"):
+    with pytest.raises(UserError, match="no image to learn from has both features and a label"):
         fitted_to(name, 0 * x[:2], labels[:2], known=np.zeros(2, dtype=bool))
 
 

@@ -50,7 +50,7 @@ def test_decisions_of_variants_that_the_run_lacks_or_that_nothing_measures_are_l
 def test_no_decision_is_made_where_the_models_learn_the_validation_images():
     plan = decided(datasets={"sim-features": {"protocols": ["images"]}})
     assert plan.decided(plan.tasks[0]) == []
-    assert left_out_lines(plan) == [f"Left out at sim-features/images: decisions: {NO_DECISIONS}."]
+    assert left_out_lines(plan) == [f"Left out of sim-features/images: decisions: {NO_DECISIONS}."]
 
 
 def test_decisions_are_made_where_test_images_are_new():

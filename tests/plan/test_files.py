@@ -73,7 +73,7 @@ def test_files_of_words_are_valid(path):
 def test_missing_key_is_named():
     config = default()
     del config["methods"]
-    with pytest.raises(UserError, match="methods: this key is missing"):
+    with pytest.raises(UserError, match="methods: this key is missing; add it"):
         check(RunConfig, config, "some.yaml")
 
 
@@ -84,7 +84,7 @@ def test_data_sets_and_methods_are_a_whole_configuration():
 
 def test_a_run_that_tunes_needs_a_budget():
     values = {"datasets": {"sim-iapr": ONE}, "methods": ["warp"], "tune": True}
-    with pytest.raises(UserError, match="the command line: tuning_budget: this key is missing"):
+    with pytest.raises(UserError, match="the command line: tuning_budget: this key is missing; add it"):
         read_plan(CONFIG, values, [])
 
 

@@ -122,7 +122,7 @@ def test_a_protocol_under_which_no_variant_can_run_is_left_out_and_said_so():
     plan = read_plan(CONFIG, values, [])
     assert plan.tasks == [Task("sim-tags-rho05", "official")]
     reason = NEEDS["trained_labels"].missing_reason
-    assert f"Left out at sim-tags-rho05/unseen_labels: popularity: {reason}." in left_out_lines(plan)
+    assert f"Left out of sim-tags-rho05/unseen_labels: popularity: {reason}." in left_out_lines(plan)
 
 
 def transfer(protocol="from-sim-features", **entries):

@@ -119,8 +119,8 @@ def test_the_names_are_known_without_what_draws(results_folder: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "parameters", "message"),
     [
-        ("acuracy", {}, "there is no kind of tables 'acuracy'; there are "),
-        ("accuracy", {}, "table1: task: this key is missing"),
+        ("acuracy", {}, "there is no kind of tables 'acuracy'; the kinds are "),
+        ("accuracy", {}, "table1: task: this key is missing; add it"),
         ("accuracy", {"task": "a/b", "metrics": 3}, "table1: metrics: unknown key"),
         ("audit", {"verdict": "maybe"}, "table1: verdict: "),
     ],
@@ -135,7 +135,7 @@ def test_a_wrong_kind_or_parameter_is_one_line(kind: str, parameters: dict[str, 
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        ({}, "made_up.yaml: figures.figure1.kind: this key is missing"),
+        ({}, "made_up.yaml: figures.figure1.kind: this key is missing; add it"),
         ({"kind": "trails"}, "made_up.yaml: figures.figure1.kind: there is no kind of figures 'trails'"),
         ({"kind": "trials", "task": "x"}, "made_up.yaml: figures.figure1: task: unknown key"),
     ],

@@ -120,7 +120,7 @@ def test_scores_of_another_split_are_refused(folder, capsys):
     assert export(folder, "out2", seed=2) == 0
     assert run("check-scores", path, folder / "out2") == 1
     assert run("check-scores", path, folder / "out") == 0
-    assert "fits tiny/images, seed 1: all" in capsys.readouterr().out
+    assert "fits tiny/images, seed 1: it has all" in capsys.readouterr().out
 
 
 def test_an_image_or_a_label_without_scores_is_one_line(folder, capsys):
@@ -129,19 +129,17 @@ def test_an_image_or_a_label_without_scores_is_one_line(folder, capsys):
     first = ids.read_text().split()[0]
     ids.write_text(ids.read_text().replace(first, "stranger", 1))
     assert run("check-scores", path, folder / "out") == 1
-    assert (
-        f"test images without scores: 1 of {len(images_to_score(folder))}, such as '{first}'" in capsys.readouterr().err
-    )
+    assert f"test images: 1 of {len(images_to_score(folder))}, such as '{first}'" in capsys.readouterr().err
     ids.write_text(ids.read_text().replace("stranger", first, 1))
     labels.write_text(labels.read_text().replace("l3\n", "other\n"))
     assert run("check-scores", path, folder / "out") == 1
-    assert "labels without scores: 1 of 24, such as 'l3'" in capsys.readouterr().err
+    assert "labels: 1 of 24, such as 'l3'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("form", "change", "message"),
     [
-        (".npy", lambda path: np.save(path, np.full((2, 2), 1.0)), r"shape \(2, 2\), but \d+ x 24 is needed"),
+        (".npy", lambda path: np.save(path, np.full((2, 2), 1.0)), r"has shape \(2, 2\), but must have \d+ x 24"),
         (".npy", lambda path: np.save(path, np.load(path) * np.nan), "row 1 contains a number that is not finite"),
         (".npy", lambda path: path.with_suffix(".labels.txt").unlink(), r"labels\.txt is missing"),
         (".npz", lambda path: np.savez(path, ids=["i0"], labels=["l0"]), "neither `scores` nor `image_vectors`"),

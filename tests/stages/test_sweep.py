@@ -84,7 +84,7 @@ def test_without_chosen_settings_there_is_one_line(folder, capsys):
     what += ["--epochs", json.dumps(EPOCHS), "--metric", "ndcg@10", "--images", 1000]
     assert run("sweep", *case(folder), *what) == 1
     assert capsys.readouterr().err.splitlines() == [
-        "vsebench sweep: --chosen: a sweep varies one of the chosen settings; name the run.json that has them"
+        "vsebench sweep: --chosen: missing; name the run.json with the chosen settings, of which a sweep varies one"
     ]
 
 

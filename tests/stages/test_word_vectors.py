@@ -167,13 +167,16 @@ def test_a_method_that_needs_words_is_fitted_with_them(folder):
 
 def test_without_words_it_is_refused_in_one_line(folder, capsys):
     assert run("fit", *command(folder), "--out", folder / "model") == 1
-    assert "--word-vectors: this method needs the word vectors of its data set's labels" in capsys.readouterr().err
+    assert (
+        "--word-vectors: missing; give t, which this method needshe word vectors of its data set's labels"
+        in capsys.readouterr().err
+    )
 
 
 def test_words_of_another_number_of_labels_are_refused(folder):
     arrays = read_arrays(folder / "word_vectors.npz")
     write_arrays(folder / "word_vectors.npz", **{name: array[:-1] for name, array in arrays.items()})
-    with pytest.raises(ValueError, match="word_vectors: 23 rows for 24 labels"):
+    with pytest.raises(ValueError, match="word_vectors: 23 rows, but 24 labels"):
         run("fit", *command(folder), "--word-vectors", folder / "word_vectors.npz", "--out", folder / "model")
 
 

@@ -52,8 +52,8 @@ def test_a_tag_that_is_not_utf8_is_dropped_and_counted(tmp_path):
 @pytest.mark.parametrize(
     ("members", "message"),
     [
-        ({"a.txt": "x"}, "contains no tags<number>.txt or <number>.txt; is it the official archive?"),
-        ({"a/1.txt": "x", "b/tags1.txt": "y"}, "a/1.txt and b/tags1.txt are lists of the same image's tags"),
+        ({"a.txt": "x"}, "contains no tags<number>.txt or <number>.txt; use the official archive"),
+        ({"a/1.txt": "x", "b/tags1.txt": "y"}, "a/1.txt and b/tags1.txt both list the tags of the same image"),
         ({"1.txt": "nikon"}, "all of them are on the stop lists"),
     ],
 )

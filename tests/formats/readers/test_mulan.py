@@ -129,8 +129,8 @@ def test_a_damaged_gz_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({}, "either `arff` or `parts` names the files"),
-        ({"arff": "a.arff", "parts": {"train": "b.arff"}}, "either `arff` or `parts` names the files"),
+        ({}, "name the files in either `arff` or `parts`"),
+        ({"arff": "a.arff", "parts": {"train": "b.arff"}}, "name the files in either `arff` or `parts`"),
         ({"parts": {"train": "b.arff"}, "train_rows": 3}, "`train_rows` needs a single file (`arff`)"),
         ({"arff": "../a.arff"}, "options: arff: "),
     ],

@@ -37,7 +37,7 @@ def test_a_paper_chooses_checks_by_name_or_family():
 
 
 def test_an_unknown_check_is_reported_with_file_and_key():
-    with pytest.raises(UserError, match=r"^p\.yaml: checks: there is no check 'guess'; families are above, "):
+    with pytest.raises(UserError, match=r"^p\.yaml: checks: there is no check 'guess'; the families are above, "):
         choose(["guess"], "p.yaml: checks")
 
 
