@@ -86,8 +86,8 @@ def test_taking_images_takes_rows_and_marks(kind):
 
 YES = np.ones(2, dtype=bool)
 WRONG = {
-    "one dimension": (np.zeros(2, np.float32), YES, "features of shape (2,)"),
-    "no columns": (np.zeros((2, 0), np.float32), YES, "features of shape (2, 0)"),
+    "one dimension": (np.zeros(2, np.float32), YES, "features have shape (2,)"),
+    "no columns": (np.zeros((2, 0), np.float32), YES, "features have shape (2, 0)"),
     "other number of images": (np.zeros((3, 1), np.float32), YES, "3 rows of features, but 2 images"),
     "float64": (np.zeros((2, 1)), YES, "features are float64, not float16 or float32"),
     "sparse float64": (sparse.csr_array(np.ones((2, 1))), YES, "features are float64, not float32"),
@@ -256,8 +256,8 @@ def test_a_saved_normalisation_is_the_same(tmp_path, steps):
 
 
 SPOILT = {
-    "no steps": ("normalise.steps", None, "the steps are l2, idf, standard, root"),
-    "unknown step": ("normalise.steps", np.array(["whiten"]), "the steps are l2, idf, standard, root"),
+    "no steps": ("normalise.steps", None, "the only steps are l2, idf, standard, root"),
+    "unknown step": ("normalise.steps", np.array(["whiten"]), "the only steps are l2, idf, standard, root"),
     "no mean": ("normalise.1.mean", None, "normalise.1.mean: missing"),
     "float64": (
         "normalise.1.mean",

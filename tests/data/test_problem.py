@@ -64,10 +64,10 @@ def test_an_empty_matrix():
     [
         ((offsets(0, 2), array(0), array(1)), "label_of_pair"),
         ((offsets(0, 1), array(0), array(1, 1)), "count_of_pair"),
-        ((array(0, 1), array(0), array(1)), "offsets: int32"),
-        ((offsets(0, 1), array(0, dtype=np.int64), array(1)), "label_of_pair: int64"),
+        ((array(0, 1), array(0), array(1)), "offsets: is int32"),
+        ((offsets(0, 1), array(0, dtype=np.int64), array(1)), "label_of_pair: is int64"),
         ((offsets(0, 1, 2), np.arange(4, dtype=np.int32)[::2], array(1, 1)), "label_of_pair: .* contiguous"),
-        ((offsets(1, 1), array(0), array(1)), "offsets: should start at 0"),
+        ((offsets(1, 1), array(0), array(1)), "offsets: must start at 0"),
         ((offsets(0, 2, 1, 3), array(0, 1, 2), array(1, 1, 1)), "never decrease"),
         ((offsets(0, 1), array(3), array(1)), "the labels' numbers must be from 0 to 2"),
         ((offsets(0, 1), array(-1), array(1)), "should be from 0 to"),
@@ -135,12 +135,12 @@ def word_vectors(*rows):
 @pytest.mark.parametrize(
     ("vectors", "known", "message"),
     [
-        (np.ones((2, 3)), [1, 1], "word_vectors: vectors: float64"),
+        (np.ones((2, 3)), [1, 1], "word_vectors: vectors: is float64"),
         (np.ones(2, dtype=np.float32), [1, 1], "word_vectors: shape"),
         (np.ones((2, 0), dtype=np.float32), [0, 0], "word_vectors: shape"),
-        (np.ones((2, 3), dtype=np.float32), [1], "word_vectors: known: bool"),
-        (np.ones((2, 3), dtype=np.float32), [1, 0], "word_vectors: `known` should mark"),
-        (np.zeros((2, 3), dtype=np.float32), [1, 0], "word_vectors: `known` should mark"),
+        (np.ones((2, 3), dtype=np.float32), [1], "word_vectors: known: is bool"),
+        (np.ones((2, 3), dtype=np.float32), [1, 0], "word_vectors: `known` must be true"),
+        (np.zeros((2, 3), dtype=np.float32), [1, 0], "word_vectors: `known` must be true"),
         (np.full((2, 3), np.inf, dtype=np.float32), [1, 1], "word_vectors: a number is not finite"),
     ],
 )
