@@ -95,7 +95,7 @@ def test_new_images_by_their_features_or_labels(folder):
     assert labels.tolist() == [[2, -1, -1]]
     with pytest.raises(vsebench.UserError, match="knows only the images of its data set"):
         vsebench.fit("vse_fs", LABELS, epochs=1, factors=2).annotate(labels=LABELS)
-    with pytest.raises(vsebench.UserError, match="a loaded model does not contain"):
+    with pytest.raises(vsebench.UserError, match="a loaded model has no labels"):
         vsebench.load(folder / "tagger.npz").top()
 
 
@@ -106,7 +106,7 @@ def test_new_images_by_their_features_or_labels(folder):
         ("ease", LABELS.toarray(), {}, "matrix: must be a scipy sparse matrix, images x labels, not ndarray"),
         ("ease", -LABELS, {}, "matrix: has -2 to -1; give whole numbers from 0 on"),
         ("ease", LABELS * 0.5, {}, "matrix: 0.5 to 1; whole numbers"),
-        ("ease", LABELS * np.nan, {}, "matrix: a number is not finite"),
+        ("ease", LABELS * np.nan, {}, "matrix: contains a number that is not finite"),
         ("ease", sparse.csr_array((0, 3)), {}, "matrix: shape (0, 3)"),
         ("ease", LABELS, {"settings": {"lambda": 1.0}}, "ease: settings: lambda: unknown key"),
         ("ease", LABELS, {"epochs": 3}, "ease: epochs: this method is not trained by epochs; remove it"),
@@ -118,7 +118,7 @@ def test_new_images_by_their_features_or_labels(folder):
         ("ridge", LABELS, {"features": FEATURES * np.nan}, "not finite"),
         ("x_ent", LABELS, {"features": FEATURES, "word_vectors": np.eye(2)}, "word_vectors: shape (2, 2); 3 rows"),
         ("oracle", LABELS, {}, "oracle: cannot run here: true label probabilities exist only"),
-        ("wsabie_100_200", LABELS, {}, "wsabie_100_200: an ensemble adds up other methods"),
+        ("wsabie_100_200", LABELS, {}, "wsabie_100_200: an ensemble needs the other methods"),
         (
             "opt_auc",
             LABELS,
@@ -152,7 +152,7 @@ def test_divergence_names_the_settings_and_no_file_since_the_caller_gave_them(ep
         ({"protocol": "every"}, "unknown protocol 'every'"),
         ({"metrics": ["recall"]}, "the metric 'recall' needs a cut-off"),
         ({"seeds": 0}, "seeds: is 0; give a whole number from 1 on"),
-        ({"seeds": [1, 1]}, "seeds: different numbers are needed"),
+        ({"seeds": [1, 1]}, "seeds: must be different numbers"),
         ({"protocol": "images"}, "vse_fs: cannot run here: the test images are new"),
     ],
 )

@@ -119,17 +119,17 @@ def test_divergence_with_every_setting_names_row_and_settings(problem):
     with pytest.raises(DivergenceError) as error:
         selected(problem, {"size": [1e38, 2e38]})
     message = str(error.value)
-    assert "my_row on sim-tiny (distinct, seed 1): training diverged with every setting tried" in message
+    assert "my_row on sim-tiny (distinct, seed 1): training diverged with all settings tried" in message
     assert "1e+38" in message
     assert message.endswith("in its settings")
 
 
 def test_divergence_of_the_last_fit_is_raised(problem, monkeypatch):
     def diverge(*arguments):
-        raise DivergenceError("in the last fit")
+        raise DivergenceError("in the final fit")
 
     monkeypatch.setattr("vsebench.selection.refit", diverge)
-    with pytest.raises(DivergenceError, match="in the last fit"):
+    with pytest.raises(DivergenceError, match="in the final fit"):
         selected(problem, {}, right=[0.5], more_labels=True)
 
 

@@ -70,7 +70,7 @@ def test_an_empty_matrix():
         ((offsets(1, 1), array(0), array(1)), "offsets: must start at 0"),
         ((offsets(0, 2, 1, 3), array(0, 1, 2), array(1, 1, 1)), "never decrease"),
         ((offsets(0, 1), array(3), array(1)), "the labels' numbers must be from 0 to 2"),
-        ((offsets(0, 1), array(-1), array(1)), "should be from 0 to"),
+        ((offsets(0, 1), array(-1), array(1)), "must be from 0 to"),
         ((offsets(0, 2), array(1, 0), array(1, 1)), "labels of a row should ascend"),
         ((offsets(0, 2), array(1, 1), array(1, 1)), "labels of a row should ascend"),
         ((offsets(0, 0, 2, 2), array(1, 0), array(1, 1)), "labels of a row should ascend"),

@@ -265,7 +265,7 @@ def loads(name):
         ("recall@05", "there is no metric 'recall@05'"),
         ("recall@-1", "there is no metric"),
         ("../core@5", "there is no metric"),
-        ("recall", "the metric 'recall' needs a cut-off, names of metrics, such as recall@10"),
+        ("recall", "the metric 'recall' needs a cut-off, such as recall@10"),
         ("mrr@5", "the metric 'mrr' takes no cut-off; remove it"),
         ("macro_f1@11", "the metric 'macro_f1@11': use a cut-off up to 1, where lists end0"),
     ],

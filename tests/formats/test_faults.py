@@ -79,7 +79,7 @@ FAULTS = {
     "saiapr": {
         "wlist.txt": [
             (None, "contains 0 files named wlist.txt"),
-            (b"1\ta\n1\tb\n", "wlist.txt: line 2: '1\\tb' is not a new code"),
+            (b"1\ta\n1\tb\n", "wlist.txt: line 2: '1\\tb' must be a new code"),
             (b"1\ta\n2\ta\n", "wlist.txt: line 2: the word ' occurs twicea'"),
         ],
         "00/labels.txt": [
@@ -102,7 +102,7 @@ FAULTS = {
             (b"1 2 3\n4 5\n", "line 2: has 2 numbers, but line 1 has 3"),
             (b"1 2 3\n4 x 6\n", "line 2: contains something other than numbers: '4 x 6'"),
             (b"1 2 3\n4 1e 6\n", "line 2: contains something other than numbers: '4 1e 6'"),
-            (b"1 2 3\n4 1e39 6\n", "line 2: contains a number that is too big"),
+            (b"1 2 3\n4 1e39 6\n", "line 2: contains a number that is too large"),
         ],
         "BoW_Test_int.dat": [(b"1 2\n", "feature BoW: lines have 3 (Train) and 2 (Test) numbers")],
     },
@@ -152,7 +152,7 @@ FAULTS = {
             (None, "contains no ImageSets/Main/cat_trainval.txt; use the official archive"),
             (b"000001  2\n", "cat_trainval.txt: line 1: '000001  2' is not the number of an image"),
             (b"000001 -1\n000001 -1\n", "cat_trainval.txt: line 2: image '000001' occurs twice"),
-            (b"000001 -1\n000003 -1\n", "image '000002' is not in it, but in train.txt or val.txt"),
+            (b"000001 -1\n000003 -1\n", "image '000002' is missing here, but in train.txt or val.txt"),
             (VOC_VALUES + b"000099 1\n", "image '000099' is not in train.txt or val.txt"),
         ],
         "test.txt": [(b"\n", "test.txt: contains no image")],
@@ -189,7 +189,7 @@ FAULTS = {
         "a.arff": [
             (None, "a.arff: no such file; run the download stage, which puts it there"),
             (b"@data\n\xff", "a.arff: line 2: not UTF-8 text"),
-            (b"@attribute x real\n", "a.arff: has no @data line; is it a whole ARFF file?"),
+            (b"@attribute x real\n", "a.arff: has no @data line; the file is incomplete or not ARFF"),
             (b"@data\n1", "a.arff: line 1: @data comes before the first @attribute"),
             (b"@relation x\nhello\n", "a.arff: line 2: 'hello' must be @relation, @attribute or @data"),
             (b"@attribute x {1,0}\n", "line 1: the type '{1,0}' of 'x' must be {0,1} or numeric"),
@@ -208,7 +208,7 @@ FAULTS = {
         ],
         "l.xml": [
             (labels_xml(b"z"), "l.xml: the label 'z' is not an attribute of a.arff"),
-            (labels_xml(b"x", b"sky", b"grey sky", b'blob "1"'), "l.xml: names all attributes of a.arff"),
+            (labels_xml(b"x", b"sky", b"grey sky", b'blob "1"'), "l.xml: all attributes of a.arff are labels"),
             (labels_xml(), "l.xml: contains no label"),
             (labels_xml(b"sky", b"sky"), "l.xml: line 2: the label 'sky' occurs twice"),
             (b"<labels>\n<label/></labels>", "l.xml: line 2: a label has no name"),
@@ -264,7 +264,7 @@ FAULTS = {
             (b'image,label\n1,"a\n2,b\n', "unexpected end of data"),
             (b'image,label\n1,"a"b\n', "line 2: ',' expected after '\"'"),
             (b"image,label\n1,a\n2,Z\xfcrich\n", "line 3: not UTF-8 text"),
-            (b"image,label,count\n1,a,1\n1,b,1.5\n", "line 3: the count is '1.5'; it should be a whole number"),
+            (b"image,label,count\n1,a,1\n1,b,1.5\n", "line 3: the count is '1.5', but must be a whole number"),
             (b"image,label,count\n1,a,0\n", "line 2: the count is '0'"),
             (b"image,label,count\n1,a,2147483648\n", "line 2: the count is '2147483648'"),
             (b"image,label,count\n1,a,2147483647\n1,a,1\n", "add up to more than 2147483647"),
@@ -276,10 +276,10 @@ FAULTS = {
     "table, JSON lines": {
         "t.jsonl": [
             (b'{"image": "1", "label": "a"}\n{"image"\n', "t.jsonl: line 2: not JSON"),
-            (b"[1, 2]\n", "line 1: should be a JSON object"),
+            (b"[1, 2]\n", "line 1: must be a JSON object"),
             (b'{"image": "1", "label": "a"}\n\n{"image": "1", "tag": "a"}\n', "line 3: no column 'label'"),
             (b'{"image": "1", "image": "2", "label": "a"}\n', "line 1: not JSON (duplicate key)"),
-            (b'{"image": 1.0, "label": "a"}\n', "line 1: the image is 1.0; it should be text or a whole"),
+            (b'{"image": 1.0, "label": "a"}\n', "line 1: the image is 1.0, but must be text or a whole"),
             (b'{"image": null, "label": "a"}\n', "line 1: the image is missing"),
             (b'{"image": "\\ud800", "label": "a"}\n', "line 1: the image '\\ud800' is not Unicode text"),
             (b"[" * 100_000, "line 1: not JSON"),
@@ -303,13 +303,13 @@ FAULTS = {
     },
     "parents, WordNet": {
         wordnet.SENSES: [
-            (zipped(NOUNS[wordnet.SENSES] + "sky n1\n"), "line 4: 'sky n1' is not a new lemma"),
-            (zipped("sky\tn00000001\n"), "line 1: 'sky\\tn00000001' where the header"),
+            (zipped(NOUNS[wordnet.SENSES] + "sky n1\n"), "line 4: 'sky n1' must be a new lemma"),
+            (zipped("sky\tn00000001\n"), "line 1: is 'sky\\tn00000001', but must be the header"),
         ],
         wordnet.HYPERNYMS: [
             (zipped(NOUNS[wordnet.HYPERNYMS] + "n00000008\tsky\tthing\t\n"), "line 4: 'n00000008\\tsky\\tth"),
         ],
-        wordnet.EXCEPTIONS: [(zipped("geese\n"), "line 1: 'geese' is not an irregular form")],
+        wordnet.EXCEPTIONS: [(zipped("geese\n"), "line 1: 'geese' must be an irregular form")],
     },
     "words, GloVe": {
         "w.txt": [
@@ -323,8 +323,8 @@ FAULTS = {
             (b"sea 1 2\nsky 0,5 2\n", "line 2: 'sky': '0,5' is not a finite number"),
             (b"sea 1 2\nsky 1_0 2\n", "line 2: 'sky': '1_0' is not a finite number"),
             (b"sea 1 2\nsky 1e39 2\n", "line 2: the vector of 'sky' has a number that is not finite as float32"),
-            (b"sky\ntree\n", "lines of 0 numbers after a word"),
-            (FASTTEXT_BIN + b" 1 2\n", "a binary model of fastText; use the text file"),
+            (b"sky\ntree\n", "most lines have 0 numbers"),
+            (FASTTEXT_BIN + b" 1 2\n", "is a binary fastText model; use the text file"),
             (gzip.compress(GLOVE)[:-9], "not a readable file of words (Compressed file ended"),
         ],
     },
@@ -332,20 +332,20 @@ FAULTS = {
         "w.bin": [
             (b"sky 1 2\n", "w.bin: does not begin with the number of words"),
             (word2vec(b"2 0"), "does not begin with the number of words"),
-            (FASTTEXT_BIN, "a binary model of fastText"),
+            (FASTTEXT_BIN, "is a binary fastText model"),
             (
                 word2vec(b"2 2", SKY_1, TREE_3)[:-2],
                 "word 2 of 2: 'tree': the file ends or is damaged here; download it again",
             ),
             (word2vec(b"3 2", SKY_1, TREE_3), "word 3 of 3: '': the file ends"),
-            (word2vec(b"1 2", SKY_1, TREE_3), "more than the 1 words of its header"),
+            (word2vec(b"1 2", SKY_1, TREE_3), "more than the 1 words in its header"),
             (word2vec(b"1 2", (b"sky", (1, np.nan))), "word 1: the vector of 'sky' has a number that is not"),
         ],
     },
     "words, npz": {
         "w.npz": [
             (words_npz(words=["sky"]), "w.npz: not an .npz file with the arrays words and vectors"),
-            (words_npz(words=["sky"], vectors=[[1.0], [2.0]]), "words of shape (1,) and vectors of shape (2, 1)"),
+            (words_npz(words=["sky"], vectors=[[1.0], [2.0]]), "words have shape (1,), vectors (2, 1)"),
             (words_npz(words=[1], vectors=[[1.0]]), "words are int64 and vectors float64"),
             (words_npz(words=["sky"], vectors=[[np.inf]]), "row 1: the vector of 'sky' has a number that is"),
         ],

@@ -140,8 +140,8 @@ MISTAKES = {
     "NaN": (npy(NAN), "f.npy: row 4: contains a number that is not finite"),
     "infinite": (npy(np.where(VALUES == 3, np.inf, VALUES)), "f.npy: row 3: contains a number that is not finite"),
     "too big": (npy(VALUES.astype(np.float64) * 1e300), "f.npy: row 1: contains a number that is not finite"),
-    "one dimension": (npy(VALUES[:, 0]), "f.npy: features of shape (4,)"),
-    "three dimensions": (npy(VALUES[None]), "f.npy: features of shape (1, 4, 3)"),
+    "one dimension": (npy(VALUES[:, 0]), "f.npy: features have shape (4,)"),
+    "three dimensions": (npy(VALUES[None]), "f.npy: features have shape (1, 4, 3)"),
     "text": (npy(np.array([["a"]] * 4)), "f.npy: features should be numbers, but are <U1"),
     "objects": (npy(np.array([[None]] * 4)), "f.npy: not a readable .npy file"),
     "too few rows": (npy(VALUES[:3]), "f.npy: 3 rows of features, but 4 images in the data set; name the image"),
@@ -167,7 +167,7 @@ MISTAKES = {
         table(image=["a", "b"], f=[1.0, None]),
         "f.parquet: the column 'f' has empty cells; fill them or remove the rows",
     ),
-    "no features": (table(image=["a"]), "f.parquet: features of shape (1, 0)"),
+    "no features": (table(image=["a"]), "f.parquet: features have shape (1, 0)"),
     "lists of two lengths": (
         table(image=["a", "b"], f=[[1.0], [1.0, 2.0]]),
         "f.parquet: row 2: has 2 features, but row 1 has 1",
@@ -183,8 +183,8 @@ MISTAKES = {
         lambda folder: np.save((folder / "f.npz").open("wb"), VALUES),
         "f.npz: contains an array, not a sparse",
     ),
-    "a column too far": (archive(indices=np.array([0, 3])), "f.npz: sparse features with offsets or column numbers"),
-    "offsets that fall": (archive(indptr=np.array([0, 2, 1, 2, 2])), "f.npz: sparse features with offsets"),
+    "a column too far": (archive(indices=np.array([0, 3])), "f.npz: offsets or column numbers"),
+    "offsets that fall": (archive(indptr=np.array([0, 2, 1, 2, 2])), "f.npz: offsets or column numbers"),
     "columns of floats": (archive(indices=np.array([0.0, 2.0])), "f.npz: not a sparse matrix (columns and offsets"),
     "a column twice": (
         archive(indices=np.array([1, 1]), indptr=np.array([0, 2, 2, 2, 2])),
@@ -192,7 +192,7 @@ MISTAKES = {
     ),
     "sparse NaN": (archive(data=np.array([1, np.nan])), "f.npz: row 2: contains a number that is not finite"),
     "no data": (archive(data=None), "f.npz: not a sparse matrix"),
-    "a huge shape": (archive(shape=np.array([4, 1 << 62])), "f.npz: sparse features with offsets or column numbers"),
+    "a huge shape": (archive(shape=np.array([4, 1 << 62])), "f.npz: offsets or column numbers"),
 }
 
 

@@ -60,8 +60,8 @@ def test_a_column_names_the_part_of_each_image(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("image,label,split\na,x,train\na,y,test\n", "line 3: split: 'a' is in 'test' here, and in 'train'"),
-        ("image,label,split\na,x,trian\n", "line 2: split: 'trian' is no part; use train, valid or test"),
+        ("image,label,split\na,x,train\na,y,test\n", "line 3: split: 'a' is in 'test' here, but in 'train'"),
+        ("image,label,split\na,x,trian\n", "line 2: split: 'trian' is not a part; use train, valid or test"),
         ("image,label,split\na,x,train\n", "split: no image is in the part 'test'"),
         ("image,label\na,x\n", "no column 'split'"),
     ],

@@ -85,7 +85,7 @@ def test_sparse_features_stay_sparse_and_find_the_same_neighbours(tmp_path):
     models.save(thin, tmp_path / "model.npz")
     arrays = read_arrays(tmp_path / "model.npz")
     write_arrays(tmp_path / "other.npz", **arrays | {"features.indices": arrays["features.indices"] + 12})
-    with pytest.raises(UserError, match="column numbers out of range"):
+    with pytest.raises(UserError, match="column numbers of the sparse features are out of range"):
         models.load(tmp_path / "other.npz")
 
 

@@ -109,8 +109,8 @@ def test_there_are_no_more_leaves_than_images():
             {"bounds": np.array([0, 0, 349], dtype=np.int64)},
             "bounds: must ascend from 0 to the number of images, 349",
         ),
-        ({"bounds": np.array([0, 349], dtype=np.int64)}, "bounds: should be 2^p + 1 numbers"),
-        ({"thresholds": np.zeros(2)}, "thresholds: should be 2^p - 1 numbers"),
+        ({"bounds": np.array([0, 349], dtype=np.int64)}, "bounds: must be 2^p + 1 numbers"),
+        ({"thresholds": np.zeros(2)}, "thresholds: must be 2^p - 1 numbers"),
         ({"seed": np.zeros(1)}, "seed: must be one number, uint64"),
     ],
 )

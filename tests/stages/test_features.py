@@ -273,7 +273,7 @@ MISTAKES = {
     "weights elsewhere": ({"model": "elsewhere.onnx"}, "elsewhere.onnx: its weights are in another file; save"),
     "channels last": (
         {"model": "last.onnx"},
-        "last.onnx: its input should be (n, 3, height, width) of float32; it has",
+        "last.onnx: its input must be (n, 3, height, width) float32, but is",
     ),
     "two inputs": ({"model": "two.onnx"}, "two.onnx: its input must be (n, 3, height, width) float32, but is im"),
     "no such output": ({"output": "fc7"}, "net.onnx: no output 'fc7'; the outputs are 'pixels', 'mean', 'maps'"),
@@ -288,7 +288,7 @@ MISTAKES = {
         "bad.csv: `suffixes: drop` has no effect on a table of ids",
     ),
     "the same id": ({"images": "same", "suffixes": "drop"}, "same: the image 'a' occurs 2 times; names must be unique"),
-    "an odd name": ({"images": "odd"}, "odd: 'a\\nb.png': an id is Unicode text without line breaks"),
+    "an odd name": ({"images": "odd"}, "odd: 'a\\nb.png': an id must be Unicode text without line breaks"),
     "nothing readable": ({"images": "pages"}, "none of 1 images can be read; the first is a.png not an image of a"),
     "too small": ({"resize": 3}, "--resize: 3 pixels, but net.onnx takes 4 x 4; use more, or squash"),
     "no threads": ({"threads": 0}, "--threads: is is 0; use 1 or more"),

@@ -177,7 +177,7 @@ def test_divergence_of_the_last_fit_leaves_no_file(folder, capsys, monkeypatch):
     [
         ({"metric": "f2"}, "there is no metric 'f2'"),
         ({"metric": "macro_f1@5"}, "macro_f1@5 cannot be computed from the ranks of an image's labels"),
-        ({"metric": None}, "--metric: epochs are chosen by a metric"),
+        ({"metric": None}, "--metric: missing, but epochs are chosen by a metric"),
         ({"settings": SETTINGS | {"typo": 1}}, "config/methods/my_row.yaml: settings: typo: unknown key"),
         ({"module": "nonsense"}, "no module in src/vsebench/methods"),
         ({"module": "popularity", "settings": {}}, "config/methods/my_row.yaml: epochs: Popularity has no epochs"),

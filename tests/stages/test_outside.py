@@ -114,9 +114,7 @@ def test_scores_of_another_split_are_refused(folder, capsys):
     first, second = (read_json(folder / f"results/tiny/images/seed{seed}/split/split.json") for seed in (1, 2))
     assert first["hash"] != second["hash"]
     assert fit(folder, path, seed=2) == 1
-    assert (
-        f"trained on the split {first['hash'][:12]}, and this one is {second['hash'][:12]}" in capsys.readouterr().err
-    )
+    assert f"trained on the split {first['hash'][:12]}, but this is {second['hash'][:12]}" in capsys.readouterr().err
     assert export(folder, "out2", seed=2) == 0
     assert run("check-scores", path, folder / "out2") == 1
     assert run("check-scores", path, folder / "out") == 0
@@ -144,7 +142,7 @@ def test_an_image_or_a_label_without_scores_is_one_line(folder, capsys):
         (".npy", lambda path: path.with_suffix(".labels.txt").unlink(), r"labels\.txt is missing"),
         (".npz", lambda path: np.savez(path, ids=["i0"], labels=["l0"]), "neither `scores` nor `image_vectors`"),
         (".npz", lambda path: path.write_bytes(path.read_bytes()[:99]), "not a readable"),
-        (".csv", lambda path: path.write_text("image,label\ni0,l0\n"), "either score or rank are needed"),
+        (".csv", lambda path: path.write_text("image,label\ni0,l0\n"), "needed are image, label, and score or rank"),
         (".csv", lambda path: path.write_text("image,label,score\ni0,l0,x\n"), "row 1: the score is not a finite"),
         (".csv", lambda path: path.write_text("image,label,rank\ni0,l0,1\ni0,l0,2\n"), "'l0' is listed more than once"),
         (".csv", lambda path: path.write_text("image,label,rank\n,l0,1\n"), "row 1: the image is missing"),

@@ -91,4 +91,4 @@ def test_without_chosen_settings_there_is_one_line(folder, capsys):
 def test_without_a_metric_there_is_one_line(folder, capsys):
     what = ["--parameter", "regularisation", "--values", "[1.0]", "--ranks", folder / "r", "--out", folder / "s"]
     assert run("sweep", *case(folder, module="ease", settings={"regularisation": 1.0}), *what) == 1
-    assert "--metric: a sweep needs a validation metric" in capsys.readouterr().err.splitlines()[-1]
+    assert "--metric: missing, but a sweep needs a validation metric" in capsys.readouterr().err.splitlines()[-1]

@@ -81,7 +81,7 @@ def test_a_label_without_a_vector_is_an_error_unless_it_may_be_left_out(stage, t
 def test_a_file_that_knows_no_label_is_refused(stage):
     status, said = stage(["sea", "Meer"], missing="leave_out")
     assert status == 1
-    assert "small: 2 of 2 labels of mine have no word vector: sea, Meer; is it a file of another language" in said
+    assert "small: 2 of 2 labels of mine have no word vector: sea, Meer; check the language" in said
 
 
 def test_words_that_the_source_leaves_out_are_not_used(stage, tmp_path):

@@ -75,4 +75,4 @@ def test_more_trials_than_labels_depend_on_a_limit():
     assert verdicts("trials", PAIRS + "p text d/warp trials 199 count") == ["agrees"]
     (finding,) = findings("trials", PAIRS + "p text d/warp trials 201 count")
     assert finding.verdict == "depends"
-    assert "the text states none" in finding.condition
+    assert "the text states no limit" in finding.condition
