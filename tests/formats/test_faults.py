@@ -187,7 +187,7 @@ FAULTS = {
     },
     "mulan, dense": {
         "a.arff": [
-            (None, "a.arff: no such file; run the download stage, which puts it there"),
+            (None, "a.arff: no such file; run the download stage"),
             (b"@data\n\xff", "a.arff: line 2: not UTF-8 text"),
             (b"@attribute x real\n", "a.arff: has no @data line; the file is incomplete or not ARFF"),
             (b"@data\n1", "a.arff: line 1: @data comes before the first @attribute"),
@@ -227,7 +227,7 @@ FAULTS = {
             (MULAN_HEADER + b"{4 1}\n", "attribute 4 is not one of the 4"),
             (
                 MULAN_HEADER + b"{1 1,0 1}\n",
-                "attribute 0 comes after 1; attribute numbers must ascend and lie between 0 and 3",
+                "attribute 0 comes after 1; numbers must ascend from 0 to 3",
             ),
             (MULAN_HEADER + b"{1 -4e38}\n", "-4e38 is too large for a 32-bit number"),
             (MULAN_HEADER + b"{0 0.5}\n", "'sky' is 0.5, but must be 0 or 1"),
@@ -318,7 +318,7 @@ FAULTS = {
             (b"3 2\n", "line 1: the header states 3 words, but no word follows"),
             (b"3 2\nsky 1 2\ntree 1 2\n", "line 1: the header states 3 words, but there are 2"),
             (b"2 3\nsky 1 2\ntree 1 2\n", "line 1: the header states 3 dimensions, but lines have 2"),
-            (b"sky 1 2\ntree 1\nsea 1 2\n", "line 2 has 'tree': 1 numbers, but most lines have 2"),
+            (b"sky 1 2\ntree 1\nsea 1 2\n", "line 2: 'tree' has 1 numbers, but most lines have 2"),
             (b"sky 1 2\ntree  1 2\nsea 1 2\n", "line 2 has 'tree ': 3 numbers, but most lines have 2"),
             (b"sea 1 2\nsky 0,5 2\n", "line 2: 'sky': '0,5' is not a finite number"),
             (b"sea 1 2\nsky 1_0 2\n", "line 2: 'sky': '1_0' is not a finite number"),

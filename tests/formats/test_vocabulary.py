@@ -168,7 +168,7 @@ def test_a_sample_is_of_images_with_enough_labels():
     result = apply_vocabulary(make(pairs, 25, 3), Vocabulary(sample_images=6, min_labels_per_image=3), "here")
     assert len(result.images) == 6
     assert len(result.pairs) == 18
-    with pytest.raises(UserError, match="here: sample_images: is is 7, but only 6 images have 3 labels or more"):
+    with pytest.raises(UserError, match="here: sample_images: 7, but only 6 images have 3 labels or more"):
         apply_vocabulary(make(pairs, 25, 3), Vocabulary(sample_images=7, min_labels_per_image=3), "here")
 
 

@@ -150,5 +150,5 @@ def test_nothing_to_learn_from_is_refused(name):
 
 def test_a_kernel_of_too_many_images_is_refused(monkeypatch):
     monkeypatch.setattr(kernel_ridge, "LARGEST", 2)
-    with pytest.raises(UserError, match="3 images to learn from, but at most 2 are possible"):
+    with pytest.raises(UserError, match="3 images to learn from; at most 2 are possible"):
         fit_to("kernel_ridge", matrix_of([[0], [1], [1]], 2), [[1, 0], [0, 1], [1, 1]])

@@ -120,7 +120,11 @@ def test_mistakes_name_file_and_key(changes, message):
     [
         ("opt_auc", {"learning_rate": [0.1, -1]}, "the command line: grids.opt_auc: learning_rate"),
         ("opt_auc", {"learning_rat": [0.1, 0.2]}, "the command line: grids.opt_auc: learning_rat: unknown key"),
-        ("opt_auc", {"learning_rate": [0.1]}, "the command line: grids.opt_auc: 1 configurations, but tuning_budget"),
+        (
+            "opt_auc",
+            {"learning_rate": [0.1]},
+            "the command line: grids.opt_auc: has 1 configurations, but tuning_budget",
+        ),
         ("ease", {"regularisation": [1, 2]}, "the command line: grids: ease is not among the run's methods"),
     ],
 )
@@ -132,7 +136,7 @@ def test_mistakes_in_the_grid_of_a_run_name_it(variant, grid, message):
 @pytest.mark.parametrize(
     ("variant", "changes", "message"),
     [
-        ("opt_auc", {"epochs": None, "grid": None}, "epochs: this key is missing; add it; OptAuc is trained by epochs"),
+        ("opt_auc", {"epochs": None, "grid": None}, "epochs: this key is missing; OptAuc is trained by epochs"),
         (
             "popularity",
             {"epochs": {"maximum": 1, "patience": 1}},

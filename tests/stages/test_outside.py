@@ -118,7 +118,7 @@ def test_scores_of_another_split_are_refused(folder, capsys):
     assert export(folder, "out2", seed=2) == 0
     assert run("check-scores", path, folder / "out2") == 1
     assert run("check-scores", path, folder / "out") == 0
-    assert "fits tiny/images, seed 1: it has all" in capsys.readouterr().out
+    assert "fits tiny/images, seed 1: all" in capsys.readouterr().out
 
 
 def test_an_image_or_a_label_without_scores_is_one_line(folder, capsys):

@@ -260,7 +260,7 @@ def test_a_server_that_stalls(server, fetch, act):
 @pytest.mark.parametrize("act", ["drip", "drop"])
 def test_a_server_that_drips(server, fetch, act, monkeypatch, tmp_path):
     monkeypatch.setattr(transfer, "pause", lambda seconds: time.sleep(0.01))
-    assert "too slow, " in fetch(act, good=False)
+    assert "too slow: " in fetch(act, good=False)
     assert (tmp_path / "raw" / "x.zip.part").stat().st_size > 1
     fetch(act, "good", good=True)
 
