@@ -80,7 +80,7 @@ FAULTS = {
         "wlist.txt": [
             (None, "contains 0 files named wlist.txt"),
             (b"1\ta\n1\tb\n", "wlist.txt: line 2: '1\\tb' must be a new code"),
-            (b"1\ta\n2\ta\n", "wlist.txt: line 2: the word ' occurs twicea'"),
+            (b"1\ta\n2\ta\n", "wlist.txt: line 2: the word 'a' occurs twice"),
         ],
         "00/labels.txt": [
             (b"1\t1\t3\n1\t2\t8\n", "00/labels.txt: line 2: the label code 8"),
@@ -104,7 +104,7 @@ FAULTS = {
             (b"1 2 3\n4 1e 6\n", "line 2: contains something other than numbers: '4 1e 6'"),
             (b"1 2 3\n4 1e39 6\n", "line 2: contains a number that is too large"),
         ],
-        "BoW_Test_int.dat": [(b"1 2\n", "feature BoW: lines have 3 (Train) and 2 (Test) numbers")],
+        "BoW_Test_int.dat": [(b"1 2\n", "feature BoW: some lines have 3 (Train) and 2 (Test) numbers")],
     },
     "nuswide tags, 1006": {
         "Train_Tags1k.dat": [(b"1 0 1\n", "Train_Tags1k.dat: has 1 images, but Groundtruth.zip has 3")],
@@ -125,11 +125,11 @@ FAULTS = {
     },
     "open images": {
         "train/labels.csv": [
-            (b"ImageID,Label\n", "labels.csv: line 1: is b'ImageID,Label\\n', not ImageID,Source"),
+            (b"ImageID,Label\n", "labels.csv: line 1: is b'ImageID,Label\\n', but must be ImageID,Source"),
             (openimages(IDS + b",/m/a"), "a.tar.gz: top/train/labels.csv: line 3: has 3 columns"),
             (openimages(IDS + b",/m/a,0.5,1"), "line 3: has 5 columns"),
             (openimages(b"1,machine,/m/a,0.5"), "line 3: b'1' is not an image id of 16"),
-            (openimages(IDS + b",,0.5"), "line 3: contains no label"),
+            (openimages(IDS + b",,0.5"), "line 3: has no label"),
             (openimages(IDS + b",/m/a,high"), "line 3: the confidence b'high' is not a number"),
             (openimages(IDS + b",/m/a,1.01"), "the confidence b'1.01' is not between 0 and 1"),
             (openimages(IDS + b",/m/a\r,0.5"), "line 3: contains a carriage return"),
@@ -150,7 +150,7 @@ FAULTS = {
     "voc2007": {
         "cat_trainval.txt": [
             (None, "contains no ImageSets/Main/cat_trainval.txt; use the official archive"),
-            (b"000001  2\n", "cat_trainval.txt: line 1: '000001  2' is not the number of an image"),
+            (b"000001  2\n", "cat_trainval.txt: line 1: '000001  2' must be the number of an image"),
             (b"000001 -1\n000001 -1\n", "cat_trainval.txt: line 2: image '000001' occurs twice"),
             (b"000001 -1\n000003 -1\n", "image '000002' is missing here, but in train.txt or val.txt"),
             (VOC_VALUES + b"000099 1\n", "image '000099' is not in train.txt or val.txt"),
@@ -212,7 +212,7 @@ FAULTS = {
             (labels_xml(), "l.xml: contains no label"),
             (labels_xml(b"sky", b"sky"), "l.xml: line 2: the label 'sky' occurs twice"),
             (b"<labels>\n<label/></labels>", "l.xml: line 2: a label has no name"),
-            (b"<labels>\n<b/></labels>", "l.xml: line 2: an element 'b'; only `label` elements in one"),
+            (b"<labels>\n<b/></labels>", "l.xml: line 2: an element 'b'; use only `label` elements in one"),
             (b"<labels>\n<label", "l.xml: line 2: not readable XML (unclosed token)"),
             (b"<?xml version='1.0' encoding='utf-7'?><labels/>", "l.xml: line 1: not readable XML"),
             (b'<!DOCTYPE l [<!ENTITY y "sky">]>' + labels_xml(b"&y;"), "a document type (<!DOCTYPE); remove"),
@@ -224,7 +224,7 @@ FAULTS = {
             (MULAN_HEADER + b"{0 1\n", "line 8: the sparse row does not end with a brace"),
             (MULAN_HEADER + b"{0}\n", "line 8: '0' must be the number of an attribute and a value"),
             (MULAN_HEADER + b"{0 1}, {5}\n", "'0 1}' must be the number of an attribute and a value"),
-            (MULAN_HEADER + b"{4 1}\n", "attribute 4 is not one of the 4"),
+            (MULAN_HEADER + b"{4 1}\n", "attribute 4 does not exist"),
             (
                 MULAN_HEADER + b"{1 1,0 1}\n",
                 "attribute 0 comes after 1; numbers must ascend from 0 to 3",
@@ -243,7 +243,7 @@ FAULTS = {
         VALID_TRUTH: [
             (b"2\n3\n", f"{VALID_TRUTH}: line 2: '3' is not the id of a label, 1 to 2"),
             (b"2\n", "has the image ILSVRC2010_val_00000002, but "),
-            (b"2\n", f"{VALID_TRUTH} has 1 lines"),
+            (b"2\n", f"{VALID_TRUTH} has only 1 lines"),
         ],
         TEST_TRUTH: [(b"1\n1\n", f"{TEST_TRUTH}: has 2 lines, but no test.*.sbow.mat has image 2")],
         f"{DOG}.sbow.mat": [
@@ -296,8 +296,8 @@ FAULTS = {
     "parents, JSON": {
         "h.json": [
             (b"{", "not readable JSON"),
-            (b"[]", "a class at the top is not an object with a LabelName"),
-            (b'{"LabelName": "/m/0", "Subcategory": [3]}', "a class under /m/0 is not an object with a LabelName"),
+            (b"[]", "a class at the top must be an object with a LabelName"),
+            (b'{"LabelName": "/m/0", "Subcategory": [3]}', "a class under /m/0 must be an object with a LabelName"),
             (b"[" * 100_000, "not readable JSON"),
         ],
     },
@@ -319,19 +319,19 @@ FAULTS = {
             (b"3 2\nsky 1 2\ntree 1 2\n", "line 1: the header states 3 words, but there are 2"),
             (b"2 3\nsky 1 2\ntree 1 2\n", "line 1: the header states 3 dimensions, but lines have 2"),
             (b"sky 1 2\ntree 1\nsea 1 2\n", "line 2: 'tree' has 1 numbers, but most lines have 2"),
-            (b"sky 1 2\ntree  1 2\nsea 1 2\n", "line 2 has 'tree ': 3 numbers, but most lines have 2"),
+            (b"sky 1 2\ntree  1 2\nsea 1 2\n", "line 2: 'tree ' has 3 numbers, but most lines have 2"),
             (b"sea 1 2\nsky 0,5 2\n", "line 2: 'sky': '0,5' is not a finite number"),
             (b"sea 1 2\nsky 1_0 2\n", "line 2: 'sky': '1_0' is not a finite number"),
             (b"sea 1 2\nsky 1e39 2\n", "line 2: the vector of 'sky' has a number that is not finite as float32"),
             (b"sky\ntree\n", "most lines have 0 numbers"),
             (FASTTEXT_BIN + b" 1 2\n", "is a binary fastText model; use the text file"),
-            (gzip.compress(GLOVE)[:-9], "not a readable file of words (Compressed file ended"),
+            (gzip.compress(GLOVE)[:-9], "no readable file of words (Compressed file ended"),
         ],
     },
     "words, word2vec": {
         "w.bin": [
-            (b"sky 1 2\n", "w.bin: does not begin with the number of words"),
-            (word2vec(b"2 0"), "does not begin with the number of words"),
+            (b"sky 1 2\n", "w.bin: does not begin with the numbers of words"),
+            (word2vec(b"2 0"), "does not begin with the numbers of words"),
             (FASTTEXT_BIN, "is a binary fastText model"),
             (
                 word2vec(b"2 2", SKY_1, TREE_3)[:-2],
