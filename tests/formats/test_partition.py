@@ -37,7 +37,7 @@ def test_images_in_no_file_are_for_training_unless_there_is_a_file_for_these(tmp
     [
         ({"valid": ["a"], "test": ["a", "b"]}, "'a' is in .*test.txt and also in the part 'valid'"),
         ({"test": ["e"]}, r"test.txt: no id belongs to an image; ids look like \['e'\]"),
-        ({"test": ["a", "a"]}, "duplicate image 'a'"),
+        ({"test": ["a", "a"]}, "the image 'a' occurs 2 times"),
     ],
 )
 def test_a_mistake_names_the_file(tmp_path, monkeypatch, parts, message):
