@@ -140,7 +140,7 @@ def test_an_image_or_a_label_without_scores_is_one_line(folder, capsys):
         (".npy", lambda path: np.save(path, np.full((2, 2), 1.0)), r"has shape \(2, 2\), but must have \d+ x 24"),
         (".npy", lambda path: np.save(path, np.load(path) * np.nan), "row 1 contains a number that is not finite"),
         (".npy", lambda path: path.with_suffix(".labels.txt").unlink(), r"labels\.txt is missing"),
-        (".npz", lambda path: np.savez(path, ids=["i0"], labels=["l0"]), "neither `scores` nor `image_vectors`"),
+        (".npz", lambda path: np.savez(path, ids=["i0"], labels=["l0"]), "neither `scores`, nor `image_vectors`"),
         (".npz", lambda path: path.write_bytes(path.read_bytes()[:99]), "not a readable"),
         (".csv", lambda path: path.write_text("image,label\ni0,l0\n"), "needed are image, label, and score or rank"),
         (".csv", lambda path: path.write_text("image,label,score\ni0,l0,x\n"), "row 1: the score is not a finite"),

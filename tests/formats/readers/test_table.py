@@ -162,7 +162,7 @@ def test_a_damaged_file_is_one_line(tmp_path, name, damage):
 
 def test_parquet_columns_have_to_be_text_or_whole_numbers(tmp_path):
     path = write(tmp_path / "t.parquet", [(1.5, "a")])
-    with pytest.raises(UserError, match="the column 'image' is Float64; convert it to text or whole numbers"):
+    with pytest.raises(UserError, match="the column 'image' is Float64, but must be text or whole numbers"):
         read(path)
     path = write(tmp_path / "t.parquet", [("1", "a"), ("2", None)])
     with pytest.raises(UserError, match="row 2: the label is missing"):
