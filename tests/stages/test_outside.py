@@ -131,7 +131,7 @@ def test_an_image_or_a_label_without_scores_is_one_line(folder, capsys):
     ids.write_text(ids.read_text().replace("stranger", first, 1))
     labels.write_text(labels.read_text().replace("l3\n", "other\n"))
     assert run("check-scores", path, folder / "out") == 1
-    assert "labels: 1 of 24, such as 'l3'" in capsys.readouterr().err
+    assert "labels: 1 of 24 are missing, such as 'l3'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ def test_annotate():
         "machine tags": 2,
         "without letters and digits": 1,
         "on a stop list": 1,
-        "repeated for the image, in the same or another spelling": 1,
+        "repeated for an image, in the same or another spelling": 1,
     }
 
 
