@@ -92,7 +92,7 @@ def test_a_run_that_tunes_needs_a_budget():
 def test_a_run_with_fewer_than_three_seeds_warns(seeds, warned):
     warnings = few_seeds(planned(methods=["popularity"], papers=[], seeds=seeds))
     assert len(warnings) == (warned is not None)
-    assert all(f"seeds: {warned}cannot show how much results vary between seeds; use 3 or more" in w for w in warnings)
+    assert all(f"seeds: {warned}cannot show how much results vary between seeds; use at least 3" in w for w in warnings)
 
 
 def test_the_default_run_and_the_example_have_five_seeds():
@@ -142,7 +142,7 @@ def test_a_variant_that_extends_another_takes_over_what_it_does_not_name(folder)
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("extends: nowhere\n", "methods/a.yaml: extends: 'nowhere' has no file"),
+        ("extends: nowhere\n", "methods/a.yaml: extends: there is no file"),
         ("extends: a\n", "methods/a.yaml: extends: 'a' extends this file itself"),
         ("extends: b\n", "methods/b.yaml: extends: 'a' extends this file itself"),
         ("extends: wsabie\nsettings: 3\n", "methods/a.yaml: "),
