@@ -128,7 +128,7 @@ def test_new_images_by_their_features_or_labels(folder):
     assert labels.tolist() == [[2, -1, -1]]
     with pytest.raises(vsebench.UserError, match="knows only the images of its data set"):
         vsebench.fit("vse_fs", LABELS, epochs=1, factors=2).annotate(labels=LABELS)
-    with pytest.raises(vsebench.UserError, match="a loaded model does not contain"):
+    with pytest.raises(vsebench.UserError, match="a loaded model has no labels"):
         vsebench.load(folder / "tagger.npz").top()
 
 
@@ -140,19 +140,19 @@ def test_new_images_by_their_features_or_labels(folder):
         ("ease", LABELS * 0, {}, "matrix: no image has a label"),
         ("ease", -LABELS, {}, "matrix: -2 to -1; whole numbers from 0 are needed"),
         ("ease", LABELS * 0.5, {}, "matrix: 0.5 to 1; whole numbers"),
-        ("ease", LABELS * np.nan, {}, "matrix: a number is not finite"),
+        ("ease", LABELS * np.nan, {}, "matrix: contains a number that is not finite"),
         ("ease", sparse.csr_array((0, 3)), {}, "matrix: shape (0, 3)"),
         ("ease", LABELS, {"settings": {"lambda": 1.0}}, "ease: settings: lambda: unknown key"),
-        ("ease", LABELS, {"epochs": 3}, "ease: epochs: this method is not trained by epochs"),
-        ("vse_fs", LABELS, {"epochs": 0}, "epochs: 0; a whole number from 1 is needed"),
+        ("ease", LABELS, {"epochs": 3}, "ease: epochs: this method is not trained by epochs; remove it"),
+        ("vse_fs", LABELS, {"epochs": 0}, "epochs: is 0; give a whole number from 1 on"),
         ("vse_fs", LABELS, {"factors": 0}, "vse_fs: settings: factors: Input should be greater"),
-        ("vse_fs", LABELS, {"seed": -1}, "seed: -1; a whole number from 0 is needed"),
-        ("ridge", LABELS, {}, "ridge: this method needs features=features"),
+        ("vse_fs", LABELS, {"seed": -1}, "seed: is -1; give a whole number from 0 on"),
+        ("ridge", LABELS, {}, "ridge: missing; give f, which this method needseatures=features"),
         ("ridge", LABELS, {"features": FEATURES[:3]}, "features: shape (3, 2); 4 rows, one per image, are needed"),
         ("ridge", LABELS, {"features": FEATURES * np.nan}, "not finite"),
         ("x_ent", LABELS, {"features": FEATURES, "word_vectors": np.eye(2)}, "word_vectors: shape (2, 2); 3 rows"),
         ("oracle", LABELS, {}, "oracle: cannot run here: true label probabilities exist only"),
-        ("wsabie_100_200", LABELS, {}, "wsabie_100_200: an ensemble adds up other methods"),
+        ("wsabie_100_200", LABELS, {}, "wsabie_100_200: an ensemble needs the other methods"),
         (
             "opt_auc",
             LABELS,
@@ -174,7 +174,7 @@ def test_divergence_names_the_settings_and_no_file_since_the_caller_gave_them(ep
         vsebench.fit("opt_auc", MANY, epochs=epochs, factors=2, settings={"learning_rate": 1e12})
     message = str(caught.value)
     assert '"learning_rate": 1000000000000.0' in message
-    assert "lower learning_rate or raise regularisation" in message
+    assert "lower learning_rate or increase regularisation" in message
     assert "config/methods" not in message
     assert "validation" not in message
 
@@ -182,11 +182,11 @@ def test_divergence_names_the_settings_and_no_file_since_the_caller_gave_them(ep
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ({"methods": "ease"}, "methods: a list of different names is needed, not 'ease'"),
+        ({"methods": "ease"}, "methods: must be a list of different names, not 'ease'"),
         ({"protocol": "every"}, "unknown protocol 'every'"),
         ({"metrics": ["recall"]}, "the metric 'recall' needs a cut-off"),
-        ({"seeds": 0}, "seeds: 0; a whole number from 1 is needed"),
-        ({"seeds": [1, 1]}, "seeds: different numbers are needed"),
+        ({"seeds": 0}, "seeds: is 0; give a whole number from 1 on"),
+        ({"seeds": [1, 1]}, "seeds: must be different numbers"),
         ({"protocol": "images"}, "vse_fs: cannot run here: the test images are new"),
     ],
 )
@@ -203,7 +203,7 @@ def test_a_finished_run_is_read(tmp_path):
     found = vsebench.read(tmp_path)
     assert found.metrics["value"].to_list() == [0.5]
     assert found.tables == ["metrics"]
-    with pytest.raises(vsebench.UserError, match="no table 'summary'; there are metrics"):
+    with pytest.raises(vsebench.UserError, match="no table 'summary'; the tables are metrics"):
         _ = found.summary
     pl.DataFrame({"value": [0.5]}).write_parquet(tmp_path / "metrics.parquet", metadata={"schema": "99"})
     with pytest.raises(vsebench.UserError, match=r"metrics\.parquet: schema number 99"):

@@ -103,7 +103,7 @@ def test_the_last_fit_has_the_chosen_settings_and_epochs_and_does_not_validate(v
 
 def test_divergence_of_the_last_fit_is_raised(validation):
     settings = ScriptSettings(right=[0.1], loss=[1.0, np.nan])
-    with pytest.raises(DivergenceError, match="training diverged in the last fit with"):
+    with pytest.raises(DivergenceError, match="training diverged in the final fit with"):
         refit(Script, Attempt(settings, 2, 0.3), validation.problem, CASE)
 
 

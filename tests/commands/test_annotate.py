@@ -66,12 +66,12 @@ def test_names_are_those_of_the_file_of_ids(fitted, tmp_path):
 @pytest.mark.parametrize(
     ("values", "more", "message"),
     [
-        (np.ones((2, 5), dtype=np.float32), [], "fitted to 4 features per image; these images have 5"),
-        (np.ones(4, dtype=np.float32), [], "features of shape (4,); one row per image is needed"),
-        (np.float32(1), [], "features of shape (1,); one row per image is needed"),
-        (np.ones((0, 4), dtype=np.float32), [], "features of shape (0, 4); one row per image is needed"),
+        (np.ones((2, 5), dtype=np.float32), [], "fitted to 4 features per image, but these images have 5"),
+        (np.ones(4, dtype=np.float32), [], "features have shape (4,); give a matrix with one row per image"),
+        (np.float32(1), [], "features have shape (1,); give a matrix with one row per image"),
+        (np.ones((0, 4), dtype=np.float32), [], "features have shape (0, 4); give a matrix with one row per image"),
         (np.full((2, 4), np.nan, dtype=np.float32), [], "row 1: contains a number that is not finite"),
-        (np.ones((2, 4), dtype=np.float32), ["--top", 0], "--top: 0; should be 1 or more"),
+        (np.ones((2, 4), dtype=np.float32), ["--top", 0], "--top: is 0, but should be 1 or more"),
         (np.ones((2, 4), dtype=np.float32), ["--ids", "ids.txt"], "2 rows of features for 1 ids in ids.txt"),
         (np.ones((2, 4), dtype=np.float32), ["--ids", "no.txt"], "no.txt: no such file"),
     ],

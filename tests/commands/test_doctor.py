@@ -30,7 +30,7 @@ def test_a_mirror_is_no_need_but_a_wrong_one_is_a_mistake(capsys, monkeypatch, t
     assert run("doctor") == 1
     printed = capsys.readouterr()
     assert "there is no such folder; correct VSEBENCH_MIRROR" in printed.out
-    assert printed.err == "vsebench doctor: missing: mirror; the lines above state what to do\n"
+    assert printed.err == "vsebench doctor: missing: mirror; the lines above say what to do\n"
 
 
 @pytest.mark.parametrize(("package", "status", "remedy"), [("numba", 1, "make setup"), ("cornac", 0, "setup-peers")])

@@ -183,7 +183,9 @@ def test_an_unreadable_file_is_a_line_and_no_row(folder, capsys):
     assert reasons["gone.png"] == "No such file or directory"
     assert reasons["float.tif"] == "its pixels are floating-point numbers"
     assert "truncated" in reasons["half.jpg"]
-    assert {reasons[name] for name in ("empty.png", "page.jpg", "script.png")} == {"not an image of a known format"}
+    assert {reasons[name] for name in ("empty.png", "page.jpg", "script.png")} == {
+        "it is not an image in a known format"
+    }
     assert len(made()) == 9
     assert read_json(folder / "out" / "record.json")["failed"] == 6
     assert "6 of 15 images cannot be read; see out/failed.txt" in capsys.readouterr().err
@@ -271,13 +273,13 @@ MISTAKES = {
     "weights elsewhere": ({"model": "elsewhere.onnx"}, "elsewhere.onnx: its weights are in another file; save"),
     "channels last": (
         {"model": "last.onnx"},
-        "last.onnx: its input should be (n, 3, height, width) of float32; it has",
+        "last.onnx: its input must be (n, 3, height, width) float32, but is",
     ),
-    "two inputs": ({"model": "two.onnx"}, "two.onnx: its input should be (n, 3, height, width) of float32; it has im"),
+    "two inputs": ({"model": "two.onnx"}, "two.onnx: its input must be (n, 3, height, width) float32, but is im"),
     "no such output": ({"output": "fc7"}, "net.onnx: no output 'fc7'; the outputs are 'pixels', 'mean', 'maps'"),
     "no row per image": ({"output": "maps"}, "net.onnx: the output 'maps' is (2, 3, 4, 4) of float32 for 2 images"),
     "too big": ({"output": "huge", "transform": "caffe_vgg"}, " too large for float16, whose largest number is 65504"),
-    "no images": ({"images": "empty"}, "empty: contains no image; names of images end in .bmp, "),
+    "no images": ({"images": "empty"}, "empty: contains no image file; their names must end in .bmp, "),
     "nowhere": ({"images": "nowhere"}, "nowhere: no such file or folder"),
     "no archive": ({"images": "net.onnx"}, "net.onnx: not a readable archive"),
     "no such column": ({"images": "bad.csv"}, "bad.csv: no column 'file'; the columns are 'image', 'path'"),
@@ -285,11 +287,11 @@ MISTAKES = {
         {"images": "bad.csv", "suffixes": "drop"},
         "bad.csv: `suffixes: drop` has no effect on a table of ids",
     ),
-    "the same id": ({"images": "same", "suffixes": "drop"}, "same: duplicate image 'a' (2 times)"),
-    "an odd name": ({"images": "odd"}, "odd: 'a\\nb.png': an id is Unicode text without line breaks"),
+    "the same id": ({"images": "same", "suffixes": "drop"}, "same: the image 'a' occurs 2 times; names must be unique"),
+    "an odd name": ({"images": "odd"}, "odd: 'a\\nb.png': an id must be Unicode text without line breaks"),
     "nothing readable": ({"images": "pages"}, "none of 1 images can be read; the first is a.png not an image of a"),
     "too small": ({"resize": 3}, "--resize: 3 pixels, but net.onnx takes 4 x 4; use more, or squash"),
-    "no threads": ({"threads": 0}, "--threads: 0; use 1 or more"),
+    "no threads": ({"threads": 0}, "--threads: is is 0; use 1 or more"),
 }
 
 

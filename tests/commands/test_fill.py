@@ -76,15 +76,15 @@ def test_keys_need_no_run(fill_in):
         ("<!-- table: accuracy; groups: NUS -->\n<!-- end of table -->", "no group with 'NUS' in its heading"),
         (
             "<!-- table: accuracy; colums: Method -->\n<!-- end of table -->",
-            "unknown key 'colums'; known are columns, groups",
+            "unknown key 'colums'; the known keys are columns, groups",
         ),
         ("<!-- table: accuracy -->\n", "0 of 1 blocks are complete"),
         ("<!-- table: accuracy -->\n" + FIGURE, "1 of 2 blocks are complete"),
         ("<!-- figure: other; text -->\n<!-- end of figure -->", "the run has no figure"),
-        ("<!-- figure: curve -->\n<!-- end of figure -->", "a description of the figure"),
+        ("<!-- figure: curve -->\n<!-- end of figure -->", "there is no description"),
         (
             "<!-- keys: Path -->\n<!-- end of keys -->",
-            "keys: Path: there is no such type in src/vsebench/config",
+            "keys: Path: there is no type 'Path' in src/vsebench/config",
         ),
     ],
 )

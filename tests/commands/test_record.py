@@ -178,7 +178,7 @@ def test_a_fit_and_what_is_gathered_say_which_grid_was_tried(tmp_path):
 def test_a_run_that_did_not_tune_has_nothing_to_record(tmp_path, capsys):
     write_json([{"choice": "untuned"}], tmp_path / "settings.json")
     assert run("record", "--results", tmp_path, "--out", tmp_path / "chosen") == 1
-    assert capsys.readouterr().err.endswith("settings.json: nothing was tuned; run with tune: true first\n")
+    assert capsys.readouterr().err.endswith("settings.json: the run tuned no method; run with tune: true first\n")
     assert not (tmp_path / "chosen").exists()
 
 

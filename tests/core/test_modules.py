@@ -37,7 +37,7 @@ def test_a_name_is_found_in_whichever_module_defines_it(define):
 
 
 def test_a_name_in_two_modules_is_one_line(define):
-    with pytest.raises(UserError, match=r"second\.py: THINGS: 'a' is in .*first\.py as well"):
+    with pytest.raises(UserError, match=r"second\.py: THINGS: 'a' is also in .*first\.py"):
         define(first="THINGS = {'a': 1}", second="THINGS = {'a': 2}")
 
 
@@ -57,7 +57,7 @@ def test_a_key_is_found_without_an_import(define):
 
 
 def test_a_key_in_two_modules_is_one_line(define):
-    with pytest.raises(UserError, match=r"second: THINGS: 'a' is in .*first as well"):
+    with pytest.raises(UserError, match=r"second: THINGS: 'a' is also in .*first"):
         define(modules.modules_by_key, first="THINGS = {'a': 1}", second="THINGS = {'a': 2}")
 
 

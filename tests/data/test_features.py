@@ -86,9 +86,9 @@ def test_taking_images_takes_rows_and_marks(kind):
 
 YES = np.ones(2, dtype=bool)
 WRONG = {
-    "one dimension": (np.zeros(2, np.float32), YES, "features of shape (2,)"),
-    "no columns": (np.zeros((2, 0), np.float32), YES, "features of shape (2, 0)"),
-    "other number of images": (np.zeros((3, 1), np.float32), YES, "3 rows of features for 2 images"),
+    "one dimension": (np.zeros(2, np.float32), YES, "features have shape (2,)"),
+    "no columns": (np.zeros((2, 0), np.float32), YES, "features have shape (2, 0)"),
+    "other number of images": (np.zeros((3, 1), np.float32), YES, "3 rows of features, but 2 images"),
     "float64": (np.zeros((2, 1)), YES, "features are float64, not float16 or float32"),
     "sparse float64": (sparse.csr_array(np.ones((2, 1))), YES, "features are float64, not float32"),
     "by columns": (np.asfortranarray(np.zeros((2, 2), np.float32)), YES, "not stored row by row"),
@@ -215,7 +215,7 @@ def test_only_images_of_the_fit_that_have_features_count():
     normalisation = Normalisation.fit(["standard"], features, np.array([0, 1, 2]))
     assert normalisation.apply(np.array([[2.0]], np.float32)).tolist() == [[0.0]]
     assert normalisation.learnt[0]["deviation"].tolist() == [1.0]
-    with pytest.raises(UserError, match="none of the training images has features"):
+    with pytest.raises(UserError, match="no training image has features; remove the steps, or give features"):
         Normalisation.fit(["standard"], features, np.array([2]))
 
 
@@ -256,10 +256,14 @@ def test_a_saved_normalisation_is_the_same(tmp_path, steps):
 
 
 SPOILT = {
-    "no steps": ("normalise.steps", None, "the steps are l2, idf, standard, root"),
-    "unknown step": ("normalise.steps", np.array(["whiten"]), "the steps are l2, idf, standard, root"),
+    "no steps": ("normalise.steps", None, "the only steps are l2, idf, standard, root"),
+    "unknown step": ("normalise.steps", np.array(["whiten"]), "the only steps are l2, idf, standard, root"),
     "no mean": ("normalise.1.mean", None, "normalise.1.mean: missing"),
-    "float64": ("normalise.1.mean", np.zeros(4), "normalise.1.mean: missing, or not one row of finite float32"),
+    "float64": (
+        "normalise.1.mean",
+        np.zeros(4),
+        "normalise.1.mean: missing, or not a vector of finite float32 numbers",
+    ),
     "infinite": ("normalise.1.mean", np.full(4, np.inf, np.float32), "normalise.1.mean"),
     "another length": ("normalise.1.deviation", np.ones(3, np.float32), "differ in length"),
 }

@@ -255,7 +255,7 @@ def test_a_wrong_decision_or_setting_is_refused_in_one_line():
         load_decision("nothing")
     with pytest.raises(UserError, match="here: largest: Input should be greater than or equal to 1, not 0"):
         make_decision("top_k", Tuning("macro_f1", 1), {"largest": 0}, "here")
-    with pytest.raises(UserError, match="here: smallest: must not be above largest"):
+    with pytest.raises(UserError, match="here: smallest: must not be larger than `largest`"):
         make_decision("label_count", Tuning(None, 1), {"smallest": 5, "largest": 3}, "here")
     with pytest.raises(UserError, match=r"here: hidden_per_label\.0: Input should be greater than or equal to 1"):
         make_decision("class_threshold", Tuning("macro_f1", 1), {"hidden_per_label": [0]}, "here")

@@ -140,13 +140,13 @@ MISTAKES = {
     "NaN": (npy(NAN), "f.npy: row 4: contains a number that is not finite"),
     "infinite": (npy(np.where(VALUES == 3, np.inf, VALUES)), "f.npy: row 3: contains a number that is not finite"),
     "too big": (npy(VALUES.astype(np.float64) * 1e300), "f.npy: row 1: contains a number that is not finite"),
-    "one dimension": (npy(VALUES[:, 0]), "f.npy: features of shape (4,)"),
-    "three dimensions": (npy(VALUES[None]), "f.npy: features of shape (1, 4, 3)"),
-    "text": (npy(np.array([["a"]] * 4)), "f.npy: features are <U1, not numbers"),
+    "one dimension": (npy(VALUES[:, 0]), "f.npy: features have shape (4,)"),
+    "three dimensions": (npy(VALUES[None]), "f.npy: features have shape (1, 4, 3)"),
+    "text": (npy(np.array([["a"]] * 4)), "f.npy: features should be numbers, but are <U1"),
     "objects": (npy(np.array([[None]] * 4)), "f.npy: not a readable .npy file"),
-    "too few rows": (npy(VALUES[:3]), "f.npy: 3 rows of features for 4 images in the data set; name the image"),
-    "fewer ids than rows": (ids(b"a\nb\nc\n"), "f.npy: 4 rows of features for 3 ids in "),
-    "an id twice": (ids(b"a\nb\na\nd\n"), "ids.txt: duplicate image 'a' (2 times)"),
+    "too few rows": (npy(VALUES[:3]), "f.npy: 3 rows of features, but 4 images in the data set; name the image"),
+    "fewer ids than rows": (ids(b"a\nb\nc\n"), "f.npy: 4 rows of features, but 3 ids in "),
+    "an id twice": (ids(b"a\nb\na\nd\n"), "ids.txt: the image 'a' occurs 2 times; names must be unique"),
     "a blank line": (ids(b"a\n\nc\nd\n"), "ids.txt: line 2: the image id is missing"),
     "other ids": (
         ids(b"1\n2\n3\n4\n"),
@@ -155,13 +155,19 @@ MISTAKES = {
     "no column of ids": (table(photo=["a"], f=[1.0]), "f.parquet: no column 'image' with image ids; the columns are"),
     "ids that are numbers": (table(image=[1.5], f=[1.0]), "f.parquet: the column 'image' is Float64"),
     "no id": (table(image=["a", None], f=[1.0, 2.0]), "f.parquet: row 2: the image id is missing"),
-    "a table's id twice": (table(image=["a", "a"], f=[1.0, 2.0]), "f.parquet: duplicate image 'a' (2 times)"),
+    "a table's id twice": (
+        table(image=["a", "a"], f=[1.0, 2.0]),
+        "f.parquet: the image 'a' occurs 2 times; names must be unique",
+    ),
     "a column of text": (
         table(image=["a"], f=["x"]),
-        "f.parquet: the column 'f' is String; features should be numbers",
+        "f.parquet: the column 'f' is String; convert it to numbers",
     ),
-    "an empty cell": (table(image=["a", "b"], f=[1.0, None]), "f.parquet: the column 'f' has empty cells"),
-    "no features": (table(image=["a"]), "f.parquet: features of shape (1, 0)"),
+    "an empty cell": (
+        table(image=["a", "b"], f=[1.0, None]),
+        "f.parquet: the column 'f' has empty cells; fill them or remove the rows",
+    ),
+    "no features": (table(image=["a"]), "f.parquet: features have shape (1, 0)"),
     "lists of two lengths": (
         table(image=["a", "b"], f=[[1.0], [1.0, 2.0]]),
         "f.parquet: row 2: has 2 features, but row 1 has 1",
@@ -177,8 +183,8 @@ MISTAKES = {
         lambda folder: np.save((folder / "f.npz").open("wb"), VALUES),
         "f.npz: contains an array, not a sparse",
     ),
-    "a column too far": (archive(indices=np.array([0, 3])), "f.npz: sparse features with offsets or column numbers"),
-    "offsets that fall": (archive(indptr=np.array([0, 2, 1, 2, 2])), "f.npz: sparse features with offsets"),
+    "a column too far": (archive(indices=np.array([0, 3])), "f.npz: offsets or column numbers"),
+    "offsets that fall": (archive(indptr=np.array([0, 2, 1, 2, 2])), "f.npz: offsets or column numbers"),
     "columns of floats": (archive(indices=np.array([0.0, 2.0])), "f.npz: not a sparse matrix (columns and offsets"),
     "a column twice": (
         archive(indices=np.array([1, 1]), indptr=np.array([0, 2, 2, 2, 2])),
@@ -186,7 +192,7 @@ MISTAKES = {
     ),
     "sparse NaN": (archive(data=np.array([1, np.nan])), "f.npz: row 2: contains a number that is not finite"),
     "no data": (archive(data=None), "f.npz: not a sparse matrix"),
-    "a huge shape": (archive(shape=np.array([4, 1 << 62])), "f.npz: sparse features with offsets or column numbers"),
+    "a huge shape": (archive(shape=np.array([4, 1 << 62])), "f.npz: offsets or column numbers"),
 }
 
 

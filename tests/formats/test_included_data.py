@@ -32,7 +32,7 @@ def test_it_is_a_data_set_without_a_download(tmp_path, monkeypatch):
     (record,) = read_json(tmp_path / "raw" / "provenance.json")["files"]
     assert (record["name"], record["source"]) == (
         "data/included/visual-genome-500.parquet",
-        "a file that is read in place",
+        "a file that is read where it is",
     )
     summary = read_json(tmp_path / "out" / "summary.json")
     assert not summary["mismatches"]

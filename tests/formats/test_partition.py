@@ -35,9 +35,9 @@ def test_images_in_no_file_are_for_training_unless_there_is_a_file_for_these(tmp
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
-        ({"valid": ["a"], "test": ["a", "b"]}, "'a' is in .*test.txt and in the part 'valid' as well"),
+        ({"valid": ["a"], "test": ["a", "b"]}, "'a' is in .*test.txt and also in the part 'valid'"),
         ({"test": ["e"]}, r"test.txt: no id belongs to an image; ids look like \['e'\]"),
-        ({"test": ["a", "a"]}, "duplicate image 'a'"),
+        ({"test": ["a", "a"]}, "the image 'a' occurs 2 times"),
     ],
 )
 def test_a_mistake_names_the_file(tmp_path, monkeypatch, parts, message):
@@ -60,8 +60,8 @@ def test_a_column_names_the_part_of_each_image(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("image,label,split\na,x,train\na,y,test\n", "line 3: split: 'a' is in 'test' here, and in 'train'"),
-        ("image,label,split\na,x,trian\n", "line 2: split: 'trian' is no part; use train, valid or test"),
+        ("image,label,split\na,x,train\na,y,test\n", "line 3: split: 'a' is in 'test' here, but in 'train'"),
+        ("image,label,split\na,x,trian\n", "line 2: split: 'trian' is not a part; use train, valid or test"),
         ("image,label,split\na,x,train\n", "split: no image is in the part 'test'"),
         ("image,label\na,x\n", "no column 'split'"),
     ],

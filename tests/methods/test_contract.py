@@ -182,8 +182,8 @@ def test_a_package_that_is_not_there_is_named(monkeypatch):
 
 
 def test_the_message_for_epochs_that_do_not_fit_the_class_names_the_remedy():
-    assert "needs maximum and patience" in epochs_mistake(load_method("warp"))
-    assert "has no epochs; remove this key" in epochs_mistake(load_method("ease"))
+    assert "give maximum and patience" in epochs_mistake(load_method("warp"))
+    assert "is not trained by epochs; remove this key" in epochs_mistake(load_method("ease"))
 
 
 @pytest.mark.parametrize(
@@ -226,17 +226,17 @@ def test_settings_out_of_range_are_refused(name, key, value):
     ("name", "changes", "message"),
     [
         ("nearest_images", {"only_first": True}, "only_first: .*set `found`"),
-        ("nearest_images", {"distance": "euclidean", "weights": "cosine"}, "weights: 'cosine' needs the distance"),
+        ("nearest_images", {"distance": "euclidean", "weights": "cosine"}, "weights: 'cosine' needs `distance"),
         ("nearest_images", {"distance": "euclidean", "weights": "exponential"}, "weights: 'exponential' needs the"),
         ("lsep", {"optimiser": "adam"}, "optimiser: .*'adamw' or 'sgd'"),
-        ("lsep", {"hidden": []}, "dropout: a network without a hidden layer has no units to drop"),
+        ("lsep", {"hidden": []}, "dropout: without hidden layers, nothing can be dropped; set it to 0"),
         ("x_ent", {"joint": False, "unseen_update": "procrustes"}, "unseen_update: .*set joint: true"),
         ("x_ent", {"score": "cosine", "offset": "frequency"}, "offset.*need score: dot"),
         ("s_x_ent", {"score": "cosine", "correct_for_frequency": True}, "correct_for_freq.*need score: dot"),
         ("s_x_ent", {"exclude": "next_image", "negative_power": 0.5}, r"negative_power: .*set 1\.0"),
         ("s_x_ent", {"exclude": "next_image", "presampled": 100}, "presampled: .*set null"),
-        ("s_x_ent", {"joint": True, "optimiser": "sgd"}, "optimiser: vectors of sampled labels are trained by AdamW"),
-        ("s_x_ent", {"joint": False, "label_terms": 0.01}, "label_terms: they have no effect on fixed vectors"),
+        ("s_x_ent", {"joint": True, "optimiser": "sgd"}, "optimiser: only AdamW trains vectors of sampled labels"),
+        ("s_x_ent", {"joint": False, "label_terms": 0.01}, "label_terms: has no effect on fixed vectors"),
         ("s_opt_x_ent_published", {"joint": False}, "joint"),
     ],
 )

@@ -125,7 +125,7 @@ def test_sparse_features_stay_sparse_and_find_the_same_neighbours(tmp_path):
     models.save(thin, tmp_path / "model.npz")
     arrays = read_arrays(tmp_path / "model.npz")
     write_arrays(tmp_path / "other.npz", **arrays | {"features.indices": arrays["features.indices"] + 12})
-    with pytest.raises(UserError, match="column numbers out of range"):
+    with pytest.raises(UserError, match="column numbers of the sparse features are out of range"):
         models.load(tmp_path / "other.npz")
 
 
@@ -188,8 +188,8 @@ def test_nothing_to_learn_from_is_refused(name):
 @pytest.mark.parametrize("normalise", [[], ["l2"], ["standard"]])
 def test_images_that_cannot_be_scored_are_refused(name, normalise):
     model, _ = fit_to(name, matrix_of([[0], [1]], 2), [[1, 0, 1], [0, 1, 1]], normalise=normalise)
-    with pytest.raises(UserError, match="this model was fitted to 3 features per image; these images have 2"):
+    with pytest.raises(UserError, match="this model was fitted to 3 features per image; but these images have 2"):
         model.scores(new_images([[1, 2]], 2))
     without = Queries(np.array([0], dtype=np.int32), matrix_of([[]], 2))
-    with pytest.raises(UserError, match="scores images by their features, and these images have none"):
+    with pytest.raises(UserError, match="scores images by their features, but but these images have none"):
         model.scores(without)

@@ -118,7 +118,7 @@ def test_a_model_survives_its_file(label_distribution, tmp_path):
 
 SPOILT = [  # the name of an array, a function that spoils it, and the error message
     ("label", lambda array: array.astype(np.int64), "label is int64"),
-    ("label", lambda array: array + np.int32(1), "label: the numbers of the labels should be from 0 to 19"),
+    ("label", lambda array: array + np.int32(1), "label: the labels' numbers must be from 0 to 19"),
     ("weight", lambda array: array.astype(np.float32), "weight is float32"),
     ("weight", lambda array: array[0], "weight is float64 of shape"),
     ("bias", lambda array: array[:-1], "bias is float64 of shape"),

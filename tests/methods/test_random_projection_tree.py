@@ -107,11 +107,11 @@ def test_there_are_no_more_leaves_than_images():
     [
         (
             {"bounds": np.array([0, 0, 349], dtype=np.int64)},
-            "bounds: should ascend from 0 to the number of images, 349",
+            "bounds: must ascend from 0 to the number of images, 349",
         ),
-        ({"bounds": np.array([0, 349], dtype=np.int64)}, "bounds: should be 2^p + 1 numbers"),
-        ({"thresholds": np.zeros(2)}, "thresholds: should be 2^p - 1 numbers"),
-        ({"seed": np.zeros(1)}, "seed: should be one number of uint64"),
+        ({"bounds": np.array([0, 349], dtype=np.int64)}, "bounds: must be 2^p + 1 numbers"),
+        ({"thresholds": np.zeros(2)}, "thresholds: must be 2^p - 1 numbers"),
+        ({"seed": np.zeros(1)}, "seed: must be one number, uint64"),
     ],
 )
 def test_a_damaged_tree_is_refused(tmp_path, changes, message):

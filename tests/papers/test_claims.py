@@ -59,7 +59,7 @@ def test_two_methods_are_compared_on_the_seeds_that_both_have():
 
 def test_a_training_that_its_limit_stopped_gives_no_time_to_converge(judge, results):
     """The planted ratio is 2 in seconds and 1 in epochs."""
-    stopped = "Training of {} was stopped by its limit of epochs (seeds 2)."
+    stopped = "Training of {} was stopped by its limit on epochs (seeds 2)."
     for methods, words in ((["bad"], "at least {}"), (["good"], "at most {}"), (["good", "bad"], "unknown")):
         write_json([entry | {"at_limit": entry["seed"] == 2} for entry in fits(*methods)], results / "settings.json")
         for unit, value in (("seconds", 2), ("epochs", 1)):
@@ -98,11 +98,11 @@ def test_a_claim_on_accuracy_names_the_fits_at_a_limit_and_is_judged(judge, resu
     after, case = judge(**claim)[0], judge(**claim, level="case")[0]
     assert (after["verdict"], after["effect"]) == (before[0]["verdict"], before[0]["effect"])
     assert (before[0]["remark"], after["remark"]) == (
-        "", "In 1 of 1 cases, a fit ended at a limit or on the edge of a grid."
+        "", "In 1 of 1 cases, a fit ended at a limit, or a setting is at the edge of a grid."
     )  # fmt: skip
     assert case["remark"] == (
-        "Training of good was stopped by its limit of iterations (seeds 1, 2, 3). "
-        "On the edge of the values tried: factors, gamma of bad."
+        "Training of good was stopped by its limit on iterations (seeds 1, 2, 3). "
+        "At the edge of the range tried: factors, gamma of bad."
     )
 
 
@@ -112,7 +112,7 @@ def test_a_claim_on_a_setting_names_the_values_whose_fits_a_limit_stopped(judge,
     write_table(read_parquet(path).with_columns(at_limit=stopped, epochs=20), schemas.SWEEPS, path)
     claim = {"test": "setting", "parameter": "a", "metric": "ndcg@10", "better": [0.1, 1.0], "worse": [0.0, 0.0]}
     line = judge(**claim, level="case")[0]
-    assert line["remark"] == "Training of good with a = 0.5 was stopped by its limit of epochs (seeds 2, 3)."
+    assert line["remark"] == "Training of good with a = 0.5 was stopped by its limit on epochs (seeds 2, 3)."
     assert judge(**claim)[0]["verdict"] == "holds"
 
 
@@ -145,7 +145,7 @@ def test_no_difference_is_undecided(judge):
     ("claim", "reason"),
     [
         ({"test": "memory", "rivals": ["x", "y"]}, "The run has no method x or y to compare with."),
-        ({"test": "time_of_epoch", "method": "x", "rivals": ["bad"]}, "The run has no results of x on such data."),
+        ({"test": "time_of_epoch", "method": "x", "rivals": ["bad"]}, "The run has no results for x on such data."),
         ({"test": "setting", "parameter": "b"} | ABSENT, "The run varies no setting b of good."),
         (
             {"test": "setting", "parameter": "a"} | ABSENT | {"worse": [0.8, 0.9]},
@@ -262,7 +262,7 @@ def test_a_size_is_judged_on_the_named_data_set_only(judge):
     (line, _) = judge(**claim, named=["real"])
     assert (line["dataset"], line["verdict"]) == ("real", "holds")
     (line, _) = judge(**claim, named=["elsewhere"])
-    assert (line["verdict"], line["reason"]) == ("not testable here", "The paper states this of elsewhere only.")
+    assert (line["verdict"], line["reason"]) == ("not testable here", "The paper states this only for elsewhere.")
     (case, _) = judge(**claim, named=["elsewhere"], level="case")
     assert float(case["effect"]) == pytest.approx(2.0)
 
@@ -301,7 +301,7 @@ def test_a_claim_can_need_labels_for_each_factor(labels, expected):
     line, *_ = lines_of(judged, 0.01)
     assert line["verdict"] == expected
     if labels == 199:
-        assert line["reason"] == "The claim needs 200 labels or more; there are 199."
+        assert line["reason"] == "The claim needs 200 labels or more; the data have 199."
 
 
 @pytest.mark.parametrize(("stated", "verdict"), [(0.5, "holds"), (0.0, "fails")])
@@ -310,7 +310,7 @@ def test_a_stated_optimum_is_held_against_the_value_that_validates_best(judge, s
     (line,) = judge(**claim, optimum={"real": stated})
     assert (line["dataset"], line["verdict"]) == ("real", verdict)
     (line,) = judge(**claim, optimum={"elsewhere": stated})
-    assert line["reason"] == "The paper states this of elsewhere only."
+    assert line["reason"] == "The paper states this only for elsewhere."
     (line,) = judge(**claim, optimum={"real": 0.25})
     assert line["reason"] == "The run does not try good with a = 0.25."
 

@@ -37,7 +37,7 @@ def test_methods_are_compared_with_the_same_decision():
     assert [test.test(decided(), case).value for case in cases] == [0, 0]
     with pytest.raises(UserError, match="map does not measure the quality of label sets"):
         check(load_test("accuracy_with_decisions", ""), {"families": ["other"], "metrics": ["map"]} | claim, "")
-    with pytest.raises(UntestableError, match="no decision of both one and nobody"):
+    with pytest.raises(UntestableError, match="no decision for both one and nobody"):
         list(test.model_copy(update={"rivals": ["nobody"]}).cases(decided()))
 
 
@@ -63,7 +63,7 @@ def test_epochs_are_compared_at_equal_settings():
     theirs = [tried(0.1, [20, 24, 30]), tried(0.2, [40, 40, 40]), tried(0.3, [1, 1, 1])]
     effect, verdict = judge(searched(one=ours, other=theirs))
     assert (effect.value, verdict) == (pytest.approx(4), "holds")  # the mean of 2 and 8; the others are not shared
-    with pytest.raises(UntestableError, match="the limit of epochs ended training"):
+    with pytest.raises(UntestableError, match="a limit on epochs ended training"):
         judge(searched(one=ours, other=[tried(0.1, [20, 24, 30]), tried(0.2, [40, 40, 40], at_limit=True)]))
     # What only one method tried may end at the limit.
     assert judge(searched(one=[*ours, tried(0.5, [9, 9, 9], at_limit=True)], other=theirs))[0].value == pytest.approx(4)
@@ -97,8 +97,8 @@ def test_accuracies_that_are_about_the_same(rival, within, verdict):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"method": "one/sharp", "rivals": ["other/sharp"], "metrics": ["map"]}, "none is of label sets"),
-        ({"method": "one", "rivals": ["other/sharp"], "metrics": ["map"]}, "none is of label sets"),
+        ({"method": "one/sharp", "rivals": ["other/sharp"], "metrics": ["map"]}, "none is for label sets"),
+        ({"method": "one", "rivals": ["other/sharp"], "metrics": ["map"]}, "none is for label sets"),
         ({"method": "one/sharp", "rivals": ["one/blunt"], "metrics": ["set_size"]}, "neither large nor small values"),
         ({"method": "one/sharp", "rivals": ["other"], "metrics": ["macro_f1"]}, "so name other with a decision"),
     ],
@@ -169,7 +169,7 @@ def test_words_that_training_pulls_apart():
     assert (effect.value, verdict) == (pytest.approx(-0.5), "fails")
     with pytest.raises(UntestableError, match="fewer than 3 words of a group"):
         judge(fixed="other", words=colours, beside=["cat", "dog", "ox"])
-    with pytest.raises(UntestableError, match="no results of one and nobody"):
+    with pytest.raises(UntestableError, match="no results for one and nobody"):
         judge(fixed="nobody", words=colours, beside=animals)
 
 

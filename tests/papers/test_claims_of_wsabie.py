@@ -79,7 +79,7 @@ def test_the_spread_over_sizes_is_relative_to_the_largest():
     far = make(sizes=["first", "second", "third"], below=0.1)
     assert only(far, evidence()).value == pytest.approx(0.4)
     assert far.verdict(only(far, evidence()), None) == "fails"
-    with pytest.raises(UntestableError, match="The run has no results of first and none"):
+    with pytest.raises(UntestableError, match="The run has no results for first and none"):
         list(make(sizes=["first", "none"], below=0.1).cases(evidence()))
 
 
@@ -127,7 +127,7 @@ def test_what_noisier_labels_leave_of_two_variants():
     assert falls.verdict(effect, effect.p) == "holds"
     turned = only(make(method="second", steadier="first"), found)
     assert turned.value == pytest.approx(1 / effect.value)
-    with pytest.raises(UntestableError, match="The run lacks results of the claim's methods on tree or noisier tree"):
+    with pytest.raises(UntestableError, match="The run lacks results for the claim's methods on tree or noisier tree"):
         list(make(method="first", steadier="third").cases(found))
 
 

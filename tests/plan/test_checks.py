@@ -20,10 +20,10 @@ SCALING = {"dataset": "sim-iapr", "repeats": 2, "pairs": [10, 20], "labels": [10
         ({"sedes": [1]}, "some.yaml: sedes: unknown key"),
         (
             {"datasets": {"sim-iapr": {"protocols": ["leave-two-out"]}}},
-            "some.yaml: datasets.sim-iapr.protocols: unknown protocol 'leave-two-out'; known protocols are ",
+            "some.yaml: datasets.sim-iapr.protocols: there is no protocol 'leave-two-out'; the protocols are ",
         ),
         ({"datasets": {"sim-iapr": {"protocols": []}}}, "some.yaml: datasets.sim-iapr.protocols"),
-        ({"datasets": {"sim-iapr": {"protocols": ["regions"] * 2}}}, "protocols: 'regions' is there more than once"),
+        ({"datasets": {"sim-iapr": {"protocols": ["regions"] * 2}}}, "protocols: 'regions' occurs more than once"),
         (
             {"datasets": {"sim-iapr": {"protocols": ["regions"], "protocol_methods": {"distinct": ["vse_fs"]}}}},
             "datasets.sim-iapr.protocol_methods: distinct is not among the data set's protocols; add it there",
@@ -32,16 +32,21 @@ SCALING = {"dataset": "sim-iapr", "repeats": 2, "pairs": [10, 20], "labels": [10
             {"datasets": {"sim-iapr": {"protocols": ["regions"], "protocol_methods": {"regions": ["bce_linear"]}}}},
             "datasets.sim-iapr.protocol_methods.regions: bce_linear is not among the run's methods; add it there",
         ),
-        ({"methods": ["opt_auc", "opt_auc"]}, "some.yaml: methods: 'opt_auc' is there more than once"),
-        ({"seeds": [-1]}, "some.yaml: seeds: -1 is negative"),
+        ({"methods": ["opt_auc", "opt_auc"]}, "some.yaml: methods: 'opt_auc' occurs more than once"),
+        ({"seeds": [-1]}, "some.yaml: seeds: -1 is negative; use seeds from 0 on"),
         ({"protocol_seeds": {"official": [1]}}, "protocol_seeds.official: no data set of the run has this protocol"),
-        ({"protocol_seeds": {"distinct": [2, 3]}}, "protocol_seeds.distinct: the first seed has to be 1"),
-        ({"protocol_seeds": {"distinct": [1, 1]}}, "protocol_seeds.distinct: 1 is there more than once"),
+        ({"protocol_seeds": {"distinct": [2, 3]}}, "protocol_seeds.distinct: the first seed must be 1"),
+        ({"protocol_seeds": {"distinct": [1, 1]}}, "protocol_seeds.distinct: 1 occurs more than once; remove one"),
         ({"protocol_seeds": {"distinct": [1, 4, 3]}}, "protocol_seeds.distinct: with protocol_seeds or method_seeds"),
         ({"method_seeds": {"resnet": 1}}, "method_seeds.resnet: resnet is not among the run's methods; add it there"),
         (
             {"method_seeds": {"vse_fs": 9}},
-            "method_seeds.vse_fs: no protocol has more than 5 seeds, so 9 changes nothing",
+            "method_seeds.vse_fs: no protocol has more than 5 seeds, so 9 has no effect",
+        ),
+        ({"metrics": ["recall@5", "recal@5"]}, "some.yaml: metrics: there is no metric 'recal@5'; the metrics are "),
+        (
+            {"metrics": ["recall"]},
+            "some.yaml: metrics: the metric 'recall' needs a cut-off, such as recall@10",
         ),
         ({"metrics": ["recall@5", "recal@5"]}, "some.yaml: metrics: there is no metric 'recal@5'; did you mean recall"),
         ({"metrics": ["recall"]}, "some.yaml: metrics: the metric 'recall' needs a cut-off, such as recall@10"),
@@ -51,14 +56,14 @@ SCALING = {"dataset": "sim-iapr", "repeats": 2, "pairs": [10, 20], "labels": [10
         ({"datasets": {"imagenet": {"protocols": ["distinct"]}}}, "'imagenet' has no file"),
         ({"methods": ["opt_auc", "resnet"]}, "'resnet' has no file"),
         ({"factors": 0}, "some.yaml: factors"),
-        ({"tune": True, "tuning_budget": 5}, "tuning_budget is 5; every method gets the same number"),
+        ({"tune": True, "tuning_budget": 5}, "tuning_budget is 5; all methods must have this number"),
         (
             {"datasets": {"sim-iapr": ONE | {"sweeps": ["regions"]}}},
             "datasets.sim-iapr.sweeps: regions is not among the data set's protocols; add it there",
         ),
         ({"epochs": {"vse_fx": {"maximum": 1, "patience": 1}}}, "'vse_fx' has no file"),
         ({"epochs": {"vse_fs": {"maximum": 0, "patience": 1}}}, "epochs.vse_fs.maximum"),
-        ({"sweeps": {"popularity": {"alpha": [0]}}}, "popularity is not trained by epochs"),
+        ({"sweeps": {"popularity": {"alpha": [0]}}}, "popularity is not trained by epochs; remove it"),
         (
             {"sweep_grids": {"opt_auc": {"factors": [2]}}},
             "some.yaml: sweep_grids: opt_auc is not among the run's sweeps",
@@ -72,18 +77,21 @@ SCALING = {"dataset": "sim-iapr", "repeats": 2, "pairs": [10, 20], "labels": [10
         ({"scaling": SCALING | {"dataset": "corel5k"}}, "scaling.dataset: corel5k is not simulated"),
         (
             {"scaling": SCALING | {"dataset": "sim-tree"}},
-            "scaling: the sizes of sim-tree are images, terms; name these and no others",
+            "scaling: sim-tree has the sizes images, terms; give exactly these",
         ),
-        ({"scaling": TREE | {"terms": None}}, "scaling: the sizes of sim-tree are images, terms"),
+        ({"scaling": TREE | {"terms": None}}, "scaling: sim-tree has the sizes images, terms"),
         (
             {"scaling": TREE | {"options": {"terms": 1}}},
-            "scaling.options: terms_per_node: a node cannot have",
+            "scaling.options: terms_per_node: must not be",
         ),
-        ({"scaling": TREE | {"options": {"scale": 2.0}}}, "scaling.options.scale: the sizes determine it; remove"),
+        (
+            {"scaling": TREE | {"options": {"scale": 2.0}}},
+            "scaling.options.scale: the sizes determine this option; remove",
+        ),
         ({"scaling": TREE | {"images": [-600, 100]}}, "scaling.images.0: Input should be greater than or equal to 1"),
-        ({"scaling": TREE | {"terms": [60, 60]}}, "scaling.terms: two or more different sizes are needed"),
+        ({"scaling": TREE | {"terms": [60, 60]}}, "scaling.terms: give two or more different sizes"),
         ({"scaling": TREE | {"methods": ["wsabie_100"]}}, "scaling.methods: wsabie_100 is not among the run's methods"),
-        ({"scaling": TREE | {"methods": ["opt_auc"]}}, "scaling.methods: opt_auc cannot be measured there"),
+        ({"scaling": TREE | {"methods": ["opt_auc"]}}, "scaling.methods: opt_auc cannot be measured on it"),
         ({"scaling": SCALING | {"pairs": [10]}}, "some.yaml: scaling.pairs"),
         (
             {"datasets": {"sim-iapr": ONE | {"vocabulary": {"top": 5}}}},
@@ -93,7 +101,10 @@ SCALING = {"dataset": "sim-iapr", "repeats": 2, "pairs": [10, 20], "labels": [10
             {"datasets": {"mine": ONE | {"data": {"pairs": "no.csv"}}}},
             "datasets.mine.data.pairs: there is no file no.csv",
         ),
-        ({"datasets": {"mine": ONE | {"data": {"file": "x"}}}}, "datasets.mine.data: pairs: this key is missing"),
+        (
+            {"datasets": {"mine": ONE | {"data": {"file": "x"}}}},
+            "datasets.mine.data: pairs: this key is missing; add it",
+        ),
         ({"datasets": {"Mine": ONE | {"data": {"pairs": "x"}}}}, "'Mine' cannot be a name"),
         ({"datasets": {"corel5k": ONE | {"data": {"pairs": "x"}}}}, "has a data set of this name; choose another name"),
         ({"validation_metric": "f2"}, "validation_metric: there is no metric 'f2'"),
@@ -111,7 +122,11 @@ def test_mistakes_name_file_and_key(changes, message):
     [
         ("opt_auc", {"learning_rate": [0.1, -1]}, "the command line: grids.opt_auc: learning_rate"),
         ("opt_auc", {"learning_rat": [0.1, 0.2]}, "the command line: grids.opt_auc: learning_rat: unknown key"),
-        ("opt_auc", {"learning_rate": [0.1]}, "the command line: grids.opt_auc: 1 configurations, but tuning_budget"),
+        (
+            "opt_auc",
+            {"learning_rate": [0.1]},
+            "the command line: grids.opt_auc: has 1 configurations, but tuning_budget",
+        ),
         ("ease", {"regularisation": [1, 2]}, "the command line: grids: ease is not among the run's methods"),
     ],
 )
@@ -124,10 +139,14 @@ def test_mistakes_in_the_grid_of_a_run_name_it(variant, grid, message):
     ("variant", "changes", "message"),
     [
         ("opt_auc", {"epochs": None, "grid": None}, "epochs: this key is missing; OptAuc is trained by epochs"),
-        ("popularity", {"epochs": {"maximum": 1, "patience": 1}}, "epochs: Popularity has no epochs; remove this key"),
+        (
+            "popularity",
+            {"epochs": {"maximum": 1, "patience": 1}},
+            "epochs: Popularity is not trained by epochs; remove this key",
+        ),
         ("opt_auc", {"role": "rival"}, "role: Input should be 'paper', 'baseline', 'control', 'oracle' or"),
         ("opt_auc", {"method": "sgd"}, "no module in src/vsebench/methods has this name in its METHODS"),
-        ("opt_auc", {"settings": {"factors": 8}}, "settings: learning_rate: this key is missing"),
+        ("opt_auc", {"settings": {"factors": 8}}, "settings: learning_rate: this key is missing; add it"),
         ("opt_auc", {"grid": {"learning_rate": [0.1, -1]}}, "grid: learning_rate"),
         ("opt_auc", {"family_settings": {"iapr": {"typo": 1}}}, "family_settings.iapr: typo: unknown key"),
     ],
@@ -148,11 +167,11 @@ def test_an_ensemble_of_variants_that_the_run_lacks_is_refused():
 @pytest.mark.parametrize(
     ("variant", "changes", "message"),
     [
-        (ENSEMBLE, {"members": ["wsabie_100"]}, "members: name two or more methods, each once"),
-        (ENSEMBLE, {"members": ["wsabie_100", "wsabie_100"]}, "members: name two or more methods, each once"),
-        (ENSEMBLE, {"members": ["wsabie_100", "ridge"]}, "members: WsabieEnsemble cannot add up ridge"),
+        (ENSEMBLE, {"members": ["wsabie_100"]}, "members: name two or more different methods"),
+        (ENSEMBLE, {"members": ["wsabie_100", "wsabie_100"]}, "members: name two or more different methods"),
+        (ENSEMBLE, {"members": ["wsabie_100", "ridge"]}, "members: WsabieEnsemble cannot contain ridge"),
         (ENSEMBLE, {"settings": {"factors": 3}}, "settings, family_settings, grid: an ensemble has none"),
-        ("ridge", {"members": ["wsabie_100", "wsabie_200"]}, "members: Ridge is no ensemble; remove this key"),
+        ("ridge", {"members": ["wsabie_100", "wsabie_200"]}, "members: Ridge is not an ensemble; remove this key"),
     ],
 )
 def test_mistakes_about_members_name_file_and_key(folder, variant, changes, message):
@@ -166,7 +185,7 @@ def test_mistakes_about_members_name_file_and_key(folder, variant, changes, mess
     ("variants", "message"),
     [
         (["ridge", "softmax"], "softmax is not among the run's methods; add it there"),
-        (["ridge", "ridge"], "'ridge' is there more than once"),
+        (["ridge", "ridge"], "'ridge' occurs more than once"),
         ([], "List should have at least 1 item"),
         ([ENSEMBLE, "wsabie_100"], "wsabie_100_200 is an ensemble of wsabie_200, which is missing; add it"),
     ],

@@ -50,7 +50,7 @@ def test_decisions_of_variants_that_the_run_lacks_or_that_nothing_measures_are_l
 def test_no_decision_is_made_where_the_models_learn_the_validation_images():
     plan = decided(datasets={"sim-features": {"protocols": ["images"]}})
     assert plan.decided(plan.tasks[0]) == []
-    assert left_out_lines(plan) == [f"Left out at sim-features/images: decisions: {NO_DECISIONS}."]
+    assert left_out_lines(plan) == [f"Left out of sim-features/images: decisions: {NO_DECISIONS}."]
 
 
 def test_decisions_are_made_where_test_images_are_new():
@@ -65,9 +65,9 @@ def test_decisions_are_made_where_test_images_are_new():
     [
         ({"decisions": {"treshold": ["ridge"]}}, "decisions: 'treshold' has no file"),
         ({"decisions": {"threshold": ["lsp"]}}, "decisions.threshold: methods: 'lsp' has no file"),
-        ({"decisions": {"threshold": ["ridge", "ridge"]}}, "decisions.threshold: 'ridge' is there more than once"),
+        ({"decisions": {"threshold": ["ridge", "ridge"]}}, "decisions.threshold: 'ridge' occurs more than once"),
         ({"decisions": {"own": ["ridge"]}}, "decisions.own: ridge learns no thresholds; name another method"),
-        ({"decisions": {}}, "metrics: exact_match measures the label sets that decisions choose, and the run has no"),
+        ({"decisions": {}}, "metrics: exact_match measures the label sets that decisions choose, but the run has no"),
         ({"metrics": ["exact_match"]}, "metrics: name at least one metric of an image's ranks"),
     ],
 )
@@ -80,9 +80,9 @@ def test_mistakes_about_decisions_name_the_key(changes, message):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"tuned_for": "map"}, "threshold.yaml: tuned_for: a metric of label sets is needed, such as macro_f1"),
-        ({"tuned_for": "set_size"}, "threshold.yaml: tuned_for: a metric of label sets is needed"),
-        ({"tuned_for": None}, "threshold.yaml: tuned_for: a metric of label sets is needed"),
+        ({"tuned_for": "map"}, "threshold.yaml: tuned_for: name a metric of label sets, such as macro_f1"),
+        ({"tuned_for": "set_size"}, "threshold.yaml: tuned_for: name a metric of label sets"),
+        ({"tuned_for": None}, "threshold.yaml: tuned_for: name a metric of label sets"),
         (
             {"decision": "calibrated", "settings": {}},
             "threshold.yaml: tuned_for: Calibrated is not tuned for a metric; remove this key",

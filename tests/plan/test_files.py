@@ -73,7 +73,7 @@ def test_files_of_words_are_valid(path):
 def test_missing_key_is_named():
     config = default()
     del config["methods"]
-    with pytest.raises(UserError, match="methods: this key is missing"):
+    with pytest.raises(UserError, match="methods: this key is missing; add it"):
         check(RunConfig, config, "some.yaml")
 
 
@@ -84,7 +84,7 @@ def test_data_sets_and_methods_are_a_whole_configuration():
 
 def test_a_run_that_tunes_needs_a_budget():
     values = {"datasets": {"sim-iapr": ONE}, "methods": ["warp"], "tune": True}
-    with pytest.raises(UserError, match="the command line: tuning_budget: this key is missing"):
+    with pytest.raises(UserError, match="the command line: tuning_budget: this key is missing; add it"):
         read_plan(CONFIG, values, [])
 
 
@@ -92,7 +92,7 @@ def test_a_run_that_tunes_needs_a_budget():
 def test_a_run_with_fewer_than_three_seeds_warns(seeds, warned):
     warnings = few_seeds(planned(methods=["popularity"], papers=[], seeds=seeds))
     assert len(warnings) == (warned is not None)
-    assert all(f"seeds: {warned}cannot show how much results vary between seeds; use 3 or more" in w for w in warnings)
+    assert all(f"seeds: {warned}cannot show how much results vary between seeds; use at least 3" in w for w in warnings)
 
 
 def test_the_default_run_and_the_example_have_five_seeds():
@@ -130,7 +130,7 @@ def test_a_variant_that_extends_another_takes_over_what_it_does_not_name(folder)
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("extends: nowhere\n", "methods/a.yaml: extends: 'nowhere' has no file"),
+        ("extends: nowhere\n", "methods/a.yaml: extends: there is no file"),
         ("extends: a\n", "methods/a.yaml: extends: 'a' extends this file itself"),
         ("extends: b\n", "methods/b.yaml: extends: 'a' extends this file itself"),
         ("extends: wsabie\nsettings: 3\n", "methods/a.yaml: "),

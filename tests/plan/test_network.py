@@ -71,9 +71,9 @@ def test_a_mistake_is_one_line_that_names_the_key(mistake, read):
 @pytest.mark.parametrize(
     ("features", "message"),
     [
-        ({}, "features: name either a `file` or a `network`"),
-        ({"file": "x.npy", "network": NETWORK}, "features: name either a `file` or a `network`"),
-        ({"network": NETWORK, "ids": "x.txt"}, "features: `ids` and `image` belong to a `file`, not to a `network`"),
+        ({}, "features: give either a `file` or a `network`, not both or neither"),
+        ({"file": "x.npy", "network": NETWORK}, "features: give either a `file` or a `network`, not both or neither"),
+        ({"network": NETWORK, "ids": "x.txt"}, "features: `ids` and `image` describe a `file`; remove them"),
     ],
 )
 def test_features_are_a_file_or_a_network(features, message, read):

@@ -44,19 +44,19 @@ def test_each_seed_reads_its_own_file(clip):
 def test_a_task_without_a_file_leaves_the_model_out(clip):
     plan = clip(datasets={"sim-iapr": ONE, "sim-nuswide": ONE})
     assert "clip" in plan.variants(IAPR)
-    assert "Left out at sim-nuswide/distinct: clip: there is no file clip-sim-nuswide-1.csv." in left_out_lines(plan)
+    assert "Left out of sim-nuswide/distinct: clip: there is no file clip-sim-nuswide-1.csv." in left_out_lines(plan)
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"seeds": (1, 2, 3)}, "but other seeds have one"),
-        ({"scores": "clip-{split}.csv"}, "scores: {split} is unknown; known are {dataset}, {protocol} and {seed}"),
-        ({"scores": "clip.mat"}, "scores: clip.mat: scores are read from .npy, .npz, .parquet, .csv"),
-        ({"tuned": None}, "`tuned` is missing: who chose the model's settings"),
-        ({"role": "baseline"}, "`scores` takes the place of `method`, and its role is external"),
-        ({"method": "ridge"}, "`scores` takes the place of `method`"),
-        ({"grid": {"file": ["a.csv"]}}, "remove the keys of a method of this package"),
+        ({"scores": "clip-{split}.csv"}, "scores: {split} is unknown; use {dataset}, {protocol} and {seed}"),
+        ({"scores": "clip.mat"}, "scores: clip.mat: scores must be in a file of the type .npy, .npz, .parquet, .csv"),
+        ({"tuned": None}, "`tuned` is missing; state who chose the settings"),
+        ({"role": "baseline"}, "with `scores`, leave out `method` and set `role: external`"),
+        ({"method": "ridge"}, "with `scores`, leave out `method`"),
+        ({"grid": {"file": ["a.csv"]}}, "with `scores`, remove the keys"),
     ],
 )
 def test_a_mistake_is_one_line_with_the_file(clip, folder, changes, message):

@@ -25,7 +25,7 @@ def shown(plan, dataset):
 def test_a_metric_of_siblings_is_left_out_where_nothing_says_which_they_are():
     datasets = {"corel5k": ONE, "sim-iapr": ONE}
     plan = planned(datasets=datasets, methods=["popularity"], papers=[], **LISTS)
-    assert left_out_lines(plan) == [f"Left out at sim-iapr/distinct: sibling_precision@10: {NO_SIBLINGS}."]
+    assert left_out_lines(plan) == [f"Left out of sim-iapr/distinct: sibling_precision@10: {NO_SIBLINGS}."]
     (entry,) = plan.outline.metrics_left_out
     assert (entry.dataset, entry.metric) == ("sim-iapr", "sibling_precision@10")
     assert plan.siblings["corel5k"].adapter == "wordnet"
@@ -53,7 +53,7 @@ def test_a_users_own_table_of_parents_is_a_path(tmp_path):
             r"datasets\.mine\.data\.siblings: 'wordnett' has no file .*siblings/wordnett\.yaml; did you mean wordnet\?",
         ),
         ("no.csv", r"datasets\.mine\.data\.siblings: there is no file no\.csv"),
-        ("parents.txt", r"datasets\.mine\.data\.siblings: parents: the name should end in \.parquet"),
+        ("parents.txt", r"datasets\.mine\.data\.siblings: parents: the name must end in \.parquet"),
     ],
 )
 def test_a_source_of_siblings_that_is_not_there_is_named(tmp_path, siblings, message):
@@ -65,7 +65,7 @@ def test_a_mistake_in_a_file_of_siblings_names_it(folder):
     path = folder / "siblings" / "saiapr.yaml"
     path.write_text(path.read_text().replace("parents:", "parent_file:"))
     datasets = {"saiapr": ONE}
-    with pytest.raises(UserError, match=r"siblings/saiapr\.yaml: options: parents: this key is missing"):
+    with pytest.raises(UserError, match=r"siblings/saiapr\.yaml: options: parents: this key is missing; add it"):
         planned(folder=folder, datasets=datasets, methods=["popularity"], papers=[])
 
 
@@ -93,7 +93,7 @@ def test_a_variant_that_needs_words_is_left_out_where_there_are_none(monkeypatch
     plan = planned(datasets=datasets, methods=["popularity", "random"], papers=[])
     assert plan.variants(IAPR) == ["popularity", "random"]
     assert left_out_lines(plan) == [
-        f"Left out at corel5k/distinct: popularity: {NEEDS['word_vectors'].missing_reason}."
+        f"Left out of corel5k/distinct: popularity: {NEEDS['word_vectors'].missing_reason}."
     ]
 
 

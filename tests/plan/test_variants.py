@@ -95,8 +95,8 @@ def test_unseen_labels_without_words_are_refused_in_one_line():
     with pytest.raises(UserError) as error:
         read_plan(CONFIG, unseen_labels(["unseen_labels"], ["random"], word_vectors=None), [])
     assert str(error.value) == (
-        "the command line: datasets.corel5k-densehue.protocols: unseen_labels needs the labels' word vectors, and no "
-        f"source of them is named; name a file of {CONFIG}/word_vectors under `word_vectors` of "
+        "the command line: datasets.corel5k-densehue.protocols: unseen_labels needs word vectors of the labels, but no "
+        f"source is named; name a file of {CONFIG}/word_vectors under `word_vectors` of "
         "corel5k-densehue"
     )
 
@@ -122,7 +122,7 @@ def test_a_protocol_under_which_no_variant_can_run_is_left_out_and_said_so():
     plan = read_plan(CONFIG, values, [])
     assert plan.tasks == [Task("sim-tags-rho05", "official")]
     reason = NEEDS["trained_labels"].missing_reason
-    assert f"Left out at sim-tags-rho05/unseen_labels: popularity: {reason}." in left_out_lines(plan)
+    assert f"Left out of sim-tags-rho05/unseen_labels: popularity: {reason}." in left_out_lines(plan)
 
 
 def transfer(protocol="from-sim-features", **entries):
@@ -156,7 +156,7 @@ def test_a_variant_runs_after_transfer_where_both_data_sets_have_what_it_needs()
     [
         ({"protocol": "from-mirflickr38"}, "'mirflickr38' is not another data set of the run; add it under `datasets`"),
         ({"protocol": "from-corel5k-densehue"}, "'corel5k-densehue' is not another data set of the run"),
-        ({"trained": {"word_vectors": None}}, "no source of them is named; name a file of"),
+        ({"trained": {"word_vectors": None}}, "no source is named; name a file of"),
         (
             {"trained": {"word_vectors": "word2vec-news"}},
             "the word vectors are from glove-6b and word2vec-news; name the same file",

@@ -71,7 +71,7 @@ def test_a_protocol_says_what_it_does(name):
 
 @pytest.mark.parametrize("name", ["leave_two_out", "base", "labels", "unseen", "", "../splits"])
 def test_a_wrong_name_is_refused(name):
-    with pytest.raises(UserError, match=r"unknown protocol .*; known protocols are "):
+    with pytest.raises(UserError, match=r"there is no protocol .*; the protocols are "):
         load_protocol(name)
 
 
@@ -265,7 +265,7 @@ def test_named_labels_are_unseen_and_validation_labels_are_drawn_among_the_other
         assert asked.sum() == (len(labels) - 3) // 5
         validated.add(tuple(np.flatnonzero(asked)))
     assert len(validated) > 1
-    with pytest.raises(UserError, match="4 seen labels have a word vector; 5 or more are needed"):
+    with pytest.raises(UserError, match="only 4 seen labels have a word vector; at least 5 are needed"):
         split(replace(large, unseen=np.isin(np.arange(30), labels[4:])), protocol)
 
 
@@ -275,7 +275,7 @@ def test_labels_can_be_unseen_where_enough_have_a_word_vector(large, protocol):
         UserError, match="no word vectors are configured for this data set; name a source under `word_vectors`"
     ):
         split(replace(large, with_word_vectors=None), protocol)
-    with pytest.raises(UserError, match="5 labels have a word vector; 6 or more are needed"):
+    with pytest.raises(UserError, match="only 5 labels have a word vector; at least 6 are needed"):
         split(replace(large, with_word_vectors=np.arange(30) < 5), protocol)
 
 

@@ -116,8 +116,14 @@ def test_the_stage_split_reads_what_was_joined(joined, tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"dimensions": 4}, "features are dense with 3 numbers and dense with 4 numbers; both data sets need the same"),
-        ({"word_vectors": 3}, "the word vectors have 2 and 3 dimensions; use the same source for both data sets"),
+        (
+            {"dimensions": 4},
+            "features are dense with 3 numbers and dense with 4 numbers, but must be the same for both data sets",
+        ),
+        (
+            {"word_vectors": 3},
+            "the word vectors have different dimensions, 2 and 3 dimensions; use one source for both data sets",
+        ),
         ({"names": ["cat", "sea", "sea"]}, "two labels have the name 'sea'"),
     ],
 )

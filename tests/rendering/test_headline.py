@@ -76,9 +76,12 @@ def test_one_method_is_not_called_best_and_oracles_alone_are_no_result():
 )
 def test_what_does_not_beat_random_is_not_called_best(values, equal):
     results = run(values, equal)
-    assert headlines(results) == ["Photos, protocol distinct: no method is shown to beat Random in Recall@10."]
+    assert headlines(results) == [
+        "Photos, protocol distinct: no method is significantly better than Random in Recall@10."
+    ]
     assert (
-        best_sentence(results, Task("d", "distinct")) == "Photos, protocol distinct: no method is shown to beat Random."
+        best_sentence(results, Task("d", "distinct"))
+        == "Photos, protocol distinct: no method is significantly better than Random."
     )
 
 

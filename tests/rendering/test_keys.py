@@ -138,5 +138,5 @@ def test_a_summary_is_the_first_paragraph_of_a_module() -> None:
 
 
 def test_a_name_that_is_no_type_is_one_line() -> None:
-    with pytest.raises(UserError, match=r"^page\.md: keys: json: there is no such type in src/vsebench/config$"):
+    with pytest.raises(UserError, match=r"^page\.md: keys: json: there is no type 'json' in src/vsebench/config$"):
         keys("json", "page.md: keys: json")

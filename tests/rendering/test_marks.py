@@ -97,8 +97,8 @@ def test_the_csv_file_has_marks_in_words() -> None:
     )
     assert to_csv(table).splitlines() == [
         "title,map,marks",
-        'WARP,0.5,"limit of epochs, edge of the grid"',
-        "EASE,0.4,map: limit of iterations",
+        'WARP,0.5,"limit on epochs, edge of the grid"',
+        "EASE,0.4,map: limit on iterations",
         "x,0.1,",
     ]
     assert to_csv(replace(table, rows=table.rows[2:])).splitlines() == ["title,map", "x,0.1"]
@@ -137,6 +137,6 @@ def test_the_page_lists_the_fits_at_a_limit_in_one_line_per_kind_of_limit(result
     ]
     where = f"({results.task_title(task)}; seeds 2; limit "
     assert list(fits_at_limits(changed(results, settings=entries))) == [
-        f"Stopped by a limit of epochs, so more epochs might change the results: VSE-fs {where}40).",
-        f"Stopped by a limit of iterations, so more iterations might change the results: EASE {where}100).",
+        f"Stopped by a limit on epochs; more epochs might change the results: VSE-fs {where}40).",
+        f"Stopped by a limit on iterations; more iterations might change the results: EASE {where}100).",
     ]

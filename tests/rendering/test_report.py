@@ -262,7 +262,7 @@ def test_a_page_without_papers_is_about_the_run_alone(folder: Path, results: Res
 @pytest.mark.parametrize("seeds", [1, 2, 3])
 def test_too_few_seeds_are_a_warning(seeds: int, results: Results) -> None:
     outline = results.outline.model_copy(update={"seeds": list(range(seeds))})
-    warnings = [line for line in notices(changed(results, outline=outline)) if "use 3 or more, better 5" in line]
+    warnings = [line for line in notices(changed(results, outline=outline)) if "use at least 3, better 5" in line]
     assert len(warnings) == (seeds < 3)
 
 

@@ -81,7 +81,7 @@ def test_one_best_per_metric_and_the_oracle_apart(results: Results) -> None:
     assert [row.apart for row in table.rows] == [False] * 9 + [True]
     assert table.rows[-1].cells[3].value == "Oracle (ceiling)"
     assert "imulated" in table.caption
-    assert "The data is simulated." in table.notes
+    assert "The data are simulated." in table.notes
 
 
 def test_a_variant_that_is_left_out_is_named_with_the_reason(results: Results) -> None:
@@ -265,7 +265,7 @@ def test_what_does_not_beat_random_is_said(results: Results) -> None:
     hopeless = pl.when(pl.col("method") == "random", pl.col("metric") == "mrr").then(0.3).otherwise("p_adjusted")
     other = changed(results, summary=results.summary.with_columns(p_adjusted=hopeless))
     said = notes(other, task, other.accuracy(task), results.outline.metrics)
-    assert "No method is shown to beat Random in MRR; there, bold is only the largest." in said
+    assert "No method is significantly better than Random in MRR; there, bold only marks the maximum." in said
     assert not any("beat Random" in line for line in notes(results, task, results.accuracy(task), ["mrr"]))
 
 
@@ -273,7 +273,7 @@ def test_the_best_method_is_named_only_if_it_beats_random(results: Results) -> N
     hopeless = pl.when(pl.col("method") == "random").then(0.3).otherwise("p_adjusted")
     other = changed(results, summary=results.summary.with_columns(p_adjusted=hopeless))
     table = table_kind(results, "best").table(other)
-    assert values(table, "method") == ["none shown to beat Random"] * 2
+    assert values(table, "method") == ["none significantly better than Random"] * 2
     assert values(table, "recall_10") == [None, None]
 
 

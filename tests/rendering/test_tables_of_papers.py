@@ -352,7 +352,7 @@ def test_equations_that_are_wrong_in_print_stand_beside_what_is_right(results):
     found = table(results, "lsep_equations")
     assert values(found, "equation")[:4] == ["1", "3", "8", "10"]
     assert "14.6" in values(found, "right")[2]
-    with pytest.raises(UserError, match=r"p.yaml: tables.t: equations.0.right: this key is missing"):
+    with pytest.raises(UserError, match=r"p.yaml: tables.t: equations.0.right: this key is missing; add it"):
         make(
             TableKind,
             "equations",
@@ -366,7 +366,7 @@ def test_equations_that_are_wrong_in_print_stand_beside_what_is_right(results):
     [
         ({}, "give either `sets` or `independent`"),
         ({"sets": {"a": 0.5, "b": 0.4}}, "the probabilities of the sets must sum to 1"),
-        ({"sets": {"a": 0.5, "ab": 0.5}}, "no scores minimise the risk: some label never occurs without another one"),
+        ({"sets": {"a": 0.5, "ab": 0.5}}, "no scores minimise the risk: some label never occurs without another label"),
         ({"sets": {"A": 1.0}}, "cases.0.sets"),
         ({"independent": [0.5]}, "cases.0.independent"),
     ],

@@ -103,7 +103,7 @@ def test_what_somebody_put_there_is_kept_if_it_is_right_and_replaced_if_not(
 REFUSED = {
     "web page": (b"\n<!DOCTYPE html><title>Log in</title>", {}, "it is a web page, not x.zip"),
     "not an archive": (b"nonsense", {}, "it is not a zip archive"),
-    "half an archive": (ZIP[:-30], {}, "it is not a zip archive, or not a complete one"),
+    "half an archive": (ZIP[:-30], {}, "it is not a zip archive, or it is incomplete"),
     "not a tar archive": (ZIP, {"name": "x.tar.gz"}, "it is not a tar archive"),
     "empty": (b"", {}, "it is empty"),
     "size": (ZIP, {"size": 3}, f"its size is {len(ZIP)}, not 3"),
@@ -157,7 +157,12 @@ def test_no_network_and_no_mirror_is_one_line(server, fetch, tmp_path, monkeypat
     status, err, folder = fetch(f"{DEAD}/x.zip", f"{DEAD}/other/x.zip")
     assert status == 1
     assert err.count("\n") == 1
-    for part in ("could not download x.zip", f"{DEAD}/x.zip (no connection)", f"{DEAD}/other/x.zip", str(folder)):
+    for part in (
+        "could not download x.zip",
+        f"{DEAD}/x.zip (it cannot be reached)",
+        f"{DEAD}/other/x.zip",
+        str(folder),
+    ):
         assert part in err
     assert "nowhere/x.zip (no such file)" in err
     assert files_in(folder) == []
@@ -178,7 +183,7 @@ def test_the_users_own_files_are_noted_and_left_where_they_are(tmp_path, monkeyp
     assert data_sets.download(definition, "raw") == 0
     assert files_in(tmp_path / "raw") == ["provenance.json"]
     table, features = json.loads((tmp_path / "raw" / "provenance.json").read_text())["files"]
-    assert (table["name"], table["source"]) == ("my tags.csv", "a file that is read in place")
+    assert (table["name"], table["source"]) == ("my tags.csv", "a file that is read where it is")
     assert (features["name"], features["bytes"]) == ("my.npy", 8)
     assert features["sha256"] == hashlib.sha256(b"features").hexdigest()
 

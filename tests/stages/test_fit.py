@@ -158,7 +158,7 @@ def test_divergence_of_the_last_fit_leaves_no_file(folder, capsys, monkeypatch):
     monkeypatch.setattr("vsebench.selection.refit", refit)
     assert fit(folder) == 1
     error = capsys.readouterr().err
-    assert "training diverged in the last fit with" in error
+    assert "training diverged in the final fit with" in error
     assert "(config/methods/my_row.yaml)" in error
     assert not (folder / "model").exists()
 
@@ -168,19 +168,22 @@ def test_divergence_of_the_last_fit_leaves_no_file(folder, capsys, monkeypatch):
     [
         ({"metric": "f2"}, "there is no metric 'f2'"),
         ({"metric": "macro_f1@5"}, "macro_f1@5 cannot be computed from the ranks of an image's labels"),
-        ({"metric": None}, "--metric: epochs are chosen by a metric"),
+        ({"metric": None}, "--metric: missing, but epochs are chosen by a metric"),
         ({"settings": SETTINGS | {"typo": 1}}, "config/methods/my_row.yaml: settings: typo: unknown key"),
         ({"module": "nonsense"}, "no module in src/vsebench/methods"),
         ({"module": "popularity", "settings": {}}, "config/methods/my_row.yaml: epochs: Popularity has no epochs"),
-        ({"epochs": None}, "config/methods/my_row.yaml: epochs: this key is missing; OptAuc is trained by epochs"),
+        (
+            {"epochs": None},
+            "config/methods/my_row.yaml: epochs: this key is missing; OptAuc is trained by epochs",
+        ),
         ({"epochs": {"maximum": 0, "patience": 1}}, "config/methods/my_row.yaml: epochs: maximum"),
         (
             {"module": "ridge", "settings": {"regularisation": 1.0}, "epochs": None},
-            "--features: this method needs the image features of its data set",
+            "--features: missing; give t, which this method needshe image features of its data set",
         ),
         (
             {"module": "oracle", "settings": {}, "epochs": None},
-            "--truth: this method needs the truth.npz of a simulated data set",
+            "--truth: missing; give t, which this method needshe truth.npz of a simulated data set",
         ),
     ],
 )
@@ -194,7 +197,7 @@ def test_mistakes_get_one_line(folder, capsys, changes, message):
 def test_chosen_settings_are_not_searched_again(folder, capsys):
     assert fit(folder, "--chosen", folder / "run.json", grid={"learning_rate": [0.1, 0.2]}) == 1
     assert capsys.readouterr().err.splitlines() == [
-        "vsebench fit: --grid: the settings of --chosen are taken as they are; leave out one of the two options"
+        "vsebench fit: --grid: the settings of --chosen are used unchanged; leave out one of the two options"
     ]
 
 

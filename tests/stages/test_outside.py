@@ -114,9 +114,7 @@ def test_scores_of_another_split_are_refused(folder, capsys):
     first, second = (read_json(folder / f"results/tiny/images/seed{seed}/split/split.json") for seed in (1, 2))
     assert first["hash"] != second["hash"]
     assert fit(folder, path, seed=2) == 1
-    assert (
-        f"trained on the split {first['hash'][:12]}, and this one is {second['hash'][:12]}" in capsys.readouterr().err
-    )
+    assert f"trained on the split {first['hash'][:12]}, but this is {second['hash'][:12]}" in capsys.readouterr().err
     assert export(folder, "out2", seed=2) == 0
     assert run("check-scores", path, folder / "out2") == 1
     assert run("check-scores", path, folder / "out") == 0
@@ -129,24 +127,22 @@ def test_an_image_or_a_label_without_scores_is_one_line(folder, capsys):
     first = ids.read_text().split()[0]
     ids.write_text(ids.read_text().replace(first, "stranger", 1))
     assert run("check-scores", path, folder / "out") == 1
-    assert (
-        f"test images without scores: 1 of {len(images_to_score(folder))}, such as '{first}'" in capsys.readouterr().err
-    )
+    assert f"test images: 1 of {len(images_to_score(folder))}, such as '{first}'" in capsys.readouterr().err
     ids.write_text(ids.read_text().replace("stranger", first, 1))
     labels.write_text(labels.read_text().replace("l3\n", "other\n"))
     assert run("check-scores", path, folder / "out") == 1
-    assert "labels without scores: 1 of 24, such as 'l3'" in capsys.readouterr().err
+    assert "labels: 1 of 24 are missing, such as 'l3'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("form", "change", "message"),
     [
-        (".npy", lambda path: np.save(path, np.full((2, 2), 1.0)), r"shape \(2, 2\), but \d+ x 24 is needed"),
+        (".npy", lambda path: np.save(path, np.full((2, 2), 1.0)), r"has shape \(2, 2\), but must have \d+ x 24"),
         (".npy", lambda path: np.save(path, np.load(path) * np.nan), "row 1 contains a number that is not finite"),
         (".npy", lambda path: path.with_suffix(".labels.txt").unlink(), r"labels\.txt is missing"),
-        (".npz", lambda path: np.savez(path, ids=["i0"], labels=["l0"]), "neither `scores` nor `image_vectors`"),
+        (".npz", lambda path: np.savez(path, ids=["i0"], labels=["l0"]), "neither `scores`, nor `image_vectors`"),
         (".npz", lambda path: path.write_bytes(path.read_bytes()[:99]), "not a readable"),
-        (".csv", lambda path: path.write_text("image,label\ni0,l0\n"), "either score or rank are needed"),
+        (".csv", lambda path: path.write_text("image,label\ni0,l0\n"), "needed are image, label, and score or rank"),
         (".csv", lambda path: path.write_text("image,label,score\ni0,l0,x\n"), "row 1: the score is not a finite"),
         (".csv", lambda path: path.write_text("image,label,rank\ni0,l0,1\ni0,l0,2\n"), "'l0' is listed more than once"),
         (".csv", lambda path: path.write_text("image,label,rank\n,l0,1\n"), "row 1: the image is missing"),

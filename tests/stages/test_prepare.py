@@ -86,7 +86,7 @@ def test_the_same_input_gives_the_same_bytes(prepare, features):
 def test_counts_that_differ_are_warned_of_and_noted(prepare):
     status, err, out = prepare({**simulated(), "expected": {"images": 61, "occurrences": 200}})
     assert status == 0
-    assert err == "warning: tiny: expected.images: 61, found 60\n"
+    assert err == "warning: tiny: expected.images is 61, but found 60\n"
     assert read_json(out / "summary.json")["mismatches"] == {"images": {"expected": 61, "found": 60}}
 
 
@@ -147,13 +147,13 @@ MISTAKES = {
     "option inside": (simulated(popularity={"slope": 1}), "tiny: options: popularity.exponent"),
     "nothing stays": (
         {**simulated(), "vocabulary": {"min_labels_per_image": 15}},
-        "tiny: vocabulary: no pair of an image and a label passes these filters",
+        "tiny: vocabulary: no image keeps a label with these filters; relax them",
     ),
     "no file": ({**simulated(), "features": {"file": "no.npy"}}, "no.npy: no such file"),
     "another kind of file": ({**simulated(), "features": {"file": "f.mat"}}, "--definition: features.file: "),
     "ids beside a table": (
         {**simulated(), "features": {"file": "f.parquet", "ids": "i.txt"}},
-        "features: ids: a .parquet file has its image ids in a column",
+        "features: ids: a .parquet file has its ids in a column",
     ),
 }
 

@@ -42,7 +42,7 @@ def test_named_labels_are_never_trained(tmp_path):
     [
         ("l3\nL4\n", r"line 2: the data set \S+ has no label 'L4'"),
         ("l23\n", "line 1: 'l23' has no word vector, so it cannot be ranked; remove it"),
-        ("\n", r"unseen\.txt: names no label"),
+        ("\n", r"unseen\.txt: contains no label"),
     ],
 )
 def test_unseen_labels_that_are_not_there_are_one_line(tmp_path, capsys, text, message):

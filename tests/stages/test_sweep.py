@@ -84,11 +84,11 @@ def test_without_chosen_settings_there_is_one_line(folder, capsys):
     what += ["--epochs", json.dumps(EPOCHS), "--metric", "ndcg@10", "--images", 1000]
     assert run("sweep", *case(folder), *what) == 1
     assert capsys.readouterr().err.splitlines() == [
-        "vsebench sweep: --chosen: a sweep varies one of the chosen settings; name the run.json that has them"
+        "vsebench sweep: --chosen: missing; name the run.json with the chosen settings, of which a sweep varies one"
     ]
 
 
 def test_without_a_metric_there_is_one_line(folder, capsys):
     what = ["--parameter", "regularisation", "--values", "[1.0]", "--ranks", folder / "r", "--out", folder / "s"]
     assert run("sweep", *case(folder, module="ease", settings={"regularisation": 1.0}), *what) == 1
-    assert "--metric: a sweep needs a validation metric" in capsys.readouterr().err.splitlines()[-1]
+    assert "--metric: missing, but a sweep needs a validation metric" in capsys.readouterr().err.splitlines()[-1]

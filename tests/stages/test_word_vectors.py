@@ -81,7 +81,7 @@ def test_a_label_without_a_vector_is_an_error_unless_it_may_be_left_out(stage, t
 def test_a_file_that_knows_no_label_is_refused(stage):
     status, said = stage(["sea", "Meer"], missing="leave_out")
     assert status == 1
-    assert "small: 2 of 2 labels of mine have no word vector: sea, Meer; is it a file of another language" in said
+    assert "small: 2 of 2 labels of mine have no word vector: sea, Meer; check the language" in said
 
 
 def test_words_that_the_source_leaves_out_are_not_used(stage, tmp_path):
@@ -167,7 +167,10 @@ def test_a_method_that_needs_words_is_fitted_with_them(folder):
 
 def test_without_words_it_is_refused_in_one_line(folder, capsys):
     assert run("fit", *command(folder), "--out", folder / "model") == 1
-    assert "--word-vectors: this method needs the word vectors of its data set's labels" in capsys.readouterr().err
+    assert (
+        "--word-vectors: missing; give t, which this method needshe word vectors of its data set's labels"
+        in capsys.readouterr().err
+    )
 
 
 def test_it_is_swept_with_word_vectors(folder):

@@ -53,7 +53,7 @@ def test_one_command_from_images_to_accuracy(project):
     outcome = run(project, "accuracy")
     assert outcome.status == 0, outcome.text[-3000:]
     made, processed = (project.folder / "data" / name / "my-photos" for name in ("features", "processed"))
-    assert (made / "failed.txt").read_text() == "7.png\tnot an image of a known format\n"
+    assert (made / "failed.txt").read_text() == "7.png\tit is not an image in a known format\n"
     images = pl.read_parquet(processed / "images.parquet")
     assert images.filter(~pl.col("has_features"))["id"].to_list() == ["7.png"]
     row_of = dict(zip((made / "ids.txt").read_text().splitlines(), np.load(made / "features.npy"), strict=True))

@@ -93,8 +93,8 @@ def test_each_variant_with_something_to_choose_is_timed(finished):
 
 def test_variants_that_are_left_out_are_named_with_the_reason(finished):
     text = finished.outcome.text
-    assert "Left out at sim-iapr/regions: ridge: the data set has no image features." in text
-    assert re.search(r"Left out at sim-features/images: opt_auc, .*: the test images are new", text)
+    assert "Left out of sim-iapr/regions: ridge: the data set has no image features." in text
+    assert re.search(r"Left out of sim-features/images: opt_auc, .*: the test images are new", text)
     page = (finished.project.folder / "results" / "report.html").read_text(encoding="utf-8")
     assert "the data set has no image features" in page
 

@@ -29,4 +29,4 @@ def test_two_data_sets_are_joined_and_each_variant_that_can_is_tested(fresh: Pro
     assert given.equals(own)  # both have the same images and labels
     metrics = pl.read_parquet(fresh.folder / "results/metrics.parquet").filter(dataset="sim-tags-rho05")
     assert set(metrics["method"]) == set(methods)
-    assert "Left out at sim-tags-rho05-given/official: given_labels:" not in outcome.text  # it is not configured there
+    assert "Left out of sim-tags-rho05-given/official: given_labels:" not in outcome.text  # it is not configured there

@@ -17,8 +17,8 @@ from vsebench.core.storage import read_json, replacing
 from vsebench.core.yaml_files import read_yaml
 
 HEAD = """\
-# Settings that a tuned run chose on this data set's validation labels, for each seed on the labels of its own split. #
-`vsebench record` writes this file; config/README.md says when a run takes them.
+# Settings that a tuned run chose on this data set's validation labels, for each seed on those of its split.
+# `vsebench record` writes this file; config/README.md says when a run takes them.
 """
 
 Entry = dict[str, Any]  # an entry of settings.json

@@ -49,7 +49,7 @@ class LabelMatrix:
         if self.offsets[0] != 0 or (np.diff(self.offsets) < 0).any():
             raise ValueError("offsets: must start at 0 and never decrease")
         if len(self.label_of_pair) and not 0 <= self.label_of_pair.min() <= self.label_of_pair.max() < self.n_labels:
-            raise ValueError(f"label_of_pair: the numbers of the labels should be from 0 to {self.n_labels - 1}")
+            raise ValueError(f"label_of_pair: the labels' numbers must be from 0 to {self.n_labels - 1}")
         step = np.diff(self.label_of_pair)
         step[self.offsets[1:-1][(self.offsets[1:-1] > 0) & (self.offsets[1:-1] < self.n_pairs)] - 1] = 1
         if (step <= 0).any() or (self.count_of_pair < 1).any():

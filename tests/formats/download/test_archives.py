@@ -145,7 +145,7 @@ SPECIAL = {
 @pytest.mark.parametrize("read", [read_all, stream_all])
 def test_what_is_no_plain_file_is_refused(put, kind, read):
     path = put("x.tar", tar_of(entry("a/other.txt", b"0"), entry("labels.txt", **SPECIAL[kind])))
-    assert "labels.txt: is not a plain file, but a link or something else" in refused(read, path)
+    assert "labels.txt: is not a plain file, but for example a link" in refused(read, path)
 
 
 def test_what_is_not_wanted_may_be_anything(put):
@@ -195,7 +195,7 @@ def small_limits(monkeypatch):
 def test_bombs_are_refused(put, small_limits, kind, read):
     path = put(f"x.tar.{kind}", COMPRESSED[kind](tar_of(entry("labels.txt", bytes(30 << 20)))))
     message = refused(read, path)
-    assert "unpacks to more than" in message or "larger than" in message
+    assert "unpacks to more than" in message or "exceed" in message
 
 
 def test_what_a_bomb_hides_in_another_member_is_not_unpacked_either(put, small_limits):
@@ -206,12 +206,12 @@ def test_what_a_bomb_hides_in_another_member_is_not_unpacked_either(put, small_l
 
 def test_many_small_members_are_limited_together(put, small_limits):
     path = put("x.tar", tar_of(*(entry(f"{i}/labels.txt", bytes(400 << 10)) for i in range(3))))
-    assert "larger than 1048576 bytes in all" in refused(read_all, path)
+    assert "exceed 1048576 bytes in all" in refused(read_all, path)
     assert len(stream_all(path)) == 3, "as a stream it needs no memory"
 
 
 def test_a_bomb_in_a_zip_is_refused(put, small_limits):
-    assert "larger than 1048576 bytes" in refused(read_all, put("x.zip", zip_of(("labels.txt", bytes(2 << 20)))))
+    assert "exceed 1048576 bytes" in refused(read_all, put("x.zip", zip_of(("labels.txt", bytes(2 << 20)))))
 
 
 def test_a_bomb_in_a_zip_that_lies_about_its_size_is_refused(put, small_limits):

@@ -64,11 +64,11 @@ GIST = vectors("fvec", np.ones((2, 3)))
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"t_test_Gist.fvec": b""}, "feature Gist: 0 rows for 2 test images"),
+        ({"t_test_Gist.fvec": b""}, "feature Gist: 0 rows, but 2 test images"),
         ({"t_train_Gist.fvecs": GIST}, "Gist.fvecs more than once"),
         ({"t_train_Gist.fvec": GIST[:-1]}, "t_train_Gist.fvec: row 2: the file ends in the middle"),
         ({"t_train_Gist.fvec": b"\xff" * 32}, "t_train_Gist.fvec: row 1: the file ends"),
-        ({"t_train_Gist.fvec": GIST[:16] + b"\2" + GIST[17:]}, "row 2: its length is 2, but that of row 1 is 3"),
+        ({"t_train_Gist.fvec": GIST[:16] + b"\2" + GIST[17:]}, "row 2: its length is 2, but the length of row 1 is 3"),
         ({"t_test_Gist.fvec": vectors("fvec", np.ones((2, 2)))}, "rows of train and test differ in length"),
         ({"t_train_Gist.fvec": vectors("fvec", np.array([[1], [np.nan]]))}, "row 2: contains a number that is"),
     ],

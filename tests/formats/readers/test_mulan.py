@@ -106,7 +106,9 @@ def test_files_that_are_parts(tmp_path):
     assert values_of(annotations).tolist() == [[2], [0], [3]]
     assert matrix_of(annotations).tolist() == [[0], [1], [1]]
     (tmp_path / "s-test.arff").write_text(arff([("z", "numeric"), ("y", "{0,1}")], ["{}"]))
-    with pytest.raises(UserError, match=r"s-test\.arff: its attributes differ from those of s-train\.arff\.gz"):
+    with pytest.raises(
+        UserError, match=r"s-test\.arff: its attributes differ in name or order from those of s-train\.arff\.gz"
+    ):
         mulan.read(tmp_path, options(parts=parts, features="sparse"))
 
 
@@ -129,9 +131,9 @@ def test_a_damaged_gz_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({}, "either `arff` or `parts` names the files"),
-        ({"arff": "a.arff", "parts": {"train": "b.arff"}}, "either `arff` or `parts` names the files"),
-        ({"parts": {"train": "b.arff"}, "train_rows": 3}, "`train_rows` needs a single file (`arff`)"),
+        ({}, "name the files in either `arff` or `parts`"),
+        ({"arff": "a.arff", "parts": {"train": "b.arff"}}, "name the files in either `arff` or `parts`"),
+        ({"parts": {"train": "b.arff"}, "train_rows": 3}, "`train_rows` applies to a single file (`arff`)"),
         ({"arff": "../a.arff"}, "options: arff: "),
     ],
 )

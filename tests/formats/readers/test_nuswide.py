@@ -64,8 +64,8 @@ def test_what_the_final_list_leaves_out_is_noted(tmp_path):
     assert found.images.to_list() == ["7", "8", "7-2", "9", "7-3"]
     assert labels_of(found) == [["sky", "red"], [], ["sky"], [], ["red"]]
     assert [(entry.number, entry.why) for entry in found.dropped] == [
-        (1, "repeated on the same image"),
-        (1, "in the list only in lower case"),
+        (1, "repeated for the same image"),
+        (1, "in the list only if written in lower case"),
     ]
 
 
@@ -79,7 +79,7 @@ def test_a_matrix_of_many_blocks():
     n_lines, image, tag = parse(text + b"\n \n")
     assert n_lines == 90
     assert np.array_equal(np.stack([image, tag]), np.nonzero(matrix))
-    with pytest.raises(UserError, match=r"x\.dat: line 44: '7' is neither 0 nor 1"):
+    with pytest.raises(UserError, match=r"x\.dat: line 44: '7' must be 0 or 1"):
         parse(text[: 43 * line + 40] + b"7" + text[43 * line + 41 :])
     with pytest.raises(UserError, match=r"x\.dat: line 22: "):
         parse(text[: 21 * line] + b"\n" * 3000 + text[21 * line :])

@@ -162,7 +162,7 @@ def test_a_damaged_file_is_one_line(tmp_path, name, damage):
 
 def test_parquet_columns_have_to_be_text_or_whole_numbers(tmp_path):
     path = write(tmp_path / "t.parquet", [(1.5, "a")])
-    with pytest.raises(UserError, match="the column 'image' is Float64; it should be text or whole numbers"):
+    with pytest.raises(UserError, match="the column 'image' is Float64, but must be text or whole numbers"):
         read(path)
     path = write(tmp_path / "t.parquet", [("1", "a"), ("2", None)])
     with pytest.raises(UserError, match="row 2: the label is missing"):
@@ -174,11 +174,11 @@ def test_parquet_columns_have_to_be_text_or_whole_numbers(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"pairs": "t.xls"}, "here: pairs: the name should end in .parquet, or in .csv"),
-        ({"pairs": "t.parquet.gz"}, "here: pairs: the name should end in"),
+        ({"pairs": "t.xls"}, "here: pairs: the name must end in .parquet, or in .csv"),
+        ({"pairs": "t.parquet.gz"}, "here: pairs: the name must end in"),
         ({"layout": "wide", "count": "n"}, "count: a wide table has no counts"),
-        ({"separator": ";"}, "separator: only for a wide table"),
-        ({"image": "x", "label": "x"}, "image, label, count and part should be different columns"),
+        ({"separator": ";"}, "separator: only a wide table has one"),
+        ({"image": "x", "label": "x"}, "image, label, count and part must name different columns"),
         ({"colour": "x"}, "here: colour: unknown key"),
     ],
 )
@@ -196,5 +196,5 @@ def test_a_table_is_found_among_the_downloads_or_at_its_path(tmp_path, monkeypat
     (raw / "t.csv").write_text("x")
     assert find(raw, "t.csv") == raw / "t.csv"
     (tmp_path / "t.csv").write_text("y")
-    with pytest.raises(UserError, match=r"is .* meant\? move or rename one"):
+    with pytest.raises(UserError, match=r"both .* exist; move or rename one"):
         find(raw, "t.csv")

@@ -66,9 +66,9 @@ def test_annotate():
     assert result.pairs.rows() == [(0, 0, 1), (0, 1, 1), (2, 1, 1)]
     assert {entry.why.split(" (")[0]: entry.number for entry in result.dropped} == {
         "machine tags": 2,
-        "neither letter nor digit": 1,
+        "without letters and digits": 1,
         "on a stop list": 1,
-        "repeated on the image, in the same or another spelling": 1,
+        "repeated for an image, in the same or another spelling": 1,
     }
 
 

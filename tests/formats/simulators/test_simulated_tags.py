@@ -123,7 +123,7 @@ def test_only_wanted_words_are_returned():
 
 
 def test_too_few_dimensions_are_refused():
-    with pytest.raises(UserError, match="dimensions: should be at least `latent`"):
+    with pytest.raises(UserError, match="dimensions: must be at least `latent`"):
         words_of(dimensions=19)
 
 

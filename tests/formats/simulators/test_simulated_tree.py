@@ -210,8 +210,8 @@ def test_the_oracle_is_right_as_often_as_it_says(measured, drawn):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"shares": SMALL["shares"] | {"view": 0.2}}, "tree: shares: the shares should add up to 1"),
-        ({"terms_per_node": 151}, "terms_per_node: a node cannot have more terms than there are"),
+        ({"shares": SMALL["shares"] | {"view": 0.2}}, "tree: shares: the shares must add up to 1"),
+        ({"terms_per_node": 151}, "terms_per_node: must not be larger than `terms`"),
         ({"confusion": 0.6}, "tree: confusion: "),
         ({"features": "dense"}, "tree: features: "),
     ],

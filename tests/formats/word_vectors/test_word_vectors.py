@@ -130,7 +130,7 @@ def test_compression_is_read_off_the_first_bytes(tmp_path, pack, adapter):
 def test_an_archive_of_several_files_needs_the_name_of_one(tmp_path):
     data = zipped(a=b"sky 1 2\n", b=b"sky 3 4 5\n")
     assert plain(read(tmp_path, data, member="b.txt")) == {"sky": [3, 4, 5]}
-    assert refusal(tmp_path, data) == "an archive of a.txt, b.txt; name one in options.member"
+    assert refusal(tmp_path, data) == "contains a.txt, b.txt; name one of them in options.member"
     assert refusal(tmp_path, data, member="c.txt") == "contains no c.txt; it contains a.txt, b.txt"
     assert "not a zip archive" in refusal(tmp_path, b"sky 1\n", member="c.txt")
     assert "the archive contains no file" in refusal(tmp_path, zipped())

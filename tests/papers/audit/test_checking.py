@@ -37,7 +37,7 @@ def test_a_paper_chooses_checks_by_name_or_family():
 
 
 def test_an_unknown_check_is_reported_with_file_and_key():
-    with pytest.raises(UserError, match=r"^p\.yaml: checks: there is no check 'guess'; families are above, "):
+    with pytest.raises(UserError, match=r"^p\.yaml: checks: there is no check 'guess'; the families are above, "):
         choose(["guess"], "p.yaml: checks")
 
 
@@ -71,7 +71,7 @@ def paper(tmp_path):
         (HEADER + GOOD.replace("10", "nan"), "line 2, column value: 'nan' is not a plain number"),
         (HEADER + GOOD.replace("10", ""), "line 2, column value: is empty"),
         (HEADER + GOOD.replace("p,", "q,", 1), "line 2, column paper: is 'q', but the file belongs to the paper 'p'"),
-        (HEADER + "p,table1,d,images,10,count\n", "line 2: 6 columns, but there must be 8"),
+        (HEADER + "p,table1,d,images,10,count\n", "line 2: has 6 columns, but there must be 8"),
         (HEADER + GOOD[:-1] + '"open\n', "not a readable CSV file"),
         (b"\xff\xfe", "not a readable CSV file"),
     ],

@@ -52,7 +52,7 @@ def test_without_overall_numbers_k_follows_where_all_other_images_are_too_few():
     share = 'p text d images_with_1_label 64.5 percent settings "measured by us"\n'
     (finding,) = findings("exact match of top k", share + percents({"exact_match": "57.6"}, "d/m_topk"))
     assert finding.verdict == "agrees"
-    assert finding.explanation.endswith("k = 1, since all other images are fewer; their share (measured by us)")
+    assert finding.explanation.endswith(" k labels (measured by us); k = 1, the most frequent number")
     assert findings("exact match of top k", share + percents({"exact_match": "30.0"}, "d/m_topk")) == []
 
 

@@ -75,7 +75,7 @@ def test_most_aucs_decide_whether_lists_are_cut():
     assert verdicts("AUC@10", accuracies(cut)) == []  # no number of labels
 
 
-OF_MEANS, OVER_IMAGES = "F1 is that of the mean P and R", "a mean over images"
+OF_MEANS, OVER_IMAGES = "F1 is computed from mean P and R", "a mean over images"
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ def test_iterations_follow_from_two_papers_times_of_the_same_data(iterations, ve
     shared = accuracies({"recall@5": "0.1"}, "m") + accuracies({"recall@5": "0.1"}, "m", paper="q")
     (judged,) = findings("iterations", lines + shared)
     assert judged.verdict == verdict
-    assert ("it is of d," in judged.condition and "for e no time" in judged.condition) == (verdict == "depends")
+    assert ("it is for d," in judged.condition and "for e no time" in judged.condition) == (verdict == "depends")
 
 
 @pytest.mark.parametrize(("single", "verdict"), [("0.86", "agrees"), ("0.90", "contradicts")])
@@ -122,7 +122,7 @@ def test_a_term_is_always_larger_if_it_is_on_every_data_set(counts, factors, ver
 
 
 # 0.5 and 0.05 hours per iteration, so a step costs 10 times 2 k: 20 trials; 100 and 200 are rounded numbers.
-WHOLE_STEP = "O(Tk) and O(2k) are the whole cost of a step; they leave constant factors open"
+WHOLE_STEP = "O(Tk) and O(2k) are the whole cost of a step, without constant factors"
 TRIALS = """
 p table3 warp time_complexity O(Tk) formula
 p table3 p time_complexity O(2k) formula

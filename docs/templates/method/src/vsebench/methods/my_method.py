@@ -2,7 +2,7 @@
 
     score of b = sum over the image's labels a of n_ab / (n_a + smoothing)
 
-n_ab images carry both labels, n_a images carry a.
+n_ab images have both labels, n_a images have a.
 """
 
 import numpy as np
