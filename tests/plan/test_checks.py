@@ -49,7 +49,6 @@ SCALING = {"dataset": "sim-iapr", "repeats": 2, "pairs": [10, 20], "labels": [10
             "some.yaml: metrics: the metric 'recall' needs a cut-off, such as recall@10",
         ),
         ({"metrics": ["recall@5", "recal@5"]}, "some.yaml: metrics: there is no metric 'recal@5'; did you mean recall"),
-        ({"metrics": ["recall"]}, "some.yaml: metrics: the metric 'recall' needs a cut-off, such as recall@10"),
         ({"metrics": []}, "some.yaml: metrics"),
         ({"validation_metric": "coverage"}, "validation_metric: coverage cannot choose settings; use ndcg@10 or map"),
         ({"validation_metric": "label_map"}, "validation_metric: label_map cannot choose settings"),
