@@ -5,6 +5,7 @@ The Snakefile calls these functions with Snakemake's objects; no other module of
 
 import logging
 import os
+import shutil
 import sys
 import time
 from collections import defaultdict
@@ -23,12 +24,16 @@ PAUSE = 15.0  # seconds between two messages about the time left, and before the
 
 
 def discard_leftovers() -> None:
-    """Delete temporary files whose names contain the id of a process that no longer runs."""
+    """Delete temporary files and folders whose names contain the id of a process that no longer runs."""
     for folder in ("data", "results", "figures"):
-        for path in Path(folder).rglob(".*.tmp.*"):
+        for path in list(Path(folder).rglob(".*.tmp.*")):
             process = path.name.rpartition(".tmp")[0].rpartition(".")[2]
             # Another run may be active here: Snakemake allows two runs in a folder if they make different files.
-            if not is_running(process):
+            if is_running(process):
+                continue
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
                 path.unlink(missing_ok=True)
 
 

@@ -86,12 +86,13 @@ class Ended:
     ----------
     status : exit status, or minus the number of the signal that ended the command
     seconds : wall time
-    peak_bytes : peak memory of the command and its children; memory that several of them share counts for each
+    peak_bytes : peak memory of the command and its children; memory that several of them share counts for each; None
+        if it was not measured
     """
 
     status: int
     seconds: float
-    peak_bytes: int
+    peak_bytes: int | None
 
 
 def run_command(command: str, folder: Path, environment: Mapping[str, str]) -> Ended:

@@ -1,12 +1,12 @@
 """The inputs of each rule's jobs, and the options of their commands.
 
-`job` calls the function that has the rule's name, in `data`, `models` or `results`. The rules (`workflow/rules`) name
-what is the same in every run: outputs, the files of a split, threads.
+`job` calls the function that has the rule's name, in `data`, `models`, `commands` or `results`. The rules
+(`workflow/rules`) name what is the same in every run: outputs, the files of a split, threads.
 """
 
 from collections.abc import Callable
 
-from vsebench.plan.jobs import data, models, results
+from vsebench.plan.jobs import commands, data, models, results
 from vsebench.plan.jobs.base import Job, Wildcards
 from vsebench.plan.plan import Plan
 
@@ -16,6 +16,7 @@ JOBS: dict[str, Callable[[Plan, Wildcards], Job]] = {
         data.about, data.download, data.network_features, data.prepare, data.siblings, data.word_vectors, data.join,
         data.split,
         models.compile_kernels, models.fit, models.sweep, models.rank, models.decide,
+        commands.export_split, commands.environment, commands.command, commands.run_in_container,
         results.measure, results.measure_sweeps, results.time_methods, results.scale, results.analyse, results.gather,
         results.test_claims, results.table, results.figure,
     )
