@@ -86,8 +86,8 @@ def test_what_a_command_leaves_in_the_background_ends_with_it(tmp_path):
 def test_a_command_ends_with_its_children_when_the_process_that_started_it_is_killed(tmp_path, number):
     command = "trap '' INT; sleep 60 & echo $! > child; echo $$ > own; wait; sleep 60"
     code = (
-        "import os, pathlib, sys; from vsebench.core.processes import ending_on_sigterm, run_command\n"
-        f"with ending_on_sigterm(): run_command({command!r}, pathlib.Path('.'), os.environ)"
+        "import os, pathlib, sys; from vsebench.core.processes import ending_on_signals, run_command\n"
+        f"with ending_on_signals(): run_command({command!r}, pathlib.Path('.'), os.environ)"
     )
     job = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, stderr=subprocess.DEVNULL)
     wait_until((tmp_path / "own").exists)

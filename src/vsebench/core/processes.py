@@ -13,7 +13,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Self, TypeVar
 
 import psutil
 
@@ -110,34 +110,37 @@ def run_command(command: str, folder: Path, environment: Mapping[str, str]) -> E
     )
     assert guard.stdin is not None
     start = time.perf_counter()
-    with subprocess.Popen(
-        ["/bin/sh", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL, start_new_session=True
-    ) as process:
+    try:
+        process = subprocess.Popen(
+            ["/bin/sh", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL, start_new_session=True
+        )
         print(process.pid, file=guard.stdin, flush=True)
-        memory = PeakMemory(process.pid)
-        try:
+        with PeakMemory(process.pid) as memory:
             status = process.wait()
             seconds = time.perf_counter() - start
-        finally:
-            guard.stdin.close()
-            process.wait()
-            guard.wait()
-            memory.stop()
+    finally:
+        guard.stdin.close()
+        guard.wait()
     return Ended(status, seconds, memory.peak_bytes)
 
 
 @contextmanager
-def ending_on_sigterm() -> Iterator[None]:
-    """Make SIGTERM raise `SystemExit` in this block, so that the block can clean up."""
-    before = signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+def ending_on_signals() -> Iterator[None]:
+    """Make SIGINT and SIGTERM raise `SystemExit` in this block, so that the block can clean up.
+
+    polars handles SIGINT such that it does not interrupt the wait for a process (SA_RESTART), so SIGINT is set, too.
+    """
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, lambda number, frame: sys.exit(128 + number)) for number in numbers]
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
 
 
 class PeakMemory:
-    """Measures the memory of a process and its children, about ten times per second, from its creation on.
+    """Measures the memory of a process and its children, about ten times per second, in a `with` block.
 
     Attributes
     ----------
@@ -148,9 +151,12 @@ class PeakMemory:
         self.peak_bytes = 0
         self._process, self._ended = process, threading.Event()
         self._thread = threading.Thread(target=self._measure, daemon=True)
-        self._thread.start()
 
-    def stop(self) -> None:
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
         self._ended.set()
         self._thread.join()
 

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from vsebench.core.errors import UserError
-from vsebench.core.processes import ending_on_sigterm
+from vsebench.core.processes import ending_on_signals
 from vsebench.core.storage import write_json
 
 
@@ -26,7 +26,7 @@ def run(arguments: argparse.Namespace) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     maker = "uv" if shutil.which("uv") else "pip"
     try:
-        with ending_on_sigterm():
+        with ending_on_signals():
             for command in commands(maker, folder, arguments.requirements):
                 print(*command, flush=True)
                 call(command, arguments.requirements)

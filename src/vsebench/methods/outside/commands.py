@@ -14,7 +14,7 @@ import polars as pl
 
 from vsebench.config.method import WRITTEN
 from vsebench.core.errors import UserError
-from vsebench.core.processes import Ended, ending_on_sigterm, run_command
+from vsebench.core.processes import Ended, ending_on_signals, run_command
 from vsebench.formats.exported_split import read_exported
 from vsebench.formats.scores_file import companions, read_scores
 from vsebench.methods.outside.outside_scores import check_scores
@@ -88,7 +88,7 @@ def run_and_keep(
     UserError
         The command failed, wrote no scores, or wrote scores that do not fit the split.
     """
-    with ending_on_sigterm(), scratch(out) as temporary:
+    with ending_on_signals(), scratch(out) as temporary:
         command = fill(template, str(problem.resolve()), str(temporary.resolve() / SCORES), **values)
         ended = run_command(command, folder, variables)
         if ended.status:
