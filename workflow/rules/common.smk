@@ -59,7 +59,10 @@ if workflow.is_main_process:
     try:
         check_software(
             PLAN,
-            {method.value for method in workflow.deployment_settings.deployment_method},
+            {
+                str(method)
+                for method in workflow.deployment_settings.deployment_method
+            },
         )
     except UserError as error:
         sys.exit(f"vsebench: {error}")
