@@ -93,7 +93,10 @@ def test_a_command_gives_scores_that_are_checked_and_measured(folder, capfd):
         ("no-such-program {problem} {scores}", "the command ended with exit status 127"),
         ("kill -9 $$; {problem} {scores}", "the command was killed by SIGKILL; often the memory ran out"),
         ("true {problem} {scores}", "the command ended without an error, but it has not written {scores}"),
-        ("echo image,label,score > {scores} # {problem}", "the command wrote wrong scores: scores.csv: test images with"),
+        (
+            "echo image,label,score > {scores} # {problem}",
+            "the command wrote wrong scores: scores.csv: test images with",
+        ),
         ("echo {problem} > {scores}", "the command wrote wrong scores: scores.csv: the columns are "),
         (
             "cp {problem}/final.csv {scores}; echo 0123456789abcdef > $(dirname {scores})/scores.split.txt",

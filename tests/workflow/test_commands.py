@@ -88,8 +88,9 @@ def test_a_command_in_a_container(project, tmp_path):
     arguments = [f"{SEED}/boxed/ranks.parquet", "--configfile", configuration]
     refused = project.snakemake(*arguments, PATH=path)
     assert refused.status != 0
-    assert "boxed.yaml: container: Snakemake deploys it only with the option --software-deployment-method apptainer" in (
-        refused.text
+    assert (
+        "boxed.yaml: container: Snakemake deploys it only with the option --software-deployment-method apptainer"
+        in (refused.text)
     )
     outcome = project.snakemake(*arguments, "--software-deployment-method", "apptainer", PATH=path)
     assert outcome.status == 0, outcome.text[-3000:]
@@ -98,6 +99,9 @@ def test_a_command_in_a_container(project, tmp_path):
     assert sorted(boxed.read_text().splitlines()) == sorted(knn.read_text().splitlines())
     assert json.loads((project.folder / SEED / "boxed/command.json").read_text())["seconds"] > 0
     write(project, "boxed", command=f"echo oh no; exit 4; {KNN}", container="image.sif")
+    lint = project.snakemake(*arguments, "--lint", "text", "--software-deployment-method", "apptainer", PATH=path)
+    assert "rule command_boxed " in lint.text  # it runs this package
+    assert "rule container_boxed " not in lint.text
     failed = project.snakemake(*arguments, "--software-deployment-method", "apptainer", PATH=path)
     log = f"{SEED}/boxed/container.log"
     error = f"boxed on sim-iapr (distinct, seed 1): the command ended with exit status 4; its output is in {log}"

@@ -59,10 +59,7 @@ if workflow.is_main_process:
     try:
         check_software(
             PLAN,
-            {
-                str(method)
-                for method in workflow.deployment_settings.deployment_method
-            },
+            {str(method) for method in workflow.deployment_settings.deployment_method},
         )
     except UserError as error:
         sys.exit(f"vsebench: {error}")
