@@ -13,6 +13,7 @@ gc.disable()
 include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/split.smk"
+include: "workflow/rules/commands.smk"
 include: "workflow/rules/fit.smk"
 include: "workflow/rules/evaluate.smk"
 include: "workflow/rules/analyse.smk"
@@ -37,6 +38,7 @@ localrules:
     report,
     about,
     download,
+    environment,
     outline,
     gather,
     compare,

@@ -84,9 +84,13 @@ def test_temporary_files_of_dead_processes_are_deleted_and_those_of_living_ones_
     result = tmp_path / "results" / "metrics.parquet"
     for path in (gone, kept, result):
         path.touch()
+    folder = tmp_path / "results" / ".scores.999999999.tmp.d"
+    folder.mkdir()
+    (folder / "scores.csv").touch()
     assert not is_running("not a number")
     discard_leftovers()
     assert not gone.exists()
+    assert not folder.exists()
     assert kept.exists()
     assert result.exists()
 

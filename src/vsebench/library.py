@@ -357,7 +357,9 @@ def _variant(name: str, factors: int, changes: dict[str, Any] | None) -> _Varian
         raise UserError(f"there is no method {name!r}; {did_you_mean(name, methods())}vsebench.methods() lists all")
     config = read_method_config(_methods_folder() / f"{name}.yaml")
     if config.members:
-        raise UserError(f"{name}: an ensemble needs the other methods of a run; add it to a run's `methods`")
+        raise UserError(f"{name}: an ensemble adds up other methods of a run; add it to a run's `methods`")
+    if config.role == "external":
+        raise UserError(f"{name}: its scores are from another program; pass them to `evaluate` as `scores`")
     method = load_method(config.method)
     values = with_factors(method, config.settings, factors) | (changes or {})
     if "normalise" in method.settings_type.model_fields and values.get("normalise") is None:

@@ -5,6 +5,7 @@ The Snakefile calls these functions with Snakemake's objects; no other module of
 
 import logging
 import os
+import shutil
 import sys
 import time
 from collections import defaultdict
@@ -24,12 +25,16 @@ CLEAR = "\r\x1b[K"  # on a terminal: go to the start of the line and delete it
 
 
 def discard_leftovers() -> None:
-    """Delete temporary files whose names contain the id of a process that has ended."""
+    """Delete temporary files and folders whose names contain the id of a process that no longer runs."""
     for folder in ("data", "results", "figures"):
-        for path in Path(folder).rglob(".*.tmp.*"):
+        for path in list(Path(folder).rglob(".*.tmp.*")):
             process = path.name.rpartition(".tmp")[0].rpartition(".")[2]
             # Another run may be active here: Snakemake allows two runs in a folder if they make different files.
-            if not is_running(process):
+            if is_running(process):
+                continue
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
                 path.unlink(missing_ok=True)
 
 

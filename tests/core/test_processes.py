@@ -5,11 +5,13 @@ import signal
 import subprocess
 import sys
 
+import psutil
 import pytest
 
+from tests.workflow.project import wait_until
 from vsebench.core.errors import UserError
 from vsebench.core.machine import peak_memory_bytes
-from vsebench.core.processes import run_in_new_process
+from vsebench.core.processes import run_command, run_in_new_process
 
 
 def fill(n_bytes):
@@ -55,3 +57,50 @@ def test_a_job_ends_soon_after_its_snakemake():
     parent.kill()
     parent.wait()
     assert job.wait(timeout=30) == 1
+
+
+def ended(command, folder):
+    return run_command(command, folder, os.environ)
+
+
+def test_a_command_of_the_shell_runs_in_its_folder_and_is_measured(tmp_path):
+    done = ended(f"sleep 0.2; {sys.executable} -c 'len(b\"x\" * 200_000_000)'; echo $(pwd) > here; exit 3", tmp_path)
+    assert done.status == 3
+    assert done.seconds > 0.2
+    assert done.peak_bytes > 200_000_000
+    assert (tmp_path / "here").read_text().strip() == str(tmp_path.resolve())
+    assert ended("kill -9 $$", tmp_path).status == -signal.SIGKILL
+
+
+def test_the_memory_of_children_that_run_at_once_adds_up(tmp_path):
+    child = f"{sys.executable} -c 'import time; kept = b\"x\" * 100_000_000; time.sleep(1.5)'"
+    assert ended(f"{child} & {child} & wait", tmp_path).peak_bytes > 200_000_000
+
+
+def test_what_a_command_leaves_in_the_background_ends_with_it(tmp_path):
+    assert ended("sleep 60 & echo $! > background", tmp_path).status == 0
+    assert is_gone(int((tmp_path / "background").read_text()))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_command_ends_with_its_children_when_the_process_that_started_it_is_killed(tmp_path, number):
+    command = "trap '' INT; sleep 60 & echo $! > child; echo $$ > own; wait; sleep 60"
+    code = (
+        "import os, pathlib, sys; from vsebench.core.processes import ending_on_signals, run_command\n"
+        f"with ending_on_signals(): run_command({command!r}, pathlib.Path('.'), os.environ)"
+    )
+    job = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, stderr=subprocess.DEVNULL)
+    wait_until((tmp_path / "own").exists)
+    os.kill(job.pid, number)
+    assert job.wait(timeout=30) != 0
+    for name in ("child", "own"):
+        process = int((tmp_path / name).read_text())
+        wait_until(lambda process=process: is_gone(process))
+
+
+def is_gone(process):
+    """Return whether a process has ended; one that nobody has waited for may still be listed."""
+    try:
+        return psutil.Process(process).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True

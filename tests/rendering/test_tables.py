@@ -110,6 +110,19 @@ def test_training_time_is_the_median_over_repeats(results: Results, tmp_path: Pa
     assert "Simulated IAPR" in (tmp_path / "training-time.tex").read_text(encoding="utf-8")
 
 
+def test_the_time_of_a_command_has_a_column_of_its_own(results: Results) -> None:
+    kind = table_kind(results, "training-time")
+    before = kind.table(results)
+    first = results.timing.filter(method="warp", phase="epoch").head(1)
+    runs = [first.with_columns(phase=pl.lit("command"), method=pl.lit("vse_fs"), seconds=s) for s in (3.0, 9.0, 5.0)]
+    table = kind.table(changed(results, timing=pl.concat([results.timing, *runs])))
+    assert "command_seconds" not in {column.key for column in before.columns}
+    (cell,) = [row.cells[-1] for row in table.rows if row.cells[-1].value is not None]
+    assert (cell.value, cell.low, cell.high) == (5.0, 3.0, 9.0)
+    assert [row.cells[:-1] for row in table.rows] == [row.cells for row in before.rows]
+    assert len(table.notes) == len(before.notes) + 1
+
+
 def test_a_run_without_epochs_has_empty_times(results: Results) -> None:
     kind, history = table_kind(results, "training-time"), results.history.clear()
     table = kind.table(changed(results, history=history))

@@ -66,6 +66,11 @@ def test_a_target_that_is_a_file_in_another_directory(finished, tmp_path):
 
 
 def test_lint_asks_for_nothing_but_conda_or_containers(tmp_path):
+    """All rules but those of users' commands run this package, with the Python that runs Snakemake.
+
+    The linter would need a file of conda or an image for each of them. Snakemake would then run each job in a second
+    installation, whose versions would not be those of `requirements`, and without the job server.
+    """
     outcome = at_root(tmp_path, "--lint")
     titles = set(re.findall(r"^ {4}\* (.*?):?$", outcome.text, re.MULTILINE))
     assert titles == {CONDA}

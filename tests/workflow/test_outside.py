@@ -1,12 +1,14 @@
-"""The commands, the program and the file of docs/outside.md, in their order; scikit-learn trains the model."""
+"""The commands, the program and the files of docs/outside.md, in their order; scikit-learn and awk train models."""
 
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 
 import polars as pl
+import pytest
 
 from tests.docs.conftest import files_of, page
 from tests.workflow.project import ROOT, Project
@@ -14,11 +16,13 @@ from tests.workflow.project import ROOT, Project
 BLOCK = re.compile(r"^```(sh|python)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
-def test_the_example_of_the_page(tmp_path):
+@pytest.mark.skipif(shutil.which("awk") is None, reason="there is no awk")
+def test_the_examples_of_the_page(tmp_path):
     text = page("docs/outside.md")
     project = Project.copy(ROOT, tmp_path / "vsebench")
     for path, content in files_of(text).items():
         (project.folder / path).write_text(content, encoding="utf-8")
+    shutil.copytree(ROOT / "docs/examples", project.folder / "docs/examples")
     said = []
     for language, block in BLOCK.findall(text):
         if language == "python":
@@ -28,12 +32,21 @@ def test_the_example_of_the_page(tmp_path):
             program, *arguments = shlex.split(line)
             said.append(run(project, program.rpartition("/")[2], arguments))
     assert "fits sim-features/images, seed 1" in said[2]
-    summary = pl.read_parquet(project.folder / "results/summary.parquet").filter(metric="map")
-    value = dict(summary.select("method", "value").rows())
+    value = mean_average_precision(project, "sim-features/images")
     assert value["sklearn_ridge"] > value["popularity"] + 0.05
     assert abs(value["sklearn_ridge"] - value["ridge"]) < 0.02
     table = (project.folder / "results/tables/accuracy-sim-features-images.md").read_text(encoding="utf-8")
     assert "Ridge (scikit-learn) was trained elsewhere; tuned: not tuned; penalty 10." in table
+    value = mean_average_precision(project, "sim-iapr/distinct")
+    assert value["awk_item_knn"] > value["popularity"] + 0.05
+    assert abs(value["awk_item_knn"] - value["item_knn"]) < 0.02
+    table = (project.folder / "results/tables/accuracy-sim-iapr-distinct.md").read_text(encoding="utf-8")
+    assert "Label neighbours (awk) was trained by its own command; tuned: not tuned; shrinkage 10." in table
+
+
+def mean_average_precision(project, task):
+    summary = pl.read_parquet(project.folder / f"results/{task}/summary.parquet").filter(metric="map")
+    return dict(summary.select("method", "value").rows())
 
 
 def run(project, program, arguments):

@@ -17,14 +17,16 @@ from vsebench.core.modules import PACKAGE
 from vsebench.core.storage import numbered
 from vsebench.data.splits import FILES as SPLIT_NAMES
 from vsebench.data.splits import FIT_FILES
+from vsebench.formats.exported_split import FILES as EXPORTED
 from vsebench.plan import DATASET_NAME, VARIANT_NAME, jobs, read_plan
-from vsebench.plan.checks import few_seeds, left_out_lines
+from vsebench.plan.checks import check_software, few_seeds, left_out_lines
 from vsebench.plan.jobs.data import (
     MADE_FEATURES,
     joined_files,
     joined_tasks,
     processed_files,
 )
+from vsebench.plan.jobs.commands import conda_of
 from vsebench.plan.jobs.base import as_json, sources, split_files
 from vsebench.plan.jobs.results import parts, pictures
 from vsebench.protocols.base import FROM, known_protocols, load_protocol
@@ -53,6 +55,13 @@ if workflow.resource_settings.cores == 0:
     sys.exit("vsebench: --cores 0: no job can run; use 1 or more, or all")
 
 if workflow.is_main_process:
+    try:
+        check_software(
+            PLAN,
+            {str(method) for method in workflow.deployment_settings.deployment_method},
+        )
+    except UserError as error:
+        sys.exit(f"vsebench: {error}")
     for line in [*few_seeds(PLAN), *left_out_lines(PLAN)]:
         print(line, file=sys.stderr)
     if workflow.local_exec and not workflow.dryrun:

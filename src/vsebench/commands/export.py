@@ -3,33 +3,10 @@
 import argparse
 from pathlib import Path
 
-import polars as pl
-
 from vsebench.core.errors import UserError
-from vsebench.core.storage import read_json, read_parquet, replacing, write_json
 from vsebench.core.tasks import Case, Task
+from vsebench.formats.exported_split import write_exported
 from vsebench.protocols.base import FROM, source_of
-
-LINKED = ("features.npy", "features.npz", "word_vectors.npz")
-README = """# {task}, seed {seed}
-
-Made by `vsebench export`. Train a model on these files, score the test images, and write the scores to a file.
-
-| file | content |
-|---|---|
-| `train.csv` | image, label, count: the labels to train on while choosing settings |
-| `valid.csv` | the validation labels, to choose settings by |
-| `final.csv` | the labels to train the final model on, from `train.csv` and `valid.csv` |
-| `images.csv` | id: all images; train, valid, final, test: what each is used for |
-| `labels.csv` | name: all labels; trained: whether the final model learns the label; candidate: whether it is ranked |
-| `features.npy`, `.npz` | if the data set has features: a row per line of `images.csv` (.npz: CSR, as SciPy saves it) |
-| `word_vectors.npz` | if there are word vectors: `vectors`, one row per line of `labels.csv`, and `known` |
-| `split.json` | the task, the seed and the hash of the split |
-| `split.txt` | the hash alone |
-
-docs/outside.md describes the formats of a file of scores. Copy `split.txt` to `scores.split.txt` beside
-`scores.parquet` to have other splits' scores refused. `vsebench check-scores scores.parquet {folder}` checks the file.
-"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    task = Task.of(arguments.task)
+    task, folder = Task.of(arguments.task), arguments.folder
     split = Case(task, "", arguments.seed).split(arguments.results)
     source = source_of(task.protocol)
     processed = arguments.processed / task.dataset / (f"{FROM}{source}" if source else "")
@@ -50,38 +27,7 @@ def run(arguments: argparse.Namespace) -> None:
             f"{split}: there is no such split; `snakemake {split}/split.json` makes it, with the --configfile of a run "
             "that has this task and seed"
         )
-    folder = arguments.folder
     if folder.exists():
         raise UserError(f"{folder}: exists already; name a new folder")
-    hash_of_split = read_json(split / "split.json").get("hash")
-    if hash_of_split is None:
-        raise UserError(f"{split}/split.json: has no hash, because an older version wrote it; delete it and run again")
-    write_split(split, processed, folder)
-    for file in (processed / name for name in LINKED):
-        if file.is_file():
-            (folder / file.name).symlink_to(file.resolve())
-    (folder / "split.txt").write_text(f"{hash_of_split}\n", encoding="utf-8")
-    readme = README.format(task=task, seed=arguments.seed, folder=folder)
-    (folder / "README.md").write_text(readme, encoding="utf-8")
-    write_json({"task": str(task), "seed": arguments.seed, "hash": hash_of_split}, folder / "split.json")
+    hash_of_split = write_exported(split, processed, folder, task, arguments.seed)
     print(f"{folder}: {task}, seed {arguments.seed}, split {hash_of_split[:12]}; see {folder}/README.md")
-
-
-def write_split(split: Path, processed: Path, folder: Path) -> None:
-    """Write the pairs of a split, its images and its labels as CSV files that contain names instead of numbers."""
-    ids, names = read_parquet(processed / "images.parquet")["id"], read_parquet(processed / "labels.parquet")["name"]
-    for part in ("train", "valid", "final"):
-        pairs = read_parquet(split / f"{part}.parquet")
-        columns = {"image": ids.gather(pairs["image"]), "label": names.gather(pairs["label"]), "count": pairs["count"]}
-        write_csv(pl.DataFrame(columns), folder / f"{part}.csv")
-    images, labels = read_parquet(split / "images.parquet"), read_parquet(split / "labels.parquet")
-    used = {"train": images["first"], "valid": images["valid"], "final": images["final"], "test": images["test"]}
-    write_csv(pl.DataFrame({"id": ids} | used), folder / "images.csv")
-    write_csv(
-        pl.DataFrame({"name": names, "trained": labels["final"], "candidate": labels["test"]}), folder / "labels.csv"
-    )
-
-
-def write_csv(frame: pl.DataFrame, path: Path) -> None:
-    with replacing(path) as temporary:
-        frame.write_csv(temporary)

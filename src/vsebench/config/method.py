@@ -1,5 +1,6 @@
 """A method with its settings, the search for the settings, and a decision rule."""
 
+import re
 from math import prod
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -12,7 +13,8 @@ from vsebench.core.errors import UserError
 from vsebench.core.yaml_files import Strict, check, read_yaml
 
 Role = Literal["paper", "baseline", "control", "oracle", "external"]
-OUTSIDE = "outside_scores"  # the method of a file with `scores`
+OUTSIDE = "outside_scores"  # the method of a file with `scores` or `command`
+WRITTEN = re.compile(r"\{scores\}(\.[a-z]+)?")  # the file of scores in a command; without a suffix, it is a .csv file
 
 
 class Epochs(Strict):
@@ -31,15 +33,24 @@ class MethodConfig(Strict):
     # another file in the folder, of which this file is a variant: each setting in `settings` replaces the same setting
     # of the other file, and each other key replaces that key as a whole
     extends: str | None = None
-    # a method, by its name in a module of `src/vsebench/methods`; several files can use the same one; left out if
-    # `scores` is given
+    # a method, by its name in a module of `src/vsebench/methods`; several files can use the same one; left out where
+    # the file names `scores` or `command`
     method: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
     # a file with the scores of a model that was trained elsewhere (docs/outside.md), in place of `method`; {dataset},
     # {protocol} and {seed} in the name are replaced; without {seed}, all seeds use the same scores
     scores: str | None = None
-    tuned: str | None = None  # with `scores`: who chose the model's settings, and on which data; shown in tables
-    # a method of the papers, a baseline, a control, or an oracle, which uses information that methods may not use, and
-    # is shown but not compared; `external`, the default with `scores`: a model that was trained elsewhere
+    # a line of the shell that trains a model on a folder, {problem}, and writes a file, {scores} (docs/outside.md), in
+    # place of `method`; {dataset}, {protocol}, {seed} and {threads} are replaced, too
+    command: str | None = None
+    # for `command`: a file of pip's requirements; the command runs in a virtual environment with these packages
+    environment: str | None = None
+    conda: str | None = None  # for `command`: an environment of conda, as in Snakemake's rules
+    container: str | None = None  # for `command`: an image of a container, as in Snakemake's rules
+    threads: int = Field(1, ge=1)  # for `command`: number of threads
+    # for `scores` and `command`: who chose the model's settings, and on which data; tables show this
+    tuned: str | None = None
+    # a method of the papers, a baseline, a control, or an oracle, which uses information that no method may use, and is
+    # shown but not compared; a model with `scores` or `command` is `external`, which is then the default
     role: Role
     source: str  # paper, equation, and the source of the settings
     # every setting of the method without a default; `factors` only to override the run's `factors`
@@ -54,21 +65,49 @@ class MethodConfig(Strict):
     @model_validator(mode="before")
     @classmethod
     def _of_scores(cls, values: Any) -> Any:
-        """Set the method and the role of a file that names `scores`."""
-        if not isinstance(values, dict) or not isinstance(values.get("scores"), str):
+        """Set the method and the role of a file that names `scores` or `command`."""
+        if not isinstance(values, dict):
             return values
-        return {"method": OUTSIDE, "settings": {"file": values["scores"]}, "role": "external"} | values
+        file = values.get("scores") or values.get("command")
+        if not isinstance(file, str):
+            return values
+        return {"method": OUTSIDE, "settings": {"file": file}, "role": "external"} | values
 
     @model_validator(mode="after")
     def _one_kind(self) -> "MethodConfig":
-        outside = self.scores is not None
+        key = "scores" if self.command is None else "command"
+        file = self.scores or self.command
+        outside = file is not None
+        if self.scores is not None and self.command is not None:
+            raise PydanticCustomError("command", "`command` takes the place of `scores`; remove one of the two keys")
         if outside != (self.method == OUTSIDE) or outside != (self.role == "external"):
-            raise PydanticCustomError("scores", "with `scores`, leave out `method` and set `role: external`")
-        if outside and (self.settings != {"file": self.scores} or self.epochs or self.grid or self.members):
-            raise PydanticCustomError("scores", "with `scores`, remove the keys settings, epochs and grid")
+            raise PydanticCustomError(key, f"`{key}` takes the place of `method`, and its role is external")
+        if outside and (self.settings != {"file": file} or self.epochs or self.grid or self.members):
+            raise PydanticCustomError(key, "remove the keys of a method of this package: settings, epochs, grid")
         if outside and not self.tuned:
             raise PydanticCustomError("tuned", "`tuned` is missing; state who chose the settings, and on which data")
         return self
+
+    @model_validator(mode="after")
+    def _one_command(self) -> "MethodConfig":
+        software = [key for key in ("environment", "conda", "container") if getattr(self, key) is not None]
+        if self.command is None:
+            if software or self.threads != 1:
+                unused = [*software, "threads"][0]
+                raise PydanticCustomError(unused, f"`{unused}` is a key of a `command`; remove it")
+            return self
+        if len(software) > 1:
+            raise PydanticCustomError(software[1], f"name one of {' and '.join(software)}")
+        for name in ("{problem}", "{scores}"):
+            if name not in self.command:
+                raise PydanticCustomError("command", f"{name} is missing in `command`")
+        return self
+
+    @property
+    def written_suffix(self) -> str:
+        """The suffix of the file of scores that the command writes."""
+        named = WRITTEN.search(self.command or "")
+        return (named and named[1]) or ".csv"
 
     @property
     def grid_size(self) -> int:

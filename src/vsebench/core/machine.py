@@ -47,13 +47,18 @@ def peak_memory_bytes() -> int:
     return peak
 
 
+def peak_memory_of(process: int) -> int | None:
+    """Return the peak memory of another process so far, in bytes; None if it has ended, or if there is no /proc."""
+    return _status_bytes("VmHWM", str(process))
+
+
 def memory_bytes() -> int | None:
     """Return the memory that this process uses now, in bytes; None if the system has no /proc/self/status."""
     return _status_bytes("VmRSS")
 
 
-def _status_bytes(key: str) -> int | None:
-    lines = _lines_of("/proc/self/status")
+def _status_bytes(key: str, process: str = "self") -> int | None:
+    lines = _lines_of(f"/proc/{process}/status")
     return next((int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{key}:")), None)
 
 

@@ -1,17 +1,42 @@
-"""Run a function in a new process, and end a process when the Snakemake that started it has ended."""
+"""Run functions and commands in processes of their own, and end a process when its Snakemake has ended."""
 
 import multiprocessing
 import os
+import signal
+import subprocess
+import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from typing import TypeVar
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self, TypeVar
+
+import psutil
 
 from vsebench.core.errors import UserError
+from vsebench.core.machine import peak_memory_of
 
 Result = TypeVar("Result")
+
+
+PAUSE = 0.1  # largest number of seconds between two measurements of memory
+
+# This shell outlives the process that started it, whatever ends that process: then its input ends. It reads the process
+# group of a command, waits for the end of its input, and ends what is left of the group.
+GUARD = """
+read -r group || exit 0
+read -r end
+kill -s TERM -- "-$group" || exit 0
+for turn in 1 2 3 4 5 6 7 8 9 10; do
+    sleep 0.1
+    kill -s 0 -- "-$group" || exit 0
+done
+kill -s KILL -- "-$group"
+"""
 
 
 class KilledError(UserError):
@@ -51,3 +76,103 @@ def _watch(parent: int) -> None:
             os.kill(parent, 0)  # signal 0 only checks that the process exists
         except OSError:
             os._exit(1)
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended.
+
+    Attributes
+    ----------
+    status : exit status, or minus the number of the signal that ended the command
+    seconds : wall time
+    peak_bytes : peak memory of the command and its children; memory that several of them share counts for each; None
+        if it was not measured
+    """
+
+    status: int
+    seconds: float
+    peak_bytes: int | None
+
+
+def run_command(command: str, folder: Path, environment: Mapping[str, str]) -> Ended:
+    """Run a line of the shell in a folder, without input; its output goes to the streams of this process.
+
+    The command is the leader of a process group, which ends with it, or when this process ends in any way.
+    """
+    guard = subprocess.Popen(
+        ["/bin/sh", "-c", GUARD],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        text=True,
+    )
+    assert guard.stdin is not None
+    start = time.perf_counter()
+    try:
+        process = subprocess.Popen(
+            ["/bin/sh", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL, start_new_session=True
+        )
+        print(process.pid, file=guard.stdin, flush=True)
+        with PeakMemory(process.pid) as memory:
+            status = process.wait()
+            seconds = time.perf_counter() - start
+    finally:
+        guard.stdin.close()
+        guard.wait()
+    return Ended(status, seconds, memory.peak_bytes)
+
+
+@contextmanager
+def ending_on_signals() -> Iterator[None]:
+    """Make SIGINT and SIGTERM raise `SystemExit` in this block, so that the block can clean up.
+
+    polars handles SIGINT such that it does not interrupt the wait for a process (SA_RESTART), so SIGINT is set, too.
+    """
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, lambda number, frame: sys.exit(128 + number)) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
+
+
+class PeakMemory:
+    """Measures the memory of a process and its children, about ten times per second, in a `with` block.
+
+    Attributes
+    ----------
+    peak_bytes : the largest sum so far or, if that is more, the peak of one process, which the system records
+    """
+
+    def __init__(self, process: int) -> None:
+        self.peak_bytes = 0
+        self._process, self._ended = process, threading.Event()
+        self._thread = threading.Thread(target=self._measure, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def _measure(self) -> None:
+        pause = PAUSE / 32  # a short command is measured, too
+        while True:
+            with suppress(psutil.Error):  # the process may end meanwhile
+                self._measure_once(psutil.Process(self._process))
+            if self._ended.wait(pause):
+                return
+            pause = min(2 * pause, PAUSE)
+
+    def _measure_once(self, process: psutil.Process) -> None:
+        used = []
+        for member in [process, *process.children(recursive=True)]:
+            with suppress(psutil.Error):
+                used.append(member.memory_info().rss)
+                self.peak_bytes = max(self.peak_bytes, peak_memory_of(member.pid) or 0)
+        self.peak_bytes = max(self.peak_bytes, sum(used))

@@ -1,7 +1,7 @@
 """Reject mistakes in a run's configuration before the first job, and list what the run leaves out."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -34,6 +34,7 @@ def check_plan(plan: Plan, where: str) -> None:
     check_epochs(plan, where)  # before the settings: a wrong variant here is no mistake in the variant's file
     check_settings(plan, where)
     check_scores(plan)
+    check_commands(plan)
     check_members(plan, where)
     check_grids(plan, where)
     check_decisions(plan, where)
@@ -132,6 +133,40 @@ def check_scores(plan: Plan) -> None:
                     raise UserError(
                         f"{key}: there is no file {file} (in {Path.cwd()}), but other seeds have one; add it"
                     )
+
+
+def check_commands(plan: Plan) -> None:
+    """Check the suffixes of the files that commands write, and that the files exist that describe their software."""
+    for variant, method in plan.commands.items():
+        file = f"{plan.folder}/methods/{variant}.yaml"
+        if method.written_suffix not in SUFFIXES:
+            written = f"{{scores}}{method.written_suffix}"
+            raise UserError(f"{file}: command: {written}: scores are read from {', '.join(SUFFIXES)}")
+        for key in ("environment", "conda"):
+            named = getattr(method, key)
+            is_file = named is not None and (key == "environment" or named.endswith((".yaml", ".yml")))
+            if is_file and not (plan.root / named).is_file():
+                raise UserError(f"{file}: {key}: there is no file {named} (seen from {plan.root.resolve()})")
+        if method.environment is not None:
+            check_requirements(plan.root / method.environment)
+
+
+def check_requirements(path: Path) -> None:
+    """Check that requirements are in one file: an environment is kept as long as this file is the same."""
+    for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
+        if re.match(r"\s*(-r|-c|--requirement|--constraint)\b", line):
+            raise UserError(f"{path}: line {number}: requirements are read from one file; copy the other file into it")
+
+
+def check_software(plan: Plan, deployed: Collection[str]) -> None:
+    """Check that Snakemake deploys the software of commands; `deployed` are its values of this option."""
+    for variant, method in plan.commands.items():
+        for key, value in (("conda", "conda"), ("container", "apptainer")):
+            if getattr(method, key) is not None and value not in deployed:
+                raise UserError(
+                    f"{plan.folder}/methods/{variant}.yaml: {key}: Snakemake deploys it only with the option "
+                    f"--software-deployment-method {value}; add the option"
+                )
 
 
 def check_members(plan: Plan, where: str) -> None:

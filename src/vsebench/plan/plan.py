@@ -9,7 +9,7 @@ from pathlib import Path
 from vsebench.config.dataset import DatasetConfig, SiblingsConfig, WordVectorsConfig
 from vsebench.config.method import ChosenSettings, DecisionConfig, MethodConfig
 from vsebench.config.run import RunConfig
-from vsebench.core.tasks import Entry, Task
+from vsebench.core.tasks import Case, Entry, Task
 from vsebench.data.needs import TaskData, provided
 from vsebench.evaluation.analyses import known_analyses
 from vsebench.evaluation.decisions.base import load_decision
@@ -134,10 +134,23 @@ class Plan:
         }
         return {variant: reason for variant, reason in reasons.items() if reason is not None}
 
+    @property
+    def commands(self) -> dict[str, MethodConfig]:
+        """The variants that a command trains and scores."""
+        return {variant: method for variant, method in self.methods.items() if method.command is not None}
+
+    @property
+    def root(self) -> Path:
+        """The folder from which the paths in commands count: the one that has the folder of the configuration."""
+        return self.folder.parent
+
     def scores_file(self, variant: str, task: Task, seed: int) -> str:
-        """Return the file of scores of a model that was trained elsewhere."""
+        """Return the file of scores of a variant: of a model that was trained elsewhere, or that a command writes."""
+        method = self.methods[variant]
+        if method.command is not None:
+            return f"{Case(task, variant, seed).folder(Path('results'))}/scores{method.written_suffix}"
         names = {"dataset": task.dataset, "protocol": task.protocol, "seed": str(seed)}
-        return re.sub(r"\{(\w+)\}", lambda match: names[match[1]], self.methods[variant].scores or "")
+        return re.sub(r"\{(\w+)\}", lambda match: names[match[1]], method.scores or "")
 
     def missing_scores(self, variant: str, task: Task) -> str | None:
         """Return why a model that was trained elsewhere is left out of a task: no seed has a file of scores."""
@@ -237,7 +250,13 @@ class Plan:
             configuration=self.name,
             tasks=self.tasks,
             variants={
-                variant: OutlineVariant(title=method.title, role=method.role, source=method.source, tuned=method.tuned)
+                variant: OutlineVariant(
+                    title=method.title,
+                    role=method.role,
+                    source=method.source,
+                    tuned=method.tuned,
+                    by_command=method.command is not None,
+                )
                 for variant, method in self.methods.items()
             },
             protocols=protocols,

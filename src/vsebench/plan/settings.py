@@ -55,7 +55,7 @@ def starting_settings(plan: Plan, variant: str, task: Task, seed: int) -> dict[s
 
     If a search is recorded, these are the settings that it chose for this seed, otherwise for its first seed.
     """
-    if plan.methods[variant].scores is not None:
+    if plan.methods[variant].role == "external":
         return {"file": plan.scores_file(variant, task, seed)}
     search = recorded_search(plan, variant, task)
     if search is None:

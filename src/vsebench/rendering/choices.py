@@ -12,6 +12,7 @@ CHOICES = {
     "paper": "taken from a paper",
     "untuned": "untuned",
     "elsewhere": "trained elsewhere",
+    "command": "trained by a command",
     "weights": "weights searched ({tried})",
     "none": None,
 }

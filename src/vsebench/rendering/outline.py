@@ -48,7 +48,8 @@ class OutlineVariant(Strict):
     title: str
     role: Role  # an oracle is shown separately and not compared with methods
     source: str  # paper, equation, and origin of the settings
-    tuned: str | None = None  # who chose the settings of a model that was trained elsewhere
+    tuned: str | None = None  # who chose the settings of a model of the role `external`
+    by_command: bool = False  # whether a command of the run trains the model, and not somebody elsewhere
 
 
 class LeftOut(Strict):

@@ -28,6 +28,7 @@ from vsebench.training import Attempt, DivergenceError
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_case_arguments(parser)
+    parser.add_argument("--command", type=Path, help="command.json, if a command has trained the model")
     parser.add_argument("--out", type=Path, required=True, help="folder for model.npz, history.parquet, run.json")
 
 
@@ -51,6 +52,7 @@ def run(arguments: argparse.Namespace) -> None:
     write_table(selection.history, HISTORY, arguments.out / "history.parquet")
     write_json(
         {
+            **({"command": read_json(arguments.command)} if arguments.command else {}),
             **case.keys,
             "module": arguments.module,
             "threads": arguments.threads,

@@ -51,17 +51,19 @@ def described(record: dict[str, Any], title: str, source: str, from_paper: bool 
 def settings_used(record: dict[str, Any], not_tuned: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """Return the settings in a run.json, how they were chosen, and how many configurations were tried.
 
-    `choice` is "tuned" (by this run), "recorded" (by an earlier search on the same data), "untuned", "weights" (the
-    weights of an ensemble were chosen), "elsewhere" (the model was trained outside the run), or "none" (there is
-    nothing to tune). `seeds_of_search` contains the seeds whose validation values chose the settings. `limit` is the
-    limit on epochs, or on the iterations of a solver.
+    `choice` is "tuned" (by this run), "recorded" (by an earlier search on the same data), "untuned", "weights" (those
+    of an ensemble were chosen), "elsewhere" (the model was trained outside the run), "command" (a command trained it),
+    or "none" (there is nothing to tune). `seeds_of_search` are the seeds whose validation values chose the settings.
+    `limit` is the limit of epochs, or the number of iterations of a solver.
     """
     selection = record["selection"]
     settings, tried = selection["settings"], selection.get("n_configurations", 1)
     seeds = selection.get("seeds", [])
     searched = not_tuned.get("/".join(record[key] for key in ("dataset", "protocol", "method")))
     choice = "tuned" if tried > 1 or selection.get("settings_of_seed") is not None else "none"
-    if record["module"] == OUTSIDE:
+    if "command" in record:
+        settings, choice = {"command": record["command"]["command"]}, "command"
+    elif record["module"] == OUTSIDE:
         choice = "elsewhere"
     elif "members" in settings:  # an ensemble: its members have their own records
         settings, choice = {member["variant"]: member["weight"] for member in settings["members"]}, "weights"

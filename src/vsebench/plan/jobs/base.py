@@ -3,7 +3,7 @@
 import json
 import os
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -100,14 +100,16 @@ def model_file(task: Task, variant: str, seed: int, name: str) -> str:
     return f"{Case(task, variant, seed).folder(RESULTS)}/{name}"
 
 
-def model_files(plan: Plan, *names: str, tasks: Iterable[Task] | None = None) -> list[str]:
-    """Return files of the models of all variants and seeds, for the given tasks or for all tasks."""
+def model_files(
+    plan: Plan, *names: str, tasks: Iterable[Task] | None = None, variants: Collection[str] | None = None
+) -> list[str]:
+    """Return files of the models of all seeds, at the given tasks or at all, and of the given variants or of all."""
     return [
         model_file(task, variant, seed, name)
         for task in (plan.tasks if tasks is None else tasks)
         for seed in plan.task_seeds(task)
         for variant in plan.variants(task)
-        if seed in plan.seeds(task, variant)
+        if (variants is None or variant in variants) and seed in plan.seeds(task, variant)
         for name in names
     ]
 

@@ -83,6 +83,7 @@ def fit_inputs(plan: Plan, at: Wildcards, stage: str) -> dict[str, list[str]]:
         "needs": need_files(plan, needs, at.task, str(at.case.split(RESULTS))),
         "members": members(plan, at),
         "scores": scores_files(plan, at),
+        "command": [command_record(at)] if at.variant in plan.commands else [],
         "sources": sources(f"vsebench.stages.{stage}", *method_modules(plan, [at.variant]), *chosen_by),
     }
 
@@ -92,6 +93,7 @@ def fit_options(plan: Plan, at: Wildcards) -> str:
     epochs = epochs_of(plan, at.variant, at.dataset)
     own = options(
         need_options(plan, needs_read(plan, [at.variant], at.task), at.task),
+        command=command_record(at) if at.variant in plan.commands else None,
         members=members(plan, at),
         no_refit=not plan.config.datasets[at.dataset].refit,
         module=plan.methods[at.variant].method,
@@ -108,11 +110,20 @@ def fit_options(plan: Plan, at: Wildcards) -> str:
 
 
 def scores_files(plan: Plan, at: Wildcards) -> list[str]:
-    """Return the file of scores of a model that was trained elsewhere, and the text files next to it."""
-    if plan.methods[at.variant].scores is None:
+    """Return the file of scores of a model that was not trained by this package, and the text files next to it.
+
+    Those of a command are all written by the same job.
+    """
+    method = plan.methods[at.variant]
+    if method.role != "external":
         return []
     file = plan.scores_file(at.variant, at.task, at.case.seed)
-    return [file, *map(str, companions(Path(file)))]
+    return [file] if method.command is not None else [file, *map(str, companions(Path(file)))]
+
+
+def command_record(at: Wildcards) -> str:
+    """Return the record of the command that trained a model."""
+    return f"{at.case.folder(RESULTS)}/command.json"
 
 
 def members(plan: Plan, at: Wildcards) -> list[str]:

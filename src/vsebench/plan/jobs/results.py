@@ -170,6 +170,9 @@ def parts(plan: Plan) -> dict[str, list[str]]:
     files = {
         f"{name}.parquet": [f"results/{task}/{name}.parquet" for task in tasks] for name, tasks in of_tasks.items()
     }
+    if "timing.parquet" in files:
+        of_commands = model_files(plan, "timing.parquet", tasks=plan.timed_tasks, variants=plan.commands)
+        files["timing.parquet"] += of_commands
     files["history.parquet"] = model_files(plan, "history.parquet")
     files["settings.json"] = model_files(plan, "run.json")
     files["datasets.json"] = [f"data/processed/{dataset}/summary.json" for dataset in plan.datasets]

@@ -101,7 +101,8 @@ def notes(results: Results, task: Task, accuracy: pl.DataFrame, metrics: Sequenc
     if remark := remark_on_occurrences(results, task):
         sentences.append(f"{remark[0].upper()}{remark[1:]}.")
     sentences += [
-        f"{results.method_title(method)} was trained elsewhere; tuned: {results.outline.variants[method].tuned}."
+        f"{results.method_title(method)} was trained {trained_by(results, method)}; "
+        f"tuned: {results.outline.variants[method].tuned}."
         for method in results.competitors_of(accuracy)
         if results.outline.variants[method].role == "external"
     ]
@@ -110,3 +111,8 @@ def notes(results: Results, task: Task, accuracy: pl.DataFrame, metrics: Sequenc
         for oracle in results.oracles_of(accuracy)
     ]
     return sentences + results.left_out_of(task)
+
+
+def trained_by(results: Results, method: str) -> str:
+    """Return how a method of the role `external` was trained, in words."""
+    return "by its own command" if results.outline.variants[method].by_command else "elsewhere"

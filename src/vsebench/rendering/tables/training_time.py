@@ -27,6 +27,7 @@ COLUMNS = (
     Column("image_seconds", "Seconds per\ntest image", "seconds", interval=True),
     Column("model_bytes", "Model\n(MiB)", "mebibytes"),
 )
+OF_COMMANDS = Column("command_seconds", "Seconds of\nthe command", "seconds", interval=True)
 
 
 class TrainingTime(TableKind):
@@ -39,10 +40,11 @@ class TrainingTime(TableKind):
 
     def table(self, results: Results) -> Table:
         rows = []
+        commands = not results.timing.filter(phase="command").is_empty()
         for task in results.tasks_of(results.timing):
             timing = at(results.timing, task)
             for method in results.methods_of(timing):
-                rows.append(row_of(results, task, method, timing.filter(method=method)))
+                rows.append(row_of(results, task, method, timing.filter(method=method), commands))
         other_cores = results.timing["others"].drop_nulls()
         load = f"{max(other_cores.to_list()):.2g}" if len(other_cores) else "an unknown number of"
         timed = not results.timing.filter(phase="training").is_empty()
@@ -52,7 +54,7 @@ class TrainingTime(TableKind):
             else "; other jobs ran on the machine at the same time"
         )
         machines = results.timing["machine"].drop_nulls().unique().sort().to_list()
-        notes = (
+        notes: tuple[str, ...] = (
             "Seconds per epoch: median [minimum, maximum] over repeats, each in a fresh process, while no other "
             f"job of the run was running; other processes used at most {load} cores meanwhile.",
             "Convergence: the epoch with the best validation metric, and the training seconds up to its end; "
@@ -64,14 +66,26 @@ class TrainingTime(TableKind):
             "range over repeats. Model: its arrays as saved.",
             f"Machine: {'; '.join(machines) or 'unknown'}.",
         )
-        return Table(COLUMNS, rows, "Training time, scoring time and memory", notes, fold=5)
+        if commands:
+            notes += (
+                "The command: one run per seed of the line of the shell that reads the data, trains and scores, on the "
+                "threads that are listed, while other jobs may have run; median and range over seeds. So it does not "
+                "compare with the other seconds. Memory: the sum over its processes.",
+            )
+        columns = (*COLUMNS, OF_COMMANDS) if commands else COLUMNS
+        return Table(columns, rows, "Training time, scoring time and memory", notes, fold=5)
 
 
-def row_of(results: Results, task: Task, method: str, timed: pl.DataFrame) -> Row:
-    """Return the row of one method; `timed` contains its rows of `timing` on the task."""
+def row_of(results: Results, task: Task, method: str, timed: pl.DataFrame, commands: bool) -> Row:
+    """Return the row of one method, with the seconds of its command if the table has `commands`.
+
+    `timed` contains the method's rows of `timing` on the task.
+    """
     compiled = timed.filter(phase="compile").group_by("repeat").agg(pl.col("seconds").sum())["seconds"]
     converged = to_best_epoch(at(results.history, task).filter(method=method)).drop_nulls()
     seconds = list(seconds_by_seed(timed).values()) or converged["seconds"].to_list()
+    of_command = sorted(timed.filter(phase="command")["seconds"].to_list())
+    last = (Cell(median(of_command), of_command[0], of_command[-1]) if of_command else Cell(),) if commands else ()
     stopped = EPOCHS in results.marks(method, task)
     return Row.of(
         task.dataset,
@@ -86,6 +100,7 @@ def row_of(results: Results, task: Task, method: str, timed: pl.DataFrame) -> Ro
         timed["peak_rss_bytes"].max(),  # type: ignore[arg-type]
         scoring_cell(timed),
         timed["model_bytes"].max(),  # type: ignore[arg-type]
+        *last,
         group=results.task_title(task),
     )
 

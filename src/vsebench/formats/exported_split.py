@@ -1,0 +1,107 @@
+"""Write a split for a program outside this package, and read the parts that its scores are checked against.
+
+The folder has everything that a model may learn, and no test label.
+"""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from vsebench.core.errors import UserError
+from vsebench.core.storage import read_json, read_parquet, replacing, write_json
+from vsebench.core.tasks import Task
+from vsebench.data.needs import Names, Parts
+
+LINKED = ("features.npy", "features.npz", "word_vectors.npz")
+FILES = (
+    "README.md", "train.csv", "valid.csv", "final.csv", "images.csv", "labels.csv", "split.json", "split.txt",
+)  # fmt: skip
+README = """# {task}, seed {seed}
+
+Made by vsebench. Train a model on these files, score the test images, and write the scores to a file.
+
+| file | content |
+|---|---|
+| `train.csv` | image, label, count: the labels to train on while settings are chosen |
+| `valid.csv` | the labels to choose settings by |
+| `final.csv` | the labels to train the final model on: those of `train.csv` and `valid.csv` |
+| `images.csv` | id: all images; train, valid, final, test: what each is used for |
+| `labels.csv` | name: all labels; trained: whether the final model sees the label; candidate: whether it is ranked |
+| `features.npy`, `.npz` | if the data set has features: a row per line of `images.csv` (.npz: CSR, as SciPy saves it) |
+| `word_vectors.npz` | if there are word vectors: `vectors`, one row per line of `labels.csv`, and `known` |
+| `split.json` | the task, the seed and the hash of the split |
+| `split.txt` | the hash alone |
+
+Forms of a file of scores: docs/outside.md. For `scores.parquet`, copy `split.txt` to `scores.split.txt` next to it, so
+that the scores of another split are refused. `vsebench check-scores scores.parquet {folder}` tells whether a file fits.
+"""
+
+
+@dataclass(frozen=True)
+class ExportedSplit:
+    """What scores are checked against: names, test images and candidate labels; the task and seed of the split."""
+
+    names: Names
+    parts: Parts
+    record: dict[str, Any]
+
+
+def write_exported(split: Path, processed: Path, folder: Path, task: Task, seed: int) -> str:
+    """Write a split, in which `split.json` is the last file; return the hash of the split.
+
+    Parameters
+    ----------
+    split : folder of the split
+    processed : folder of the processed data; features and word vectors become relative links to its files
+    folder : the folder to write
+    """
+    hash_of_split = read_json(split / "split.json").get("hash")
+    if hash_of_split is None:
+        raise UserError(f"{split}/split.json: has no hash, since an older version wrote it; delete it and run again")
+    _write_tables(split, processed, folder)
+    for name in LINKED:
+        (folder / name).unlink(missing_ok=True)
+        if (processed / name).is_file():
+            (folder / name).symlink_to(os.path.relpath((processed / name).resolve(), folder.resolve()))
+    (folder / "split.txt").write_text(f"{hash_of_split}\n", encoding="utf-8")
+    (folder / "README.md").write_text(README.format(task=task, seed=seed, folder=folder), encoding="utf-8")
+    write_json({"task": str(task), "seed": seed, "hash": hash_of_split}, folder / "split.json")
+    return str(hash_of_split)
+
+
+def _write_tables(split: Path, processed: Path, folder: Path) -> None:
+    """Write the pairs of a split, its images and its labels as CSV files with names in place of numbers."""
+    ids, names = read_parquet(processed / "images.parquet")["id"], read_parquet(processed / "labels.parquet")["name"]
+    for part in ("train", "valid", "final"):
+        pairs = read_parquet(split / f"{part}.parquet")
+        columns = {"image": ids.gather(pairs["image"]), "label": names.gather(pairs["label"]), "count": pairs["count"]}
+        _write_csv(pl.DataFrame(columns), folder / f"{part}.csv")
+    images, labels = read_parquet(split / "images.parquet"), read_parquet(split / "labels.parquet")
+    used = {"train": images["first"], "valid": images["valid"], "final": images["final"], "test": images["test"]}
+    _write_csv(pl.DataFrame({"id": ids} | used), folder / "images.csv")
+    roles = {"name": names, "trained": labels["final"], "candidate": labels["test"]}
+    _write_csv(pl.DataFrame(roles), folder / "labels.csv")
+
+
+def _write_csv(frame: pl.DataFrame, path: Path) -> None:
+    with replacing(path) as temporary:
+        frame.write_csv(temporary)
+
+
+def read_exported(folder: Path) -> ExportedSplit:
+    """Read a folder that `write_exported` wrote; a `UserError` names a file that is missing."""
+    images, labels = (_read_csv(folder / f"{name}.csv") for name in ("images", "labels"))
+    record = read_json(folder / "split.json")
+    names = Names(images["id"].to_list(), labels["name"].to_list())
+    parts = Parts(record["hash"], (images["test"] == "true").to_numpy(), (labels["candidate"] == "true").to_numpy())
+    return ExportedSplit(names, parts, record)
+
+
+def _read_csv(path: Path) -> pl.DataFrame:
+    """Read a table of an exported split; all its columns are text."""
+    if not path.is_file():
+        raise UserError(f"{path}: no such file; name a folder that `vsebench export` wrote")
+    return pl.read_csv(path, infer_schema=False)

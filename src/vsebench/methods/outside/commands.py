@@ -1,0 +1,141 @@
+"""Run a user's command, which trains a model on an exported split and writes a file of scores."""
+
+import os
+import re
+import shlex
+import shutil
+import signal
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import polars as pl
+
+from vsebench.config.method import WRITTEN
+from vsebench.core.errors import UserError
+from vsebench.core.processes import Ended, ending_on_signals, run_command
+from vsebench.formats.exported_split import read_exported
+from vsebench.formats.scores_file import companions, read_scores
+from vsebench.methods.outside.outside_scores import check_scores
+
+SCORES = "scores"  # the name of the file of scores, without its suffix
+OWN = ("VSEBENCH_PARENT", "VSEBENCH_SERVER", "PYTHONHOME")  # variables for the jobs of this package alone
+
+
+def fill(command: str, problem: str, scores: str, **values: object) -> str:
+    """Return a command with its names in braces replaced; other words in braces stay, since a shell uses braces, too.
+
+    Parameters
+    ----------
+    problem : the folder that replaces {problem}
+    scores : the file without a suffix that, with the suffix behind {scores} or with .csv, replaces {scores}
+    values : name -> value, for the other names
+    """
+    command = WRITTEN.sub(lambda match: shlex.quote(f"{scores}{match[1] or '.csv'}"), command)
+    return re.sub(
+        "|".join(rf"\{{{name}\}}" for name in ("problem", *values)),
+        lambda match: shlex.quote(str(({"problem": problem} | values)[match[0][1:-1]])),
+        command,
+    )
+
+
+def environment_of(packages: Path | None, own_python: bool) -> dict[str, str]:
+    """Return the environment variables of a command.
+
+    Parameters
+    ----------
+    packages : the virtual environment to run it in, if any
+    own_python : whether `python` can be the Python that runs this package; with conda it is that of the environment
+    """
+    variables = {key: value for key, value in os.environ.items() if key not in OWN}
+    path = variables.get("PATH", os.defpath).split(os.pathsep)
+    if not own_python:
+        path = [folder for folder in path if folder != str(Path(sys.executable).parent)]
+    if packages is not None:
+        path = [str(packages.resolve() / "bin"), *path]
+        variables["VIRTUAL_ENV"] = str(packages.resolve())
+    return variables | {"PATH": os.pathsep.join(path)}
+
+
+@contextmanager
+def scratch(beside: Path) -> Iterator[Path]:
+    """Yield a new folder next to a file; it is deleted at the end of the block, or by the next run after a kill."""
+    folder = beside.parent / f".{beside.stem}.{os.getpid()}.tmp.d"
+    folder.mkdir(parents=True)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def run_and_keep(
+    template: str, values: Mapping[str, object], folder: Path, problem: Path, variables: Mapping[str, str], out: Path
+) -> Ended:
+    """Run a command, check the scores that it writes, and move them to their place.
+
+    Parameters
+    ----------
+    template : the command, with names in braces
+    values : what replaces them, besides the problem and the scores
+    folder : the folder to run it in
+    problem : the exported split
+    variables : the command's environment
+    out : the file of scores to write; text files that belong to it are written next to it
+
+    Raises
+    ------
+    UserError
+        The command failed, wrote no scores, or wrote scores that do not fit the split.
+    """
+    with ending_on_signals(), scratch(out) as temporary:
+        command = fill(template, str(problem.resolve()), str(temporary.resolve() / SCORES), **values)
+        ended = run_command(command, folder, variables)
+        if ended.status:
+            raise UserError(f"the command {in_words(ended.status)}")
+        keep_scores(temporary / out.name, problem, out)
+    return ended
+
+
+def keep_scores(written: Path, problem: Path, out: Path) -> None:
+    """Check a file of scores against an exported split, and move it, with the hash of the split, to `out`."""
+    if not written.is_file():
+        raise UserError("the command ended without an error, but it has not written {scores}")
+    split = written.with_suffix(".split.txt")
+    if not split.is_file():
+        shutil.copyfile(problem / "split.txt", split)
+    exported = read_exported(problem)
+    try:
+        check_scores(read_scores(written), exported.names, exported.parts)
+    except UserError as error:
+        raise UserError(f"the command wrote wrong scores: {str(error).replace(str(written), written.name)}") from None
+    for file in (*companions(written), written):
+        file.replace(out.parent / file.name)
+
+
+def keep_copies(ran: Path, problem: Path, out: Path) -> Ended:
+    """Check and copy the scores that a command wrote into the folder `ran` in a container.
+
+    Returns its time and memory, which Snakemake measured (`benchmark`, a table next to the folder).
+    """
+    with scratch(out) as temporary:
+        shutil.copytree(ran, temporary, dirs_exist_ok=True)
+        keep_scores(temporary / out.name, problem, out)
+    measured = pl.read_csv(f"{ran}.tsv", separator="\t", infer_schema=False).row(-1, named=True)
+    try:
+        peak = round(float(measured["max_rss"]) * 2**20)  # in MiB
+    except ValueError:  # the command was too short to measure
+        peak = None
+    return Ended(0, float(measured["s"]), peak)
+
+
+def in_words(status: int) -> str:
+    """Return how a command ended that failed.
+
+    >>> in_words(2), in_words(-9)
+    ('ended with exit status 2', 'was killed by SIGKILL; often the memory ran out')
+    """
+    if status >= 0:
+        return f"ended with exit status {status}"
+    name = signal.Signals(-status).name
+    return f"was killed by {name}" + ("; often the memory ran out" if name == "SIGKILL" else "")

@@ -1,0 +1,122 @@
+"""Jobs that run users' commands, which train on an exported split and write scores."""
+
+import os
+import platform
+import shlex
+from hashlib import sha256
+from pathlib import Path
+
+from vsebench.core.tasks import Task
+from vsebench.data.needs import FEATURES, WORD_VECTORS
+from vsebench.formats.exported_split import FILES
+from vsebench.methods.outside.commands import SCORES, fill
+from vsebench.plan.jobs.base import RESULTS, Job, Wildcards, need_files, options, sources
+from vsebench.plan.plan import Plan
+
+ENVIRONMENTS = "data/environments"
+
+
+def export_split(plan: Plan, at: Wildcards) -> Job:
+    """Write a split for commands."""
+    folder = plan.processed(at.task)
+    inputs = {
+        "processed": [f"{folder}/images.parquet", f"{folder}/labels.parquet"],
+        "needs": exported_needs(plan, at.task),
+        "sources": sources("vsebench.stages.export_split"),
+    }
+    return Job(inputs, options(processed=folder))
+
+
+def exported_needs(plan: Plan, task: Task) -> list[str]:
+    """Return the files that an exported split has links to."""
+    return need_files(plan, {FEATURES.key, WORD_VECTORS.key} & plan.provides(task), task)
+
+
+def environment(plan: Plan, at: Wildcards) -> Job:
+    """Make a virtual environment. Its folder is named after the content of the requirements, so it has no inputs."""
+    variant = next(variant for variant in plan.commands if environment_name(plan, variant) == at.name)
+    named = plan.root / (plan.methods[variant].environment or "")
+    return Job({}, options(requirements=os.path.relpath(named)))
+
+
+def environment_name(plan: Plan, variant: str) -> str | None:
+    """Return the hash of a variant's requirements and of the version of Python; None without requirements."""
+    named = plan.methods[variant].environment
+    if named is None:
+        return None
+    return sha256((plan.root / named).read_bytes() + platform.python_version().encode()).hexdigest()[:16]
+
+
+def command(plan: Plan, at: Wildcards) -> Job:
+    """Run a command; the files that it names are inputs, so that an edit runs it again.
+
+    The source files of this package are no inputs, since they do not change what a command does.
+    """
+    method, name = plan.methods[at.variant], environment_name(plan, at.variant)
+    ran = f"{at.case.folder(RESULTS)}/container" if method.container else None
+    inputs = command_inputs(plan, at) | {
+        "environment": [f"{ENVIRONMENTS}/{name}/environment.json"] if name else [],
+        "ran": [ran, f"{ran}.tsv"] if ran else [],
+    }
+    named = options(
+        command=method.command,
+        folder=os.path.relpath(plan.root),
+        problem=exported(at),
+        environment=f"{ENVIRONMENTS}/{name}" if name else None,
+        conda=method.conda,
+        ran=ran,
+    )
+    return Job(inputs, named)
+
+
+def run_in_container(plan: Plan, at: Wildcards) -> Job:
+    """Run a command in a container, where this package is missing; its scores are checked by the job of `command`.
+
+    The content is the command. Its paths count from the folder of the project.
+    """
+    method, here = plan.methods[at.variant], os.path.relpath(Path.cwd(), plan.root)
+    problem, scores = (
+        os.path.normpath(f"{here}/{path}") for path in (exported(at), f"{at.case.folder(RESULTS)}/container/{SCORES}")
+    )
+    values = {"dataset": at.dataset, "protocol": at.protocol, "seed": at.seed, "threads": method.threads}
+    return Job(command_inputs(plan, at), content=fill(method.command or "", problem, scores, **values))
+
+
+def exported(at: Wildcards) -> str:
+    """Return the folder of an exported split."""
+    return f"{at.case.split(RESULTS)}/exported"
+
+
+def command_inputs(plan: Plan, at: Wildcards) -> dict[str, list[str]]:
+    """Return the files that a command reads."""
+    return {
+        "problem": [f"{exported(at)}/{file}" for file in FILES],
+        "needs": exported_needs(plan, at.task),
+        "named": files_named(plan, at.variant),
+    }
+
+
+def files_named(plan: Plan, variant: str) -> list[str]:
+    """Return the words of a command that are files in the folder of the project, and the file of its environment."""
+    method = plan.methods[variant]
+    try:
+        words = shlex.split(method.command or "", comments=True)
+    except ValueError:  # a quotation mark stands alone, for example in a comment of awk
+        words = (method.command or "").split()
+    words += [word for word in (method.environment, method.conda) if word]
+    root = Path(os.path.abspath(plan.root))  # noqa: PTH100 (links stay as they are named)
+    files = [Path(os.path.normpath(root / word)) for word in dict.fromkeys(words)]
+    return [os.path.relpath(path) for path in files if path.is_relative_to(root) and is_file(path)]
+
+
+def is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a long part of a command is no name of a file
+        return False
+
+
+def conda_of(plan: Plan, variant: str) -> str | None:
+    """Return a variant's environment of conda; a file counts from the folder of the project."""
+    named = plan.methods[variant].conda
+    return str((plan.root / named).resolve()) if named and named.endswith((".yaml", ".yml")) else named

@@ -1,0 +1,54 @@
+"""Make a virtual environment with the packages of a file of requirements.
+
+uv makes it if uv is on the PATH, otherwise venv and pip. The record environment.json is written last, so that an
+environment without it is not complete; it is deleted and made again.
+"""
+
+import argparse
+import platform
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from vsebench.core.errors import UserError
+from vsebench.core.processes import ending_on_signals
+from vsebench.core.storage import write_json
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--requirements", type=Path, required=True, help="file of requirements, as pip reads it")
+    parser.add_argument("--out", type=Path, required=True, help="environment.json to write into the new environment")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    folder = arguments.out.parent
+    shutil.rmtree(folder, ignore_errors=True)
+    maker = "uv" if shutil.which("uv") else "pip"
+    try:
+        with ending_on_signals():
+            for command in commands(maker, folder, arguments.requirements):
+                print(*command, flush=True)
+                call(command, arguments.requirements)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    write_json({"python": platform.python_version(), "made_by": maker}, arguments.out)
+
+
+def commands(maker: str, folder: Path, requirements: Path) -> list[list[str]]:
+    """Return the commands that make the environment with uv or pip."""
+    python = str(folder / "bin" / "python")
+    if maker == "uv":
+        make = ["uv", "venv", "--python", sys.executable, str(folder)]
+        return [make, ["uv", "pip", "install", "--python", python, "-r", str(requirements)]]
+    make = [sys.executable, "-m", "venv", str(folder)]
+    return [make, [python, "-m", "pip", "install", "--disable-pip-version-check", "-r", str(requirements)]]
+
+
+def call(command: list[str], requirements: Path) -> None:
+    """Run a command whose output goes to the log; if it fails, raise a `UserError`."""
+    status = subprocess.run(command, stdin=subprocess.DEVNULL, check=False).returncode
+    if status:
+        tool = "uv" if command[0] == "uv" else command[2]
+        raise UserError(f"{requirements}: no environment could be made: {tool} ended with status {status}; see above")
