@@ -63,7 +63,7 @@ def prepared(mirror, tmp_path_factory):
         data = prepare(name, config, mirror, folder, not_needed=[WITH_PHOTOGRAPHS])
         split = split_of(folder, name, "official", 1)
         assert run("split", "--processed", data, "--protocol", "official", "--seed", 1, "--out", split) == 0
-        return config, ["--features", data / config.features_name], folder
+        return config, ["--features", data / file_name("", config.sets[""].is_sparse)], folder
 
     return prepare_once
 

@@ -45,6 +45,9 @@ class MethodConfig(Strict):
     # all settings of the method that have no default; `factors` only if it should not depend on the run's `factors`
     settings: dict[str, Any] = {}
     family_settings: dict[Family, dict[str, Any]] = {}  # replace settings for one family of data sets
+    # the name of a set of image features, or a list of them, which are put side by side; none: those that the run names
+    # for the data set, or else all that it has
+    features: str | list[str] | None = Field(default=None, min_length=1)
     epochs: Epochs | None = None  # when training stops; required for methods trained by epochs, refused for others
     from_paper: bool = False  # true: the settings are those of a paper or of its code; tables state it
     grid: dict[str, list[Any]] = {}  # setting -> values to try if the run tunes; all combinations are tried

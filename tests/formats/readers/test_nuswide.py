@@ -36,7 +36,7 @@ def test_concepts_and_their_feature(tmp_path):
     assert "-1130179" in why  # a known misprint, read as 0
     assert found.features.values.tolist() == [[0, 2], [1, 0], [4, 4], [3, 0], [0, 5]]
     definition = DatasetDefinition(adapter="nuswide_concepts", options={"features": "BoW"})
-    assert found.features.file_name == definition.features_name
+    assert found.features.file_name == file_name("", definition.sets[""].is_sparse)
 
 
 def test_a_thousand_tags(tmp_path):

@@ -45,10 +45,10 @@ class Reads:
 
 @dataclass(frozen=True)
 class AnalysedDataset:
-    """The processed data set of a case; each file is read at its first use."""
+    """The processed data set of a case, as its method sees it; each file is read at its first use."""
 
     folder: Path
-    features_file: Path | None
+    features_files: Sequence[Path]  # of the sets of features that the analysed method sees; empty if none are read
     has_siblings: bool
 
     @cached_property
@@ -68,7 +68,7 @@ class AnalysedDataset:
 
     @cached_property
     def features(self) -> "Features | None":
-        return None if self.features_file is None else FEATURES.load(self.features_file)
+        return FEATURES.load(self.features_files) if self.features_files else None
 
 
 @dataclass(frozen=True)
