@@ -22,7 +22,7 @@ from vsebench.core.schemas import SUMMARY
 from vsebench.core.storage import read_parquet
 from vsebench.core.tasks import Case, Entry, Task
 from vsebench.core.workers import Workers, workers
-from vsebench.data.features import Features, Rows
+from vsebench.data.features import Features, Rows, side_by_side
 from vsebench.data.needs import NEEDS, Names, Parts
 from vsebench.data.problem import Dataset, Ids, LabelMatrix, Matrix, Problem, Queries, Split, Training, WordVectors
 from vsebench.evaluation.measuring import Measured, Ranked, measure
@@ -91,7 +91,8 @@ class Fitted:
 
         Parameters
         ----------
-        features : (n, d) numbers, dense or scipy sparse, if the model uses features
+        features : (n, d) numbers, dense or scipy sparse, if the model uses features; for a model of several sets of
+            features, a mapping of their names to these
         labels : (n, n_labels) scipy sparse counts, the known labels, which are not ranked
         k : number of labels per image
 
@@ -106,7 +107,7 @@ class Fitted:
         """
         if features is None and labels is None:
             raise UserError("annotate: give features or labels of the new images")
-        rows = None if features is None else features_of(features, None)
+        rows = None if features is None else self._new(features)
         known = LabelMatrix.empty(rows.n_images, self.model.n_labels) if rows and labels is None else matrix_of(labels)
         if known.n_labels != self.model.n_labels:
             raise UserError(f"labels: {known.n_labels} columns, but the model has {self.model.n_labels} labels")
@@ -115,6 +116,16 @@ class Fitted:
         n_images = known.n_rows
         values: Rows = None if rows is None else rows.rows(np.arange(n_images))
         return _first(self.model, Queries(np.full(n_images, -1, dtype=np.int32), known, values), k)
+
+    def _new(self, features: Any) -> Features:
+        """Return the features of new images, in the sets that the model sees."""
+        names = [block.name for block in models.named_sets(self.model)]
+        if names and not (isinstance(features, Mapping) and set(names) <= features.keys()):
+            form = ", ".join(f"{name!r}: ..." for name in names)
+            raise UserError(f"features: this model sees the sets {', '.join(names)}; give features={{{form}}}")
+        if not names and isinstance(features, Mapping):
+            raise UserError("features: this model sees one set without a name; give its array")
+        return side_by_side(_sets({name: features[name] for name in names} if names else features, None))
 
     def save(self, path: str | Path) -> None:
         """Write the model to a file that `load` and `vsebench annotate` read."""
@@ -172,7 +183,8 @@ def fit(
     ----------
     method : one of `methods()`
     matrix : (n_images, n_labels) scipy sparse; a positive whole number is how often the image has the label
-    features : (n_images, d) finite numbers, dense or scipy sparse, if the method needs them
+    features : (n_images, d) finite numbers, dense or scipy sparse, if the method needs them. Several sets of features
+        are a mapping of their names to such arrays; the method sees those that its file names, or else all
     word_vectors : (n_labels, d) finite numbers, if the method needs them; zeros for a label without a vector
     factors : dimension K of the embeddings, if the method has embeddings and its file does not set `factors`
     seed : seed of all random numbers
@@ -188,7 +200,8 @@ def fit(
         needs an argument that is missing, or training diverged.
     """
     variant = _variant(method, factors, settings)
-    labels, given, vectors = _inputs(matrix, features, word_vectors)
+    labels, sets, vectors = _inputs(matrix, features, word_vectors)
+    given = _seen(variant, sets)
     _check_needs(variant, _provided(given, vectors) | {"known_labels"})
     _check_count("seed", seed, 0)
     _check_count("threads", threads, 1)
@@ -262,7 +275,8 @@ def evaluate(
     """
     _check_evaluation(methods if not scores else [*methods, *scores], metrics, seeds, bootstrap, threads)
     variants = [_variant(name, factors, None) for name in methods]
-    labels, given, vectors = _inputs(matrix, features, word_vectors)
+    labels, sets, vectors = _inputs(matrix, features, word_vectors)
+    given = next(iter(sets.values()), None)
     outside = {name: _outside(name, value, labels, names) for name, value in (scores or {}).items()}
     rules = load_protocol(protocol)
     provided = _provided(given, vectors) | (set() if rules.new_images else {"known_labels"})
@@ -276,7 +290,7 @@ def evaluate(
         for seed in range(1, seeds + 1) if isinstance(seeds, int) else seeds:
             split = split_dataset(protocol, dataset, seed)
             ranked = [
-                _fit_and_rank(variant, Case(task, variant.name, seed), split, given, vectors, pool)
+                _fit_and_rank(variant, Case(task, variant.name, seed), split, _seen(variant, sets), vectors, pool)
                 for variant in variants
             ]
             ranked += [
@@ -308,6 +322,7 @@ class _Variant:
     method: type[Fitter]
     settings: Settings
     epochs: Epochs | None
+    sets: list[str] | None  # the sets of features that its file names
 
 
 def _methods_folder() -> Path:
@@ -328,15 +343,44 @@ def _variant(name: str, factors: int, changes: dict[str, Any] | None) -> _Varian
     if "normalise" in method.settings_type.model_fields and values.get("normalise") is None:
         values["normalise"] = []
     settings = read_settings(method, values, f"{name}: settings")
-    return _Variant(name, config.role, method, settings, config.epochs)
+    named = [config.features] if isinstance(config.features, str) else config.features
+    return _Variant(name, config.role, method, settings, config.epochs, named)
 
 
 def _inputs(
     matrix: Any, features: Any, word_vectors: ArrayLike | None
-) -> tuple[LabelMatrix, Features | None, WordVectors | None]:
+) -> tuple[LabelMatrix, dict[str, Features], WordVectors | None]:
     labels = matrix_of(matrix)
-    given = None if features is None else features_of(features, labels.n_rows)
+    given = {} if features is None else _sets(features, labels.n_rows)
     return labels, given, None if word_vectors is None else _word_vectors(word_vectors, labels.n_labels)
+
+
+def _sets(features: Any, n_images: int | None) -> dict[str, Features]:
+    """Return the sets of features by their names; a single set has the name ""."""
+    if not isinstance(features, Mapping):
+        return {"": features_of(features, n_images)}
+    if not features or not all(isinstance(name, str) and name for name in features):
+        raise UserError("features: a mapping of the names of sets to their arrays is needed")
+    sets = {}
+    for name, values in features.items():
+        try:
+            sets[name] = features_of(values, n_images)
+        except UserError as error:
+            raise UserError(f"features[{name!r}]: {str(error).removeprefix('features: ')}") from None
+        n_images = sets[name].n_images
+    return sets
+
+
+def _seen(variant: _Variant, sets: dict[str, Features]) -> Features | None:
+    """Return the features that a method sees, side by side; None without features."""
+    if not sets or "features" not in variant.method.needs:
+        return side_by_side(sets) if list(sets) == [""] else None
+    missing = [name for name in variant.sets or () if name not in sets]
+    if missing:
+        raise UserError(
+            f"{variant.name}: this method sees the features {missing[0]}; give features={{{missing[0]!r}: ...}}"
+        )
+    return side_by_side({name: part for name, part in sets.items() if variant.sets is None or name in variant.sets})
 
 
 def matrix_of(matrix: Any) -> LabelMatrix:

@@ -10,7 +10,7 @@ from vsebench.core.storage import read_json, read_parquet, replacing, write_json
 from vsebench.core.tasks import Case, Task
 from vsebench.protocols.base import FROM, source_of
 
-LINKED = ("features.npy", "features.npz", "word_vectors.npz")
+LINKED = ("features*.np[yz]", "word_vectors.npz")
 README = """# {task}, seed {seed}
 
 Made by `vsebench export`. Train a model on these files, score the test images, and write the scores to a file.
@@ -23,6 +23,7 @@ Made by `vsebench export`. Train a model on these files, score the test images, 
 | `images.csv` | id: all images; train, valid, final, test: what each is used for |
 | `labels.csv` | name: all labels; trained: whether the final model sees the label; candidate: whether it is ranked |
 | `features.npy`, `.npz` | if the data set has features: a row per line of `images.csv` (.npz: CSR, as SciPy saves it) |
+| `features-NAME.npy`, `.npz` | the same for each of several sets of features |
 | `word_vectors.npz` | if there are word vectors: `vectors`, one row per line of `labels.csv`, and `known` |
 | `split.json` | the task, the seed and the hash of the split |
 | `split.txt` | the hash alone |
@@ -57,9 +58,8 @@ def run(arguments: argparse.Namespace) -> None:
     if hash_of_split is None:
         raise UserError(f"{split}/split.json: has no hash, since an older version wrote it; delete it and run again")
     write_split(split, processed, folder)
-    for file in (processed / name for name in LINKED):
-        if file.is_file():
-            (folder / file.name).symlink_to(file.resolve())
+    for file in (path for pattern in LINKED for path in sorted(processed.glob(pattern))):
+        (folder / file.name).symlink_to(file.resolve())
     (folder / "split.txt").write_text(f"{hash_of_split}\n", encoding="utf-8")
     readme = README.format(task=task, seed=arguments.seed, folder=folder)
     (folder / "README.md").write_text(readme, encoding="utf-8")

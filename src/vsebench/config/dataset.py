@@ -20,7 +20,7 @@ SetName = Annotated[str, Field(pattern=f"^{SET_NAME}$")]  # the name of one of s
 
 
 def _kind(value: Any) -> str:
-    """Return the tag of normalisation steps: those of every set of features, or a mapping of the sets to their steps."""
+    """Return the tag of normalisation steps: a list for every set of features, or a mapping of the sets to lists."""
     return "<by set>" if isinstance(value, Mapping) else "<steps>"
 
 
@@ -291,15 +291,18 @@ class DatasetConfig(DatasetDefinition, Described):
     def steps(self, names: Sequence[str], own: Any = None) -> Any:
         """Return the normalisation steps of a method that sees these sets: its `own`, or else those of the data set.
 
-        A list of steps is for every set. For named sets a mapping of each name to its steps is returned where either
-        has a mapping.
+        For sets with names it is a mapping of each name to its steps. A list of steps is for every set.
         """
-        chosen = self.normalise if own is None else own
-        if not isinstance(chosen, Mapping) or not any(names):
-            chosen = self.normalise if isinstance(chosen, Mapping) else chosen
-            return [] if isinstance(chosen, Mapping) else list(chosen)
-        of_data = self.normalise if isinstance(self.normalise, Mapping) else dict.fromkeys(names, self.normalise)
-        return {name: list(chosen.get(name, of_data.get(name, ()))) for name in names}
+
+        def steps_of(name: str) -> list[NormalisationStep]:
+            for steps in (own, self.normalise):
+                if isinstance(steps, Mapping) and name in steps:
+                    return list(steps[name])
+                if isinstance(steps, Sequence):
+                    return list(steps)
+            return []
+
+        return {name: steps_of(name) for name in names} if any(names) else steps_of("")
 
     def about(self) -> dict[str, Any]:
         """Return the keys that tables and the report show."""

@@ -29,7 +29,7 @@ class RunDataset(Strict):
     protocol_methods: dict[str, list[str]] = {}  # protocol -> the methods to use under it, in place of `methods`
     # true: the tested models are trained on the training and validation labels together; false: on the training labels
     refit: bool = True
-    # the name of a set of features of the data set, or a list of them: those that methods see here whose files name none
+    # the name of a set of features, or a list of them: what methods see here whose own files name none; none: all sets
     features: str | list[str] | None = Field(default=None, min_length=1)
     epochs: dict[str, Epochs] = {}  # method -> when its training stops here, in place of the run's `epochs`
     # protocols under which the run's `sweeps` are done here; left out: all protocols, `[]`: no protocol

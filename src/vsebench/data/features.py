@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from vsebench.core.errors import UserError
-from vsebench.core.storage import read_arrays, replacing, write_arrays
+from vsebench.core.storage import features_file, read_arrays, replacing, write_arrays
 
 Step = Literal["l2", "idf", "standard", "root"]
 # (n, d) float32: a NumPy array, or a scipy.sparse.csr_array with sorted, unique column numbers in each row.
@@ -92,7 +92,7 @@ class Features:
     @property
     def file_name(self) -> str:
         """The name of the file of features in a processed data set, for features without a name."""
-        return file_name("", self.is_sparse)
+        return features_file("", self.is_sparse)
 
     def rows(self, images: NDArray[np.integer]) -> Rows:
         """Return the rows of some images; `images` are (m,) row numbers, in any order.
@@ -118,20 +118,6 @@ class Features:
             rows = csr(values.data[kept], values.indices[kept], offsets, values.shape)
             return Features(rows, known, named=self.named)
         return Features(np.where(known[:, np.newaxis], self.values, self.values.dtype.type(0)), known, named=self.named)
-
-
-def file_name(name: str, is_sparse: bool) -> str:
-    """Return the name of the file of a set of features in a processed data set; the only set may have no name.
-
-    >>> file_name("", False), file_name("hue", True)
-    ('features.npy', 'features-hue.npz')
-    """
-    return f"features{'-' if name else ''}{name}.{'npz' if is_sparse else 'npy'}"
-
-
-def name_of(path: Path) -> str:
-    """Return the name of the set in a file that `file_name` names."""
-    return path.stem.partition("-")[2]
 
 
 def side_by_side(sets: Mapping[str, Features]) -> Features:
@@ -381,9 +367,7 @@ def _steps_for(steps: Steps, name: str) -> Sequence[Step]:
     return steps.get(name, ()) if isinstance(steps, Mapping) else steps
 
 
-def _sets_of(
-    arrays: Mapping[str, NDArray[Any]], n_steps: int, where: str
-) -> tuple[tuple[Block, ...], tuple[int, ...]]:
+def _sets_of(arrays: Mapping[str, NDArray[Any]], n_steps: int, where: str) -> tuple[tuple[Block, ...], tuple[int, ...]]:
     """Return `named` and `sets` of a normalisation from the arrays of a model file; they are empty without names."""
     if f"{PREFIX}named" not in arrays:
         return (), ()

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vsebench.core.errors import UserError
-from vsebench.core.storage import read_arrays, read_json, read_parquet
+from vsebench.core.storage import read_arrays, read_json, read_parquet, set_of
 from vsebench.data.problem import HeldOut, LabelMatrix, Mask, Problem, WordVectors
 
 if TYPE_CHECKING:  # features need SciPy, which most fits do not
@@ -62,8 +62,8 @@ class TaskData:
     ----------
     processed : folder of the processed data that are split: those of the data set, or of two joined data sets
     tested : folder of the processed data set to test on
-    features : the sets of image features that all images have: name -> file in `processed`. The name of a single set may
-        be empty
+    features : the sets of image features that all images have: name -> file in `processed`; a single set may have the
+        name ""
     has_word_vectors : whether a source of word vectors is configured
     is_joined : whether the model is trained on one data set and tested on another
     new_images : whether no test image is trained on
@@ -164,11 +164,11 @@ class FeaturesNeed(FileNeed["Features"]):
 
     def load(self, path: Path | Sequence[Path]) -> "Features":
         """Read the file of one set of features, or those of several sets, which are put side by side."""
-        from vsebench.data.features import name_of, read_features, side_by_side  # SciPy, which most jobs do not need
+        from vsebench.data.features import read_features, side_by_side  # SciPy, which most jobs do not need
 
         paths = [path] if isinstance(path, Path) else path
         known = read_parquet(paths[0].parent / "images.parquet")["has_features"].to_numpy()
-        return side_by_side({name_of(file): read_features(file, known) for file in paths})
+        return side_by_side({set_of(file): read_features(file, known) for file in paths})
 
     def example(self, labels: LabelMatrix) -> "Features":
         from vsebench.data.features import Features
@@ -339,8 +339,8 @@ def provided(data: TaskData) -> set[str]:
 def load_needs(needs: Collection[str], paths: Mapping[str, Any], test: HeldOut | None = None) -> dict[str, Any]:
     """Read the inputs that a method needs; return `features`, `word_vectors` and `extras` of its `Problem`.
 
-    `paths` maps the key of a need to its file or files, as named by an option, and `split` to the folder of the split; `test`
-    are the test images with their labels, for an oracle of unseen labels.
+    `paths` maps the key of a need to its file or files, as named by an option, and `split` to the folder of the split;
+    `test` are the test images with their labels, for an oracle of unseen labels.
     """
     loaded = {need.key: need.load_named(paths.get(need.key)) for need in FILE_NEEDS if need.key in needs}
     if TEST_LABELS.key in needs:

@@ -9,8 +9,8 @@ from pathlib import Path
 from vsebench.config.dataset import DatasetConfig, SiblingsConfig, WordVectorsConfig
 from vsebench.config.method import ChosenSettings, DecisionConfig, MethodConfig
 from vsebench.config.run import RunConfig
+from vsebench.core.storage import features_file
 from vsebench.core.tasks import Entry, Task
-from vsebench.data.features import file_name
 from vsebench.data.needs import FEATURES, TRUTH, TaskData, provided
 from vsebench.evaluation.analyses import known_analyses
 from vsebench.evaluation.decisions.base import load_decision
@@ -81,13 +81,13 @@ class Plan:
         """Return the sets of features that all images of a task have: name -> file of the processed data."""
         tested, *others = (dataset.sets for dataset in self.sources(task))
         return {
-            name: file_name(name, features.is_sparse)
+            name: features_file(name, features.is_sparse)
             for name, features in tested.items()
             if all(name in other for other in others)
         }
 
     def sets_named(self, variant: str, dataset: str) -> list[str] | None:
-        """Return the sets of features that a variant's file or, if it names none, the run names; None if neither does."""
+        """Return the sets of features that a variant's file or, if it has none, the run names; None if neither does."""
         named = self.methods[variant].features or self.config.datasets[dataset].features
         return [named] if isinstance(named, str) else named
 
@@ -96,7 +96,7 @@ class Plan:
 
         A variant sees the sets that are named for it, or else all; one that does not read features sees none.
         """
-        files, seen = self.feature_files(task), set()
+        files, seen = self.feature_files(task), set[str]()
         for variant in variants:
             if self.method_class(variant).needs & {FEATURES.key, TRUTH.key}:
                 named = self.sets_named(variant, task.dataset)

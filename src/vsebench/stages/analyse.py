@@ -59,9 +59,7 @@ def analysed_cases(arguments: argparse.Namespace) -> Iterator[AnalysedCase]:
     datasets: dict[tuple[str, ...], AnalysedDataset] = {}
     for task, entry in entries:
         features = arguments.features.get(f"{task}/{entry.variant}", [])
-        dataset = datasets.setdefault(
-            (task.dataset, *features), analysed_dataset(arguments, task.dataset, features)
-        )
+        dataset = datasets.setdefault((task.dataset, *features), analysed_dataset(arguments, task.dataset, features))
         analysed = [same.variant for own_task, same in entries if own_task == task and not same.decision]
         seeds = common_seeds(arguments.seeds, arguments.own_seeds, task, [entry.variant])
         for seed in seeds:

@@ -2,8 +2,8 @@
 
 The images and labels of the tested data set come first and keep their numbers. Labels with the same name become one
 label. The stage writes the files of a processed data set (pairs, images and labels as .parquet, word_vectors.npz, and
-the sets of features that both data sets have) and given.parquet: the pairs of the training set for images that it shares
-with the test set.
+the sets of features that both data sets have) and given.parquet: the pairs of the training set for images that it
+shares with the test set.
 
 The joined partition consists of the test images of the one set and of the training and validation images of the other,
 or of all images of a set without an official partition. Other images belong to no part and have no pairs.
@@ -19,8 +19,8 @@ from scipy import sparse
 
 from vsebench.core.errors import UserError
 from vsebench.core.schemas import IMAGES, JOINED_LABELS, PAIRS
-from vsebench.core.storage import read_parquet, write_arrays, write_table
-from vsebench.data.features import Features, file_name, name_of, read_features, write_features
+from vsebench.core.storage import features_file, read_parquet, set_of, write_arrays, write_table
+from vsebench.data.features import Features, read_features, write_features
 from vsebench.data.needs import WORD_VECTORS
 from vsebench.data.problem import WordVectors
 
@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> None:
     for paths in zip(arguments.features[:n_sets], arguments.features[n_sets:], strict=True):
         both = [read_set(path) for path in paths]
         features = join_features(both[0], both[1], " and ".join(map(str, paths)))
-        write_features(features, arguments.out / file_name(name_of(paths[0]), features.is_sparse))
+        write_features(features, arguments.out / features_file(set_of(paths[0]), features.is_sparse))
 
 
 def read_set(path: Path) -> Features:

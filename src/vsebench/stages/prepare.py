@@ -15,9 +15,9 @@ import polars as pl
 from vsebench.config.dataset import DatasetDefinition, Expected, read_definition
 from vsebench.core import schemas
 from vsebench.core.errors import UserError
-from vsebench.core.storage import write_arrays, write_json, write_table
+from vsebench.core.storage import features_file, write_arrays, write_json, write_table
 from vsebench.core.yaml_files import check
-from vsebench.data.features import Features, file_name, write_features
+from vsebench.data.features import Features, write_features
 from vsebench.formats.adapters import knows, load_adapter
 from vsebench.formats.annotations import RawAnnotations
 from vsebench.formats.features_file import read_features_file
@@ -69,7 +69,7 @@ def prepare(name: str, definition: DatasetDefinition, raw: Path, out: Path) -> N
     if annotations.features is not None:
         write_features(annotations.features, out / annotations.features.file_name)
     for set_name, features in annotations.sets.items():
-        write_features(features.of_only(annotations.known), out / file_name(set_name, features.is_sparse))
+        write_features(features.of_only(annotations.known), out / features_file(set_name, features.is_sparse))
     write_json(summary, out / "summary.json")
 
 
@@ -85,9 +85,7 @@ def read_annotations(name: str, definition: DatasetDefinition, raw: Path) -> tup
     return annotations, options.model_dump()
 
 
-def with_features(
-    annotations: RawAnnotations, name: str, definition: DatasetDefinition, raw: Path
-) -> RawAnnotations:
+def with_features(annotations: RawAnnotations, name: str, definition: DatasetDefinition, raw: Path) -> RawAnnotations:
     """Return annotations with the features that a definition names: in files, or read by the adapter."""
     adapter = load_adapter(definition.adapter, name)
     images, sets, dropped = annotations.images.to_list(), {}, list(annotations.dropped)

@@ -20,11 +20,10 @@ from vsebench.core.errors import UserError
 from vsebench.core.machine import OtherProcesses, peak_memory_bytes, processor
 from vsebench.core.processes import run_in_new_process
 from vsebench.core.schemas import TIMING
-from vsebench.core.storage import read_json, write_table
+from vsebench.core.storage import read_json, set_of, write_table
 from vsebench.core.tasks import Case, Task
 from vsebench.core.workers import workers
 from vsebench.data import splits
-from vsebench.data.features import name_of
 from vsebench.data.needs import load_needs
 from vsebench.data.problem import Problem
 from vsebench.evaluation.ranking import rank
@@ -110,7 +109,7 @@ def features_of(arguments: argparse.Namespace, variant: str) -> list[Path] | Non
     seen = arguments.feature_sets.get(variant)
     if seen is None or arguments.features is None:
         return cast(list[Path] | None, arguments.features)
-    return [path for path in arguments.features if name_of(path) in seen]
+    return [path for path in arguments.features if set_of(path) in seen]
 
 
 def time_epochs(method: Method, clock: "Clock", epochs: int, all_epochs: int) -> None:

@@ -10,8 +10,8 @@ from scipy import sparse
 
 from vsebench.config.dataset import DatasetDefinition
 from vsebench.core.errors import UserError
+from vsebench.core.storage import features_file
 from vsebench.core.yaml_files import check
-from vsebench.data.features import file_name
 from vsebench.formats.readers import mulan
 
 names = st.text(st.characters(exclude_categories=["C", "Z"], exclude_characters="<&\x85"), min_size=1, max_size=8)
@@ -117,7 +117,7 @@ def test_the_features_have_the_name_that_the_workflow_waits_for(tmp_path, kind, 
     write(tmp_path, l_xml=xml(["y"]), a_arff=arff([("x", "numeric"), ("y", "{0,1}")], rows))
     given = {"labels": "l.xml", "arff": "a.arff", "features": kind}
     (features,) = DatasetDefinition(adapter="mulan", options=given).sets.values()
-    assert file_name("", features.is_sparse) == name
+    assert features_file("", features.is_sparse) == name
     assert mulan.read(tmp_path, options(**given)).features.file_name == name
 
 

@@ -12,6 +12,7 @@ from vsebench.methods.base import Method
 from vsebench.methods.by_features.seen import FeatureSettings, see
 from vsebench.methods.by_labels.sgd import positives_of
 
+
 class FeatureMethod(Method):
     """Features and labels in the kernels' format, trials and streams of random numbers.
 

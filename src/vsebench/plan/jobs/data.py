@@ -4,9 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from vsebench.config.dataset import DatasetConfig
-from vsebench.core.storage import numbered
+from vsebench.core.storage import features_file, numbered
 from vsebench.core.tasks import Task
-from vsebench.data.features import file_name
 from vsebench.formats.adapters import knows, load_adapter
 from vsebench.formats.images.image_files import folders_of
 from vsebench.plan.jobs.base import Job, Wildcards, as_json, module_of, options, sources
@@ -83,7 +82,7 @@ def prepared(plan: Plan, dataset: str) -> DatasetConfig:
 def processed_files(plan: Plan, dataset: str) -> list[str]:
     """Return the files that the stage `prepare` writes."""
     config = plan.datasets[dataset]
-    features = [file_name(name, features.is_sparse) for name, features in config.sets.items()]
+    features = [features_file(name, features.is_sparse) for name, features in config.sets.items()]
     truth = ["truth.npz"] if knows(config.adapter) else []
     return ["pairs.parquet", "images.parquet", "labels.parquet", "summary.json", *features, *truth]
 
@@ -135,7 +134,7 @@ def joined_features(plan: Plan, task: Task) -> list[str]:
     """Return the files of the sets of features that both data sets have, the tested data set's first."""
     names = [task.dataset, *source_datasets([task.protocol])]
     return [
-        f"data/processed/{name}/{file_name(set_name, plan.datasets[name].sets[set_name].is_sparse)}"
+        f"data/processed/{name}/{features_file(set_name, plan.datasets[name].sets[set_name].is_sparse)}"
         for name in names
         for set_name in plan.feature_files(task)
     ]

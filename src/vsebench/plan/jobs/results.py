@@ -1,6 +1,7 @@
 """Jobs that measure, time and analyse models, gather results, test claims, and make tables and figures."""
 
 import os
+from pathlib import Path
 from typing import Any
 
 from vsebench.core.sources import sources_of
@@ -144,7 +145,7 @@ def analyse(plan: Plan, at: Wildcards) -> Job:
         ],
         "processed": [f"data/processed/{dataset}/{file}" for dataset in datasets for file in reads.dataset],
         # The table of images states which of them have features.
-        "features": [*files, *dict.fromkeys(f"{os.path.dirname(file)}/images.parquet" for file in files)],
+        "features": [*files, *dict.fromkeys(str(Path(file).with_name("images.parquet")) for file in files)],
         "siblings": list(siblings.values()),
     }
     named = options(
@@ -159,7 +160,7 @@ def analyse(plan: Plan, at: Wildcards) -> Job:
 
 def analysed_features(plan: Plan, variants: list[str]) -> dict[str, list[str]]:
     """Return data set/protocol/variant -> the files of the features that it sees in the tested data set, if any."""
-    features = {}
+    features: dict[str, list[str]] = {}
     for task, entry in map(entry_at_task, variants):
         folder = f"data/processed/{task.dataset}"
         files = [f"{folder}/{name}" for name in plan.sets_seen([entry.variant], task).values()]
