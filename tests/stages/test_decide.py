@@ -209,7 +209,7 @@ def test_difficulty_is_told_by_the_scores_of_another_variant(folder):
     found = analysed(folder, "thresholds_and_difficulty", *variants, features="features.npy")
     assert set(found["reference"]) <= {"lsep"}
     processed = folder / "processed" / "tiny"
-    dataset = AnalysedDataset(processed, processed / "features.npy", has_siblings=False)
+    dataset = AnalysedDataset(processed, {"tiny/images/lsep": [processed / "features.npy"]}, has_siblings=False)
     case = AnalysedCase(Case(Task("tiny", "images"), "lsep", 1), "", folder / "results", dataset)
     difficulty = difficulties(case)
     assert difficulty.select("image", "label").equals(
@@ -236,7 +236,8 @@ def test_thresholds_minus_a_level_do_not_depend_on_the_level_of_the_scores(folde
     names = ["tiny/images/lsep", "tiny/images/lsep/class_threshold"]
     found = analysed(folder, "thresholds_and_difficulty", *names, features="features.npy")
     assert set(found["form"]) <= {"raw", "minus_mean", "minus_log_sum", "minus_largest"}
-    dataset = AnalysedDataset(folder / "processed" / "tiny", folder / "processed" / "tiny" / "features.npy", False)
+    processed = folder / "processed" / "tiny"
+    dataset = AnalysedDataset(processed, {"tiny/images/lsep": [processed / "features.npy"]}, has_siblings=False)
     case = AnalysedCase(Case(Task("tiny", "images"), "lsep", 1), "", folder / "results", dataset)
     before, shift = levels(case), np.float32(3.0)
     vars(case)["scores"] = case.scores + shift

@@ -56,18 +56,17 @@ def of_case(table: pl.DataFrame, case: AnalysedCase, schema: Schema) -> pl.DataF
 def analysed_cases(arguments: argparse.Namespace) -> Iterator[AnalysedCase]:
     """Yield every variant that the arguments name, with every seed."""
     entries = [entry_at_task(name) for name in arguments.variants]
-    datasets: dict[tuple[str, ...], AnalysedDataset] = {}
+    datasets = {task.dataset: analysed_dataset(arguments, task.dataset) for task, _ in entries}
     for task, entry in entries:
-        features = arguments.features.get(f"{task}/{entry.variant}", [])
-        dataset = datasets.setdefault((task.dataset, *features), analysed_dataset(arguments, task.dataset, features))
         analysed = [same.variant for own_task, same in entries if own_task == task and not same.decision]
         seeds = common_seeds(arguments.seeds, arguments.own_seeds, task, [entry.variant])
         for seed in seeds:
             case, is_first = Case(task, entry.variant, seed), seed == seeds[0]
-            yield AnalysedCase(case, entry.decision, arguments.results, dataset, is_first, analysed)
+            yield AnalysedCase(case, entry.decision, arguments.results, datasets[task.dataset], is_first, analysed)
 
 
-def analysed_dataset(arguments: argparse.Namespace, name: str, features: list[str]) -> AnalysedDataset:
-    """Return a data set and its files, as named by the arguments, with the features that a method sees."""
+def analysed_dataset(arguments: argparse.Namespace, name: str) -> AnalysedDataset:
+    """Return a data set and its files, as named by the arguments."""
     folder, has_siblings = arguments.processed / name, name in arguments.with_siblings
-    return AnalysedDataset(folder, [Path(file) for file in features], has_siblings)
+    features = {variant: [Path(file) for file in files] for variant, files in arguments.features.items()}
+    return AnalysedDataset(folder, features, has_siblings)

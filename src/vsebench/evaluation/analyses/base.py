@@ -6,7 +6,7 @@ SCHEMA, the columns of its table; READS, its input files; and `analyse`, which r
 name.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -45,10 +45,11 @@ class Reads:
 
 @dataclass(frozen=True)
 class AnalysedDataset:
-    """The processed data set of a case, as its method sees it; each file is read at its first use."""
+    """The processed data set of a case; each file is read at its first use."""
 
     folder: Path
-    features_files: Sequence[Path]  # of the sets of features that the analysed method sees; empty if none are read
+    # data set/protocol/variant -> the files of the sets of features that it sees; empty if none are read
+    features_files: Mapping[str, Sequence[Path]]
     has_siblings: bool
 
     @cached_property
@@ -67,8 +68,15 @@ class AnalysedDataset:
         return read_parquet(self.folder / "siblings.parquet") if self.has_siblings else None
 
     @cached_property
-    def features(self) -> "Features | None":
-        return FEATURES.load(self.features_files) if self.features_files else None
+    def _loaded(self) -> "dict[tuple[Path, ...], Features]":
+        return {}
+
+    def features(self, case: Case) -> "Features | None":
+        """The features that the method of a case sees."""
+        files = tuple(self.features_files.get(f"{case.task}/{case.variant}", ()))
+        if files and files not in self._loaded:
+            self._loaded[files] = FEATURES.load(files)
+        return self._loaded[files] if files else None
 
 
 @dataclass(frozen=True)
@@ -130,7 +138,8 @@ class AnalysedCase:
         return images[:, kept], model.label[:, kept]
 
     def _queries(self) -> Iterator[Queries]:
-        return (queries_of(self.test, self.dataset.features, *ends) for ends in chunks(self.test))
+        features = self.dataset.features(self.case)
+        return (queries_of(self.test, features, *ends) for ends in chunks(self.test))
 
 
 class Analysis(Protocol):
