@@ -257,6 +257,8 @@ class DatasetConfig(DatasetDefinition, Described):
     """A data set (`config/datasets/<name>.yaml`)."""
 
     family: Family  # selects settings and claims of the papers that are specific to a data set
+    # a shorter title for panels of figures, columns of tables, and menus of the page; none: `title`
+    short: str | None = Field(default=None, min_length=1)
     # normalisation steps of image features, in order, for methods whose settings name no steps: `root` (divide a row by
     # its sum, take square roots), `idf`, `standard` (subtract the mean, divide by the deviation), `l2` (unit length);
     # or a mapping of the names of several sets to their steps, such as `hue: [root, l2]`
@@ -306,7 +308,8 @@ class DatasetConfig(DatasetDefinition, Described):
 
     def about(self) -> dict[str, Any]:
         """Return the keys that tables and the report show."""
-        return self.model_dump(include={"family", *Described.model_fields})
+        short = {} if self.short is None else {"short": self.short}
+        return self.model_dump(include={"family", *Described.model_fields}) | short
 
     def replaced(self, options: dict[str, Any], vocabulary: dict[str, Any]) -> "DatasetConfig":
         """Return the data set with a run's options and filters in place of its own, key by key.

@@ -28,6 +28,8 @@ class MethodConfig(Strict):
     """A method with its settings, as shown in the results (`config/methods/<name>.yaml`)."""
 
     title: str  # name in tables and the report
+    # a shorter title for legends and axes of figures, LaTeX, and menus of the page, where space is short; none: `title`
+    short: str | None = Field(default=None, min_length=1)
     # another file of the folder that this file is a variant of: a single setting in `settings` replaces that setting of
     # the other file, and any other key replaces the whole key
     extends: str | None = None
@@ -120,6 +122,8 @@ class DecisionConfig(Decided):
     """A decision rule, as shown in the results (`config/decisions/<name>.yaml`)."""
 
     title: str  # name in tables and the report
+    # a shorter title for legends and axes of figures, LaTeX, and menus of the page, where space is short; none: `title`
+    short: str | None = Field(default=None, min_length=1)
     role: Role  # the same values as in a method's file
     source: str  # paper, section, and the source of the settings
 
@@ -145,5 +149,7 @@ def _extended(path: Path, extending: tuple[Path, ...]) -> Any:
     inherited = _extended(base, (*extending, path))
     if not isinstance(inherited, dict) or not isinstance(values.get("settings", {}), dict):
         return values  # the check of the values reports the mistake
+    if "title" in values:
+        inherited.pop("short", None)  # it is short for the other title
     settings = {"settings": (inherited.get("settings") or {}) | values["settings"]} if "settings" in values else {}
     return inherited | values | settings

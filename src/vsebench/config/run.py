@@ -1,6 +1,6 @@
 """A run: its data sets, protocols, methods, seeds and metrics."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
@@ -134,7 +134,8 @@ class RunConfig(Strict):
     # number of configurations to try beyond the edges of the grid at each value of a sweep, where the best other
     # settings may be far from the grid; left out: `tuning_beyond_edges`
     sweeps_beyond_edges: int | None = Field(default=None, ge=0)
-    papers: list[str] | None = None  # names of files in config/papers to compare the results with; none: all files
+    # names of files in config/papers to compare the results with, with their tables, figures and claims; or `all`
+    papers: list[str] | Literal["all"] = []
 
     def tunes(self, variant: str) -> bool:
         """Return whether the run chooses the settings of a method itself."""

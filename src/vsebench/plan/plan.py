@@ -283,7 +283,7 @@ class Plan:
             configuration=self.name,
             tasks=self.tasks,
             variants={
-                variant: OutlineVariant(title=method.title, role=method.role, source=method.source, tuned=method.tuned)
+                variant: OutlineVariant(**method.model_dump(include=set(OutlineVariant.model_fields)))
                 for variant, method in self.methods.items()
             },
             protocols=protocols,
@@ -292,7 +292,7 @@ class Plan:
             metrics=[name for name in self.config.metrics if not is_of_decision(name)],
             decision_metrics=[name for name in self.config.metrics if is_of_decision(name)],
             decisions={
-                name: OutlineVariant(title=decision.title, role=decision.role, source=decision.source)
+                name: OutlineVariant(**decision.model_dump(include=set(OutlineVariant.model_fields)))
                 for name, decision in self.decisions.items()
             },
             decided=[task for task in self.tasks if self.decided(task)],
