@@ -186,6 +186,24 @@ def test_a_mistake_in_the_data_set_is_one_line(old, new, message, folder):
     assert "corel5k-both" in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ({"features": {"hue": "hue.npy"}}, "features.hue: should be a mapping, such as `file: features.npy`"),
+        ({"features": "hue.npy"}, "features: should be a mapping, such as `file: features.npy`"),
+        (
+            {"features": {"hue": {"file": "x.npy", "normalise": ["l2"]}}},
+            "`normalise` belongs next to `features`; it can",
+        ),
+        ({"vocabulary": {"top_labels": 5}}, "vocabulary: this key belongs next to `data`, under datasets.mine"),
+    ],
+)
+def test_what_a_user_writes_first_is_answered_with_what_to_write(data, message, tmp_path):
+    with pytest.raises(UserError) as error:
+        planned(datasets=own_table(tmp_path, **data))
+    assert message in str(error.value)
+
+
 def test_dense_and_sparse_features_are_not_seen_side_by_side(tmp_path):
     for name in ("a.npy", "b.npz"):
         (tmp_path / name).write_bytes(b"")

@@ -96,7 +96,8 @@ def test_a_run_with_fewer_than_three_seeds_warns(seeds, warned):
 
 
 def test_the_default_run_and_the_example_have_five_seeds():
-    assert [values(CONFIG / name)["seeds"] for name in ("config.yaml", "own.yaml")] == [[1, 2, 3, 4, 5]] * 2
+    runs = [check(RunConfig, values(CONFIG / name), name) for name in ("config.yaml", "own.yaml")]
+    assert [run.seeds for run in runs] == [[1, 2, 3, 4, 5]] * 2
 
 
 def test_yaml_that_is_no_yaml_is_named(tmp_path):

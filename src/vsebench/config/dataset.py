@@ -101,6 +101,18 @@ class FeaturesFile(Strict):
     ids: str | None = None  # a text file with the image id of each row; none: rows are in the order of the images
     image: str = "image"  # the column of image ids in a .parquet file
 
+    @model_validator(mode="before")
+    @classmethod
+    def _mapping(cls, value: Any) -> Any:
+        """Refuse what users write first: the file alone, or the normalisation among the keys of a set."""
+        if isinstance(value, str | list):
+            raise PydanticCustomError("mapping", "should be a mapping, such as `file: features.npy`")
+        if isinstance(value, Mapping) and "normalise" in value:
+            raise PydanticCustomError(
+                "normalise", "`normalise` belongs next to `features`; it can map each set to steps"
+            )
+        return value
+
     @model_validator(mode="after")
     def _fitting(self) -> "FeaturesFile":
         if sum(source is not None for source in (self.file, self.network, self.adapter)) != 1:

@@ -91,6 +91,8 @@ def own_table(name: str, data: dict[str, Any], folder: Path, where: str) -> Data
     key = f"{where}: datasets.{name}.data"
     others = {"title", "short", "features", "normalise", "partition", "siblings", "word_vectors", "pictures"}
     others &= data.keys()
+    if "vocabulary" in data:
+        raise UserError(f"{key}.vocabulary: this key belongs next to `data`, under datasets.{name}")
     options = check(table.Options, {option: value for option, value in data.items() if option not in others}, key)
     description = {
         "title": name,
