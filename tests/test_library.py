@@ -245,3 +245,41 @@ def test_scores_from_elsewhere_stand_beside_methods(tmp_path):
     for value, message in [(np.ones((3, 3)), "shape (3, 3), but the matrix"), (tmp_path / "no.csv", "no such file")]:
         with pytest.raises(vsebench.UserError, match=re.escape(message)):
             vsebench.evaluate([], matrix, scores={"mine": value}, names=(ids, names), metrics=["mrr"])
+
+
+def test_several_sets_of_features_are_a_mapping():
+    sets = {"hue": FEATURES, "network": np.eye(4, 3, k=-1)}
+    both = vsebench.fit("ridge", LABELS, features=sets)
+    alone = vsebench.fit("ridge_network", LABELS, features=sets)
+    same = vsebench.fit("ridge", LABELS, features=sets["network"])
+    images = np.arange(4)
+    assert np.array_equal(alone.top(images, k=2)[1], same.top(images, k=2)[1])
+    assert not np.array_equal(both.top(images, k=2)[1], same.top(images, k=2)[1])
+    new = {"network": sets["network"][:2], "hue": FEATURES[:2]}  # in another order
+    np.testing.assert_array_equal(both.annotate(new, k=3)[1], both.annotate({"hue": FEATURES[:2]} | new, k=3)[1])
+    many = {name: np.random.default_rng(1).normal(size=(20, 3)) for name in sets}
+    table = vsebench.evaluate(["ridge", "ridge_network"], MANY, features=many, metrics=["recall@1"], bootstrap=100)
+    assert table["method"].to_list() == ["ridge", "ridge_network"]
+
+
+@pytest.mark.parametrize(
+    ("method", "features", "message"),
+    [
+        ("ridge_network", {"hue": FEATURES}, "ridge_network: this method sees the features network"),
+        ("ridge", {"hue": FEATURES, "network": FEATURES[:3]}, r"features\['network'\]: shape \(3, 2\); 4 rows"),
+        ("ridge", {}, "a mapping of the names of sets"),
+        ("ridge", {"hue": FEATURES, "network": sparse.csr_array(FEATURES)}, "all dense or all sparse"),
+    ],
+)
+def test_a_mistake_in_sets_of_features_is_one_line(method, features, message):
+    with pytest.raises(vsebench.UserError, match=message):
+        vsebench.fit(method, LABELS, features=features)
+
+
+def test_new_images_need_the_sets_that_the_model_sees():
+    both = vsebench.fit("ridge", LABELS, features={"hue": FEATURES, "network": FEATURES})
+    for wrong in (FEATURES, {"hue": FEATURES}):
+        with pytest.raises(vsebench.UserError, match="this model sees the sets hue, network; give features="):
+            both.annotate(wrong)
+    with pytest.raises(vsebench.UserError, match="one set without a name"):
+        vsebench.fit("ridge", LABELS, features=FEATURES).annotate({"hue": FEATURES})

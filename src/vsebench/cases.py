@@ -37,7 +37,9 @@ def add_case_arguments(parser: argparse.ArgumentParser) -> None:
 def add_need_arguments(parser: argparse.ArgumentParser) -> None:
     """Add an option for each file that methods can need besides the labels."""
     for need in FILE_NEEDS:
-        parser.add_argument(need.option, type=Path, help=f"for a method that needs {need.description}")
+        parser.add_argument(
+            need.option, type=Path, nargs=need.nargs, help=f"for a method that needs {need.description}"
+        )
 
 
 def open_method(arguments: argparse.Namespace) -> tuple[type[Fitter], Search | None]:

@@ -22,7 +22,7 @@ from vsebench.core.schemas import SUMMARY
 from vsebench.core.storage import read_parquet
 from vsebench.core.tasks import Case, Entry, Task
 from vsebench.core.workers import Workers, workers
-from vsebench.data.features import Features, Rows
+from vsebench.data.features import Features, Rows, side_by_side
 from vsebench.data.needs import NEEDS, Names, Parts
 from vsebench.data.problem import Dataset, Ids, LabelMatrix, Matrix, Problem, Queries, Split, Training, WordVectors
 from vsebench.evaluation.measuring import Measured, Ranked, measure
@@ -111,7 +111,8 @@ class Fitted:
 
         Parameters
         ----------
-        features : (n, d) numbers, dense or scipy sparse, if the model uses features
+        features : (n, d) numbers, dense or scipy sparse, if the model uses features; for a model of several sets of
+            features, a mapping of their names to these
         labels : the known labels, which are not ranked: (n, n_labels) counts, or any other form of `fit`'s `matrix`
         k : number of labels per image
 
@@ -126,7 +127,7 @@ class Fitted:
         """
         if features is None and labels is None:
             raise UserError("annotate: give features or labels of the new images")
-        rows = None if features is None else features_of(features, None)
+        rows = None if features is None else self._new(features)
         known = (
             LabelMatrix.empty(rows.n_images, self.model.n_labels)
             if rows and labels is None
@@ -139,6 +140,16 @@ class Fitted:
         n_images = known.n_rows
         values: Rows = None if rows is None else rows.rows(np.arange(n_images))
         return self._named(*_first(self.model, Queries(np.full(n_images, -1, dtype=np.int32), known, values), k))
+
+    def _new(self, features: Any) -> Features:
+        """Return the features of new images, in the sets that the model sees."""
+        names = [block.name for block in models.named_sets(self.model)]
+        if names and not (isinstance(features, Mapping) and set(names) <= features.keys()):
+            form = ", ".join(f"{name!r}: ..." for name in names)
+            raise UserError(f"features: this model sees the sets {', '.join(names)}; give features={{{form}}}")
+        if not names and isinstance(features, Mapping):
+            raise UserError("features: this model sees one set without a name; give its array")
+        return side_by_side(_sets({name: features[name] for name in names} if names else features, None))
 
     def save(self, path: str | Path) -> None:
         """Write the model to a file that `load` and `vsebench annotate` read."""
@@ -198,7 +209,8 @@ def fit(
     matrix : (n_images, n_labels) scipy sparse or array; a positive whole number is how often the image has the label.
         Or a list with a list of labels for each image, or a polars or pandas table: with the columns `image` and
         `label`, or with one column per label. Names are kept, and sorted unless they are columns.
-    features : (n_images, d) finite numbers, dense or scipy sparse, if the method needs them
+    features : (n_images, d) finite numbers, dense or scipy sparse, if the method needs them. Several sets of features
+        are a mapping of their names to such arrays; the method sees those that its file names, or else all
     word_vectors : (n_labels, d) finite numbers, if the method needs them; zeros for a label without a vector
     factors : dimension K of the embeddings, if the method has embeddings and its file does not set `factors`
     seed : seed of all random numbers
@@ -214,8 +226,9 @@ def fit(
         needs an argument that is missing, or training diverged.
     """
     variant = _variant(method, factors, settings)
-    named, given, vectors = _inputs(matrix, features, word_vectors)
+    named, sets, vectors = _inputs(matrix, features, word_vectors)
     labels = named.matrix
+    given = _seen(variant, sets)
     _check_needs(variant, _provided(given, vectors) | {"known_labels"})
     _check_count("seed", seed, 0)
     _check_count("threads", threads, 1)
@@ -291,8 +304,9 @@ def evaluate(
     """
     _check_evaluation(methods if not scores else [*methods, *scores], metrics, seeds, bootstrap, threads)
     variants = [_variant(name, factors, None) for name in methods]
-    named, given, vectors = _inputs(matrix, features, word_vectors)
+    named, sets, vectors = _inputs(matrix, features, word_vectors)
     labels = named.matrix
+    given = next(iter(sets.values()), None)
     if names is None and named.images is not None and named.labels is not None:
         names = (named.images, named.labels)
     outside = {name: _outside(name, value, labels, names) for name, value in (scores or {}).items()}
@@ -308,7 +322,7 @@ def evaluate(
         for seed in range(1, seeds + 1) if isinstance(seeds, int) else seeds:
             split = split_dataset(protocol, dataset, seed)
             ranked = [
-                _fit_and_rank(variant, Case(task, variant.name, seed), split, given, vectors, pool)
+                _fit_and_rank(variant, Case(task, variant.name, seed), split, _seen(variant, sets), vectors, pool)
                 for variant in variants
             ]
             ranked += [
@@ -343,6 +357,7 @@ class _Variant:
     settings: Settings
     epochs: Epochs | None
     choice: str  # how the settings were chosen, as in a run's settings.json: "untuned", "paper" or "none"
+    sets: list[str] | None  # the sets of features that its file names
 
 
 def _methods_folder() -> Path:
@@ -366,15 +381,44 @@ def _variant(name: str, factors: int, changes: dict[str, Any] | None) -> _Varian
         values["normalise"] = []
     settings = read_settings(method, values, f"{name}: settings")
     choice = "paper" if config.from_paper else "untuned" if config.grid else "none"
-    return _Variant(name, config.role, method, settings, config.epochs, choice)
+    named = [config.features] if isinstance(config.features, str) else config.features
+    return _Variant(name, config.role, method, settings, config.epochs, choice, named)
 
 
 def _inputs(
     matrix: Any, features: Any, word_vectors: ArrayLike | None
-) -> tuple[GivenLabels, Features | None, WordVectors | None]:
+) -> tuple[GivenLabels, dict[str, Features], WordVectors | None]:
     labels = labels_of(matrix)
-    given = None if features is None else features_of(features, labels.matrix.n_rows)
+    given = {} if features is None else _sets(features, labels.matrix.n_rows)
     return labels, given, None if word_vectors is None else _word_vectors(word_vectors, labels.matrix.n_labels)
+
+
+def _sets(features: Any, n_images: int | None) -> dict[str, Features]:
+    """Return the sets of features by their names; a single set has the name ""."""
+    if not isinstance(features, Mapping):
+        return {"": features_of(features, n_images)}
+    if not features or not all(isinstance(name, str) and name for name in features):
+        raise UserError("features: a mapping of the names of sets to their arrays is needed")
+    sets = {}
+    for name, values in features.items():
+        try:
+            sets[name] = features_of(values, n_images)
+        except UserError as error:
+            raise UserError(f"features[{name!r}]: {str(error).removeprefix('features: ')}") from None
+        n_images = sets[name].n_images
+    return sets
+
+
+def _seen(variant: _Variant, sets: dict[str, Features]) -> Features | None:
+    """Return the features that a method sees, side by side; None without features."""
+    if not sets or "features" not in variant.method.needs:
+        return side_by_side(sets) if list(sets) == [""] else None
+    missing = [name for name in variant.sets or () if name not in sets]
+    if missing:
+        raise UserError(
+            f"{variant.name}: this method sees the features {missing[0]}; give features={{{missing[0]!r}: ...}}"
+        )
+    return side_by_side({name: part for name, part in sets.items() if variant.sets is None or name in variant.sets})
 
 
 def features_of(features: Any, n_images: int | None) -> Features:

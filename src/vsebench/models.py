@@ -21,8 +21,8 @@ from vsebench.core.modules import modules_by_key
 from vsebench.core.storage import read_arrays, write_arrays
 from vsebench.data.problem import LabelMatrix, Matrix, Queries
 
-if TYPE_CHECKING:  # importing features loads SciPy, which most models do not need
-    from vsebench.data.features import Rows
+if TYPE_CHECKING:  # importing features imports SciPy, which most models do not need
+    from vsebench.data.features import Block, Rows
 
 VERSION = 1
 LARGEST_SCORE = 1e37
@@ -274,6 +274,12 @@ def features_of(queries: Queries, dimensions: int) -> "Rows":
     if found != dimensions:
         raise UserError(f"this model was fitted to {dimensions} features per image, but these images have {found}")
     return queries.features
+
+
+def named_sets(model: Model) -> "tuple[Block, ...]":
+    """Return the names and columns of the sets of features that a model sees; empty if they have no names."""
+    normalisation = getattr(model, "normalisation", None)
+    return () if normalisation is None else cast("tuple[Block, ...]", normalisation.named)
 
 
 def norm(matrix: Matrix) -> float:

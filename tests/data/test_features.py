@@ -15,7 +15,16 @@ from sklearn.preprocessing import StandardScaler, normalize
 from vsebench.config.dataset import NormalisationStep
 from vsebench.core.errors import UserError
 from vsebench.core.storage import read_arrays, write_arrays
-from vsebench.data.features import Features, Normalisation, Step, csr, read_features, write_features
+from vsebench.data.features import (
+    Block,
+    Features,
+    Normalisation,
+    Step,
+    csr,
+    read_features,
+    side_by_side,
+    write_features,
+)
 
 COUNTS = np.array([[3, 0, 1, 0], [0, 0, 0, 0], [1, 2, 0, 4], [0, 5, 0, 1], [2, 0, 0, 0]], dtype=np.float32)
 
@@ -276,3 +285,96 @@ def test_a_spoilt_normalisation_is_refused(what):
     saved = {key: array for key, array in saved.items() if array is not None}
     with pytest.raises(UserError, match=f"^model.npz: .*{re.escape(message)}"):
         Normalisation.from_arrays(saved, "model.npz")
+
+
+# Sets of features side by side.
+
+STEPS = st.lists(st.sampled_from(["root", "idf", "standard", "l2"]), max_size=3, unique=True)
+TABLES = arrays(np.float32, (5, 3), elements=st.integers(0, 9).map(float))
+
+
+@given(TABLES, TABLES, st.fixed_dictionaries({"a": STEPS, "b": STEPS}), st.sampled_from(["dense", "sparse"]))
+def test_each_set_is_normalised_as_if_it_were_alone(first, second, steps, kind):
+    if kind == "sparse":
+        steps = {name: [step for step in of_set if step != "standard"] for name, of_set in steps.items()}
+    if any("root" in of_set[1:] for of_set in steps.values()):  # of numbers that may be negative by now
+        return
+    parts, images = {"a": both(first)[kind], "b": both(second)[kind]}, np.array([0, 2, 3])
+    together = side_by_side(parts)
+    assert together.blocks == (Block("a", 0, 3), Block("b", 3, 6))
+    found = Normalisation.fit(steps, together, images)
+    alone = [
+        Normalisation.fit(steps[name], part, images).apply(part.rows(np.arange(5))) for name, part in parts.items()
+    ]
+    rows = together.rows(np.arange(5))
+    assert np.array_equal(plain(found.apply(rows)), np.hstack([plain(part) for part in alone]))
+    again = Normalisation.from_arrays(found.arrays(), "model.npz")
+    assert np.array_equal(plain(again.apply(rows)), plain(found.apply(rows)))
+    assert (again.named, again.sets, again.steps) == (found.named, found.sets, found.steps)
+    assert np.array_equal(plain(rows), np.hstack([first, second]))  # they are unchanged
+
+
+@given(TABLES, STEPS.filter(lambda steps: "root" not in steps[1:]), st.booleans())
+def test_the_only_set_that_is_seen_gives_the_same_numbers_with_and_without_a_name(table, steps, unit_length):
+    plainly, named = dense(table), side_by_side({"a": dense(table)})
+    images, rows = np.arange(4), plainly.rows(np.arange(5))
+    found = [Normalisation.fit(steps, features, images, unit_length).apply(rows) for features in (plainly, named)]
+    assert found[0].tobytes() == found[1].tobytes()
+
+
+def test_a_list_of_steps_is_for_every_set_and_whole_rows_get_unit_length_afterwards():
+    together = side_by_side({"a": dense(np.array([[3, 4]], np.float32)), "b": dense(np.array([[5]], np.float32))})
+    rows, images = together.rows(np.array([0])), np.array([0])
+    assert Normalisation.fit(["l2"], together, images).apply(rows).tolist() == [pytest.approx([0.6, 0.8, 1])]
+    of_length_1 = Normalisation.fit(["l2"], together, images, unit_length=True).apply(rows)
+    assert of_length_1.tolist() == [pytest.approx(list(np.array([0.6, 0.8, 1]) / np.sqrt(2)))]
+    assert Normalisation.fit({"b": ["l2"]}, together, images).apply(rows).tolist() == [[3, 4, 1]]
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_an_image_has_features_if_it_has_those_of_every_set(kind):
+    known = np.array([True, True, False, True, True])
+    part = both(COUNTS * known[:, np.newaxis])[kind]
+    together = side_by_side({"a": both(COUNTS)[kind], "b": Features(part.values, known)})
+    assert together.known.tolist() == known.tolist()
+    assert np.array_equal(plain(together.rows(np.arange(5))), np.hstack([COUNTS, COUNTS]) * known[:, np.newaxis])
+
+
+def test_dense_and_sparse_sets_are_not_put_side_by_side():
+    with pytest.raises(UserError, match="all dense or all sparse, but a is dense, b is sparse; name sets of one kind"):
+        side_by_side({"a": both(COUNTS)["dense"], "b": both(COUNTS)["sparse"]})
+
+
+@pytest.mark.parametrize(
+    ("steps", "message"),
+    [({"c": ["l2"]}, "there are no features 'c'; there are a, b"), ({"a": ["standard"]}, "sparse features dense")],
+)
+def test_steps_of_sets_that_do_not_fit_are_refused(steps, message):
+    together = side_by_side({"a": both(COUNTS)["sparse"], "b": both(COUNTS)["sparse"]})
+    with pytest.raises(UserError, match=message):
+        Normalisation.fit(steps, together, np.arange(5))
+    with pytest.raises(UserError, match="the features have no names"):
+        Normalisation.fit({"a": ["l2"]}, dense(COUNTS), np.arange(5))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"offsets": np.array([0, 4], dtype=np.int64)}, "do not fit normalise.named"),
+        ({"offsets": np.array([0, 4, 4], dtype=np.int64)}, "do not fit normalise.named"),
+        ({"offsets": np.array([0.0, 4.0, 8.0])}, "do not fit normalise.named"),
+        ({"sets": np.array([0, 2], dtype=np.int64)}, "for 2 sets of features"),
+        ({"sets": np.array([0], dtype=np.int64)}, "do not fit normalise.named"),
+    ],
+)
+def test_damaged_sets_in_a_model_are_refused(changes, message):
+    together = side_by_side({"a": dense(COUNTS), "b": dense(COUNTS)})
+    saved = Normalisation.fit(["standard"], together, np.arange(5)).arrays()
+    with pytest.raises(UserError, match=message):
+        Normalisation.from_arrays(saved | {f"normalise.{name}": array for name, array in changes.items()}, "model.npz")
+
+
+def test_features_of_another_width_are_refused():
+    together = side_by_side({"a": dense(COUNTS), "b": dense(COUNTS)})
+    with pytest.raises(UserError, match="features of 4 numbers per image, but the model was fitted to 4 of a, 4 of b"):
+        Normalisation.fit(["l2"], together, np.arange(5)).apply(COUNTS)

@@ -50,7 +50,7 @@ def test_features_beside_a_table_of_ones_own(folder):
     saved_as_on_the_page([*photos[1:], "another"], values)
     plan = read_plan(ROOT / "config", configured_as_on_the_page(), [])
     config = plan.datasets["my-photos"]
-    assert config.normalise == ["standard"]
+    assert config.normalise == ("standard",)
     assert list(config.own_files.values()) == [TABLE, "my-features.npy", "my-features.txt"]
     assert data_sets.download(config.definition("vocabulary", "expected"), "raw", name="my-photos") == 0
     assert [file["name"] for file in read_json(folder / "raw" / "provenance.json")["files"]] == [

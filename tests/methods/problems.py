@@ -12,7 +12,7 @@ from tests.builders import dense, matrix_of, rows_of
 from vsebench.config.method import read_method_config
 from vsebench.core.modules import modules_by_key
 from vsebench.core.workers import workers
-from vsebench.data.features import Features
+from vsebench.data.features import Features, side_by_side
 from vsebench.data.problem import HeldOut, LabelMatrix, Problem, Queries, Training, WordVectors
 from vsebench.formats.simulators import simulated_tree
 from vsebench.formats.simulators.simulated_images import Parts
@@ -130,6 +130,8 @@ def planted_features(kind):
     known[5] = False
     values[~known] = 0
     values = values.astype(np.float32)
+    if kind == "two":
+        return side_by_side({"a": Features(values[:, :5].copy(), known), "b": Features(values[:, 5:].copy(), known)})
     return Features(sparse.csr_array(values) if kind == "sparse" else values, known)
 
 
@@ -159,6 +161,7 @@ PROBLEMS = {
     "labels": {"known_labels", "trained_labels"},
     "dense features": {"known_labels", "trained_labels", "features", "word_vectors", "truth"},
     "sparse features": {"known_labels", "trained_labels", "features", "word_vectors"},
+    "two sets of features": {"known_labels", "trained_labels", "features", "word_vectors"},
     "new images": {"trained_labels", "features", "word_vectors", "truth"},
     "unseen labels": {"test_labels", "features", "word_vectors", "truth"},
     "another data set": {"given_labels", "trained_labels"},

@@ -12,6 +12,7 @@ import pytest
 from tests.methods.real import fit_arguments, measured, prepare, split_of
 from tests.stages.small import run
 from vsebench.config.dataset import DatasetConfig
+from vsebench.core.storage import features_file
 from vsebench.core.yaml_files import read_config
 
 CONFIG = Path(__file__).parents[2] / "config" / "datasets"
@@ -63,7 +64,7 @@ def prepared(mirror, tmp_path_factory):
         data = prepare(name, config, mirror, folder, not_needed=[WITH_PHOTOGRAPHS])
         split = split_of(folder, name, "official", 1)
         assert run("split", "--processed", data, "--protocol", "official", "--seed", 1, "--out", split) == 0
-        return config, ["--features", data / config.features_name], folder
+        return config, ["--features", data / features_file("", config.sets[""].is_sparse)], folder
 
     return prepare_once
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.plan.runs import CONFIG, ONE, change_method, default, planned, values
+from tests.plan.runs import CONFIG, ONE, ROOT, change_method, default, planned, values
 from vsebench.config.dataset import SiblingsConfig, WordVectorsConfig
 from vsebench.config.method import read_method_config
 from vsebench.config.run import RunConfig
@@ -96,7 +96,8 @@ def test_a_run_with_fewer_than_three_seeds_warns(seeds, warned):
 
 
 def test_the_default_run_and_the_example_have_five_seeds():
-    assert [values(CONFIG / name)["seeds"] for name in ("config.yaml", "own.yaml")] == [[1, 2, 3, 4, 5]] * 2
+    runs = [check(RunConfig, values(CONFIG / name), name) for name in ("config.yaml", "own.yaml")]
+    assert [run.seeds for run in runs] == [[1, 2, 3, 4, 5]] * 2
 
 
 @pytest.mark.parametrize(
@@ -142,3 +143,24 @@ def test_a_variant_that_cannot_extend_another_is_one_line(folder, text, message)
     (folder / "methods" / "b.yaml").write_text("extends: a\n")
     with pytest.raises(UserError, match=re.escape(message)):
         read_method_config(folder / "methods" / "a.yaml")
+
+
+def test_data_sets_and_methods_are_all_that_a_run_needs(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    run = values(CONFIG / "own.yaml")
+    assert set(run) == {"datasets", "methods"}
+    plan = read_plan(CONFIG, run, [])
+    assert (plan.config.seeds, plan.config.factors, plan.papers) == ([1, 2, 3, 4, 5], 32, [])
+    every = read_plan(CONFIG, run | {"papers": "all"}, []).papers
+    assert [paper.path.name for paper in every] == sorted(path.name for path in (CONFIG / "papers").glob("[a-z]*.yaml"))
+
+
+def test_a_short_title_is_that_of_its_own_title(folder):
+    change_method(folder, "ridge", short="Ridge")
+    change_method(folder, "opt_auc", short="AUC")
+    plan = read_plan(folder, default(methods=["ridge", "ridge_hue", "opt_auc"], papers=[]), [])
+    shown = plan.outline.variants
+    assert (shown["ridge"].shown(short=True), shown["ridge"].shown(short=False)) == ("Ridge", "Ridge regression")
+    assert shown["ridge_hue"].shown(short=True) == "Ridge regression (hue)"  # it extends the file with the short title
+    assert plan.datasets["sim-iapr"].short is None
+    assert "short" not in plan.datasets["sim-iapr"].about()

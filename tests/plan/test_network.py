@@ -35,7 +35,7 @@ def read(tmp_path, monkeypatch):
 
 def test_what_is_prepared_are_the_files_that_the_stage_writes(read):
     plan = read({"network": NETWORK})
-    assert plan.datasets["my-photos"].network.resize == 256
+    assert plan.datasets["my-photos"].networks[""].resize == 256
     assert prepared(plan, "my-photos").definition()["features"] == {
         "file": "data/features/my-photos/features.npy",
         "ids": "data/features/my-photos/ids.txt",
@@ -71,9 +71,9 @@ def test_a_mistake_is_one_line_that_names_the_key(mistake, read):
 @pytest.mark.parametrize(
     ("features", "message"),
     [
-        ({}, "features: give either a `file` or a `network`, not both or neither"),
-        ({"file": "x.npy", "network": NETWORK}, "features: give either a `file` or a `network`, not both or neither"),
-        ({"network": NETWORK, "ids": "x.txt"}, "features: `ids` and `image` describe a `file`; remove them"),
+        ({}, "features: name either a `file`, a `network` or an `adapter`"),
+        ({"file": "x.npy", "network": NETWORK}, "features: name either a `file`, a `network` or an `adapter`"),
+        ({"network": NETWORK, "ids": "x.txt"}, "features: `ids` and `image` belong to a `file`; remove them"),
     ],
 )
 def test_features_are_a_file_or_a_network(features, message, read):
@@ -96,4 +96,4 @@ def test_files_that_are_downloaded_need_not_be_there(read):
     files = [{"name": "far.onnx", "sources": []}, {"name": "far.tar", "sources": []}]
     features = {"network": NETWORK | {"model": "far.onnx", "images": "far.tar"}}
     dataset = check(DatasetConfig, about | {"files": files, "features": features}, "here")
-    checks.check_network(dataset, dataset.network, "here")
+    checks.check_network(dataset, dataset.networks[""], "here")

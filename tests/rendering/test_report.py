@@ -67,7 +67,7 @@ def folder(results: Results, tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in figures(results):
         (folder / "figures" / f"{name}.svg").write_text(SVG, encoding="utf-8")
     for name in tables(results):
-        write_table(table_kind(results, name).table(results), name, folder / "results" / "tables" / name)
+        write_table(table_kind(results, name).table(results), name, folder / "results" / "tables" / name, {})
     assert main(command(folder)) == 0
     return folder
 

@@ -140,3 +140,20 @@ def test_an_oracle_has_no_float_to_itself() -> None:
         floats = to_latex(replace(TABLE, rows=(*many(number), oracle)), "tab:one").split("\\end{table")
         (last,) = (text for text in floats if "Oracle" in text)
         assert "M" in last.partition("\\midrule")[2].partition("Oracle")[0]
+
+
+def test_short_titles_replace_those_that_cells_begin_with():
+    titles = {"Ridge regression": "Ridge", "Ridge regression (hue)": "Ridge regression (hue)", "Top labels": "Top"}
+    table = Table(
+        [Column("method", "Method"), Column("value", "MAP", "score")],
+        [
+            Row.of("Ridge regression", 0.5),
+            Row.of("Ridge regression‡, Top labels", 0.4),
+            Row.of("Ridge regression (hue)", 0.3),
+            Row.of("Ridge regressions", None),
+        ],
+        "c",
+    )
+    shown = [row.cells[0].value for row in table.shortened(titles).rows]
+    assert shown == ["Ridge", "Ridge‡, Top", "Ridge regression (hue)", "Ridge regressions"]
+    assert table.shortened({title: title for title in titles}) == table

@@ -55,7 +55,8 @@ def analyse(folder, name, *rows, siblings=False, features=None):
         shutil.copytree(folder / part, seen / part, ignore=others)
     options = ["--with-siblings", "tiny"] if siblings else []
     if features:
-        options += ["--features", json.dumps({"tiny": str(seen / "processed" / "tiny" / features)})]
+        files = [str(seen / "processed" / "tiny" / features)]
+        options += ["--features", json.dumps({"/".join(row.split("/")[:3]): files for row in rows})]
     rows = rows or ["tiny/official/my_row"]
     return run("analyse", name, "--results", seen / "results", "--processed", seen / "processed", "--variants", *rows,
                "--seeds", 1, *options, "--out", folder / f"{name}.parquet")  # fmt: skip

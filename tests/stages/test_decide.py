@@ -202,6 +202,20 @@ def test_correlations_are_those_of_scipy_for_labels_with_enough_images():
         assert correlation == pytest.approx(stats.spearmanr(own["threshold"], own["difficulty"]).statistic)
 
 
+def test_difficulty_is_told_by_the_scores_of_another_variant(folder):
+    """The row itself is the reference here: where it scores a label of an image high, the image is easy."""
+    variants = ["tiny/images/lsep", "tiny/images/lsep/class_threshold"]
+    found = analysed(folder, "thresholds_and_difficulty", *variants, features="features.npy")
+    assert set(found["reference"]) <= {"lsep"}
+    processed = folder / "processed" / "tiny"
+    dataset = AnalysedDataset(processed, {"tiny/images/lsep": [processed / "features.npy"]}, has_siblings=False)
+    case = AnalysedCase(Case(Task("tiny", "images"), "lsep", 1), "", folder / "results", dataset)
+    difficulty = difficulties(case)
+    assert difficulty.select("image", "label").equals(
+        read(folder, "ranks").select(pl.col("image"), pl.col("label")), null_equal=True
+    )
+
+
 def test_the_values_of_images_are_those_of_the_average_precision_and_its_derivatives():
     rng = np.random.default_rng(5)
     scores, candidates = rng.normal(0, 1, (40, 9)).astype(np.float32), rng.random((40, 9)) < 0.9
@@ -223,7 +237,8 @@ def test_thresholds_are_held_against_difficulty_by_the_scores_of_another_variant
     found = analysed(folder, "thresholds_and_difficulty", *variants, features="features.npy")
     assert set(found["reference"]) <= {"lsep"}
     assert set(found["form"]) <= {"raw", "minus_mean", "minus_log_sum", "minus_largest"}
-    dataset = AnalysedDataset(folder / "processed" / "tiny", folder / "processed" / "tiny" / "features.npy", False)
+    processed = folder / "processed" / "tiny"
+    dataset = AnalysedDataset(processed, {"tiny/images/lsep": [processed / "features.npy"]}, has_siblings=False)
     case = AnalysedCase(Case(Task("tiny", "images"), "lsep", 1), "", folder / "results", dataset)
     assert difficulties(case).select("image", "label").equals(read(folder, "ranks").select("image", "label"))
     before, shift = levels(case), np.float32(3.0)

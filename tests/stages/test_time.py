@@ -71,7 +71,8 @@ def test_a_short_fit_without_epochs_is_timed_the_second_time(tmp_path, monkeypat
     monkeypatch.setattr(stage.os, "sched_setaffinity", lambda process, cores: None)
     Counted.fitted = 0
     arguments = Namespace(results=tmp_path / "results", dataset="tiny", protocol="distinct", no_refit=False,
-                          variants={"row": "slow"}, to_best_epoch=False, features=None, epochs=1)  # fmt: skip
+                          variants={"row": "slow"}, to_best_epoch=False, features=None, feature_sets={},
+                          epochs=1)  # fmt: skip
     phases = stage.time_one(arguments, 1, "row")
     assert Counted.fitted == fits
     assert [phase["phase"] for phase in phases] == ["fit", "evaluate", "score"]

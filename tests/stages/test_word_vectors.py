@@ -191,7 +191,7 @@ def test_it_is_timed_with_word_vectors(folder, monkeypatch):
     (case / "my_row" / "run.json").write_text('{"selection": {"settings": {"factors": 2}, "epochs": 3}}')
     monkeypatch.setattr(timing.os, "sched_setaffinity", lambda process, cores: None)
     arguments = Namespace(results=results, dataset="tiny", protocol="distinct", no_refit=False, features=None, epochs=2,
-                          variants={"my_row": "by_words"}, word_vectors=folder / "word_vectors.npz",
+                          feature_sets={}, variants={"my_row": "by_words"}, word_vectors=folder / "word_vectors.npz",
                           to_best_epoch=True)  # fmt: skip
     phases = timing.time_one(arguments, 1, "my_row")
     assert [phase["phase"] for phase in phases] == ["compile", "epoch", "epoch", "training", "evaluate", "score"]

@@ -18,7 +18,7 @@ from vsebench.core.storage import numbered
 from vsebench.data.splits import FILES as SPLIT_NAMES
 from vsebench.data.splits import FIT_FILES
 from vsebench.formats.exported_split import FILES as EXPORTED
-from vsebench.plan import DATASET_NAME, VARIANT_NAME, jobs, read_plan
+from vsebench.plan import DATASET_NAME, SET_NAME, VARIANT_NAME, jobs, read_plan
 from vsebench.plan.checks import check_software, few_seeds, left_out_lines
 from vsebench.plan.jobs.data import (
     MADE_FEATURES,

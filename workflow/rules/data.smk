@@ -56,6 +56,21 @@ rule network_features:
         "python -m vsebench features {params.options} --threads {threads} --out {params.out} 2>&1 | tee {log} >&2"
 
 
+use rule network_features as network_features_of_set with:
+    output:
+        multiext(
+            f"{MADE_FEATURES}/{{dataset}}/{{name}}/",
+            "features.npy",
+            "ids.txt",
+            "failed.txt",
+            "record.json",
+        ),
+    log:
+        "results/logs/features/{dataset}-{name}.log",
+    wildcard_constraints:
+        name=SET_NAME,
+
+
 # One rule per data set, because only some have image features or a known truth.
 for dataset in PLAN.datasets:
     prepare = job("prepare", dataset=dataset)

@@ -13,10 +13,10 @@ from vsebench.core.errors import UserError
 from vsebench.core.schemas import ANNOTATIONS
 from vsebench.core.storage import read_parquet, replacing
 from vsebench.data.chunks import even_chunks
-from vsebench.data.features import Features
+from vsebench.data.features import Block, Features, side_by_side
 from vsebench.data.problem import Ids, Matrix, Queries
 from vsebench.formats.features_file import read_rows
-from vsebench.models import Model, checked_scores
+from vsebench.models import Model, checked_scores, named_sets
 
 BATCH = 1000  # number of images to score at once
 
@@ -24,8 +24,10 @@ BATCH = 1000  # number of images to score at once
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", type=Path, required=True, help="model.npz of a method that uses image features")
     parser.add_argument("--labels", type=Path, required=True, help="labels.parquet of the model's data set")
-    parser.add_argument("--features", type=Path, required=True, help="features of the images: .npy, .npz or .parquet")
-    parser.add_argument("--ids", type=Path, help="text file with the image id of each row (default: 1, 2, 3, ...)")
+    form = "features of the images, .npy, .npz or .parquet; for a model of several sets, a file for each"
+    parser.add_argument("--features", type=Path, nargs="+", required=True, help=form)
+    rows = "text file with the image id of each row, for all files or for each (default: 1, 2, 3, ...)"
+    parser.add_argument("--ids", type=Path, nargs="+", default=[], help=rows)
     parser.add_argument("--image", default="image", help="column of image ids in a .parquet file (default: image)")
     parser.add_argument("--top", type=int, default=5, help="number of labels per image (default: 5)")
     parser.add_argument("--out", type=Path, required=True, help="CSV file to write, with image, rank, label and score")
@@ -42,7 +44,7 @@ def run(arguments: argparse.Namespace) -> None:
         sizes = f"{len(labels)} labels, but {arguments.model} has {model.n_labels}"
         advice = "use the labels of the data set that the model was fitted to"
         raise UserError(f"{arguments.labels}: {sizes}; {advice}")
-    ids, features = read_images(arguments.features, arguments.ids, arguments.image)
+    ids, features = read_sets(arguments.features, arguments.ids, arguments.image, named_sets(model))
     top, scores = annotate(model, features, min(arguments.top, model.n_labels))
     n_images, n_labels = top.shape
     columns = {
@@ -53,6 +55,38 @@ def run(arguments: argparse.Namespace) -> None:
     }
     with replacing(arguments.out) as temporary:
         pl.DataFrame(columns, schema=ANNOTATIONS).write_csv(temporary)
+
+
+def read_sets(
+    paths: list[Path], ids_paths: list[Path], column: str, sets: tuple[Block, ...]
+) -> tuple[list[str], Features]:
+    """Read the ids and the features of new images, in the `sets` that a model sees; empty for one set without a name.
+
+    With several files, every file needs a row for the same images, in any order.
+    """
+    if len(paths) != max(len(sets), 1):
+        seen = ", ".join(f"{block.name} ({block.stop - block.start} numbers per image)" for block in sets)
+        needed = f"the model needs a file for each of {seen}, in this order" if sets else "the model needs one file"
+        raise UserError(f"--features: {len(paths)} files; {needed}")
+    if len(ids_paths) not in (0, 1, len(paths)):
+        raise UserError(
+            f"--ids: {len(ids_paths)} files for {len(paths)} files of features; name one for all or for each"
+        )
+    of_paths = ids_paths if len(ids_paths) == len(paths) else [*ids_paths, None][:1] * len(paths)
+    read = [read_images(path, ids, column) for path, ids in zip(paths, of_paths, strict=True)]
+    if not sets:
+        return read[0]
+    ids, arranged = read[0][0], {}
+    for block, path, (own, features) in zip(sets, paths, read, strict=True):
+        if features.dimensions != block.stop - block.start:
+            needed = f"the model was fitted to {block.stop - block.start} of {block.name}"
+            raise UserError(f"{path}: {features.dimensions} numbers per image, but {needed}")
+        row_of = {image: row for row, image in enumerate(own)}
+        other = next(iter(set(ids) ^ set(own)), None)
+        if other is not None:
+            raise UserError(f"{path} and {paths[0]}: only one of them has a row for the image {other!r}")
+        arranged[block.name] = features.take(np.array([row_of[image] for image in ids]))
+    return ids, side_by_side(arranged)
 
 
 def read_images(path: Path, ids_path: Path | None, column: str) -> tuple[list[str], Features]:

@@ -1,10 +1,11 @@
 """A data set: its annotations and features, and the sources of its labels' siblings and word vectors."""
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import Field, model_validator
+from pydantic import Discriminator, Field, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
 from vsebench.core.errors import UserError
@@ -12,8 +13,22 @@ from vsebench.core.yaml_files import Strict, check
 
 NormalisationStep = Literal["l2", "idf", "standard", "root"]  # the steps in `vsebench.data.features`
 TransformName = Literal["torchvision", "caffe_vgg", "inception"]  # the transforms in `vsebench.formats.images.pixels`
-Resize = Annotated[int, Field(ge=1)] | Literal["squash"]  # the shorter side in pixels, or scale the whole image
-Suffixes = Literal["keep", "drop"]  # whether image ids include the suffixes of the file names
+Resize = Annotated[int, Field(ge=1)] | Literal["squash"]  # pixels of the shorter side, or the whole image
+Suffixes = Literal["keep", "drop"]  # whether ids of images keep the suffixes of their files
+SET_NAME = "[A-Za-z][A-Za-z0-9_]*"  # which the workflow must be able to tell from other folders and files
+SetName = Annotated[str, Field(pattern=f"^{SET_NAME}$")]  # the name of one of several sets of features
+
+
+def _kind(value: Any) -> str:
+    """Return the tag of normalisation steps: a list for every set of features, or a mapping of the sets to lists."""
+    return "<by set>" if isinstance(value, Mapping) else "<steps>"
+
+
+_Steps = Annotated[tuple[NormalisationStep, ...], Field(strict=False)]  # a list in YAML and JSON
+StepsOfSets: TypeAlias = Annotated[
+    Annotated[_Steps, Tag("<steps>")] | Annotated[dict[SetName, _Steps], Tag("<by set>")],
+    Discriminator(_kind),
+]
 Family = Literal["iapr", "nuswide", "openimages", "flickr", "corel5k", "mirflickr", "imagenet", "tree", "other"]
 
 
@@ -73,7 +88,7 @@ class Pictures(Strict):
 
 
 class FeaturesFile(Strict):
-    """Image features stored apart from the annotations: a file, or a network that computes them from the user's images.
+    """A set of image features: a file, a network that computes them from the user's images, or the adapter.
 
     `formats/features_file.py` describes the formats of the file.
     """
@@ -81,18 +96,58 @@ class FeaturesFile(Strict):
     # `.npy`, `.npz` (CSR) or `.parquet`: the name of one of the data set's `files`, or a path
     file: str | None = Field(default=None, pattern=r"\.(npy|npz|parquet)$")
     network: Network | None = None  # instead of `file`: a network and the images to compute features of
-    ids: str | None = None  # a text file with the image id of each row; none: the rows follow the order of the images
+    # instead of `file`: features in the files of the annotations, by a value of the adapter's option `features`
+    adapter: str | None = None
+    ids: str | None = None  # a text file with the image id of each row; none: rows are in the order of the images
     image: str = "image"  # the column of image ids in a .parquet file
+
+    @model_validator(mode="before")
+    @classmethod
+    def _mapping(cls, value: Any) -> Any:
+        """Refuse what users write first: the file alone, or the normalisation among the keys of a set."""
+        if isinstance(value, str | list):
+            raise PydanticCustomError("mapping", "should be a mapping, such as `file: features.npy`")
+        if isinstance(value, Mapping) and "normalise" in value:
+            raise PydanticCustomError(
+                "normalise", "`normalise` belongs next to `features`; it can map each set to steps"
+            )
+        return value
 
     @model_validator(mode="after")
     def _fitting(self) -> "FeaturesFile":
-        if (self.file is None) == (self.network is None):
-            raise PydanticCustomError("file", "features: give either a `file` or a `network`, not both or neither")
-        if self.network is not None and self.model_fields_set != {"network"}:
-            raise PydanticCustomError("network", "features: `ids` and `image` describe a `file`; remove them")
+        if sum(source is not None for source in (self.file, self.network, self.adapter)) != 1:
+            raise PydanticCustomError("file", "features: name either a `file`, a `network` or an `adapter`")
+        if self.file is None and {"ids", "image"} & self.model_fields_set:
+            raise PydanticCustomError("network", "features: `ids` and `image` belong to a `file`; remove them")
         if self.ids is not None and self.file is not None and self.file.endswith(".parquet"):
             raise PydanticCustomError("ids", "ids: a .parquet file has its ids in a column; name it in `image` instead")
         return self
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the features are sparse."""
+        return (self.file or "").endswith(".npz") or self.adapter == "sparse"
+
+
+def _number_of_sets(features: Any) -> str:
+    """Return the tag of `features`: one set without a name, or named sets, each with a file, a network or an adapter.
+
+    A set can be called `network` or `file` as well: then its value is a mapping that names one of the three.
+    """
+    if not isinstance(features, Mapping) or not features:
+        return "<one set>"
+    sources = {"file", "network", "adapter"}
+    named = any(
+        isinstance(value, FeaturesFile) or (isinstance(value, Mapping) and value.keys() & sources)
+        for value in features.values()
+    )
+    return "<named sets>" if named or not features.keys() & FeaturesFile.model_fields.keys() else "<one set>"
+
+
+FeatureSets: TypeAlias = Annotated[
+    Annotated[FeaturesFile, Tag("<one set>")] | Annotated[dict[SetName, FeaturesFile], Tag("<named sets>")],
+    Discriminator(_number_of_sets),
+]
 
 
 class Partition(Strict):
@@ -171,36 +226,39 @@ class WordVectorsConfig(WordVectorsDefinition, Described):
 class DatasetDefinition(Source):
     """The keys of a data set's file that determine its annotations and features."""
 
-    features: FeaturesFile | None = None  # image features that are stored apart from the annotations
-    partition: Partition | None = None  # files with the ids of the images to train, validate and test on
+    # image features that are stored apart from the annotations; or several sets of them: a mapping of names to these
+    # keys, such as `hue: {file: hue.npy}`
+    features: FeatureSets | None = None
+    partition: Partition | None = None  # files of image ids: which images to train, validate and test on
     vocabulary: Vocabulary = Vocabulary()  # filters of images and labels; see [data.md](data.md#filters)
     expected: Expected = Expected()  # counts that the processed data set should have; a difference is reported
 
     @property
-    def features_name(self) -> str | None:
-        """The name of the processed data set's file of image features, or None if it has no features.
+    def sets(self) -> dict[str, FeaturesFile]:
+        """The sets of image features by their names; a single set may have the name "".
 
-        An adapter that reads features has an option `features`; the features are dense unless the option is "sparse".
+        An adapter that reads features has an option `features`, whose value is "sparse" for sparse features.
         """
         if self.features is not None:
-            return "features.npz" if (self.features.file or "").endswith(".npz") else "features.npy"
-        kind = self.options.get("features")
-        return ("features.npz" if kind == "sparse" else "features.npy") if kind else None
+            return {"": self.features} if isinstance(self.features, FeaturesFile) else self.features
+        read = self.options.get("features")
+        return {"": FeaturesFile(adapter=read if isinstance(read, str) else "dense")} if read else {}
 
     @property
     def own_files(self) -> dict[str, str]:
         """The paths of the user's own files by key; they are read where they are instead of downloaded."""
         named = {"options.pairs": self.options.get("pairs")} if self.adapter == "table" else {}
-        if self.features is not None:
-            named |= {"features.file": self.features.file, "features.ids": self.features.ids}
+        for name, features in self.sets.items():
+            key = f"features.{name}" if name else "features"
+            named |= {f"{key}.file": features.file, f"{key}.ids": features.ids}
         if self.partition is not None:
             named |= {f"partition.{part}": name for part, name in self.partition.files.items()}
         return {key: name for key, name in named.items() if name is not None and not self.downloads(name)}
 
     @property
-    def network(self) -> Network | None:
-        """The network that computes the features, if there is one."""
-        return self.features.network if self.features is not None else None
+    def networks(self) -> dict[str, Network]:
+        """The networks that compute features, by the names of the sets."""
+        return {name: features.network for name, features in self.sets.items() if features.network is not None}
 
     def downloads(self, name: str) -> bool:
         """Return whether a file is downloaded, rather than the user's own."""
@@ -210,12 +268,15 @@ class DatasetDefinition(Source):
 class DatasetConfig(DatasetDefinition, Described):
     """A data set (`config/datasets/<name>.yaml`)."""
 
-    family: Family  # selects the settings and claims that the papers state for one data set only
-    # normalisation steps for image features, in order, used by methods whose settings name none: `root` (divide a row
-    # by its sum, take square roots), `idf`, `standard` (subtract the mean, divide by the deviation), `l2` (unit length)
-    normalise: list[NormalisationStep] = []
-    # source of the labels' parents, for metrics that use siblings: a file of config/siblings, or your own table with
-    # the columns `label` and `parent`
+    family: Family  # selects settings and claims of the papers that are specific to a data set
+    # a shorter title for panels of figures, columns of tables, and menus of the page; none: `title`
+    short: str | None = Field(default=None, min_length=1)
+    # normalisation steps of image features, in order, for methods whose settings name no steps: `root` (divide a row by
+    # its sum, take square roots), `idf`, `standard` (subtract the mean, divide by the deviation), `l2` (unit length);
+    # or a mapping of the names of several sets to their steps, such as `hue: [root, l2]`
+    normalise: StepsOfSets = ()
+    # source of the labels' parents, for metrics of siblings: a file of config/siblings, or your own table with the
+    # columns `label` and `parent`
     siblings: str | None = None
     word_vectors: str | None = None  # source of the labels' word vectors: a file in config/word_vectors
     pictures: Pictures | None = None  # pictures for the report; none: the images of the `network` in `features`
@@ -227,18 +288,40 @@ class DatasetConfig(DatasetDefinition, Described):
     @property
     def shown_pictures(self) -> Pictures | None:
         """The location of the user's pictures of the images, if there are any."""
-        if self.pictures is not None or self.network is None or self.downloads(self.network.images):
+        own = [network for network in self.networks.values() if not self.downloads(network.images)]
+        if self.pictures is not None or not own:
             return self.pictures
-        return Pictures(images=self.network.images, suffixes=self.network.suffixes)
+        return Pictures(images=own[0].images, suffixes=own[0].suffixes)
 
     def with_features_in(self, folder: str) -> "DatasetConfig":
-        """Return the data set with features from the files that its network wrote to a folder."""
-        written = FeaturesFile(file=f"{folder}/features.npy", ids=f"{folder}/ids.txt")
-        return self.model_copy(update={"features": written})
+        """Return the data set with features from the files that its networks wrote to a folder, or to one per set."""
+        written = {
+            name: FeaturesFile(file=f"{place}/features.npy", ids=f"{place}/ids.txt")
+            for name, place in ((name, f"{folder}/{name}".rstrip("/")) for name in self.networks)
+        }
+        features = written.get("", self.sets | written)
+        return self.model_copy(update={"features": features})
+
+    def steps(self, names: Sequence[str], own: Any = None) -> Any:
+        """Return the normalisation steps of a method that sees these sets: its `own`, or else those of the data set.
+
+        For sets with names it is a mapping of each name to its steps. A list of steps is for every set.
+        """
+
+        def steps_of(name: str) -> list[NormalisationStep]:
+            for steps in (own, self.normalise):
+                if isinstance(steps, Mapping) and name in steps:
+                    return list(steps[name])
+                if isinstance(steps, Sequence):
+                    return list(steps)
+            return []
+
+        return {name: steps_of(name) for name in names} if any(names) else steps_of("")
 
     def about(self) -> dict[str, Any]:
         """Return the keys that tables and the report show."""
-        return self.model_dump(include={"family", *Described.model_fields})
+        short = {} if self.short is None else {"short": self.short}
+        return self.model_dump(include={"family", *Described.model_fields}) | short
 
     def replaced(self, options: dict[str, Any], vocabulary: dict[str, Any]) -> "DatasetConfig":
         """Return the data set with some of its options and filters replaced by a run's.

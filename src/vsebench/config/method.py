@@ -30,8 +30,10 @@ class MethodConfig(Strict):
     """A method with its settings, as shown in the results (`config/methods/<name>.yaml`)."""
 
     title: str  # name in tables and the report
-    # another file in the folder, of which this file is a variant: each setting in `settings` replaces the same setting
-    # of the other file, and each other key replaces that key as a whole
+    # a shorter title for legends and axes of figures, LaTeX, and menus of the page, where space is short; none: `title`
+    short: str | None = Field(default=None, min_length=1)
+    # another file of the folder that this file is a variant of: a single setting in `settings` replaces that setting of
+    # the other file, and any other key replaces the whole key
     extends: str | None = None
     # a method, by its name in a module of `src/vsebench/methods`; several files can use the same one; left out where
     # the file names `scores` or `command`
@@ -55,7 +57,10 @@ class MethodConfig(Strict):
     source: str  # paper, equation, and the source of the settings
     # every setting of the method without a default; `factors` only to override the run's `factors`
     settings: dict[str, Any] = {}
-    family_settings: dict[Family, dict[str, Any]] = {}  # settings that replace those above for one family of data sets
+    family_settings: dict[Family, dict[str, Any]] = {}  # replace settings for one family of data sets
+    # the name of a set of image features, or a list of them, which are put side by side; none: those that the run names
+    # for the data set, or else all that it has
+    features: str | list[str] | None = Field(default=None, min_length=1)
     epochs: Epochs | None = None  # when training stops; required for methods trained by epochs, refused for others
     from_paper: bool = False  # true: the settings are from a paper or its code; tables say so
     grid: dict[str, list[Any]] = {}  # setting -> values to try if the run tunes; all combinations are tried
@@ -156,7 +161,9 @@ class DecisionConfig(Decided):
     """A decision rule, as shown in the results (`config/decisions/<name>.yaml`)."""
 
     title: str  # name in tables and the report
-    role: Role  # the possible values are those in a method's file
+    # a shorter title for legends and axes of figures, LaTeX, and menus of the page, where space is short; none: `title`
+    short: str | None = Field(default=None, min_length=1)
+    role: Role  # the same values as in a method's file
     source: str  # paper, section, and the source of the settings
 
 
@@ -180,6 +187,8 @@ def _extended(path: Path, extending: tuple[Path, ...]) -> Any:
         raise UserError(f"{path}: extends: there is no file {base}; name another file in this folder")
     inherited = _extended(base, (*extending, path))
     if not isinstance(inherited, dict) or not isinstance(values.get("settings", {}), dict):
-        return values  # the later check of the values reports the mistake
+        return values  # the check of the values reports the mistake
+    if "title" in values:
+        inherited.pop("short", None)  # it is short for the other title
     settings = {"settings": (inherited.get("settings") or {}) | values["settings"]} if "settings" in values else {}
     return inherited | values | settings

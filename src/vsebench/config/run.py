@@ -1,6 +1,6 @@
 """A run: its data sets, protocols, methods, seeds and metrics."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
@@ -29,8 +29,10 @@ class RunDataset(Strict):
     protocol_methods: dict[str, list[str]] = {}  # protocol -> the methods to use under it, in place of `methods`
     # true: the tested models are trained on the training and validation labels together; false: on the training labels
     refit: bool = True
-    epochs: dict[str, Epochs] = {}  # method -> when its training on this data set stops, in place of the run's `epochs`
-    # protocols under which the run's `sweeps` include this data set; left out: all protocols; `[]`: no protocol
+    # the name of a set of features, or a list of them: what methods see here whose own files name none; none: all sets
+    features: str | list[str] | None = Field(default=None, min_length=1)
+    epochs: dict[str, Epochs] = {}  # method -> when its training stops here, in place of the run's `epochs`
+    # protocols under which the run's `sweeps` are done here; left out: all protocols, `[]`: no protocol
     sweeps: list[str] | None = None
     word_vectors: str | None = None  # a file in config/word_vectors, in place of the data set's own source
     # a text file of labels, one per line, that protocols of unseen labels keep out of training; none: they are drawn
@@ -132,7 +134,8 @@ class RunConfig(Strict):
     # number of configurations to try beyond the grid at each value of a sweep, because the best other settings there
     # may lie far from it; left out: `tuning_beyond_edges`
     sweeps_beyond_edges: int | None = Field(default=None, ge=0)
-    papers: list[str] | None = None  # names of the files in config/papers to compare the results with; none: all files
+    # names of files in config/papers to compare the results with, with their tables, figures and claims; or `all`
+    papers: list[str] | Literal["all"] = []
 
     def tunes(self, variant: str) -> bool:
         """Return whether the run chooses the settings of a method itself."""

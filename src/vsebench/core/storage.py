@@ -105,3 +105,17 @@ def read_arrays(path: Path) -> dict[str, np.ndarray]:
         raise UserError(f"{path}: no such file") from None
     except Exception as error:  # NumPy's reader raises a dozen kinds of errors for a damaged file
         raise UserError(f"{path}: not a readable .npz file ({error}); delete it and run again") from None
+
+
+def features_file(name: str, is_sparse: bool) -> str:
+    """Return the name of the file of a set of features in a processed data set; the only set may have no name.
+
+    >>> features_file("", False), features_file("hue", True)
+    ('features.npy', 'features-hue.npz')
+    """
+    return f"features{'-' if name else ''}{name}.{'npz' if is_sparse else 'npy'}"
+
+
+def set_of(path: Path) -> str:
+    """Return the name of the set in a file that `features_file` names."""
+    return path.stem.partition("-")[2]

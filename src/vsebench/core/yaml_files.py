@@ -62,7 +62,8 @@ def check(model: type[Model], value: Any, where: str) -> Model:
 
 
 def _explain(detail: Any, where: str) -> str:
-    key = ".".join(str(part) for part in detail["loc"]) or "the whole file"
+    # A part in angle brackets is not a key: it tells which of several forms a value has.
+    key = ".".join(str(part) for part in detail["loc"] if not str(part).startswith("<")) or "the whole file"
     match detail["type"]:
         case "extra_forbidden":
             return f"{where}: {key}: unknown key; correct or remove it"

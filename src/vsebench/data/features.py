@@ -1,24 +1,39 @@
-"""Image features, dense or sparse, and their normalisation."""
+"""Image features, dense or sparse, in one set or in several sets side by side, and their normalisation."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import InitVar, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import InitVar, dataclass, replace
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from vsebench.core.errors import UserError
-from vsebench.core.storage import read_arrays, replacing, write_arrays
+from vsebench.core.storage import features_file, read_arrays, replacing, write_arrays
 
 Step = Literal["l2", "idf", "standard", "root"]
 # (n, d) float32: a NumPy array, or a scipy.sparse.csr_array with sorted, unique column numbers in each row.
 Rows: TypeAlias = Any
+# Steps for all sets, or for each set by its name; a set that is not named gets no step.
+Steps: TypeAlias = Sequence[Step] | Mapping[str, Sequence[Step]]
 
 BLOCK = 4096  # rows to check at a time, so that a memory-mapped file is not read into memory as a whole
 SMALLEST_DEVIATION = 1e-6  # a column with a smaller standard deviation is only centred
 PREFIX = "normalise."  # begins the names of a normalisation's arrays in a model file
+WHOLE = -1  # the set of a step that is applied to the whole rows, of all sets
+
+
+class Block(NamedTuple):
+    """The columns of a set of features, from `start` to `stop` - 1, in rows that have all sets side by side.
+
+    The name is empty if the data set has only one set, without a name.
+    """
+
+    name: str
+    start: int
+    stop: int
 
 
 @dataclass(frozen=True)
@@ -30,6 +45,7 @@ class Features:
     values : (n_images, d), all finite: float16 or float32 in C order, in memory or memory-mapped; or a
         scipy.sparse.csr_array of float32 whose column numbers strictly ascend in each row
     known : (n_images,) bool, the images that have features; the rows of the others are zeros
+    named : the sets that are side by side in a row, in the order of their columns; empty if the features have no name
 
     If shape, dtype or order are not as above, or a number is not finite, a `UserError` is raised that begins with
     `where`, the file of the features.
@@ -38,6 +54,7 @@ class Features:
     values: Any
     known: NDArray[np.bool_]
     where: InitVar[str] = "features"
+    named: tuple[Block, ...] = ()
 
     def __post_init__(self, where: str) -> None:
         if self.values.ndim != 2 or self.values.shape[1] == 0:
@@ -52,6 +69,13 @@ class Features:
         elif not self.values.flags.c_contiguous:
             raise UserError(f"{where}: features are not stored row by row; save them in C order")
         _check_finite(self.values, where)
+        if self.named and self.named[-1].stop != self.dimensions:
+            raise UserError(f"{where}: {self.dimensions} columns, but the sets have {self.named[-1].stop}")
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """The sets of features and their columns, also if there is only one, without a name."""
+        return self.named or (Block("", 0, self.dimensions),)
 
     @property
     def is_sparse(self) -> bool:
@@ -67,8 +91,8 @@ class Features:
 
     @property
     def file_name(self) -> str:
-        """The name of the file of features in a processed data set."""
-        return "features.npz" if self.is_sparse else "features.npy"
+        """The name of the file of features in a processed data set, for features without a name."""
+        return features_file("", self.is_sparse)
 
     def rows(self, images: NDArray[np.integer]) -> Rows:
         """Return the rows of some images; `images` are (m,) row numbers, in any order.
@@ -80,7 +104,58 @@ class Features:
 
     def take(self, images: NDArray[np.integer]) -> "Features":
         """Return the features of some images; `images` are (m,) row numbers."""
-        return Features(self.values[images], self.known[images])
+        return Features(self.values[images], self.known[images], named=self.named)
+
+    def of_only(self, known: NDArray[np.bool_]) -> "Features":
+        """Return the features of the images in `known`, (n_images,) bool; other images lose theirs."""
+        known = known & self.known
+        if (known == self.known).all():
+            return self
+        if self.is_sparse:
+            values = self.values
+            kept = known[_row_of_entry(values)]
+            offsets = np.append(0, np.cumsum(np.where(known, np.diff(values.indptr), 0)))
+            rows = csr(values.data[kept], values.indices[kept], offsets, values.shape)
+            return Features(rows, known, named=self.named)
+        return Features(np.where(known[:, np.newaxis], self.values, self.values.dtype.type(0)), known, named=self.named)
+
+
+def side_by_side(sets: Mapping[str, Features]) -> Features:
+    """Put sets of features of the same images side by side, in this order.
+
+    Parameters
+    ----------
+    sets : name -> the features of one set, raw, with the same number of rows; or "" -> the only set, without a name
+
+    Returns
+    -------
+    Features whose rows have the columns of all sets, and whose `named` has the columns of each set. Dense features are
+    float16 if those of all sets are, otherwise float32. An image has features if it has those of every set.
+
+    Raises
+    ------
+    UserError
+        Some sets are dense and others sparse.
+    """
+    if list(sets) == [""]:
+        return sets[""]
+    features = list(sets.values())
+    if len({part.is_sparse for part in features}) > 1:
+        kinds = ", ".join(f"{name} is {'sparse' if part.is_sparse else 'dense'}" for name, part in sets.items())
+        raise UserError(f"features: sets side by side are all dense or all sparse, but {kinds}; name sets of one kind")
+    offsets = np.cumsum([0, *(part.dimensions for part in features)]).tolist()
+    named = tuple(Block(name, start, stop) for name, (start, stop) in zip(sets, pairwise(offsets), strict=True))
+    known = np.logical_and.reduce([part.known for part in features])
+    if len(features) == 1:
+        return replace(features[0], named=named)
+    values = [part.of_only(known).values for part in features]
+    return Features(_beside(values) if features[0].is_sparse else np.concatenate(values, axis=1), known, named=named)
+
+
+def _beside(parts: Sequence[Any]) -> Any:
+    """Put sparse rows side by side."""
+    joined = sparse.hstack(parts, format="csr")
+    return csr(joined.data, joined.indices, joined.indptr, joined.shape)
 
 
 def csr(
@@ -156,59 +231,85 @@ class Normalisation:
     1e-6) `l2`        divide each row by its Euclidean length
 
     A row of zeros is not changed by `root`, `idf` and `l2`. Sparse features stay sparse, so `standard` is refused.
+    Each of several sets of features, side by side in a row, is normalised for itself, as if it were the whole row.
 
     Attributes
     ----------
     steps : names of the steps
-    learnt : the arrays of each step by name, (d,) float32 each: `weight` for `idf`, `mean` and `deviation` for
-        `standard`, none for the other steps
+    learnt : for each step its arrays by name, (d,) float32 each: `weight` for `idf`, `mean` and `deviation` for
+        `standard`, none for the others; of a step for one set, d is the number of columns of this set
+    named : the named sets of the features, `Features.named`
+    sets : for each step the number of the set in `named` that it is applied to, or `WHOLE` for whole rows; empty if the
+        features have no name
     """
 
     steps: tuple[Step, ...]
     learnt: tuple[Mapping[str, NDArray[np.float32]], ...]
+    named: tuple[Block, ...] = ()
+    sets: tuple[int, ...] = ()
 
     @classmethod
-    def fit(cls, steps: Sequence[Step], features: Features, images: NDArray[np.integer]) -> "Normalisation":
+    def fit(
+        cls, steps: Steps, features: Features, images: NDArray[np.integer], unit_length: bool = False
+    ) -> "Normalisation":
         """Estimate means, deviations and document frequencies.
 
-        `features` contains all images of the data set, and `images` the (m,) row numbers of the training images; images
-        without features are ignored. Raises a `UserError` if `standard` is used for sparse features or `root` for
-        negative numbers, or if no image has features.
+        Parameters
+        ----------
+        steps : the steps for each set of features, or for each set by its name
+        features : those of all images of the data set
+        images : the (m,) row numbers of the training images, of which those without features are ignored
+        unit_length : whether whole rows get unit length: `l2` is the last step, and is added where it is not
+
+        Raises a `UserError` if `standard` is used for sparse features or `root` for negative numbers, if no image has
+        features, or if steps are given for a set that the features do not have.
         """
-        if features.is_sparse and "standard" in steps:
+        planned = list(_planned(steps, features, unit_length))
+        if features.is_sparse and "standard" in [step for step, _ in planned]:
             raise UserError("normalise: 'standard' would make sparse features dense; use 'root', 'idf' or 'l2'")
-        if not {"idf", "standard"} & set(steps):
-            return cls(tuple(steps), tuple({} for _ in steps))
+        numbers = tuple(number for _, number in planned) if features.named else ()
+        empty = cls(tuple(step for step, _ in planned), tuple({} for _ in planned), features.named, numbers)
+        if not {"idf", "standard"} & set(empty.steps):
+            return empty
         images = images[features.known[images]]
         if len(images) == 0:
             raise UserError("normalise: no training image has features; remove the steps, or give features")
         rows = features.rows(images)
         learnt = []
-        for step in steps:
-            learnt.append(_learn(step, rows))
-            rows = _apply(step, rows, learnt[-1])
-        return cls(tuple(steps), tuple(learnt))
+        for step, block in empty._applied():
+            learnt.append(_learn(step, _columns(rows, block)))
+            rows = _apply_to(block, step, rows, learnt[-1])
+        return replace(empty, learnt=tuple(learnt))
 
     def apply(self, rows: Rows) -> Rows:
         """Normalise a copy of rows of features, (m, d) float16 or float32, or a scipy.sparse.csr_array of float32.
 
         Returns (m, d) float32, dense or sparse like `rows`; `rows` itself if there is no step and it is float32.
         """
+        if self.named and rows.shape[1] != self.named[-1].stop:
+            widths = ", ".join(f"{block.stop - block.start} of {block.name}" for block in self.named)
+            raise UserError(f"features of {rows.shape[1]} numbers per image, but the model was fitted to {widths}")
         rows = rows.astype(np.float32, copy=False)
-        for step, arrays in zip(self.steps, self.learnt, strict=True):
-            rows = _apply(step, rows, arrays)
+        for (step, block), arrays in zip(self._applied(), self.learnt, strict=True):
+            rows = _apply_to(block, step, rows, arrays)
         return rows
 
     def with_standard(self, rows: Rows) -> "tuple[Normalisation, Rows]":
         """Return the normalisation with the step `standard` added, and these normalised dense rows after the step."""
         learnt = _learn("standard", rows)
-        return Normalisation((*self.steps, "standard"), (*self.learnt, learnt)), _apply("standard", rows, learnt)
+        sets = (*self.sets, WHOLE) if self.named else ()
+        added = replace(self, steps=(*self.steps, "standard"), learnt=(*self.learnt, learnt), sets=sets)
+        return added, _apply("standard", rows, learnt)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the arrays that `from_arrays` reads from a model file; their names begin with "normalise."."""
         stored: dict[str, NDArray[Any]] = {f"{PREFIX}steps": np.array(self.steps, dtype="U8")}
         for number, arrays in enumerate(self.learnt):
             stored |= {f"{PREFIX}{number}.{name}": array for name, array in arrays.items()}
+        if self.named:
+            stored[f"{PREFIX}named"] = np.array([block.name for block in self.named])
+            stored[f"{PREFIX}offsets"] = np.array([0, *(block.stop for block in self.named)], dtype=np.int64)
+            stored[f"{PREFIX}sets"] = np.array(self.sets, dtype=np.int64)
         return stored
 
     @classmethod
@@ -229,9 +330,73 @@ class Normalisation:
                 if array.dtype != np.float32 or array.ndim != 1 or not np.isfinite(array).all():
                     raise UserError(f"{where}: {name}: missing, or not a vector of finite float32 numbers")
             learnt.append({name: arrays[stored] for name, stored in names.items()})
-        if len({len(array) for step_arrays in learnt for array in step_arrays.values()}) > 1:
-            raise UserError(f"{where}: arrays of {PREFIX}* differ in length")
-        return cls(tuple(steps), tuple(learnt))
+        named, sets = _sets_of(arrays, len(steps), where)
+        of_set = sets or (WHOLE,) * len(steps)
+        for number in set(of_set):
+            of_number = [step_arrays for step_arrays, own in zip(learnt, of_set, strict=True) if own == number]
+            if len({len(array) for step_arrays in of_number for array in step_arrays.values()}) > 1:
+                raise UserError(f"{where}: arrays of {PREFIX}* differ in length")
+        return cls(tuple(steps), tuple(learnt), named, sets)
+
+    def _applied(self) -> Iterator[tuple[Step, Block | None]]:
+        """Yield each step with the set that it is applied to, or None for whole rows."""
+        for step, number in zip(self.steps, self.sets or (WHOLE,) * len(self.steps), strict=True):
+            yield step, None if number == WHOLE else self.named[number]
+
+
+def _planned(steps: Steps, features: Features, unit_length: bool) -> Iterator[tuple[Step, int]]:
+    """Yield the steps for features in their order, each with the number of the set that it is applied to."""
+    if not features.named:
+        if isinstance(steps, Mapping):
+            raise UserError(f"normalise: steps are given for {', '.join(steps)}, but the features have no names")
+        yield from ((step, WHOLE) for step in steps)
+        if unit_length and list(steps[-1:]) != ["l2"]:
+            yield "l2", WHOLE
+        return
+    names = [block.name for block in features.named]
+    unknown = [name for name in (steps if isinstance(steps, Mapping) else ()) if name not in names]
+    if unknown:
+        raise UserError(f"normalise: there are no features {unknown[0]!r}; there are {', '.join(names)}")
+    for number, name in enumerate(names):
+        yield from ((step, number) for step in _steps_for(steps, name))
+    if unit_length and not (len(names) == 1 and list(_steps_for(steps, names[0])[-1:]) == ["l2"]):
+        yield "l2", WHOLE
+
+
+def _steps_for(steps: Steps, name: str) -> Sequence[Step]:
+    return steps.get(name, ()) if isinstance(steps, Mapping) else steps
+
+
+def _sets_of(arrays: Mapping[str, NDArray[Any]], n_steps: int, where: str) -> tuple[tuple[Block, ...], tuple[int, ...]]:
+    """Return `named` and `sets` of a normalisation from the arrays of a model file; they are empty without names."""
+    if f"{PREFIX}named" not in arrays:
+        return (), ()
+    names = [str(name) for name in arrays[f"{PREFIX}named"].ravel()]
+    offsets, sets = (arrays.get(f"{PREFIX}{name}", np.empty(0)) for name in ("offsets", "sets"))
+    fits = offsets.shape == (len(names) + 1,) and sets.shape == (n_steps,)
+    whole_numbers = offsets.dtype == sets.dtype == np.int64
+    if not (fits and whole_numbers and len(names) and offsets[0] == 0 and (np.diff(offsets) > 0).all()):
+        raise UserError(f"{where}: {PREFIX}offsets or {PREFIX}sets: missing, or they do not fit {PREFIX}named")
+    if not ((sets >= WHOLE) & (sets < len(names))).all():
+        raise UserError(f"{where}: {PREFIX}sets: {sets.tolist()} for {len(names)} sets of features")
+    blocks = (Block(name, start, stop) for name, (start, stop) in zip(names, pairwise(offsets.tolist()), strict=True))
+    return tuple(blocks), tuple(sets.tolist())
+
+
+def _columns(rows: Rows, block: Block | None) -> Rows:
+    return rows if block is None else rows[:, block.start : block.stop]
+
+
+def _apply_to(block: Block | None, step: Step, rows: Rows, learnt: Mapping[str, NDArray[np.float32]]) -> Rows:
+    """Apply a step to the columns of a set, or to whole rows; the rows themselves are not changed."""
+    changed = _apply(step, _columns(rows, block), learnt)
+    if block is None or changed.shape == rows.shape:
+        return changed
+    if sparse.issparse(rows):
+        return _beside([rows[:, : block.start], changed, rows[:, block.stop :]])
+    rows = rows.copy()
+    rows[:, block.start : block.stop] = changed
+    return rows
 
 
 LEARNT: dict[Step, tuple[str, ...]] = {"idf": ("weight",), "standard": ("mean", "deviation")}

@@ -5,7 +5,7 @@ workflow's jobs read, the options of the command line, and the extras of a metho
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vsebench.core.errors import UserError
-from vsebench.core.storage import read_arrays, read_json, read_parquet
+from vsebench.core.storage import read_arrays, read_json, read_parquet, set_of
 from vsebench.data.problem import HeldOut, LabelMatrix, Mask, Problem, WordVectors
 
 if TYPE_CHECKING:  # importing features loads SciPy, which most fits do not need
@@ -62,7 +62,8 @@ class TaskData:
     ----------
     processed : folder of the processed data that are split, of the data set or of two joined data sets
     tested : folder of the processed data set to test on
-    features_name : name of the file of features in `processed`; None if a joined data set lacks features
+    features : the sets of image features that all images have: name -> file in `processed`; a single set may have the
+        name ""
     has_word_vectors : whether a source of word vectors is configured
     is_joined : whether the model is trained on one data set and tested on another
     new_images : whether no test image is trained on
@@ -73,7 +74,7 @@ class TaskData:
 
     processed: str
     tested: str
-    features_name: str | None
+    features: Mapping[str, str]
     has_word_vectors: bool
     is_joined: bool
     new_images: bool
@@ -109,20 +110,26 @@ class FileNeed(Need, ABC, Generic[Value]):
     Attributes
     ----------
     description : the content of the file, for help texts and errors
+    nargs : "+" if the option can name several files
     """
 
     description: ClassVar[str]
+    nargs: ClassVar[str | None] = None
 
     @property
     def option(self) -> str:
         return f"--{self.key.replace('_', '-')}"
 
     @abstractmethod
-    def load(self, path: Path) -> Value:
-        """Read the file."""
+    def load(self, path: Any) -> Value:
+        """Read the file; with `nargs`, a list of files."""
 
-    def load_named(self, path: Path | None) -> Value:
-        """Read the file that a method needs; a `UserError` is raised if `path` is None."""
+    def option_value(self, data: TaskData) -> str:
+        """Return the value of the option, the first file of the need."""
+        return self.files(data, "")[0]
+
+    def load_named(self, path: Any) -> Value:
+        """Read the file that a method needs; None raises a `UserError`."""
         if path is None:
             raise UserError(f"{self.option}: missing; give {self.description}, which this method needs")
         return self.load(path)
@@ -139,23 +146,29 @@ class FileNeed(Need, ABC, Generic[Value]):
 
 
 class FeaturesNeed(FileNeed["Features"]):
-    """Features of the images, from features.npy or features.npz; methods read them as `Problem.features`."""
+    """Features of the images, from a file per set of features; methods read them as `Problem.features`."""
 
     key = "features"
     missing_reason = "the data set has no image features"
-    description = "the image features of its data set"
+    description = "the image features of its data set; several sets are put side by side"
+    nargs = "+"
 
     def is_provided(self, data: TaskData) -> bool:
-        return data.features_name is not None
+        return bool(data.features)
 
     def files(self, data: TaskData, split: str) -> list[str]:
-        return [f"{data.processed}/{data.features_name}", f"{data.processed}/images.parquet"]
+        return [*(f"{data.processed}/{name}" for name in data.features.values()), f"{data.processed}/images.parquet"]
 
-    def load(self, path: Path) -> "Features":
-        from vsebench.data.features import read_features  # imports SciPy, which most jobs do not need
+    def option_value(self, data: TaskData) -> str:
+        return " ".join(f"{data.processed}/{name}" for name in data.features.values())
 
-        images = read_parquet(path.parent / "images.parquet")
-        return read_features(path, images["has_features"].to_numpy())
+    def load(self, path: Path | Sequence[Path]) -> "Features":
+        """Read the file of one set of features, or those of several sets, which are put side by side."""
+        from vsebench.data.features import read_features, side_by_side  # SciPy, which most jobs do not need
+
+        paths = [path] if isinstance(path, Path) else path
+        known = read_parquet(paths[0].parent / "images.parquet")["has_features"].to_numpy()
+        return side_by_side({set_of(file): read_features(file, known) for file in paths})
 
     def example(self, labels: LabelMatrix) -> "Features":
         from vsebench.data.features import Features
@@ -323,11 +336,11 @@ def provided(data: TaskData) -> set[str]:
     return {key for key, need in NEEDS.items() if need.is_provided(data)} | data.simulated
 
 
-def load_needs(needs: Collection[str], paths: Mapping[str, Path | None], test: HeldOut | None = None) -> dict[str, Any]:
+def load_needs(needs: Collection[str], paths: Mapping[str, Any], test: HeldOut | None = None) -> dict[str, Any]:
     """Read the inputs that a method needs; return `features`, `word_vectors` and `extras` of its `Problem`.
 
-    `paths` maps the key of a need to its file, as named by an option, and `split` to the folder of the split; `test`
-    contains the test images with their labels, for an oracle of unseen labels.
+    `paths` maps the key of a need to its file or files, as named by an option, and `split` to the folder of the split;
+    `test` are the test images with their labels, for an oracle of unseen labels.
     """
     loaded = {need.key: need.load_named(paths.get(need.key)) for need in FILE_NEEDS if need.key in needs}
     if TEST_LABELS.key in needs:

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from vsebench.core.schemas import PAIRS
 from vsebench.core.workers import Workers
 
-if TYPE_CHECKING:  # importing features loads SciPy, which most fits do not need
-    from vsebench.data.features import Features, Rows
+if TYPE_CHECKING:  # features need SciPy, which most fits do without
+    from vsebench.data.features import Block, Features, Rows
 
 Ids = NDArray[np.int32]
 Mask = NDArray[np.bool_]
@@ -314,7 +314,7 @@ class Problem:
     training : the images and labels to learn from
     seed : seed of all random numbers, which come from `vsebench.data.streams`
     workers : threads; results must not depend on their number
-    features : one row per image of the data set; None if it has no features
+    features : one row per image of the data set; None if it has no features. Several sets are side by side in a row
     word_vectors : the word vectors of the labels; None if the data set has none
     extras : other inputs, mostly for oracles: key of `needs.NEEDS` -> a value of the type stated there
     """
@@ -332,6 +332,11 @@ class Problem:
             raise ValueError(f"word_vectors: {len(self.word_vectors.known)} rows, but {n_labels} labels")
         if self.features is not None and self.features.n_images != n_images:
             raise ValueError(f"features: {self.features.n_images} rows, but {n_images} images")
+
+    @property
+    def feature_blocks(self) -> "tuple[Block, ...]":
+        """The name and the columns of each set of features, in raw and in normalised rows; empty without features."""
+        return () if self.features is None else self.features.blocks
 
 
 def ids_of(mask: Mask) -> Ids:

@@ -34,7 +34,8 @@ class RawAnnotations:
         label) pair is repeated, and pairs ascend
     dropped : what the adapter left out
     parts : "train", "valid" or "test" for each image (String); None for a data set without an official partition
-    features : image features, rows in the order of `images`; None for a data set without features
+    features : image features, rows in the order of `images`; None for a data set without features, or with `sets`
+    sets : name -> features, if there are several sets of features, which have names; rows in the order of `images`
     truth : arrays that only a simulator knows; None for real data. An array `image` has one row per image, an array
         `label` one row per label. The topic model has `image` (n_images, T) and `label` (n_labels, T), float32, such
         that image @ label.T is the probability of each label for each image. The modules `tree_posterior`,
@@ -48,6 +49,14 @@ class RawAnnotations:
     parts: pl.Series | None = None
     features: Features | None = None
     truth: dict[str, NDArray[Any]] | None = None
+    sets: Mapping[str, Features] = field(default_factory=dict)
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """(n_images,) bool: the images with features; if there are several sets, the images with features in all."""
+        sets = [*self.sets.values(), *([] if self.features is None else [self.features])]
+        no_image = np.zeros(len(self.images), dtype=np.bool_)
+        return np.logical_and.reduce([features.known for features in sets]) if sets else no_image
 
 
 def image_ids(ids: Iterable[object]) -> pl.Series:

@@ -15,7 +15,7 @@ from vsebench.core.storage import read_json, read_parquet, replacing, write_json
 from vsebench.core.tasks import Task
 from vsebench.data.needs import Names, Parts
 
-LINKED = ("features.npy", "features.npz", "word_vectors.npz")
+LINKED = ("features*.np[yz]", "word_vectors.npz")
 FILES = (
     "README.md", "train.csv", "valid.csv", "final.csv", "images.csv", "labels.csv", "split.json", "split.txt",
 )  # fmt: skip
@@ -31,6 +31,7 @@ Made by vsebench. Train a model on these files, score the test images, and write
 | `images.csv` | id: all images; train, valid, final, test: what each is used for |
 | `labels.csv` | name: all labels; trained: whether the final model sees the label; candidate: whether it is ranked |
 | `features.npy`, `.npz` | if the data set has features: a row per line of `images.csv` (.npz: CSR, as SciPy saves it) |
+| `features-NAME.npy`, `.npz` | the same for each of several sets of features |
 | `word_vectors.npz` | if there are word vectors: `vectors`, one row per line of `labels.csv`, and `known` |
 | `split.json` | the task, the seed and the hash of the split |
 | `split.txt` | the hash alone |
@@ -62,10 +63,10 @@ def write_exported(split: Path, processed: Path, folder: Path, task: Task, seed:
     if hash_of_split is None:
         raise UserError(f"{split}/split.json: has no hash, since an older version wrote it; delete it and run again")
     _write_tables(split, processed, folder)
-    for name in LINKED:
-        (folder / name).unlink(missing_ok=True)
-        if (processed / name).is_file():
-            (folder / name).symlink_to(os.path.relpath((processed / name).resolve(), folder.resolve()))
+    for link in (path for pattern in LINKED for path in folder.glob(pattern)):
+        link.unlink()
+    for file in (path for pattern in LINKED for path in sorted(processed.glob(pattern))):
+        (folder / file.name).symlink_to(os.path.relpath(file.resolve(), folder.resolve()))
     (folder / "split.txt").write_text(f"{hash_of_split}\n", encoding="utf-8")
     (folder / "README.md").write_text(README.format(task=task, seed=seed, folder=folder), encoding="utf-8")
     write_json({"task": str(task), "seed": seed, "hash": hash_of_split}, folder / "split.json")

@@ -130,6 +130,7 @@ def select(
         dropped=[entry for entry in dropped if entry.number],
         parts=None if annotations.parts is None else annotations.parts.gather(images),
         features=None if annotations.features is None else annotations.features.take(images),
+        sets={name: features.take(images) for name, features in annotations.sets.items()},
         truth=truth and {name: array[rows[name]] if name in rows else array for name, array in truth.items()},
     )
 

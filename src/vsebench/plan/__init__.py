@@ -8,6 +8,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
+from vsebench.config.dataset import SET_NAME
 from vsebench.config.method import DecisionConfig
 from vsebench.config.run import RunConfig
 from vsebench.core.yaml_files import check
@@ -27,7 +28,7 @@ from vsebench.plan.files import (
 )
 from vsebench.plan.plan import Plan
 
-__all__ = ["DATASET_NAME", "VARIANT_NAME", "Plan", "read_plan"]
+__all__ = ["DATASET_NAME", "SET_NAME", "VARIANT_NAME", "Plan", "read_plan"]
 
 
 def read_plan(folder: Path, values: dict[str, Any], files: list[Path], overridden: Collection[str] = ()) -> Plan:

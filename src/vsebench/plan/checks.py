@@ -1,7 +1,7 @@
 """Reject mistakes in a run's configuration before the first job, and list what the run leaves out."""
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,9 +13,10 @@ from vsebench.config.run import GROWTH, SIZED, RunConfig
 from vsebench.core.errors import ONNX, UserError, missing_package
 from vsebench.core.tasks import Task
 from vsebench.core.yaml_files import check
+from vsebench.data.needs import FEATURES
 from vsebench.evaluation.decisions.base import load_decision
 from vsebench.evaluation.metrics.base import RankMetric, is_of_decision, load_metric
-from vsebench.formats.adapters import load_adapter
+from vsebench.formats.adapters import knows, load_adapter
 from vsebench.formats.scores_file import SUFFIXES
 from vsebench.methods.base import Ensemble, Method, epochs_mistake, load_method, read_settings, with_factors
 from vsebench.papers.audit.checking import choose
@@ -36,6 +37,7 @@ def check_plan(plan: Plan, where: str) -> None:
     check_scores(plan)
     check_commands(plan)
     check_members(plan, where)
+    check_feature_sets(plan)
     check_grids(plan, where)
     check_decisions(plan, where)
     check_sweeps(plan, where)
@@ -74,10 +76,7 @@ def check_data(plan: Plan, where: str) -> None:
             check(adapter.Options, dataset.options, f"{key}: options{replaced}")
         if dataset.adapter == "table" and "pairs" in entry.options:
             raise UserError(f"{where}: datasets.{name}.options.pairs: name the table in the data set's own file")
-        if dataset.features is not None and dataset.options.get("features"):
-            raise UserError(f"{key}: features: options.features names other features; remove one of the two")
-        if dataset.features_name == "features.npz" and "standard" in dataset.normalise:
-            raise UserError(f"{key}: normalise: 'standard' would make sparse features dense; leave it out")
+        check_features(plan, name, key, where)
         for name_of_file, path in dataset.own_files.items():
             if not Path(path).is_file():
                 inside = name_of_file if entry.data is None else name_of_file.removeprefix("options.")
@@ -91,8 +90,59 @@ def check_data(plan: Plan, where: str) -> None:
                 raise UserError(f"{inside}: there is no file {entry.unseen_labels} (in {Path.cwd()})")
             if not plan.drawing_unseen(name):
                 raise UserError(f"{inside}: the data set has no protocol of unseen labels; add one, or remove this key")
-        if dataset.network is not None:
-            check_network(dataset, dataset.network, f"{key}{separator}features.network")
+        for set_name, network in dataset.networks.items():
+            inside = f"features.{set_name}" if set_name else "features"
+            check_network(dataset, network, f"{key}{separator}{inside}.network")
+
+
+def check_features(plan: Plan, name: str, key: str, where: str) -> None:
+    """Check a data set's sets of features and their normalisation; `key` names the data set in errors."""
+    dataset, entry = plan.datasets[name], plan.config.datasets[name]
+    if dataset.features is not None and dataset.options.get("features"):
+        remedy = "name it under `features` as well, as in `hue: {adapter: DenseHue}`"
+        raise UserError(f"{key}: features: options.features names another set of features; {remedy}")
+    if dataset.features is not None and knows(dataset.adapter):
+        raise UserError(f"{key}: features: a simulated data set has the features that were drawn; remove this key")
+    for set_name, features in dataset.sets.items():
+        if features.adapter is not None and dataset.features is not None:
+            inside = f"{key}: features{f'.{set_name}' if set_name else ''}.adapter"
+            options = load_adapter(dataset.adapter, key).Options
+            check(options, dataset.options | {"features": features.adapter}, inside)
+    if isinstance(dataset.normalise, Mapping):
+        unknown = [other for other in dataset.normalise if other not in dataset.sets]
+        if unknown:
+            raise UserError(f"{key}: normalise: there are no features {unknown[0]}; {sets_of(dataset)}")
+    named = [entry.features] if isinstance(entry.features, str) else entry.features or []
+    for other in named:
+        if other not in dataset.sets:
+            raise UserError(f"{where}: datasets.{name}.features: there are no features {other}; {sets_of(dataset)}")
+    steps = dataset.steps(list(dataset.sets))
+    for set_name, features in dataset.sets.items():
+        if features.is_sparse and "standard" in (steps[set_name] if isinstance(steps, Mapping) else steps):
+            raise UserError(f"{key}: normalise: 'standard' would make sparse features dense; leave it out")
+
+
+def sets_of(dataset: DatasetConfig) -> str:
+    """Return the names of a data set's sets of features, as the end of a message."""
+    names = [name for name in dataset.sets if name]
+    return f"there are {', '.join(names)}" if names else "the data set has no sets of features with names"
+
+
+def check_feature_sets(plan: Plan) -> None:
+    """Check that only methods on features name sets of them, and that sets side by side are of one kind."""
+    for variant, method in plan.methods.items():
+        file = f"{plan.folder}/methods/{variant}.yaml: features"
+        if method.features is not None and FEATURES.key not in plan.method_class(variant).needs:
+            raise UserError(f"{file}: {plan.method_class(variant).__name__} reads no image features; remove this key")
+        for task in plan.tasks:
+            seen = plan.sets_seen([variant], task) if variant in plan.variants(task) else {}
+            if len({Path(name).suffix for name in seen.values()}) > 1:
+                remedy = f"name sets of one kind in {file}, or in the run, datasets.{task.dataset}.features"
+                kinds = " and ".join(seen.values())
+                raise UserError(f"{task}: {variant} sees dense and sparse features side by side ({kinds}); {remedy}")
+            for member in method.members:
+                if variant in plan.variants(task) and plan.sets_seen([member], task) != seen:
+                    raise UserError(f"{file}: its member {member} sees other features; name the same in both files")
 
 
 def check_settings(plan: Plan, where: str) -> None:

@@ -48,9 +48,9 @@ def read_method(variant: str, config: RunConfig, folder: Path, where: str) -> Me
 
 
 def read_papers_of(config: RunConfig, folder: Path, where: str) -> list[Paper]:
-    """Read the papers that a run names or, if it names none, all papers in alphabetical order."""
+    """Read the papers that a run names; `all` names all papers in alphabetical order."""
     files = {path.stem: path for path in sorted((folder / "papers").glob("[a-z]*.yaml"))}
-    names = list(files) if config.papers is None else config.papers
+    names = list(files) if config.papers == "all" else config.papers
     for name in names:
         if name not in files:
             raise UserError(
@@ -89,7 +89,10 @@ def own_table(name: str, data: dict[str, Any], folder: Path, where: str) -> Data
     if (folder / "datasets" / f"{name}.yaml").is_file():
         raise UserError(f"{where}: datasets.{name}: {folder}/datasets has a data set of this name; choose another name")
     key = f"{where}: datasets.{name}.data"
-    others = {"title", "features", "normalise", "partition", "siblings", "word_vectors", "pictures"} & data.keys()
+    others = {"title", "short", "features", "normalise", "partition", "siblings", "word_vectors", "pictures"}
+    others &= data.keys()
+    if "vocabulary" in data:
+        raise UserError(f"{key}.vocabulary: this key belongs next to `data`, under datasets.{name}")
     options = check(table.Options, {option: value for option, value in data.items() if option not in others}, key)
     description = {
         "title": name,

@@ -9,8 +9,9 @@ from pathlib import Path
 from vsebench.config.dataset import DatasetConfig, SiblingsConfig, WordVectorsConfig
 from vsebench.config.method import ChosenSettings, DecisionConfig, MethodConfig
 from vsebench.config.run import RunConfig
+from vsebench.core.storage import features_file
 from vsebench.core.tasks import Case, Entry, Task
-from vsebench.data.needs import TaskData, provided
+from vsebench.data.needs import FEATURES, TRUTH, TaskData, provided
 from vsebench.evaluation.analyses import known_analyses
 from vsebench.evaluation.decisions.base import load_decision
 from vsebench.evaluation.metrics.base import ListMetric, is_of_decision, load_metric
@@ -34,6 +35,7 @@ from vsebench.rendering.outline import GATHERED, LeftOut, MetricLeftOut, Outline
 NO_DECISIONS = "the models learn the validation images, unless the data set has refit: false"
 NO_DECISIONS_OF_UNSEEN = "its validation labels differ from its test labels"
 NO_SIBLINGS = "the data set has no source of siblings"
+NONE_IN_COMMON = "the two data sets have no features with the same name"
 
 
 @dataclass(frozen=True)
@@ -71,14 +73,46 @@ class Plan:
         protocols = self.config.datasets[dataset].protocols
         return [name for name in protocols if load_protocol(name).unseen and not source_of(name)]
 
-    def data_of(self, task: Task) -> TaskData:
-        """Return the properties of a task's data that are known before it is read."""
+    def sources(self, task: Task) -> list[DatasetConfig]:
+        """Return the data set of a task and, if it is trained on another one, also that one."""
+        return [self.datasets[name] for name in [task.dataset, *source_datasets([task.protocol])]]
+
+    def feature_files(self, task: Task) -> dict[str, str]:
+        """Return the sets of features that all images of a task have: name -> file of the processed data."""
+        tested, *others = (dataset.sets for dataset in self.sources(task))
+        return {
+            name: features_file(name, features.is_sparse)
+            for name, features in tested.items()
+            if all(name in other for other in others)
+        }
+
+    def sets_named(self, variant: str, dataset: str) -> list[str] | None:
+        """Return the sets of features that a variant's file or, if it has none, the run names; None if neither does."""
+        named = self.methods[variant].features or self.config.datasets[dataset].features
+        return [named] if isinstance(named, str) else named
+
+    def sets_seen(self, variants: Iterable[str], task: Task) -> dict[str, str]:
+        """Return the sets of features that at least one of these variants sees: name -> file, in the data set's order.
+
+        A variant sees the sets that are named for it, or else all; one that does not read features sees none.
+        """
+        files, seen = self.feature_files(task), set[str]()
+        for variant in variants:
+            if self.method_class(variant).needs & {FEATURES.key, TRUTH.key}:
+                named = self.sets_named(variant, task.dataset)
+                seen.update(files if named is None else named)
+        return {name: file for name, file in files.items() if name in seen}
+
+    def data_of(self, task: Task, variants: Iterable[str] | None = None) -> TaskData:
+        """Return the properties of a task's data that are known before it is read.
+
+        With `variants`, it has only the sets of features that these see.
+        """
         dataset, rules = self.datasets[task.dataset], load_protocol(task.protocol)
-        sources = [dataset, *(self.datasets[name] for name in source_datasets([task.protocol]))]
         return TaskData(
             processed=self.processed(task),
             tested=f"data/processed/{task.dataset}",
-            features_name=dataset.features_name if all(source.features_name for source in sources) else None,
+            features=self.feature_files(task) if variants is None else self.sets_seen(variants, task),
             has_word_vectors=task.dataset in self.word_vectors,
             is_joined=source_of(task.protocol) is not None,
             new_images=rules.new_images,
@@ -129,7 +163,9 @@ class Plan:
         """Return the variants that cannot run on a task, each with the reason."""
         present = self.provides(task)
         reasons = {
-            variant: self.method_class(variant).obstacle(present) or self.missing_scores(variant, task)
+            variant: self.missing_features(variant, task)
+            or self.method_class(variant).obstacle(present)
+            or self.missing_scores(variant, task)
             for variant in self.chosen_variants(task)
         }
         return {variant: reason for variant, reason in reasons.items() if reason is not None}
@@ -143,6 +179,16 @@ class Plan:
     def root(self) -> Path:
         """The folder from which the paths in commands count: the one that has the folder of the configuration."""
         return self.folder.parent
+
+    def missing_features(self, variant: str, task: Task) -> str | None:
+        """Return why a variant is left out at a task: it sees features that the data set lacks."""
+        files, named = self.feature_files(task), self.sets_named(variant, task.dataset) or []
+        if FEATURES.key not in self.method_class(variant).needs:
+            return None
+        if not files and all(dataset.sets for dataset in self.sources(task)):
+            return NONE_IN_COMMON
+        missing = [name for name in named if name not in files]
+        return f"the data set has no image features called {missing[0]}" if files and missing else None
 
     def scores_file(self, variant: str, task: Task, seed: int) -> str:
         """Return the file of scores of a variant: of a model that was trained elsewhere, or that a command writes."""
@@ -251,11 +297,7 @@ class Plan:
             tasks=self.tasks,
             variants={
                 variant: OutlineVariant(
-                    title=method.title,
-                    role=method.role,
-                    source=method.source,
-                    tuned=method.tuned,
-                    by_command=method.command is not None,
+                    **method.model_dump(include=set(OutlineVariant.model_fields)), by_command=method.command is not None
                 )
                 for variant, method in self.methods.items()
             },
@@ -265,7 +307,7 @@ class Plan:
             metrics=[name for name in self.config.metrics if not is_of_decision(name)],
             decision_metrics=[name for name in self.config.metrics if is_of_decision(name)],
             decisions={
-                name: OutlineVariant(title=decision.title, role=decision.role, source=decision.source)
+                name: OutlineVariant(**decision.model_dump(include=set(OutlineVariant.model_fields)))
                 for name, decision in self.decisions.items()
             },
             decided=[task for task in self.tasks if self.decided(task)],

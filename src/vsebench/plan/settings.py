@@ -33,15 +33,17 @@ def epochs_of(plan: Plan, variant: str, dataset: str) -> Epochs | None:
 
 def settings_of(plan: Plan, variant: str, dataset: str) -> dict[str, Any]:
     """Return a variant's settings on a data set, before tuning."""
-    return settings_on(plan, variant, plan.datasets[dataset])
+    config = plan.datasets[dataset]
+    named = plan.sets_named(variant, dataset)
+    return settings_on(plan, variant, config, [name for name in config.sets if named is None or name in named])
 
 
-def settings_on(plan: Plan, variant: str, dataset: DatasetConfig) -> dict[str, Any]:
-    """Return a variant's settings; normalisation and factors default to the data set's and the run's."""
+def settings_on(plan: Plan, variant: str, dataset: DatasetConfig, sets: list[str]) -> dict[str, Any]:
+    """Return a variant's settings; normalisation of the sets and factors default to the data set's and the run's."""
     method, module = plan.methods[variant], plan.method_class(variant)
     settings = method.settings | method.family_settings.get(dataset.family, {})
-    if "normalise" in module.settings_type.model_fields and settings.get("normalise") is None:
-        settings = settings | {"normalise": dataset.normalise}
+    if "normalise" in module.settings_type.model_fields:
+        settings = settings | {"normalise": dataset.steps(sets, settings.get("normalise"))}
     return with_factors(module, settings, plan.config.factors)
 
 
@@ -155,7 +157,7 @@ def scaled_variants(plan: Plan) -> dict[str, tuple[str, dict[str, Any]]]:
     dataset = read_named(DatasetConfig, plan.folder / "datasets", scaling.dataset, "scaling")
     is_measured = _is_scored if "terms" in scaling.sizes else _is_trained_on_labels
     return {
-        variant: (method.method, settings_on(plan, variant, dataset))
+        variant: (method.method, settings_on(plan, variant, dataset, list(dataset.sets)))
         for variant, method in plan.methods.items()
         if is_measured(plan, variant) and (scaling.methods is None or variant in scaling.methods)
     }

@@ -142,8 +142,8 @@ def draw_interval(axis: Axes, height: float, value: float, low: float, high: flo
 
 
 def name_methods(axis: Axes, results: Results, methods: Sequence[str], *tasks: Task) -> None:
-    """Label the vertical axis with the methods' titles, the first on top, and their marks on the tasks."""
-    axis.set_yticks(range(len(methods)), [results.method_title(method, *tasks) for method in methods])
+    """Label the vertical axis with the methods' titles, the first on top, with their marks on the tasks."""
+    axis.set_yticks(range(len(methods)), [results.method_title(method, *tasks, short=True) for method in methods])
     axis.set_ylim(len(methods) - 0.4, -0.6)
     axis.grid(visible=False, axis="x", which="minor")
 
@@ -156,7 +156,7 @@ def legend_of_dots(figure: Figure, results: Results, accuracy: pl.DataFrame) -> 
     ]
     look = looks(results)
     for oracle in results.oracles_of(accuracy):
-        handles.append(Line2D([], [], **oracle_style(look[oracle]), label=results.method_title(oracle)))
+        handles.append(Line2D([], [], **oracle_style(look[oracle]), label=results.method_title(oracle, short=True)))
     figure.legend(handles=handles, loc="outside lower center", ncols=min(3, len(handles)))
 
 
@@ -213,9 +213,8 @@ def legend_of_lines(
     """
     look, changes = looks(results), {"linestyle": "", "markersize": 6} if dots else {}
     styles = {method: line_style(look[method]) | changes for method in methods}
-    handles = [
-        Line2D([], [], **options, label=results.method_title(method, *tasks)) for method, options in styles.items()
-    ]
+    titles = {method: results.method_title(method, *tasks, short=True) for method in methods}
+    handles = [Line2D([], [], **options, label=titles[method]) for method, options in styles.items()]
     columns = min(len(handles), 4 if figure.get_figwidth() > SINGLE else 2)
     figure.legend(handles=handles, loc="outside lower center", ncols=columns, handlelength=1.2 if dots else 3.2)
 

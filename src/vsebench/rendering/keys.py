@@ -190,8 +190,12 @@ def _sections(annotation: Any) -> Iterator[tuple[str, type[BaseModel]]]:
         yield from ((f".<name>{path}", section) for path, section in _sections(inner[1]))
     elif origin is list:
         yield from ((f"[]{path}", section) for path, section in _sections(inner[0]))
+    elif origin is Annotated:
+        yield from _sections(inner[0])
     elif origin in (Union, UnionType):
-        yield from (section_of for part in inner for section_of in _sections(part))
+        # A section that has several forms, such as one set of features or several, is described once.
+        paths = {section: path for part in reversed(inner) for path, section in _sections(part)}
+        yield from ((path, section) for section, path in paths.items())
 
 
 def _either(names: list[str]) -> str:

@@ -46,10 +46,15 @@ class OutlineVariant(Strict):
     """A configured method, or a decision, in the results."""
 
     title: str
-    role: Role  # an oracle is shown separately and not compared with methods
+    short: str | None = None  # the title where space is short
+    role: Role  # an oracle is not compared with the other methods, and is shown separately
     source: str  # paper, equation, and origin of the settings
     tuned: str | None = None  # who chose the settings of a model of the role `external`
     by_command: bool = False  # whether a command of the run trains the model, and not somebody elsewhere
+
+    def shown(self, short: bool) -> str:
+        """Return the title, or with `short` the shorter one if there is one."""
+        return (self.short if short else None) or self.title
 
 
 class LeftOut(Strict):

@@ -138,20 +138,20 @@ class Results:
         """Return whether a method is an oracle: it uses test information, so it is an upper bound, not a competitor."""
         return self.outline.variants[method].role == "oracle"
 
-    def method_title(self, method: str, *tasks: Task) -> str:
-        """Return the title of a method, with the marks of its fits on the given tasks (`marks`).
+    def method_title(self, method: str, *tasks: Task, short: bool = False) -> str:
+        """Return the title of a method, or its `short` title, with the marks of its fits on the given tasks (`marks`).
 
         An oracle is marked as a ceiling, unless its title ends with "(oracle)".
         """
-        title = self.outline.variants[method].title
+        title = self.outline.variants[method].shown(short)
         title += " (ceiling)" if self.is_oracle(method) and not title.endswith("(oracle)") else ""
         return title + self.marks(method, *tasks)
 
-    def entry_title(self, name: str, *tasks: Task) -> str:
+    def entry_title(self, name: str, *tasks: Task, short: bool = False) -> str:
         """Return the title of a method, or of a "method/decision", with the marks of the method on the given tasks."""
         entry = Entry.of(name)
-        decision = self.decision_title(entry.decision)
-        return ", ".join([self.method_title(entry.variant, *tasks), *filter(None, [decision])])
+        decision = self.decision_title(entry.decision, short)
+        return ", ".join([self.method_title(entry.variant, *tasks, short=short), *filter(None, [decision])])
 
     def marks(self, method: str, *tasks: Task) -> str:
         """Return the marks of a method whose fits on some of these tasks ended at a limit (`rendering/marks.py`)."""
@@ -165,10 +165,16 @@ class Results:
             fits.setdefault((Task(entry["dataset"], entry["protocol"]), entry["method"]), []).append(entry)
         return fits
 
-    def decision_title(self, name: str) -> str:
+    def decision_title(self, name: str, short: bool = False) -> str:
         """Return the title of a decision, or "" if there is no such decision; an oracle is marked as a ceiling."""
         decision = self.outline.decisions.get(name)
-        return decision.title + (" (ceiling)" if decision.role == "oracle" else "") if decision else ""
+        return decision.shown(short) + (" (ceiling)" if decision.role == "oracle" else "") if decision else ""
+
+    @property
+    def short_titles(self) -> dict[str, str]:
+        """Each title of a method or decision with its short title, or with itself if it has none."""
+        described = [*self.outline.variants.values(), *self.outline.decisions.values()]
+        return {entry.title: entry.shown(short=True) for entry in described}
 
     def decided_of(self, frame: pl.DataFrame) -> list[Entry]:
         """Return the pairs of method and decision in a table, in display order, method by method."""
@@ -180,13 +186,22 @@ class Results:
 
     def dataset_title(self, dataset: str) -> str:
         """Return a data set's title, marked if the data is simulated."""
-        title = str(self.datasets.get(dataset, {}).get("title", dataset))
+        return self._marked(dataset, str(self.datasets.get(dataset, {}).get("title", dataset)))
+
+    def _marked(self, dataset: str, title: str) -> str:
+        """Return a title with a capital, marked if the data is simulated."""
         if self.is_simulated(dataset) and "simulated" not in title.lower():
             title += " (simulated)"
         return title[:1].upper() + title[1:]
 
     def short_title(self, dataset: str) -> str:
-        """Return a data set's title without its parentheses (counts and the like), if titles stay distinct."""
+        """Return a data set's short title.
+
+        If it has none, it is the title without counts and the like in parentheses, if these distinguish no data sets.
+        """
+        own = self.datasets.get(dataset, {}).get("short")
+        if own is not None:
+            return self._marked(dataset, own)
         title = self.dataset_title(dataset)
         short = title.partition(" (")[0] + (" (simulated)" if title.endswith(" (simulated)") else "")
         others = (self.dataset_title(name).partition(" (")[0] for name in self.datasets if name != dataset)
@@ -206,6 +221,11 @@ class Results:
 
     def task_title(self, task: Task) -> str:
         return f"{self.dataset_title(task.dataset)}, protocol {task.protocol}"
+
+    def short_task_title(self, task: Task) -> str:
+        """Return the title of a task for a menu or a legend, with the short title of its data set if it has one."""
+        own = self.datasets.get(task.dataset, {}).get("short") is not None
+        return f"{self.short_title(task.dataset)}, protocol {task.protocol}" if own else self.task_title(task)
 
     def accuracy(self, task: Task) -> pl.DataFrame:
         """Return the rows of `summary` for one task."""

@@ -1,8 +1,8 @@
 """A table: columns, rows and the formatting of values. The modules of `writers` write it."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Literal, Self
 
@@ -97,6 +97,26 @@ class Table:
         keys = [column.key for column in self.columns]
         name = row.cells[keys.index("dataset_name")].value if "dataset_name" in keys else None
         return None if name is None else str(name)
+
+    def shortened(self, titles: Mapping[str, str]) -> "Table":
+        """Return the table with short titles in place of the `titles` that cells of text begin with.
+
+        A cell may go on after a title, with marks or with the title of a decision.
+        """
+        longest_first = sorted(titles, key=len, reverse=True)
+
+        def short(value: Value) -> Value:
+            if not isinstance(value, str):
+                return value
+            title = next((title for title in longest_first if value.startswith(title)), None)
+            rest = value.removeprefix(title or "")
+            if title is None or rest[:1].isalnum():
+                return value
+            before, separator, after = rest.partition(", ")
+            return f"{titles[title]}{before}{separator}{short(after)}"
+
+        rows = [replace(row, cells=[replace(cell, value=short(cell.value)) for cell in row.cells]) for row in self.rows]
+        return replace(self, rows=rows)
 
     @property
     def groups(self) -> list[tuple[str, list[Row]]]:

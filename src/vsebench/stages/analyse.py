@@ -32,7 +32,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             "--own-seeds", type=json.loads, default={}, help='JSON: {"dataset/protocol/variant": [seed, ...], ...}'
         )
         analysis.add_argument("--with-siblings", nargs="*", default=[], help="data sets with a siblings.parquet")
-        analysis.add_argument("--features", type=json.loads, default={}, help='JSON: {"dataset": features file, ...}')
+        form = 'JSON: {"dataset/protocol/variant": [features file, ...], ...}'
+        analysis.add_argument("--features", type=json.loads, default={}, help=form)
         analysis.add_argument("--out", type=Path, required=True)
 
 
@@ -66,6 +67,6 @@ def analysed_cases(arguments: argparse.Namespace) -> Iterator[AnalysedCase]:
 
 def analysed_dataset(arguments: argparse.Namespace, name: str) -> AnalysedDataset:
     """Return a data set and its files, as named by the arguments."""
-    features = arguments.features.get(name)
     folder, has_siblings = arguments.processed / name, name in arguments.with_siblings
-    return AnalysedDataset(folder, None if features is None else Path(features), has_siblings)
+    features = {variant: [Path(file) for file in files] for variant, files in arguments.features.items()}
+    return AnalysedDataset(folder, features, has_siblings)

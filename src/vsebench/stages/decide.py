@@ -34,7 +34,7 @@ from vsebench.models import Embedded, Model, Thresholded
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--split", type=Path, required=True, help="folder of the split")
     parser.add_argument("--model", type=Path, required=True, help="model.npz of a fit with --no-refit")
-    parser.add_argument("--features", type=Path, help="image features, if the model uses them")
+    parser.add_argument("--features", type=Path, nargs="+", help="image features, if the model uses them")
     parser.add_argument("--truth", type=Path, help="truth.npz of a simulated data set, for oracles")
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--protocol", required=True)

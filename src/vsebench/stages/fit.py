@@ -57,6 +57,9 @@ def run(arguments: argparse.Namespace) -> None:
             "module": arguments.module,
             "threads": arguments.threads,
             "refit": not arguments.no_refit,
+            **(
+                {"features": names} if (names := [block.name for block in problem.feature_blocks if block.name]) else {}
+            ),
             "selection": record_of(selection, search, first_seed) | {"seeds": seeds_of_search(arguments)},
             **describe(),
         },

@@ -2,8 +2,8 @@
 
 The images and labels of the tested data set come first and keep their numbers. Labels with the same name become one
 label. The stage writes the files of a processed data set (pairs, images and labels as .parquet, word_vectors.npz, and
-features if both data sets have features) and given.parquet: the pairs of the training set for images that it shares
-with the test set.
+the sets of features that both data sets have) and given.parquet: the pairs of the training set for images that it
+shares with the test set.
 
 The joined partition consists of the test images of the tested set and the training and validation images of the other;
 a set without an official partition contributes all its images. Other images belong to no part and have no pairs.
@@ -19,9 +19,9 @@ from scipy import sparse
 
 from vsebench.core.errors import UserError
 from vsebench.core.schemas import IMAGES, JOINED_LABELS, PAIRS
-from vsebench.core.storage import read_parquet, write_arrays, write_table
-from vsebench.data.features import Features, write_features
-from vsebench.data.needs import FEATURES, WORD_VECTORS
+from vsebench.core.storage import features_file, read_parquet, set_of, write_arrays, write_table
+from vsebench.data.features import Features, read_features, write_features
+from vsebench.data.needs import WORD_VECTORS
 from vsebench.data.problem import WordVectors
 
 
@@ -44,7 +44,8 @@ class Processed:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tested", type=Path, required=True, help="folder of the processed data set to test on")
     parser.add_argument("--trained", type=Path, required=True, help="folder of the processed data set to train on")
-    parser.add_argument("--features", type=Path, nargs=2, help="the features of both data sets, if both have features")
+    form = "the features that both data sets have: the files of the tested one, then those of the other one"
+    parser.add_argument("--features", type=Path, nargs="+", default=[], help=form)
     parser.add_argument("--out", type=Path, required=True, help="folder to write into")
 
 
@@ -59,10 +60,16 @@ def run(arguments: argparse.Namespace) -> None:
     write_table(joined.pairs, PAIRS, arguments.out / "pairs.parquet")
     write_table(given(tested, trained), PAIRS, arguments.out / "given.parquet")
     write_arrays(arguments.out / "word_vectors.npz", **vars(joined.word_vectors))
-    if arguments.features:
-        both = [FEATURES.load(path) for path in arguments.features]
-        features = join_features(both[0], both[1], " and ".join(map(str, arguments.features)))
-        write_features(features, arguments.out / features.file_name)
+    n_sets = len(arguments.features) // 2
+    for paths in zip(arguments.features[:n_sets], arguments.features[n_sets:], strict=True):
+        both = [read_set(path) for path in paths]
+        features = join_features(both[0], both[1], " and ".join(map(str, paths)))
+        write_features(features, arguments.out / features_file(set_of(paths[0]), features.is_sparse))
+
+
+def read_set(path: Path) -> Features:
+    """Read one set of features of a processed data set."""
+    return read_features(path, read_parquet(path.parent / "images.parquet")["has_features"].to_numpy())
 
 
 def join(tested: Processed, trained: Processed) -> Processed:

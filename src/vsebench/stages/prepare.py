@@ -5,6 +5,7 @@ docs/data.md (Prepared files) lists the files that the stage writes.
 
 import argparse
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import polars as pl
 from vsebench.config.dataset import DatasetDefinition, Expected, read_definition
 from vsebench.core import schemas
 from vsebench.core.errors import UserError
-from vsebench.core.storage import write_arrays, write_json, write_table
+from vsebench.core.storage import features_file, write_arrays, write_json, write_table
 from vsebench.core.yaml_files import check
 from vsebench.data.features import Features, write_features
 from vsebench.formats.adapters import knows, load_adapter
@@ -55,6 +56,7 @@ def prepare(name: str, definition: DatasetDefinition, raw: Path, out: Path) -> N
         "vocabulary": definition.vocabulary.model_dump(exclude_none=True),
         "counts": counts,
         "features": describe_features(annotations.features),
+        **({"feature_sets": sets_described(annotations.sets)} if annotations.sets else {}),
         "dropped": [entry._asdict() for entry in annotations.dropped],
         **compare_counts(definition.expected, counts),
     }
@@ -66,21 +68,41 @@ def prepare(name: str, definition: DatasetDefinition, raw: Path, out: Path) -> N
         write_arrays(out / "truth.npz", **annotations.truth)
     if annotations.features is not None:
         write_features(annotations.features, out / annotations.features.file_name)
+    for set_name, features in annotations.sets.items():
+        write_features(features.of_only(annotations.known), out / features_file(set_name, features.is_sparse))
     write_json(summary, out / "summary.json")
 
 
 def read_annotations(name: str, definition: DatasetDefinition, raw: Path) -> tuple[RawAnnotations, dict[str, Any]]:
-    """Return the annotations that the adapter reads, with features from a separate file, if any, and all options."""
+    """Return the annotations that the adapter reads, with the features that the definition names, and all options."""
     adapter = load_adapter(definition.adapter, name)
     options = check(adapter.Options, definition.options, f"{name}: options")
     annotations: RawAnnotations = adapter.read(raw, options)
     if definition.partition is not None:
         annotations = apply_partition(annotations, definition.partition, raw, f"{name}: partition")
     if definition.features is not None:
-        images = annotations.images.to_list()
-        features, dropped = read_features_file(raw, definition.features, images)
-        annotations = replace(annotations, features=features, dropped=[*annotations.dropped, *dropped])
+        annotations = with_features(annotations, name, definition, raw)
     return annotations, options.model_dump()
+
+
+def with_features(annotations: RawAnnotations, name: str, definition: DatasetDefinition, raw: Path) -> RawAnnotations:
+    """Return annotations with the features that a definition names: in files, or read by the adapter."""
+    adapter = load_adapter(definition.adapter, name)
+    images, sets, dropped = annotations.images.to_list(), {}, list(annotations.dropped)
+    for set_name, source in definition.sets.items():
+        if source.adapter is not None:
+            where = f"{name}: features{f'.{set_name}' if set_name else ''}.adapter"
+            options = check(adapter.Options, definition.options | {"features": source.adapter}, where)
+            sets[set_name] = adapter.read(raw, options).features
+        else:
+            sets[set_name], rows = read_features_file(raw, source, images)
+            dropped += [entry._replace(what=f"{entry.what} of {set_name}") if set_name else entry for entry in rows]
+    if "" in sets:
+        return replace(annotations, features=sets[""], dropped=dropped)
+    annotations = replace(annotations, sets=sets, dropped=dropped)
+    if not annotations.known.any():
+        raise UserError(f"{name}: features: no image has features in all of the sets {', '.join(sets)}")
+    return annotations
 
 
 def image_table(annotations: RawAnnotations) -> pl.DataFrame:
@@ -89,7 +111,7 @@ def image_table(annotations: RawAnnotations) -> pl.DataFrame:
         "image": range(len(annotations.images)),
         "id": annotations.images,
         "part": annotations.parts,  # None becomes null for every image
-        "has_features": False if annotations.features is None else annotations.features.known,
+        "has_features": annotations.known,
     }
     return pl.DataFrame(columns, schema=schemas.IMAGES)
 
@@ -136,6 +158,11 @@ def describe_features(features: Features | None) -> dict[str, Any] | None:
     }
 
 
+def sets_described(sets: Mapping[str, Features]) -> dict[str, Any]:
+    """Return the description of each set of features by its name."""
+    return {name: describe_features(features) for name, features in sets.items()}
+
+
 def describe(values: pl.Series) -> dict[str, float]:
     """Return the mean, median, maximum and minimum."""
     if values.is_empty():
@@ -162,3 +189,7 @@ def warn(summary: dict[str, Any]) -> None:
         print(f"warning: {name}: expected.{key}: {numbers['expected']}, but found {numbers['found']}", file=sys.stderr)
     if summary["features"] and summary["features"]["images_without"]:
         print(f"{name}: {summary['features']['images_without']} images have no features", file=sys.stderr)
+    for set_name, features in summary.get("feature_sets", {}).items():
+        if features["images_without"]:
+            what = f"no features {set_name}, so they count as images without features"
+            print(f"{name}: {features['images_without']} images have {what}", file=sys.stderr)

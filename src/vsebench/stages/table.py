@@ -1,6 +1,7 @@
 """Write a table as CSV, Markdown and LaTeX."""
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
 
 from vsebench.core.storage import replacing
@@ -22,13 +23,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     kind = make(TableKind, arguments.kind, read_parameters(arguments.parameters), arguments.name)
-    write_table(kind.table(Results(arguments.results)), arguments.name, arguments.out)
+    results = Results(arguments.results)
+    write_table(kind.table(results), arguments.name, arguments.out, results.short_titles)
 
 
-def write_table(table: Table, name: str, out: Path) -> None:
-    """Write `out`.csv, `out`.md and `out`.tex."""
-    label = f"tab:{name.replace('_', '-')}"
-    texts = {"csv": to_csv(table), "md": to_markdown(table), "tex": to_latex(table, label)}
+def write_table(table: Table, name: str, out: Path, short_titles: Mapping[str, str]) -> None:
+    """Write `out`.csv, `out`.md and `out`.tex; only the latter has the short titles of methods."""
+    latex = to_latex(table.shortened(short_titles), f"tab:{name.replace('_', '-')}")
+    texts = {"csv": to_csv(table), "md": to_markdown(table), "tex": latex}
     for suffix, text in texts.items():
         with replacing(out.with_name(f"{out.name}.{suffix}")) as temporary:
             temporary.write_text(text, encoding="utf-8")

@@ -9,7 +9,7 @@ import json
 import os
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
@@ -20,7 +20,7 @@ from vsebench.core.errors import UserError
 from vsebench.core.machine import OtherProcesses, peak_memory_bytes, processor
 from vsebench.core.processes import run_in_new_process
 from vsebench.core.schemas import TIMING
-from vsebench.core.storage import read_json, write_table
+from vsebench.core.storage import read_json, set_of, write_table
 from vsebench.core.tasks import Case, Task
 from vsebench.core.workers import workers
 from vsebench.data import splits
@@ -42,6 +42,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--protocol", required=True)
     parser.add_argument("--seeds", type=json.loads, required=True, help="JSON: the seed of each repeat")
     parser.add_argument("--variants", type=json.loads, required=True, help='JSON: {"variant": "module", ...}')
+    sets = 'JSON: {"variant": [name, ...], ...}, the sets of --features that it sees, if these are not all'
+    parser.add_argument("--feature-sets", type=json.loads, default={}, help=sets)
     parser.add_argument("--no-refit", action="store_true", help="train without the validation labels")
     parser.add_argument("--epochs", type=int, required=True, help="number of timed epochs per repeat")
     parser.add_argument("--to-best-epoch", action="store_true", help="also time training up to the chosen epoch")
@@ -70,7 +72,7 @@ def time_one(arguments: argparse.Namespace, seed: int, variant: str) -> list[dic
     chosen = read_json(case.folder(arguments.results) / "run.json")["selection"]
     method = load_method(arguments.variants[variant])
     settings = read_settings(method, chosen["settings"], str(case))
-    inputs = load_needs(method.needs, vars(arguments), split.test)
+    inputs = load_needs(method.needs, vars(arguments) | {"features": features_of(arguments, variant)}, split.test)
     features = inputs["features"]
     clock = Clock()
     if issubclass(method, Method):
@@ -100,6 +102,14 @@ def time_one(arguments: argparse.Namespace, seed: int, variant: str) -> list[dic
     keys |= {"machine": processor(), "others": other_processes.cores()}
     images = dict.fromkeys(("score", "evaluate"), len(split.test.images))
     return [keys | {"phase": phase, "seconds": seconds, "images": images.get(phase)} for phase, seconds in clock.laps]
+
+
+def features_of(arguments: argparse.Namespace, variant: str) -> list[Path] | None:
+    """Return the files of the features that a variant sees."""
+    seen = arguments.feature_sets.get(variant)
+    if seen is None or arguments.features is None:
+        return cast(list[Path] | None, arguments.features)
+    return [path for path in arguments.features if set_of(path) in seen]
 
 
 def time_epochs(method: Method, clock: "Clock", epochs: int, all_epochs: int) -> None:

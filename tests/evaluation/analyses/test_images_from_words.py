@@ -66,9 +66,9 @@ def test_the_metrics_of_labels_are_its_means_by_score(data, ties):
 
 
 def case_of(model, held_out, features=None):
-    dataset = AnalysedDataset(Path(), features_file=None, has_siblings=False)
+    dataset = AnalysedDataset(Path(), features_files={}, has_siblings=False)
     case = AnalysedCase(CASE, "", Path(), dataset)
-    vars(dataset)["features"] = features
+    vars(dataset)["features"] = lambda case: features
     vars(case).update(checked_model=model, test=held_out)
     return case
 

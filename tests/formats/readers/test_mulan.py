@@ -10,6 +10,7 @@ from scipy import sparse
 
 from vsebench.config.dataset import DatasetDefinition
 from vsebench.core.errors import UserError
+from vsebench.core.storage import features_file
 from vsebench.core.yaml_files import check
 from vsebench.formats.readers import mulan
 
@@ -117,7 +118,8 @@ def test_the_features_have_the_name_that_the_workflow_waits_for(tmp_path, kind, 
     rows = {"sparse": ["{1 1}", "{0 2}"], "dense": ["0,1", "2,0"]}[kind]
     write(tmp_path, l_xml=xml(["y"]), a_arff=arff([("x", "numeric"), ("y", "{0,1}")], rows))
     given = {"labels": "l.xml", "arff": "a.arff", "features": kind}
-    assert DatasetDefinition(adapter="mulan", options=given).features_name == name
+    (features,) = DatasetDefinition(adapter="mulan", options=given).sets.values()
+    assert features_file("", features.is_sparse) == name
     assert mulan.read(tmp_path, options(**given)).features.file_name == name
 
 

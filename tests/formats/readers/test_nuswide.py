@@ -7,6 +7,7 @@ from tests.builders import rows_of
 from tests.fuzz.targets import BOW, CONCEPTS, FINAL, TAGS, pack_nuswide
 from vsebench.config.dataset import DatasetDefinition
 from vsebench.core.errors import UserError
+from vsebench.core.storage import features_file
 from vsebench.data.problem import LabelMatrix
 from vsebench.formats.readers import nuswide_concepts, nuswide_tags
 from vsebench.formats.readers.nuswide_tags import parse_matrix
@@ -36,7 +37,7 @@ def test_concepts_and_their_feature(tmp_path):
     assert "-1130179" in why  # a known misprint, read as 0
     assert found.features.values.tolist() == [[0, 2], [1, 0], [4, 4], [3, 0], [0, 5]]
     definition = DatasetDefinition(adapter="nuswide_concepts", options={"features": "BoW"})
-    assert found.features.file_name == definition.features_name
+    assert found.features.file_name == features_file("", definition.sets[""].is_sparse)
 
 
 def test_a_thousand_tags(tmp_path):

@@ -5,7 +5,7 @@ SCHEMA, the columns of its table; READS, its input files; and `analyse`, which r
 `results/<name>.parquet` only if a table, figure or claim of a paper reads it, and only for the methods named there.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -47,7 +47,8 @@ class AnalysedDataset:
     """The processed data set of a case; each file is read at its first use."""
 
     folder: Path
-    features_file: Path | None
+    # data set/protocol/variant -> the files of the sets of features that it sees; empty if none are read
+    features_files: Mapping[str, Sequence[Path]]
     has_siblings: bool
 
     @cached_property
@@ -66,8 +67,15 @@ class AnalysedDataset:
         return read_parquet(self.folder / "siblings.parquet") if self.has_siblings else None
 
     @cached_property
-    def features(self) -> "Features | None":
-        return None if self.features_file is None else FEATURES.load(self.features_file)
+    def _loaded(self) -> "dict[tuple[Path, ...], Features]":
+        return {}
+
+    def features(self, case: Case) -> "Features | None":
+        """The features that the method of a case sees."""
+        files = tuple(self.features_files.get(f"{case.task}/{case.variant}", ()))
+        if files and files not in self._loaded:
+            self._loaded[files] = FEATURES.load(files)
+        return self._loaded[files] if files else None
 
 
 @dataclass(frozen=True)
@@ -129,7 +137,8 @@ class AnalysedCase:
         return images[:, kept], model.label[:, kept]
 
     def _queries(self) -> Iterator[Queries]:
-        return (queries_of(self.test, self.dataset.features, *ends) for ends in chunks(self.test))
+        features = self.dataset.features(self.case)
+        return (queries_of(self.test, features, *ends) for ends in chunks(self.test))
 
 
 class Analysis(Protocol):

@@ -1,6 +1,6 @@
 """The base of methods that take stochastic gradient steps on image features."""
 
-from typing import Any, TypeVar
+from typing import Any
 
 from vsebench.data.problem import Problem
 from vsebench.data.streams import Stream
@@ -12,19 +12,12 @@ from vsebench.methods.base import Method
 from vsebench.methods.by_features.seen import FeatureSettings, see
 from vsebench.methods.by_labels.sgd import positives_of
 
-AnySettings = TypeVar("AnySettings", bound=FeatureSettings)
-
-
-def ending_in_l2(settings: AnySettings) -> AnySettings:
-    """Return the settings with `l2` as the last normalisation step, because step sizes assume features of length 1."""
-    steps = settings.normalise or ()
-    return settings if steps[-1:] == ("l2",) else settings.model_copy(update={"normalise": (*steps, "l2")})
-
 
 class FeatureMethod(Method):
     """Base class that holds features and labels in the kernels' format, trials and streams of random numbers.
 
-    Images without features are left out. Features are scaled to unit length after the other normalisation steps.
+    Images without features are left out. Features are scaled to unit length after the other normalisation steps, since
+    step sizes assume features of length 1.
 
     An epoch takes one step per positive; a label counts as often as it occurs on the image. Steps depend on each other,
     so they are not run in parallel, and a seed gives the same bytes with any number of threads.
@@ -35,7 +28,7 @@ class FeatureMethod(Method):
     settings: Any  # of the class `settings_type`
 
     def __init__(self, problem: Problem, settings: FeatureSettings) -> None:
-        self.settings, self.seen = settings, see(problem, ending_in_l2(settings))
+        self.settings, self.seen = settings, see(problem, settings, unit_length=True)
         self.trials = self.trials_of(self.seen.labels.n_labels)
         self.rows: ImageRows = new_image_rows(self.seen.rows)
         self.positives: Positives = positives_of(self.seen.labels)

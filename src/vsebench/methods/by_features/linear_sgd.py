@@ -16,7 +16,7 @@ from vsebench.kernels.sgd.linear_models import linear_epoch, one_vs_rest_epoch, 
 from vsebench.kernels.sgd.warp import one_trial
 from vsebench.kernels.vectors import aligned, padded_size
 from vsebench.methods.base import Method, Progress, Settings
-from vsebench.methods.by_features.from_features import FeatureMethod, ending_in_l2
+from vsebench.methods.by_features.from_features import FeatureMethod
 from vsebench.methods.by_features.linear_map import LinearMap
 from vsebench.methods.by_features.seen import FeatureSettings, see
 
@@ -97,7 +97,7 @@ class OneVsRest(Method):
     needs = frozenset({"features"})
 
     def __init__(self, problem: Problem, settings: PassiveAggressiveSettings) -> None:
-        self.seen, self.aggressiveness = see(problem, ending_in_l2(settings)), settings.aggressiveness
+        self.seen, self.aggressiveness = see(problem, settings, unit_length=True), settings.aggressiveness
         self.rows = new_image_rows(self.seen.rows, constant=True)
         columns = padded_size(self.seen.labels.n_labels)
         self.weights = aligned(padded_size(self.seen.rows.shape[1] + 1), columns)

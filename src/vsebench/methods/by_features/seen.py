@@ -2,11 +2,10 @@
 
 from dataclasses import dataclass
 
-from pydantic import Field
-
+from vsebench.config.dataset import StepsOfSets
 from vsebench.core.errors import UserError
 from vsebench.core.yaml_files import Strict
-from vsebench.data.features import Normalisation, Rows, Step
+from vsebench.data.features import Normalisation, Rows
 from vsebench.data.problem import LabelMatrix, Problem
 from vsebench.methods.base import Control, Settings
 
@@ -14,8 +13,9 @@ from vsebench.methods.base import Control, Settings
 class NormaliseSettings(Strict):
     """Settings of the normalisation of features."""
 
-    # Normalisation steps, in this order; none: the steps in the data set's file.
-    normalise: tuple[Step, ...] | None = Field(default=None, strict=False)
+    # Normalisation steps, in this order, for every set of features; or a mapping of the sets' names to their steps.
+    # None, or a set that is not named: the steps in the data set's file.
+    normalise: StepsOfSets | None = None
 
 
 class FeatureSettings(NormaliseSettings, Settings):
@@ -28,9 +28,9 @@ class Seen:
 
     Attributes
     ----------
-    rows : (n, d) float32, the normalised features of these images, dense or CSR
-    labels : n rows, the labels of these images
-    normalisation : the normalisation fitted to these images
+    rows : (n, d) float32, their normalised features, dense or CSR; `Problem.feature_blocks` names the sets in it
+    labels : n rows, their labels
+    normalisation : as fitted to these images
     """
 
     rows: Rows
@@ -38,8 +38,18 @@ class Seen:
     normalisation: Normalisation
 
 
-def see(problem: Problem, settings: NormaliseSettings, *, only_labelled: bool = False) -> Seen:
-    """Return the images to learn from, with normalised features; `only_labelled` leaves out images without labels.
+def see(
+    problem: Problem, settings: NormaliseSettings, *, only_labelled: bool = False, unit_length: bool = False
+) -> Seen:
+    """Return the images to learn from, with normalised features.
+
+    Parameters
+    ----------
+    problem : has features
+    settings : the normalisation steps
+    only_labelled : whether images without labels are left out
+    unit_length : whether `l2` is the last step, and is added where it is not; several sets of features, each with its
+        own steps, are scaled together
 
     Raises
     ------
@@ -53,8 +63,8 @@ def see(problem: Problem, settings: NormaliseSettings, *, only_labelled: bool = 
         images = images[training.labels.n_labels_of_row[images] > 0]
     labels = training.labels.rows(images)
     if labels.n_pairs == 0:
-        raise UserError("no image to learn from has both features and a label")
-    normalisation = Normalisation.fit(settings.normalise or (), features, images)
+        raise UserError("none of the images to learn from has both features and a label")
+    normalisation = Normalisation.fit(settings.normalise or (), features, images, unit_length)
     return Seen(normalisation.apply(features.rows(images)), labels, normalisation)
 
 

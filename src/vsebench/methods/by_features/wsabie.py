@@ -145,9 +145,9 @@ class WsabieEnsemble(Ensemble):
         """
         maps = [model for model in models if isinstance(model, EmbeddedFeatures)]
         if len(maps) < len(models):
-            raise UserError("every member of an ensemble must be a model with two maps; one of them is not")
-        if len({model.normalisation.steps for model in maps}) > 1:
-            raise UserError("the ensemble's members normalise features differently; give them the same `normalise`")
+            raise UserError("an ensemble adds up models with two maps; the model of a member is of another kind")
+        if len({(model.normalisation.steps, model.normalisation.sets) for model in maps}) > 1:
+            raise UserError("the members of an ensemble normalise features differently; give them the same `normalise`")
         feature = np.hstack([model.feature for model in maps])
         label = np.hstack([np.float32(scale) * model.label for model, scale in zip(maps, scales, strict=True)])
         return EmbeddedFeatures(feature, label, maps[0].normalisation)

@@ -160,13 +160,13 @@ def features_provided(plan: Plan, task: Task) -> set[str]:
     return {FEATURES.key} & plan.provides(task)
 
 
-def need_files(plan: Plan, keys: Iterable[str], task: Task, split: str = "") -> list[str]:
-    """Return the files that contain these needs; `split` is the folder of the job's split."""
-    data, read = plan.data_of(task), set(keys)
+def need_files(plan: Plan, keys: Iterable[str], task: Task, variants: Iterable[str], split: str = "") -> list[str]:
+    """Return the files that contain these needs of some variants; `split` is the folder of the job's split."""
+    data, read = plan.data_of(task, variants), set(keys)
     return [path for key, need in NEEDS.items() if key in read for path in need.files(data, split)]
 
 
-def need_options(plan: Plan, keys: Iterable[str], task: Task) -> str:
-    """Return the options for these needs; each option names the first file of its need."""
-    data, read = plan.data_of(task), set(keys)
-    return " ".join(f"{need.option} {need.files(data, '')[0]}" for need in FILE_NEEDS if need.key in read)
+def need_options(plan: Plan, keys: Iterable[str], task: Task, variants: Iterable[str]) -> str:
+    """Return the options for these needs of some variants."""
+    data, read = plan.data_of(task, variants), set(keys)
+    return " ".join(f"{need.option} {need.option_value(data)}" for need in FILE_NEEDS if need.key in read)

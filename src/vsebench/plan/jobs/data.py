@@ -5,11 +5,11 @@ from typing import Any
 
 from vsebench.config.dataset import DatasetConfig
 from vsebench.core.modules import modules_in
-from vsebench.core.storage import numbered
+from vsebench.core.storage import features_file, numbered
 from vsebench.core.tasks import Task
 from vsebench.formats.adapters import knows, load_adapter
 from vsebench.formats.images.image_files import folders_of
-from vsebench.plan.jobs.base import Job, Wildcards, as_json, features_provided, options, sources
+from vsebench.plan.jobs.base import Job, Wildcards, as_json, options, sources
 from vsebench.plan.plan import Plan, source_datasets
 from vsebench.protocols.base import load_protocol, module_of_protocol, source_of
 
@@ -42,15 +42,18 @@ def download_definition(plan: Plan, dataset: str) -> dict[str, Any]:
     config = plan.datasets[dataset]
     adapter = load_adapter(config.adapter, dataset)
     reads_options = config.adapter == "table" or hasattr(adapter, "alternatives") or hasattr(adapter, "fetch")
-    made = [] if config.network is None else ["features"]
-    return config.definition("vocabulary", "expected", *([] if reads_options else ["options"]), *made)
+    definition = config.definition("vocabulary", "expected", *([] if reads_options else ["options"]))
+    if "" in config.networks:
+        definition.pop("features")
+    for name in config.networks.keys() - {""}:
+        definition["features"].pop(name)
+    return definition
 
 
 def network_features(plan: Plan, at: Wildcards) -> Job:
     """Compute features of downloaded images or of the user's own; the inputs are provenance.json or these files."""
     dataset, raw = plan.datasets[at.dataset], f"data/raw/{at.dataset}"
-    assert dataset.network is not None
-    values = dataset.network.model_dump()
+    values = dataset.networks[at.name].model_dump()
     names = [values["model"], values["images"]]
     own = [name for name in names if not dataset.downloads(name)]
     files = [str(path) for name in own for path in folders_of(Path(name)) or [name]]
@@ -72,15 +75,15 @@ def prepare(plan: Plan, at: Wildcards) -> Job:
 
 
 def prepared(plan: Plan, dataset: str) -> DatasetConfig:
-    """Return a data set as the stage `prepare` reads it: with files instead of the network that makes the features."""
+    """Return a data set as the stage `prepare` reads it: with files in place of networks that make the features."""
     config = plan.datasets[dataset]
-    return config if config.network is None else config.with_features_in(f"{MADE_FEATURES}/{dataset}")
+    return config.with_features_in(f"{MADE_FEATURES}/{dataset}") if config.networks else config
 
 
 def processed_files(plan: Plan, dataset: str) -> list[str]:
     """Return the files that the stage `prepare` writes."""
     config = plan.datasets[dataset]
-    features = [config.features_name] if config.features_name else []
+    features = [features_file(name, features.is_sparse) for name, features in config.sets.items()]
     truth = ["truth.npz"] if knows(config.adapter) else []
     return ["pairs.parquet", "images.parquet", "labels.parquet", "summary.json", *features, *truth]
 
@@ -124,16 +127,18 @@ def joined_tasks(plan: Plan) -> list[Task]:
 
 def joined_files(plan: Plan, task: Task) -> list[str]:
     """Return the files that the stage `join` writes."""
-    features = [Path(path).name for path in joined_features(plan, task)[:1]]
-    return ["pairs.parquet", "images.parquet", "labels.parquet", "word_vectors.npz", "given.parquet", *features]
+    tables = ["pairs.parquet", "images.parquet", "labels.parquet", "word_vectors.npz", "given.parquet"]
+    return [*tables, *plan.feature_files(task).values()]
 
 
 def joined_features(plan: Plan, task: Task) -> list[str]:
-    """Return the files of features to join, the tested data set's first; empty if either data set has no features."""
-    if not features_provided(plan, task):
-        return []
+    """Return the files of the sets of features that both data sets have, the tested data set's first."""
     names = [task.dataset, *source_datasets([task.protocol])]
-    return [f"data/processed/{name}/{plan.datasets[name].features_name}" for name in names]
+    return [
+        f"data/processed/{name}/{features_file(set_name, plan.datasets[name].sets[set_name].is_sparse)}"
+        for name in names
+        for set_name in plan.feature_files(task)
+    ]
 
 
 def split(plan: Plan, at: Wildcards) -> Job:

@@ -80,7 +80,7 @@ def fit_inputs(plan: Plan, at: Wildcards, stage: str) -> dict[str, list[str]]:
     needs = needs_read(plan, [at.variant], at.task)
     return {
         "kernels": [f"results/kernels/{at.variant}.json"] if plan.methods[at.variant].epochs else [],
-        "needs": need_files(plan, needs, at.task, str(at.case.split(RESULTS))),
+        "needs": need_files(plan, needs, at.task, [at.variant], str(at.case.split(RESULTS))),
         "members": members(plan, at),
         "scores": scores_files(plan, at),
         "command": [command_record(at)] if at.variant in plan.commands else [],
@@ -92,7 +92,7 @@ def fit_options(plan: Plan, at: Wildcards) -> str:
     """Return the options of a fit: its needs, its settings, and how settings and epochs are chosen."""
     epochs = epochs_of(plan, at.variant, at.dataset)
     own = options(
-        need_options(plan, needs_read(plan, [at.variant], at.task), at.task),
+        need_options(plan, needs_read(plan, [at.variant], at.task), at.task, [at.variant]),
         command=command_record(at) if at.variant in plan.commands else None,
         members=members(plan, at),
         no_refit=not plan.config.datasets[at.dataset].refit,
@@ -139,9 +139,9 @@ def rank(plan: Plan, at: Wildcards) -> Job:
     needs, protocol = features_read(plan, at), load_protocol(at.protocol)
     inputs = {
         "sources": sources("vsebench.stages.rank", *method_modules(plan, [at.variant])),
-        "features": need_files(plan, needs, at.task),
+        "features": need_files(plan, needs, at.task, [at.variant]),
     }
-    features = need_options(plan, needs, at.task)
+    features = need_options(plan, needs, at.task, [at.variant])
     if protocol.new_images:
         return Job(inputs, features)
     named = options(
@@ -170,8 +170,8 @@ def decide(plan: Plan, at: Wildcards) -> Job:
             *(kind.__module__ for kind in kinds),
             *(module_of_metric(decision.tuned_for) for decision in decisions.values() if decision.tuned_for),
         ),
-        "needs": need_files(plan, needs, at.task),
+        "needs": need_files(plan, needs, at.task, [at.variant]),
     }
     keys = {"decision", "settings", "tuned_for"}
     described = {name: decision.model_dump(include=keys) for name, decision in decisions.items()}
-    return Job(inputs, options(need_options(plan, needs, at.task), decisions=described))
+    return Job(inputs, options(need_options(plan, needs, at.task, [at.variant]), decisions=described))

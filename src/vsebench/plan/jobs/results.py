@@ -1,5 +1,6 @@
 """Jobs that measure, time and analyse models, gather results, test claims, and make tables and figures."""
 
+from pathlib import Path
 from typing import Any
 
 from vsebench.core.tasks import Entry, Task, entry_at_task
@@ -88,13 +89,14 @@ def time_methods(plan: Plan, at: Wildcards) -> Job:
     records = [model_file(at.task, variant, seed, "run.json") for seed in seeds for variant in variants]
     inputs = {
         "sources": sources("vsebench.stages.time"),
-        "needs": need_files(plan, needs - {TEST_LABELS.key}, at.task),  # which are part of the split
+        "needs": need_files(plan, needs - {TEST_LABELS.key}, at.task, variants),  # which are part of the split
         "methods": sources(*method_modules(plan, variants)),
         "records": records,
         "split": split_files(at.task, seeds, FILES),
     }
     named = options(
-        need_options(plan, needs, at.task),
+        need_options(plan, needs, at.task, variants),
+        feature_sets=feature_sets(plan, variants, at.task) or None,
         no_refit=not config.datasets[at.dataset].refit,
         seeds=as_json(seeds),
         variants={variant: plan.methods[variant].method for variant in variants},
@@ -102,6 +104,13 @@ def time_methods(plan: Plan, at: Wildcards) -> Job:
         to_best_epoch=config.timing.to_best_epoch,
     )
     return Job(inputs, named)
+
+
+def feature_sets(plan: Plan, variants: list[str], task: Task) -> dict[str, list[str]]:
+    """Return variant -> the sets of features that it sees, for variants that see others than all of these together."""
+    together = plan.sets_seen(variants, task)
+    seen = {variant: plan.sets_seen([variant], task) for variant in variants}
+    return {variant: list(files) for variant, files in seen.items() if files and files != together}
 
 
 def scale(plan: Plan, at: Wildcards) -> Job:
@@ -120,8 +129,8 @@ def analyse(plan: Plan, at: Wildcards) -> Job:
     """Analyse the models that tables, figures or claims of papers name; the READS of its module list the inputs."""
     reads, variants = load_analysis(at.analysis).READS, plan.variants_read(at.analysis)
     datasets = list(dict.fromkeys(variant.split("/")[0] for variant in variants))
-    names = {dataset: plan.datasets[dataset].features_name for dataset in datasets if reads.features}
-    features = {dataset: f"data/processed/{dataset}/{name}" for dataset, name in names.items() if name}
+    features = analysed_features(plan, variants) if reads.features else {}
+    files = list(dict.fromkeys(file for paths in features.values() for file in paths))
     siblings = siblings_files(plan, datasets if reads.siblings else [])
     module = f"vsebench.evaluation.analyses.{at.analysis}"
     inputs = {
@@ -134,7 +143,7 @@ def analyse(plan: Plan, at: Wildcards) -> Job:
         ],
         "processed": [f"data/processed/{dataset}/{file}" for dataset in datasets for file in reads.dataset],
         # The table of images states which of them have features.
-        "features": [*features.values(), *(f"data/processed/{dataset}/images.parquet" for dataset in features)],
+        "features": [*files, *dict.fromkeys(str(Path(file).with_name("images.parquet")) for file in files)],
         "siblings": list(siblings.values()),
     }
     named = options(
@@ -145,6 +154,16 @@ def analyse(plan: Plan, at: Wildcards) -> Job:
         features=features or None,
     )
     return Job(inputs, named)
+
+
+def analysed_features(plan: Plan, variants: list[str]) -> dict[str, list[str]]:
+    """Return data set/protocol/variant -> the files of the features that it sees in the tested data set, if any."""
+    features: dict[str, list[str]] = {}
+    for task, entry in map(entry_at_task, variants):
+        folder = f"data/processed/{task.dataset}"
+        files = [f"{folder}/{name}" for name in plan.sets_seen([entry.variant], task).values()]
+        features |= {f"{task}/{entry.variant}": files} if files else {}
+    return features
 
 
 def gather(plan: Plan, at: Wildcards) -> Job:

@@ -56,7 +56,7 @@ class F1OfLabels(FigureKind):
             axis.set_title(drawing.panel_title(results, task))
         handles = [
             Line2D([], [], linestyle="", color=look[entry.variant].colour, marker=look[entry.variant].marker,
-                   label=results.entry_title(str(entry), *tasks))
+                   label=results.entry_title(str(entry), *tasks, short=True))
             for entry in results.decided_of(shown)
         ]  # fmt: skip
         figure.legend(handles=handles, loc="outside lower center", ncols=min(3, len(handles)))

@@ -31,7 +31,7 @@ class MapOfVectors(FigureKind):
         figure, axes = drawing.panels(len(panels), style.DOUBLE, 2.6, columns=2)
         for axis, (task, method) in zip(axes, panels, strict=True):
             draw(axis, at(shown, task).filter(method=method))
-            axis.set_title(f"{results.task_title(task)}\n{results.method_title(method, task)}")
+            axis.set_title(f"{results.short_task_title(task)}\n{results.method_title(method, task, short=True)}")
         return figure
 
     def caption(self, results: Results) -> str:

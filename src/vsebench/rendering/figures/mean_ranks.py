@@ -44,7 +44,7 @@ class MeanRanks(FigureKind):
         share = drawing.simulated_share(results, ranking.datasets)
         axis.set_title(f"{metric_title(metric)}, {len(ranking.datasets)} data sets{share}")
         tasks = results.tasks_of(results.metrics)
-        draw_diagram(axis, ranking, [results.method_title(method, *tasks) for method in ranking.methods])
+        draw_diagram(axis, ranking, [results.method_title(method, *tasks, short=True) for method in ranking.methods])
         return figure
 
     def caption(self, results: Results) -> str:

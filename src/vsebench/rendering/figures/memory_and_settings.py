@@ -119,7 +119,7 @@ class MemoryAndSettings(FigureKind):
                     share = values["mean"] / values["mean"].max()
                     axis.plot(values["value"], share, **look)
                     draw_stopped(axis, values["value"], share, values["stopped"], look["marker"])
-            handles.append(Line2D([], [], **look, label=results.task_title(task)))
+            handles.append(Line2D([], [], **look, label=results.short_task_title(task)))
         drawing.name_methods(memory, results, methods, *tasks)
         drawing.logarithmic(memory.xaxis)
         memory.set_xlabel(MEMORY)

@@ -72,7 +72,7 @@ class PooledPrecision(FigureKind):
         for axis, (task, normalised) in zip(axes, drawn, strict=True):
             drawing.draw_lines(axis, results, at(shown, task).filter(normalised=normalised), "recall", "precision")
             axis.set(xlabel="recall", ylabel="precision", xlim=(0, 1), ylim=(0, 1))
-            axis.set_title(f"{results.dataset_title(task.dataset)}\n{FORMS[normalised]}")
+            axis.set_title(f"{results.short_title(task.dataset)}\n{FORMS[normalised]}")
         drawing.legend_of_lines(figure, results, results.methods_of(shown), results.tasks_of(shown))
         return figure
 

@@ -37,7 +37,7 @@ class WinsAndLosses(FigureKind):
                 image, ax=axis, boundaries=np.linspace(0, 1, 50), ticks=[0, 0.5, 1], shrink=0.3, label="share"
             )
         tasks = results.tasks_of(results.metrics)
-        titles = [results.method_title(method, *tasks) for method in methods]
+        titles = [results.method_title(method, *tasks, short=True) for method in methods]
         axis.set_xticks(range(len(methods)), titles, rotation=90, fontsize=6)
         axis.set_yticks(range(len(methods)), titles, fontsize=6)
         axis.tick_params(length=0)

@@ -44,13 +44,13 @@ def numbers(results: Results) -> dict[str, Any]:
                 seconds.append([number, methods.index(method), float(f"{trained:.3g}")])
     return {
         "tasks": [
-            {"title": results.task_title(task), "metric": metrics.index(leading_metric(results, task))}
+            {"title": results.short_task_title(task), "metric": metrics.index(leading_metric(results, task))}
             for task in tasks
         ],
         "metrics": [metric_title(metric) for metric in metrics],
         "methods": [
             {
-                "title": results.method_title(method),
+                "title": results.method_title(method, short=True),
                 "role": results.outline.variants[method].role,
                 "colour": to_hex(look[method].colour),
                 "marker": look[method].marker,
