@@ -39,7 +39,7 @@ localrules:
     download,
     outline,
     gather,
-    compare,
+    compare_with_papers,
     audit_papers,
     table,
     figure,

@@ -322,7 +322,15 @@ def make_results(folder: Path, tasks: Sequence[Task] = SMALL, seeds: int = 3, ep
     run.claims().write_csv(folder / "claims.csv")
     files = [str(paper.path) for paper in PAPERS]
     assert main(["audit", "--papers", *files, "--out", str(folder / "audit.csv")]) == 0
-    compared = ["compare", "--papers", *files, "--results", str(folder), "--out", str(folder / "comparison.csv")]
+    compared = [
+        "compare_with_papers",
+        "--papers",
+        *files,
+        "--results",
+        str(folder),
+        "--out",
+        str(folder / "comparison.csv"),
+    ]
     assert main(compared) == 0
     return folder
 
