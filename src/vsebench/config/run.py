@@ -91,6 +91,8 @@ class RunConfig(Strict):
     # names of files in config/methods, in the order of display; a method is left out of tasks on which it cannot run,
     # for example if it needs image features
     methods: list[str] = Field(min_length=1)
+    # packs of other runs (docs/packs.md), whose methods stand next to those of the run without being fitted again
+    with_packs: list[str] = Field(default=[], alias="with")
     # one split and one fit per seed; results are means over them, and a run with fewer than three warns
     seeds: list[int] = Field(default=[1, 2, 3, 4, 5], min_length=1)
     protocol_seeds: dict[str, Annotated[list[int], Field(min_length=1)]] = {}  # protocol -> seeds in place of `seeds`

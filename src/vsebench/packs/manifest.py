@@ -9,14 +9,13 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from vsebench.core.errors import UserError
 from vsebench.core.storage import read_json
-from vsebench.core.tasks import Case, Entry, Task, common_seeds
+from vsebench.core.tasks import FROM_PACK, Case, Entry, Task, common_seeds
 from vsebench.evaluation.metrics.base import ImageSetMetric, LabelMetric, ListMetric, SetMetric, load_metric
 from vsebench.rendering.outline import Outline, OutlineVariant, read_outline
 
 # The schema number of packs. Add one when an older version of vsebench would fail on a pack or misread it.
 PACK_VERSION = 1
 MANIFEST = "pack.json"
-FROM_PACK = "@"  # joins the name of a method and of the pack that its results are from: "warp@iapr"
 HASHED = ("pairs.parquet", "images.parquet", "labels.parquet")  # files of a prepared data set
 
 

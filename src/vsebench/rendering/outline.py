@@ -5,7 +5,7 @@ of the JSON objects are not sorted).
 """
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from pydantic import Field, ValidationError
@@ -31,6 +31,7 @@ GATHERED = {
     "settings": "settings.json",
     "datasets": "datasets.json",
     "word_vectors": "word_vectors.json",
+    "packs": "packs.json",
     "machine": "machine.json",
     "claims": "claims.csv",
     "comparison": "comparison.csv",
@@ -49,6 +50,7 @@ class OutlineVariant(Strict):
     role: Role  # an oracle is not compared with the other methods, and is shown separately
     source: str  # paper, equation, and origin of the settings
     tuned: str | None = None  # who chose the settings of a model that was trained elsewhere
+    pack: str | None = None  # the run that a method of a pack was fitted in, in words
 
 
 class LeftOut(Strict):
@@ -94,6 +96,14 @@ class Outline(Strict):
     simulated: list[str]  # data sets
     judged: list[str]  # papers with a claim about a method that ran on data on which the claim is judged
     compared: dict[str, list[str]]  # paper -> its printed tables with numbers that this run recomputes
+
+    def without(self, left_out: Sequence[LeftOut]) -> "Outline":
+        """Return the outline of the run without methods of packs that do not fit their tasks after all."""
+        names = {(f"{left.dataset}/{left.protocol}", left.method) for left in left_out}
+        entries = {
+            task: [name for name in of_task if (task, name) not in names] for task, of_task in self.entries.items()
+        }
+        return self.model_copy(update={"entries": entries, "left_out": [*self.left_out, *left_out]})
 
     @property
     def few_seeds(self) -> str:

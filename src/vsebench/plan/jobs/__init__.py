@@ -16,7 +16,8 @@ JOBS: dict[str, Callable[[Plan, Wildcards], Job]] = {
         data.about, data.download, data.network_features, data.prepare, data.siblings, data.word_vectors, data.join,
         data.split,
         models.compile_kernels, models.fit, models.sweep, models.rank, models.decide,
-        results.measure, results.measure_sweeps, results.time_methods, results.scale, results.analyse, results.gather,
+        results.open_pack, results.match_packs, results.measure, results.measure_sweeps,
+        results.time_methods, results.scale, results.analyse, results.gather,
         results.test_claims, results.table, results.figure,
     )
 }  # fmt: skip
