@@ -116,6 +116,7 @@ onstart:
     hooks.discard_leftovers()
     hooks.discard_stale_kernels()
     hooks.warn_about_other_run(PLAN.name)
+    hooks.discard_of_other_run(PLAN.tables, PLAN.figures)
     hooks.lift_default_rate(workflow.scheduler)
     if workflow.local_exec:  # the jobs of a cluster run elsewhere
         job_server.start()
