@@ -8,8 +8,8 @@ import pytest
 
 from tests.packs.runs import write_run
 from tests.stages.small import run
-from vsebench.packs.archive import opened
 from vsebench.packs.leaderboard import contestants_of, leaderboard, ranked, tasks_of
+from vsebench.packs.runs import opened
 
 
 @pytest.fixture(scope="module")

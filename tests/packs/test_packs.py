@@ -15,8 +15,9 @@ from tests.packs.runs import TASK, edit_json, ranks_of, write_run
 from tests.stages.small import run
 from vsebench.core.errors import UserError
 from vsebench.packs import archive
-from vsebench.packs.archive import opened, read_pack
+from vsebench.packs.archive import read_pack
 from vsebench.packs.manifest import MANIFEST
+from vsebench.packs.runs import opened
 
 OLD = Path(__file__).parent / "version-1.vsepack"
 

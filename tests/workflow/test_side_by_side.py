@@ -10,7 +10,8 @@ import yaml
 from tests.workflow.conftest import Finished
 from tests.workflow.project import TINY, Project
 
-CSV = "image,label\n" + "".join(f"{image},{label}\n" for image in range(40) for label in (image % 4, 4 + image % 3))
+LABELS = [(image % 4, 4 + image % 3, 7 + image % 5, 12) for image in range(40)]
+CSV = "image,label\n" + "".join(f"{image},{label}\n" for image, labels in enumerate(LABELS) for label in labels)
 SHORT = {key: TINY[key] for key in ("seeds", "bootstrap", "factors")} | {
     "methods": ["popularity", "random"],
     "metrics": ["recall@5", "map"],

@@ -5,9 +5,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from vsebench.core.storage import replacing
-from vsebench.packs.archive import opened
 from vsebench.packs.comparison import Comparison, compare
+from vsebench.packs.runs import opened
 from vsebench.papers.verdict import SIGNIFICANT
 
 HEADINGS = ("method", "metric", "first", "second", "difference", "95 % interval", "p")
@@ -34,7 +36,7 @@ def report(comparison: Comparison) -> Iterator[str]:
     """Yield the lines that describe a comparison."""
     tasks = comparison.differences.partition_by("dataset", "protocol", maintain_order=True)
     for table in tasks:
-        dataset, protocol, seeds = table.row(0, named=True)["dataset"], table["protocol"][0], table["n_seeds"].max()
+        dataset, protocol, seeds = table.select("dataset", "protocol", pl.col("n_seeds").max()).row(0)
         yield f"\n{dataset}/{protocol} ({seeds} seed{'s' if seeds != 1 else ''})"
         yield from aligned([HEADINGS, *map(cells, table.iter_rows(named=True))])
     if tasks:

@@ -5,8 +5,8 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from vsebench.core.storage import replacing
-from vsebench.packs.archive import opened
 from vsebench.packs.leaderboard import leaderboard
+from vsebench.packs.runs import opened
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

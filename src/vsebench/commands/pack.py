@@ -4,8 +4,8 @@ import argparse
 from pathlib import Path
 
 from vsebench.core.errors import UserError
-from vsebench.packs.archive import SUFFIX, write_pack
-from vsebench.packs.manifest import manifest_of
+from vsebench.packs.runs import manifest_of
+from vsebench.packs.writing import SUFFIX, write_pack
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

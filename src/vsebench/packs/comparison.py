@@ -1,6 +1,6 @@
 """Compare two runs: the difference of each metric with its paired interval, changed verdicts and changed settings."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from vsebench.evaluation.measuring import Measured, Ranked, measure, measure_set
 from vsebench.evaluation.metrics.base import ListMetric, load_metric
 from vsebench.evaluation.reading import learnt_of, n_candidates_of, read_ranked, read_sets
 from vsebench.evaluation.significance import Values, adjust
-from vsebench.packs.archive import Run
+from vsebench.packs.runs import Run
 
 RESAMPLES = 1000
 DIFFERENCES = {
@@ -135,7 +135,7 @@ def rows_of(task: Task, first: Run, second: Run, rankings: list[str], sets: list
         alike = {name: of_name for name, of_name in pairs.items() if bool(name.decision) == bool(entry.decision)}
         keys = {"dataset": task.dataset, "protocol": task.protocol, "method": entry.variant, "decision": entry.decision}
         for column, metric in enumerate(metrics):
-            peers = {
+            peers: dict[Hashable, Values] = {
                 name: np.array([of_name[seed][0].values[column] for seed in of_entry])
                 for name, of_name in alike.items()
                 if of_entry.keys() <= of_name.keys()
@@ -162,7 +162,7 @@ def check_same_labels(ranked: Sequence[Ranked], case: Case, runs: Sequence[Run])
 
 
 def difference(
-    by_seed: Sequence[Sequence[Measured]], column: int, peers: Mapping[Entry, Values], largest: float
+    by_seed: Sequence[Sequence[Measured]], column: int, peers: Mapping[Hashable, Values], largest: float
 ) -> dict[str, Any]:
     """Return the numbers of a metric, second minus first; empty if the metric could not be computed.
 

@@ -11,9 +11,9 @@ from vsebench.core.errors import UserError
 from vsebench.core.storage import read_parquet
 from vsebench.core.tasks import Task
 from vsebench.evaluation.metrics.base import load_metric
-from vsebench.packs.archive import Run
 from vsebench.packs.comparison import Comparison, compare
 from vsebench.packs.manifest import Shown
+from vsebench.packs.runs import Run
 from vsebench.rendering.metrics import few_metrics, metric_title
 from vsebench.rendering.page.page import template
 from vsebench.rendering.table import Cell, Column, Row, Table
@@ -57,7 +57,7 @@ class BoardTask:
 
     def numbers(self, metric: str) -> dict[tuple[int, str], Numbers]:
         """Return (run, method) -> the row of summary.parquet of a metric."""
-        found = {}
+        found: dict[tuple[int, str], Numbers] = {}
         for number, run in self.runs.items():
             summary = read_parquet(run.folder / "summary.parquet")
             rows = summary.filter(dataset=self.task.dataset, protocol=self.task.protocol, decision="", metric=metric)

@@ -72,7 +72,7 @@ def with_own_files(config: DatasetConfig, base: Path) -> DatasetConfig:
     if config.features is not None:
         network = config.network
         made = {} if network is None else {"model": own(network.model), "images": own(network.images)}
-        named = {"file": own(config.features.file), "ids": own(config.features.ids)}
+        named: dict[str, Any] = {"file": own(config.features.file), "ids": own(config.features.ids)}
         named |= {} if network is None else {"network": network.model_copy(update=made)}
         changes["features"] = config.features.model_copy(update={key: value for key, value in named.items() if value})
     if config.siblings is not None and "." in config.siblings:  # a table, not a file of config/siblings
