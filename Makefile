@@ -25,7 +25,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: run iapr paper test test-long test-slurm benchmark setup setup-dev setup-peers setup-images setup-cluster setup-docs docs check lock clean
 run: setup
 	$(if $(CONFIG),@$(BIN)/python workflow/check_config.py '$(CONFIG)')
-	$(if $(OUT),VSEBENCH_DATA='$(CURDIR)/data') $(BIN)/snakemake $(TARGETS) --cores $(CORES) --quiet rules reason $(if $(OUT),--directory '$(OUT)') $(if $(CONFIG),--configfile '$(CONFIG)')
+	$(if $(OUT),VSEBENCH_DATA='$(CURDIR)/data' )$(BIN)/snakemake $(TARGETS) --cores $(CORES) --quiet rules reason $(if $(OUT),--directory '$(OUT)' )$(if $(CONFIG),--configfile '$(CONFIG)')
 
 iapr: setup-peers
 	@$(MAKE) --no-print-directory run CONFIG=config/iapr-short.yaml

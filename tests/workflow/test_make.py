@@ -65,6 +65,12 @@ def test_make_checks_and_runs_another_configuration():
     ]
 
 
+def test_make_runs_in_another_folder_with_the_data_of_the_project():
+    (command,) = make("OUT=runs/mine")
+    assert command.startswith("VSEBENCH_DATA='")
+    assert command.endswith("/data' .venv/bin/snakemake  --cores 2 --quiet rules reason --directory 'runs/mine' ")
+
+
 def test_a_venv_of_an_older_python_is_one_line(tmp_path):
     for name in ("Makefile", "pyproject.toml", "requirements"):
         (tmp_path / name).symlink_to(ROOT / name)
