@@ -1,5 +1,6 @@
 # make                          set up .venv and run the default configuration
 # make CONFIG=config/iapr.yaml  run another configuration; TARGETS="accuracy claims" makes parts of a run
+# make OUT=runs/mine CONFIG=...  put a run into a folder of its own; runs with OUT share downloads and prepared data
 # make iapr                     the papers' methods on the real IAPR TC-12; make paper: all data sets of the two VSE papers
 # make test                     set up .venv, run the linters, type checks and tests
 # make test-long                tests that take an hour: long fuzzing, and runs that are killed many times
@@ -14,6 +15,7 @@ PYTHON ?= python3
 CORES ?= all
 CONFIG =
 TARGETS =
+OUT =
 VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -22,7 +24,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: run iapr paper test test-long test-slurm benchmark setup setup-dev setup-peers setup-images setup-cluster setup-docs docs check lock clean
 run: setup
-	@$(BIN)/vsebench run $(if $(CONFIG),'$(CONFIG)') $(TARGETS) --cores $(CORES)
+	@$(BIN)/vsebench run $(if $(CONFIG),'$(CONFIG)') $(TARGETS) --cores $(CORES)$(if $(OUT), --out '$(OUT)')
 
 iapr: setup-peers
 	@$(MAKE) --no-print-directory run CONFIG=config/iapr-short.yaml

@@ -41,7 +41,7 @@ localrules:
     environment,
     outline,
     gather,
-    compare,
+    compare_with_papers,
     audit_papers,
     table,
     figure,
@@ -118,6 +118,7 @@ onstart:
     hooks.discard_leftovers()
     hooks.delete_old_kernels()
     hooks.warn_about_other_run(PLAN.name)
+    hooks.discard_of_other_run(PLAN.tables, PLAN.figures)
     hooks.lift_default_rate(workflow.scheduler)
     if workflow.local_exec:  # the jobs of a cluster run elsewhere
         job_server.start()

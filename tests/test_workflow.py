@@ -7,7 +7,15 @@ from types import SimpleNamespace
 
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from vsebench.workflow import CLEAR, Progress, discard_leftovers, is_running, print_failures, print_results
+from vsebench.workflow import (
+    CLEAR,
+    Progress,
+    discard_leftovers,
+    discard_of_other_run,
+    is_running,
+    print_failures,
+    print_results,
+)
 
 
 class Clock:
@@ -108,6 +116,17 @@ def test_failed_jobs_are_listed_with_the_last_line_of_their_logs(tmp_path, capsy
     assert lines[2:] == ["  fit: dataset scene, seed 1", f"    {log}: ValueError: bad", f"    {missing}: (empty)"]
     print_failures([])
     assert capsys.readouterr().err == ""
+
+
+def test_tables_and_figures_of_an_earlier_run_go_but_a_figure_of_your_own_stays(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    files = ["results/tables/accuracy-a.csv", "results/tables/accuracy-b.csv", "figures/trials.pdf", "figures/mine.pdf"]
+    logs = ["results/logs/table/accuracy-a.log", "results/logs/table/accuracy-b.log", "results/logs/figure/trials.log"]
+    for name in [*files, *logs]:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    discard_of_other_run({"accuracy-a"}, {"precision"})
+    assert [name for name in files if (tmp_path / name).exists()] == [files[0], files[3]]
 
 
 def test_results_are_named_only_after_a_run_that_made_the_report(capsys):

@@ -57,6 +57,19 @@ def delete_old_kernels() -> None:
             compiled.unlink(missing_ok=True)  # another run may delete it at the same moment
 
 
+def discard_of_other_run(tables: Collection[str], figures: Collection[str]) -> None:
+    """Delete tables and figures that an earlier run made and this one does not; a log names each that a job has made.
+
+    Files that no job has made, such as a figure of your own, stay.
+    """
+    for kind, kept, folder in (("table", tables, "results/tables"), ("figure", figures, "figures")):
+        for log in Path("results/logs", kind).glob("*.log"):
+            if log.stem not in kept:
+                for path in Path(folder).glob(f"{log.stem}.*"):
+                    path.unlink(missing_ok=True)
+                log.unlink(missing_ok=True)
+
+
 def warn_about_other_run(configuration: str) -> None:
     """Warn if results/ has files of a run whose configuration has another name; this run does not delete them."""
     with suppress(UserError):
@@ -65,7 +78,7 @@ def warn_about_other_run(configuration: str) -> None:
             print(
                 f"results/ has files of a run of {other or 'another configuration'}. This run of {configuration}"
                 " replaces the files that both runs make, and keeps the others. To separate runs, give each run its"
-                " own folder (--directory).",
+                " own folder (make OUT=FOLDER).",
                 file=sys.stderr,
             )
 
@@ -104,10 +117,12 @@ def print_results(made: Collection[str], tables: int, figures: int) -> None:
     """Print where the results are, with the numbers of tables and figures, if the run has `made` the report."""
     if "results/report.html" not in made:
         return
-    print("\nDone. Open results/report.html in a browser: it shows every table and figure.")
-    print(f"  {tables} tables as csv, md and tex: results/tables/")
-    print(f"  {figures} figures as pdf, svg and png: figures/")
-    print("  numbers: results/metrics.parquet, results/summary.parquet, results/timing.parquet")
+    folder = os.path.relpath(Path.cwd(), os.environ.get("PWD", "."))  # of the run, seen from where it was started
+    at = "" if folder == "." else f"{folder}/"
+    print(f"\nDone. Open {at}results/report.html in a browser: it shows every table and figure.")
+    print(f"  {tables} tables as csv, md and tex: {at}results/tables/")
+    print(f"  {figures} figures as pdf, svg and png: {at}figures/")
+    print(f"  numbers: {at}results/metrics.parquet, {at}results/summary.parquet, {at}results/timing.parquet")
 
 
 class Progress(logging.Handler):

@@ -34,6 +34,12 @@ def test_a_configuration_and_targets_are_told_apart_by_the_ending(started):
     assert line == [sys.executable, "-m", "snakemake", *targets, "--cores", "2", *options]
 
 
+def test_a_folder_of_the_runs_own_shares_the_data_of_the_project(started, monkeypatch):
+    monkeypatch.setenv("VSEBENCH_DATA", "")
+    assert started("--out", "runs/mine")[-2:] == ["--directory", "runs/mine"]
+    assert os.environ["VSEBENCH_DATA"] == str(ROOT / "data")
+
+
 def test_a_table_of_a_paper_is_a_target(started):
     assert "vse_ens_table2" in started("config/iapr.yaml", "vse_ens_table2")
 

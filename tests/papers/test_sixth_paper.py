@@ -58,7 +58,7 @@ def results(config, plan):
     papers = ["--papers", *(str(paper.path) for paper in plan.papers)]
     variants = [f"{task}/{variant}" for task in SMALL for variant in run.variants(task)]
     stage("audit", *papers, "--out", folder / "audit.csv")
-    stage("compare", *papers, "--results", folder, "--out", folder / "comparison.csv")
+    stage("compare_with_papers", *papers, "--results", folder, "--out", folder / "comparison.csv")
     stage("claims", *papers, "--results", folder, "--variants", *variants, "--seeds", *run.seeds, "--bootstrap", 1000,
           "--scaling", folder / "scaling.parquet", "--out", folder / "claims.csv")  # fmt: skip
     return folder

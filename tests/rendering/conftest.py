@@ -104,7 +104,7 @@ class MadeUp:
             ],
             metrics_left_out=[],
             papers={paper.name: paper.title for paper in PAPERS},
-            files=[name for name in GATHERED if name not in known_analyses()],
+            files=[name for name in GATHERED if name not in {*known_analyses(), "packs"}],
             entries=entries,
             trained=[name for name in VARIANTS if name not in UNTRAINED],
             searching=["warp", "warp_published"],
@@ -294,7 +294,7 @@ def outline_of(task: Task, variants: Mapping[str, tuple[str, Any]], **entries: A
         variants={
             name: OutlineVariant(title=title, role=role, source="made up") for name, (title, role) in variants.items()
         },
-        files=list(GATHERED),
+        files=[name for name in GATHERED if name != "packs"],
         **(fixed | entries),
     )
 
@@ -329,7 +329,7 @@ def make_results(folder: Path, tasks: Sequence[Task] = SMALL, seeds: int = 3, ep
     assert main(["stage", "audit", "--papers", *files, "--out", str(folder / "audit.csv")]) == 0
     compared = [
         "stage",
-        "compare",
+        "compare_with_papers",
         "--papers",
         *files,
         "--results",

@@ -22,7 +22,7 @@ def test_a_dry_run_of_a_real_configuration(tmp_path):
     outcome = at_root(tmp_path, "--dry-run", "--configfile", ROOT / "config" / "iapr.yaml")
     assert outcome.status == 0, outcome.text
     expected = {"download", "prepare", "split", "fit", "rank", "measure", "sweep", "scale"}
-    assert expected | {"test_claims", "compare", "report_page"} <= outcome.rules
+    assert expected | {"test_claims", "compare_with_papers", "report_page"} <= outcome.rules
     assert "mem_mb=5000" in outcome.text  # of `prepare`, for a cluster
 
 

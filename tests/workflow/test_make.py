@@ -24,6 +24,11 @@ def test_make_runs_targets_of_another_configuration():
     assert commands == [".venv/bin/vsebench run 'config/my run.yaml' accuracy claims --cores 2"]
 
 
+def test_make_runs_in_another_folder_with_the_data_of_the_project():
+    (command,) = make("OUT=runs/mine")
+    assert command == ".venv/bin/vsebench run   --cores 2 --out 'runs/mine'"
+
+
 def test_a_venv_of_an_older_python_is_one_line(tmp_path):
     for name in ("Makefile", "pyproject.toml", "requirements"):
         (tmp_path / name).symlink_to(ROOT / name)

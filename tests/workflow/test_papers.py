@@ -49,13 +49,13 @@ def test_an_edited_table_makes_that_table_again(changed):
 
 def test_an_edited_variant_repeats_the_comparison_and_the_tables_of_the_paper(changed):
     outcome = changed(change=lambda clone: clone.edit(PAPER, "ours: [warp, warp_published]", "ours: [warp]"))
-    assert outcome.rules <= {"compare", "table", "figure"} | PAGE
+    assert outcome.rules <= {"compare_with_papers", "table", "figure"} | PAGE
     assert outcome.of("table", "name") == {"vse_ens_equations"}
 
 
 def test_an_edited_number_repeats_the_audit_too(changed, reading):
     outcome = changed(change=lambda clone: clone.edit("config/papers/vse_ens.csv", "images,112247", "images,112248"))
-    assert outcome.rules == {"audit_papers", "compare", "table"} | PAGE
+    assert outcome.rules == {"audit_papers", "compare_with_papers", "table"} | PAGE
     assert {"vse_ens_equations"} | reading(TableKind, "audit") <= outcome.of("table", "name")
 
 
@@ -96,5 +96,5 @@ def test_a_new_paper_is_two_files(changed):
         (folder / "sixth.csv").write_text(header + "sixth,table1,d,images,10,count,data_statistics,\n")
 
     outcome = changed("--config", "papers=[vse_ens,sixth]", change=add)
-    assert outcome.rules <= {"outline", "compare", "test_claims", "audit_papers", "table", "figure"} | PAGE
+    assert outcome.rules <= {"outline", "compare_with_papers", "test_claims", "audit_papers", "table", "figure"} | PAGE
     assert "sixth_table1" in outcome.of("table", "name")

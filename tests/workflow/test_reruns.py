@@ -7,7 +7,7 @@ import json
 
 from tests.workflow.project import MODELS, ON_LABELS, SAME, TINY, TRAINED, Project, tiny_set
 
-RENDERING = {"outline", "table", "figure", "report_page", "all", "test_claims", "compare"}
+RENDERING = {"outline", "table", "figure", "report_page", "all", "test_claims", "compare_with_papers"}
 GATHERED = {"metrics.parquet", "summary.parquet", "cold.parquet", "by_frequency.parquet"}
 FITS = ("fit", "rank")
 

@@ -20,6 +20,7 @@ from vsebench.data.splits import FIT_FILES
 from vsebench.formats.exported_split import FILES as EXPORTED
 from vsebench.plan import DATASET_NAME, SET_NAME, VARIANT_NAME, jobs, read_plan
 from vsebench.plan.checks import check_software, few_seeds, left_out_lines
+from vsebench.plan.sharing import share_data
 from vsebench.plan.jobs.data import (
     MADE_FEATURES,
     joined_files,
@@ -50,6 +51,9 @@ try:
     )
 except UserError as error:
     sys.exit(f"vsebench: {error}")  # Snakemake's own message would also show this file
+
+if workflow.is_main_process and "VSEBENCH_DATA" in os.environ:
+    share_data(PLAN, ROOT / os.environ["VSEBENCH_DATA"])
 
 if workflow.resource_settings.cores == 0:
     sys.exit("vsebench: --cores 0: no job can run; use 1 or more, or all")

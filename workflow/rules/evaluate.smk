@@ -57,6 +57,38 @@ rule decide:
         " --out {output.chosen} --thresholds {output.thresholds} --record {output.record} > {log} 2>&1"
 
 
+if PLAN.packs:
+
+    rule open_pack:
+        """Unpack a pack of another run, whose methods are shown without being fitted again."""
+        input:
+            unpack(job_inputs("open_pack")),
+        output:
+            # The other files are in the same folder, which the job replaces.
+            "results/packs/{name}/pack.json",
+        log:
+            "results/logs/open-pack/{name}.log",
+        wildcard_constraints:
+            name="|".join(map(re.escape, PLAN.packs)),
+        params:
+            out=subpath(output[0], parent=True),
+        shell:
+            "python -m vsebench stage open_pack {input.pack:q} --out {params.out} > {log} 2>&1"
+
+    rule match_packs:
+        """Find the methods of packs whose splits are those of this run."""
+        input:
+            unpack(job_inputs("match_packs")),
+        output:
+            "results/packs.json",
+        log:
+            "results/logs/match-packs.log",
+        params:
+            options=job_options("match_packs"),
+        shell:
+            "python -m vsebench stage match_packs --results results {params.options} --out {output} > {log} 2>&1"
+
+
 rule measure:
     """Compute the metrics of all models at a task, from their ranks and decisions."""
     input:

@@ -10,9 +10,9 @@ PAPERS = [str(paper.path) for paper in PLAN.papers]
 PRINTED = [str(paper.numbers) for paper in PLAN.papers]
 
 
-rule compare:
+rule compare_with_papers:
     input:
-        sources("vsebench.stages.compare"),
+        sources("vsebench.stages.compare_with_papers"),
         "results/summary.parquet",
         "results/timing.parquet",
         "results/history.parquet",
@@ -27,7 +27,8 @@ rule compare:
         papers=PAPERS,
         facts=[paper.facts for paper in PLAN.papers],
     shell:
-        "python -m vsebench stage compare --papers {params.papers:q} --results results --out {output} > {log} 2>&1"
+        "python -m vsebench stage compare_with_papers --papers {params.papers:q} --results results --out {output}"
+        " > {log} 2>&1"
 
 
 rule test_claims:

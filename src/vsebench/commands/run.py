@@ -25,6 +25,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a configuration, such as config/wsabie.yaml (default: config/config.yaml), and targets (default: all)",
     )
     parser.add_argument("--cores", default="all", help="number of cores (default: all)")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="FOLDER",
+        help="a folder of the run's own, which shares downloads and prepared data (default: this folder)",
+    )
     parser.add_argument("-n", "--dry-run", action="store_true", help="list the jobs that would run")
 
 
@@ -41,6 +47,9 @@ def run(arguments: argparse.Namespace) -> NoReturn:
     check_targets(targets, configuration, content)
     command = [sys.executable, "-m", "snakemake", *targets, "--cores", arguments.cores]
     command += ["--dry-run"] if arguments.dry_run else ["--quiet", *LEFT_OUT]
+    if arguments.out is not None:
+        os.environ["VSEBENCH_DATA"] = os.fspath(Path("data").resolve())
+        command += ["--directory", os.fspath(arguments.out)]
     command += ["--configfile", *files] if files else []
     sys.stdout.flush()
     os.execv(sys.executable, command)

@@ -93,6 +93,8 @@ class RunConfig(Strict):
     # names of files in config/methods, in the order of display; a method is left out of tasks where it cannot run, for
     # example because they lack image features
     methods: list[str] = Field(min_length=1)
+    # packs of other runs (docs/packs.md), whose methods stand next to those of the run without being fitted again
+    with_packs: list[str] = Field(default=[], alias="with")
     # one split and one fit per seed; results are means over seeds; fewer than three seeds cause a warning
     seeds: list[int] = Field(default=[1, 2, 3, 4, 5], min_length=1)
     protocol_seeds: dict[str, Annotated[list[int], Field(min_length=1)]] = {}  # protocol -> seeds in place of `seeds`

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+FROM_PACK = "@"  # joins the name of a method and of the pack that its results are from: "warp@iapr"
+
 
 @dataclass(frozen=True, order=True)
 class Task:
@@ -36,12 +38,13 @@ class Case:
     """One fitted model: a task, a method with its settings, and a seed."""
 
     task: Task
-    variant: str  # the name of its file in config/methods
+    variant: str  # the name of its file in config/methods, or <method>@<pack>
     seed: int
 
     def folder(self, results: Path) -> Path:
-        """The model's folder, results/<dataset>/<protocol>/seed<k>/<variant>."""
-        return self.task.folder(results) / f"seed{self.seed}" / self.variant
+        """The model's folder, results/<dataset>/<protocol>/seed<k>/<variant>; in an unpacked pack if it is from one."""
+        variant, _, pack = self.variant.partition(FROM_PACK)
+        return self.task.folder(pack_folder(results, pack) if pack else results) / f"seed{self.seed}" / variant
 
     def split(self, results: Path) -> Path:
         """The folder of the split that the model was fitted on."""
@@ -54,6 +57,11 @@ class Case:
 
     def __str__(self) -> str:
         return f"{self.variant} on {self.task.dataset} ({self.task.protocol}, seed {self.seed})"
+
+
+def pack_folder(results: Path, pack: str) -> Path:
+    """Return the folder of an unpacked pack, which has the files of a folder of results."""
+    return results / "packs" / pack
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,10 @@
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
+from vsebench.core.schemas import LISTS
 from vsebench.core.storage import read_json, read_parquet
 from vsebench.core.tasks import Case
 from vsebench.evaluation.measuring import Ranked
@@ -12,12 +14,15 @@ from vsebench.evaluation.sets import LabelSets
 
 
 def read_ranked(case: Case, results: Path) -> Ranked:
-    """Read the output of the stage `rank` for a case."""
+    """Read the output of the stage `rank` for a case.
+
+    The lists are empty where there is no such file: a pack has them only if a metric of its run reads them.
+    """
     folder = case.folder(results)
-    label_ranks = folder / "label_ranks.parquet"
+    lists, label_ranks = folder / "lists.parquet", folder / "label_ranks.parquet"
     return Ranked(
         read_parquet(folder / "ranks.parquet"),
-        read_parquet(folder / "lists.parquet"),
+        read_parquet(lists) if lists.is_file() else pl.DataFrame(schema=LISTS),
         read_parquet(label_ranks) if label_ranks.is_file() else None,
     )
 

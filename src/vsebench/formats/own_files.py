@@ -6,6 +6,8 @@ from typing import Any
 from vsebench.core.errors import UserError
 from vsebench.formats.download.verify import digest_of
 
+READ_IN_PLACE = "a file that is read in place"  # the source in a record of such a file
+
 
 def find(raw: Path, name: str) -> Path:
     """Return the path of a file in `raw`, the folder of downloaded files, or at the user's own path.  Raises a
@@ -21,4 +23,4 @@ def find(raw: Path, name: str) -> Path:
 
 def record(raw: Path, name: str) -> dict[str, Any]:
     """Return a user's file as a provenance record: its path, size and checksums."""
-    return {"name": name, "source": "a file that is read where it is", **digest_of(find(raw, name))._asdict()}
+    return {"name": name, "source": READ_IN_PLACE, **digest_of(find(raw, name))._asdict()}

@@ -26,6 +26,8 @@ from vsebench.plan.files import (
     read_word_vectors,
     typed,
 )
+from vsebench.plan.packs import read_packs
+from vsebench.plan.paths import base_of, with_paths_of_run
 from vsebench.plan.plan import Plan
 
 __all__ = ["DATASET_NAME", "SET_NAME", "VARIANT_NAME", "Plan", "read_plan"]
@@ -46,7 +48,11 @@ def read_plan(folder: Path, values: dict[str, Any], files: list[Path], overridde
     where = " + ".join([*map(str, files), *(["--config"] if overridden else [])]) or "the command line"
     config = check(RunConfig, values | {key: typed(values[key]) for key in overridden}, where)
     check_config(config, where)
-    datasets = {name: read_dataset(name, entry, folder, where) for name, entry in config.datasets.items()}
+    config = with_paths_of_run(config, files, folder)
+    datasets = {
+        name: read_dataset(name, entry, folder, where, base_of(files, folder, "datasets", name))
+        for name, entry in config.datasets.items()
+    }
     methods = {name: read_method(name, config, folder, where) for name in config.methods}
     check_metrics(config, where)
     plan = Plan(
@@ -60,6 +66,7 @@ def read_plan(folder: Path, values: dict[str, Any], files: list[Path], overridde
         decisions={name: read_named(DecisionConfig, folder / "decisions", name, where) for name in config.decisions},
         papers=read_papers_of(config, folder, where),
         chosen=read_chosen(datasets, folder),
+        packs=read_packs(config.with_packs, where),
     )
     check_plan(plan, where)
     return plan

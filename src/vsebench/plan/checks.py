@@ -46,6 +46,7 @@ def check_plan(plan: Plan, where: str) -> None:
     check_lists_of_siblings(plan, where)
     check_papers(plan)
     check_tasks(plan, where)
+    check_packs(plan, where)
 
 
 def check_config(config: RunConfig, where: str) -> None:
@@ -371,6 +372,14 @@ def check_tasks(plan: Plan, where: str) -> None:
             raise UserError(f"{where}: datasets.{task.dataset}: no method can run under {task.protocol} ({reasons})")
 
 
+def check_packs(plan: Plan, where: str) -> None:
+    """Check that each pack has methods at a task of the run."""
+    for pack in plan.packs.values():
+        if not any(pack.methods(task, plan.task_seeds(task)) for task in plan.tasks):
+            tasks = ", ".join(pack.manifest.tasks)
+            raise UserError(f"{where}: with: {pack.path} has no methods at a task of this run; its tasks are {tasks}")
+
+
 def check_word_vectors(plan: Plan, task: Task, key: str) -> None:
     """Check that all labels of a task with unseen labels have word vectors from the same source."""
     for name in [task.dataset, *source_datasets([task.protocol])]:
@@ -513,7 +522,7 @@ def left_out_lines(plan: Plan) -> list[str]:
     """Return lines that state which methods, decisions and metrics are left out of which task, and why."""
     lines = []
     for task in plan.named_tasks:
-        obstacles = plan.obstacles(task)
+        obstacles = plan.obstacles(task) | (plan.packs_left_out(task) if task in plan.tasks else {})
         for reason in dict.fromkeys(obstacles.values()):
             variants = ", ".join(variant for variant in obstacles if obstacles[variant] == reason)
             lines.append(f"Left out of {task}: {variants}: {reason}.")

@@ -16,12 +16,12 @@ from vsebench.formats.adapters import load_adapter
 from vsebench.formats.parents import parent_table
 from vsebench.formats.readers import table
 from vsebench.papers.base import Paper
+from vsebench.plan.paths import INCLUDED, moved, with_own_files
 
 # These names become folders, which the workflow must be able to tell from other folders.
 DATASET_NAME = "[a-z][a-z0-9-]*"
 VARIANT_NAME = "[a-z][a-z0-9_]*"
 RESERVED = "split"
-INCLUDED = "data/included/"  # files that come with the project, in whatever folder a run is started
 
 
 def typed(value: Any) -> Any:
@@ -43,7 +43,10 @@ def read_method(variant: str, config: RunConfig, folder: Path, where: str) -> Me
     """Read a variant, with the epochs and the grid that the run sets for it."""
     method: MethodConfig = read_named(MethodConfig, folder / "methods", variant, where)
     default = config.epochs.get("default") if method.epochs else None
-    replaced = {"epochs": config.epochs.get(variant, default), "grid": config.grids.get(variant)}
+    replaced: dict[str, Any] = {"epochs": config.epochs.get(variant, default), "grid": config.grids.get(variant)}
+    if method.scores is not None:
+        replaced["scores"] = scores = moved(method.scores, folder.parent)
+        replaced["settings"] = {"file": scores}
     return method.model_copy(update={key: value for key, value in replaced.items() if value is not None})
 
 
@@ -60,14 +63,18 @@ def read_papers_of(config: RunConfig, folder: Path, where: str) -> list[Paper]:
     return [Paper.read(Path(os.path.relpath(files[name]))) for name in names]
 
 
-def read_dataset(name: str, entry: RunDataset, folder: Path, where: str) -> DatasetConfig:
-    """Return a data set's description: from its file, or from the run if the run names its own table in `data`."""
+def read_dataset(name: str, entry: RunDataset, folder: Path, where: str, base: Path) -> DatasetConfig:
+    """Return a data set's description: from its file, or from the run if the run names its own table in `data`.
+
+    `base` is the folder that paths in the run's file count from.
+    """
     check(Vocabulary, entry.vocabulary, f"{where}: datasets.{name}.vocabulary")
     config: DatasetConfig = (
         read_named(DatasetConfig, folder / "datasets", name, where)
         if entry.data is None
         else own_table(name, entry.data, folder, where)
     )
+    config = with_own_files(config, folder.parent if entry.data is None else base)
     config = config.model_copy(update={"options": with_included(config.options, folder)})
     replaced = config.replaced(entry.options, entry.vocabulary)
     return replaced if entry.word_vectors is None else replaced.model_copy(update={"word_vectors": entry.word_vectors})
@@ -128,6 +135,9 @@ def read_word_vectors(
         own_key = f"{where}: datasets.{name}.word_vectors"
         key = own_key if named_by_run else key_of("word_vectors", name, config, folder, where)
         source = read_source(WordVectorsConfig, folder / "word_vectors", dataset.word_vectors, key, "read_vectors")
+        if source.own_file is not None:
+            options = source.options | {"file": moved(source.own_file, folder.parent)}
+            source = source.model_copy(update={"options": options})
         if source.own_file is not None and not Path(source.own_file).is_file():
             path = folder / "word_vectors" / f"{dataset.word_vectors}.yaml"
             raise UserError(f"{path}: options.file: there is no file {source.own_file} (in {Path.cwd()})")
@@ -203,6 +213,7 @@ def check_keys(file: Path) -> None:
     values = read_yaml(file) or {}
     if not isinstance(values, dict):
         raise UserError(f"{file}: the whole file: must be a mapping of keys to values")
+    known = [field.alias or name for name, field in RunConfig.model_fields.items()]
     for key in values:
-        if key not in RunConfig.model_fields:
-            raise UserError(f"{file}: {key}: unknown key; the keys are {', '.join(RunConfig.model_fields)}")
+        if key not in known:
+            raise UserError(f"{file}: {key}: unknown key; the keys are {', '.join(known)}")

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from vsebench.papers.base import Paper
 from vsebench.papers.claim import ClaimTest
 from vsebench.papers.comparison import compared_tables
 from vsebench.papers.verdicts import read_claims
+from vsebench.plan.packs import NamedPack
 from vsebench.protocols.base import FROM, load_protocol, source_of
 from vsebench.rendering.kinds import (
     FigureKind,
@@ -52,6 +53,7 @@ class Plan:
     word_vectors: dict[str, WordVectorsConfig]  # for data sets with a source of word vectors
     decisions: dict[str, DecisionConfig]
     chosen: dict[str, ChosenSettings]  # for data sets with recorded searches for settings
+    packs: dict[str, NamedPack] = field(default_factory=dict)  # packs of other runs
 
     @cached_property
     def tasks(self) -> list[Task]:
@@ -205,6 +207,25 @@ class Plan:
         files = dict.fromkeys(self.scores_file(variant, task, seed) for seed in self.seeds(task, variant))
         return None if any(Path(file).is_file() for file in files) else f"there is no file {next(iter(files))}"
 
+    def packed(self, task: Task) -> dict[str, list[int]]:
+        """Return method@pack -> seeds, for the methods of packs at a task; a later stage compares the splits."""
+        left_out = self.packs_left_out(task)
+        return {
+            name: seeds
+            for pack in self.packs.values()
+            for name, seeds in pack.methods(task, self.task_seeds(task)).items()
+            if name not in left_out
+        }
+
+    def packs_left_out(self, task: Task) -> dict[str, str]:
+        """Return the methods of packs that are left out at a task, each with the reason."""
+        return {
+            name: reason
+            for pack in self.packs.values()
+            for name, seeds in pack.methods(task, self.task_seeds(task)).items()
+            if (reason := pack.obstacle(self.config.metrics, seeds))
+        }
+
     def oracles(self, task: Task) -> list[str]:
         """Return the variants of a task that are not compared with the others."""
         return [variant for variant in self.variants(task) if self.methods[variant].role == "oracle"]
@@ -290,7 +311,11 @@ class Plan:
         makes |= {"word_vectors": bool(self.word_vectors), "cold": bool(self.cold_tasks)}
         makes |= {name: bool(self.variants_read(name)) for name in known_analyses()}
         protocols = {task.protocol: load_protocol(task.protocol).description for task in self.tasks}
-        entries = {str(task): [*self.variants(task), *map(str, self.decided(task))] for task in self.tasks}
+        makes |= {"packs": any(map(self.packed, self.tasks))}
+        entries = {
+            str(task): [*self.variants(task), *self.packed(task), *map(str, self.decided(task))] for task in self.tasks
+        }
+        packed = {f"{task}/{name}": seeds for task in self.tasks for name, seeds in self.packed(task).items()}
         simulated = [name for name, dataset in self.datasets.items() if knows(dataset.adapter)]
         return Outline(
             configuration=self.name,
@@ -300,10 +325,12 @@ class Plan:
                     **method.model_dump(include=set(OutlineVariant.model_fields)), by_command=method.command is not None
                 )
                 for variant, method in self.methods.items()
-            },
+            }
+            | {name: variant for pack in self.packs.values() for name, variant in pack.variants.items()},
             protocols=protocols,
             seeds=self.config.seeds,
-            own_seeds=self.own_seeds(self.tasks, self.config.seeds),
+            own_seeds=self.own_seeds(self.tasks, self.config.seeds)
+            | {name: seeds for name, seeds in packed.items() if seeds != self.config.seeds},
             metrics=[name for name in self.config.metrics if not is_of_decision(name)],
             decision_metrics=[name for name in self.config.metrics if is_of_decision(name)],
             decisions={
@@ -314,7 +341,7 @@ class Plan:
             left_out=[
                 LeftOut(dataset=task.dataset, protocol=task.protocol, method=variant, reason=reason)
                 for task in self.tasks
-                for variant, reason in self.obstacles(task).items()
+                for variant, reason in (self.obstacles(task) | self.packs_left_out(task)).items()
             ],
             metrics_left_out=[
                 MetricLeftOut(dataset=task.dataset, protocol=task.protocol, metric=metric, reason=NO_SIBLINGS)

@@ -112,7 +112,7 @@ def rows(model: type[BaseModel], before: str = "") -> Iterator[tuple[str, ...]]:
     for key, field in model.model_fields.items():
         optional = not field.is_required() and field.default is None
         cells = (words(field.annotation, field.metadata, optional), default(field), meaning(model, key))
-        yield f"`{before}{key}`", *(cell.replace("|", r"\|") for cell in cells)
+        yield f"`{before}{field.alias or key}`", *(cell.replace("|", r"\|") for cell in cells)
         for path, section in _sections(field.annotation):
             yield from rows(section, f"{before}{key}{path}.")
 

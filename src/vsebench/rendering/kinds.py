@@ -228,10 +228,11 @@ def kinds_of_paper(
 def inputs(base: type[Kind], instance: Instance, outline: Outline) -> list[str]:
     """Return the results files that a table or figure reads, relative to the folder of results.
 
-    Tables and figures on fitted methods also read the settings, to mark fits that ended at a limit.
+    Tables and figures on fitted methods also read the settings, to mark fits that ended at a limit. The methods of
+    packs that fit are known only from a file of results.
     """
     needs = find(base, instance.kind).needs
-    marked = () if NOT_OF_FITS.issuperset(needs) else ("settings",)
+    marked = ("packs",) if NOT_OF_FITS.issuperset(needs) else ("settings", "packs")
     return [GATHERED[name] for name in dict.fromkeys((*needs, *marked)) if name in outline.files]
 
 

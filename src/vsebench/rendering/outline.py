@@ -5,7 +5,7 @@ not sorted), but no results.
 """
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from pydantic import Field, ValidationError
@@ -31,6 +31,7 @@ GATHERED = {
     "settings": "settings.json",
     "datasets": "datasets.json",
     "word_vectors": "word_vectors.json",
+    "packs": "packs.json",
     "machine": "machine.json",
     "claims": "claims.csv",
     "comparison": "comparison.csv",
@@ -50,6 +51,7 @@ class OutlineVariant(Strict):
     role: Role  # an oracle is not compared with the other methods, and is shown separately
     source: str  # paper, equation, and origin of the settings
     tuned: str | None = None  # who chose the settings of a model of the role `external`
+    pack: str | None = None  # the run that a method of a pack was fitted in, in words
     by_command: bool = False  # whether a command of the run trains the model, and not somebody elsewhere
 
     def shown(self, short: bool) -> str:
@@ -100,6 +102,14 @@ class Outline(Strict):
     simulated: list[str]  # simulated data sets
     judged: list[str]  # papers with a claim that this run can judge: its method ran on suitable data
     compared: dict[str, list[str]]  # paper -> its printed tables that contain numbers recomputed by this run
+
+    def without(self, left_out: Sequence[LeftOut]) -> "Outline":
+        """Return the outline of the run without methods of packs that do not fit their tasks after all."""
+        names = {(f"{left.dataset}/{left.protocol}", left.method) for left in left_out}
+        entries = {
+            task: [name for name in of_task if (task, name) not in names] for task, of_task in self.entries.items()
+        }
+        return self.model_copy(update={"entries": entries, "left_out": [*self.left_out, *left_out]})
 
     @property
     def few_seeds(self) -> str:

@@ -18,7 +18,7 @@ from vsebench.core.tasks import Entry, Task
 from vsebench.papers.verdict import SIGNIFICANT
 from vsebench.rendering.marks import marks_of
 from vsebench.rendering.metrics import few_metrics, metric_title
-from vsebench.rendering.outline import GATHERED, Outline, read_outline
+from vsebench.rendering.outline import GATHERED, LeftOut, Outline, read_outline
 
 RANDOM = "random"  # the name of the control that every other method should beat
 
@@ -34,8 +34,17 @@ class Results:
 
     @cached_property
     def outline(self) -> Outline:
-        """The outline of the run."""
-        return read_outline(self.folder / "outline.json")
+        """The outline of the run, without methods of packs that do not fit."""
+        outline = read_outline(self.folder / "outline.json")
+        if "packs" not in outline.files:
+            return outline
+        return outline.without([LeftOut(**left) for left in self.packs["left_out"]])
+
+    @cached_property
+    def packs(self) -> dict[str, list[dict[str, Any]]]:
+        """What the stage `match_packs` found: methods that are `left_out`, and the `settings` of the others."""
+        packs: dict[str, list[dict[str, Any]]] = read_json(self.folder / GATHERED["packs"])
+        return packs
 
     @cached_property
     def summary(self) -> pl.DataFrame:
@@ -83,8 +92,9 @@ class Results:
 
     @cached_property
     def settings(self) -> list[dict[str, Any]]:
-        """The `run.json` of every fitted model."""
-        return self._list("settings")
+        """The `run.json` of every fitted model, those of packs last."""
+        of_packs = self.packs["settings"] if "packs" in self.outline.files else []
+        return self._list("settings") + of_packs
 
     @cached_property
     def datasets(self) -> dict[str, dict[str, Any]]:

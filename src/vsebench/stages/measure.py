@@ -12,7 +12,7 @@ import polars as pl
 
 from vsebench.core.errors import UserError
 from vsebench.core.schemas import BY_FREQUENCY, COLD, METRICS, SUMMARY
-from vsebench.core.storage import read_parquet, write_table
+from vsebench.core.storage import read_json, read_parquet, write_table
 from vsebench.core.tasks import Case, Entry, Task, common_seeds
 from vsebench.evaluation.by_frequency import recall_by_frequency
 from vsebench.evaluation.measuring import Measured, Ranked, measure, measure_sets, values_of_cold
@@ -35,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--metrics", nargs="+", required=True, help="names of metrics, such as recall@10")
     parser.add_argument("--bootstrap", type=int, required=True, help="number of resamples")
     parser.add_argument("--siblings", type=Path, help="siblings.parquet, for list metrics")
+    parser.add_argument("--packs", type=Path, help="packs.json, if methods are from packs")
     parser.add_argument("--out", type=Path, required=True, help="metrics.parquet to write")
     parser.add_argument("--summary", type=Path, required=True, help="summary.parquet to write")
     parser.add_argument("--cold", type=Path, required=True, help="cold.parquet to write")
@@ -43,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     task = Task(arguments.dataset, arguments.protocol)
+    arguments.variants = that_fit(arguments.variants, task, arguments.packs)
     of_decisions = [name for name in arguments.metrics if is_of_decision(name)]
     of_rankings = [name for name in arguments.metrics if name not in of_decisions]
     not_compared = [Entry.of(name) for name in arguments.not_compared]
@@ -54,6 +56,13 @@ def run(arguments: argparse.Namespace) -> None:
     write_table(pl.concat(summaries), SUMMARY, arguments.summary)
     write_table(measure_cold(arguments, task, of_rankings), COLD, arguments.cold)
     write_table(measure_by_frequency(arguments, task, of_rankings), BY_FREQUENCY, arguments.by_frequency)
+
+
+def that_fit(variants: list[str], task: Task, packs: Path | None) -> list[str]:
+    """Return the methods of a task without those of packs that were made on other splits."""
+    left_out = read_json(packs)["left_out"] if packs else []
+    names = {left["method"] for left in left_out if Task(left["dataset"], left["protocol"]) == task}
+    return [variant for variant in variants if variant not in names]
 
 
 def measure_rankings(arguments: argparse.Namespace, task: Task, metrics: list[str]) -> dict[Entry, BySeed]:

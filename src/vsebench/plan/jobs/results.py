@@ -3,14 +3,16 @@
 from pathlib import Path
 from typing import Any
 
-from vsebench.core.tasks import Entry, Task, entry_at_task
+from vsebench.core.tasks import Entry, Task, entry_at_task, pack_folder
 from vsebench.data.needs import TEST_LABELS
 from vsebench.data.splits import FILES
 from vsebench.evaluation.analyses import known_analyses
 from vsebench.evaluation.analyses.base import load_analysis
 from vsebench.evaluation.metrics.base import RankMetric, load_metric, module_of_metric
+from vsebench.packs.manifest import MANIFEST
 from vsebench.papers.verdicts import claim_modules, claims_read
 from vsebench.plan.jobs.base import (
+    RESULTS,
     Job,
     Wildcards,
     as_json,
@@ -31,6 +33,7 @@ from vsebench.plan.plan import Plan
 from vsebench.plan.settings import not_tuned, scaled_variants, sweep_grid_of, timed_variants
 from vsebench.protocols.base import load_protocol
 from vsebench.rendering import kinds
+from vsebench.rendering.outline import GATHERED
 
 GATHERED_FOR_CLAIMS = ("timing.parquet", "history.parquet", "metrics.parquet", "datasets.json", "settings.json")
 
@@ -40,24 +43,46 @@ def measure(plan: Plan, at: Wildcards) -> Job:
     ranks = ["ranks.parquet", "lists.parquet"]
     ranks += ["label_ranks.parquet"] if load_protocol(at.protocol).new_images else []
     read = siblings_files(plan, [at.dataset] if plan.list_metrics else [])
+    packed, seeds = plan.packed(at.task), plan.task_seeds(at.task)
+    packs = [f"{RESULTS}/{GATHERED['packs']}"] if packed else []
+    own_seeds = {f"{at.task}/{name}": own for name, own in packed.items() if own != seeds}
     inputs = {
         "sources": sources("vsebench.stages.measure", *map(module_of_metric, plan.config.metrics)),
         "ranks": model_files(plan, *ranks, tasks=[at.task]),
         "siblings": list(read.values()),
+        "packs": packs,
         "decisions": decisions_made(plan, [at.task]),
         "split": split_files(at.task, plan.task_seeds(at.task), ("split.json", "labels.parquet", "final.parquet")),
     }
     named = options(
-        variants=plan.variants(at.task),
+        variants=[*plan.variants(at.task), *packed],
         decisions=plan.decided(at.task),
         not_compared=not_compared(plan, at.task),
-        seeds=plan.task_seeds(at.task),
-        own_seeds=plan.own_seeds([at.task], plan.task_seeds(at.task)) or None,
+        seeds=seeds,
+        own_seeds=plan.own_seeds([at.task], seeds) | own_seeds or None,
+        packs=packs,
         metrics=plan.config.metrics,
         siblings=read.get(at.dataset),
         bootstrap=plan.config.bootstrap,
     )
     return Job(inputs, named)
+
+
+def open_pack(plan: Plan, at: Wildcards) -> Job:
+    """Unpack a pack of another run."""
+    return Job({"sources": sources("vsebench.stages.open_pack"), "pack": [plan.packs[at.name].path]})
+
+
+def match_packs(plan: Plan, at: Wildcards) -> Job:
+    """Find the methods of packs whose splits are those of this run."""
+    packed = {f"{task}/{name}": seeds for task in plan.tasks for name, seeds in plan.packed(task).items()}
+    splits = {(task, seed): None for task in plan.tasks for seeds in plan.packed(task).values() for seed in seeds}
+    inputs = {
+        "sources": sources("vsebench.stages.match_packs"),
+        "packs": [f"{pack_folder(RESULTS, name)}/{MANIFEST}" for name in plan.packs],
+        "split": [path for task, seed in splits for path in split_files(task, [seed], ("split.json", "test.parquet"))],
+    }
+    return Job(inputs, options(methods=packed))
 
 
 def not_compared(plan: Plan, task: Task) -> list[Entry]:

@@ -16,9 +16,9 @@ def numbers(results: Results) -> dict[str, Any]:
     Returns
     -------
     dict
-        `tasks` (the title and the index of the leading metric of each task), `metrics` (titles), `methods` (title,
-        role, colour and marker of each method), `values` and `seconds`. An entry of `values` consists of task, metric,
-        method, value, both ends of the 95 % interval, and 2 for the best method, 1 for a method that is not
+        `tasks` (name, title and the index of the leading metric of each task), `metrics` (titles), `methods` (name,
+        title, role, colour and marker of each method), `values` and `seconds`. An entry of `values` consists of task,
+        metric, method, value, both ends of the 95 % interval, and 2 for the best method, 1 for a method that is not
         significantly different from the best, 0 otherwise. An entry of `seconds` consists of task, method and seconds
         of training; an entry of `marks` consists of task, method, the marks of fits that ended at a limit, and their
         meaning in words. Tasks, metrics and methods are given by their indices.
@@ -44,12 +44,17 @@ def numbers(results: Results) -> dict[str, Any]:
                 seconds.append([number, methods.index(method), float(f"{trained:.3g}")])
     return {
         "tasks": [
-            {"title": results.short_task_title(task), "metric": metrics.index(leading_metric(results, task))}
+            {
+                "id": task.name,
+                "title": results.short_task_title(task),
+                "metric": metrics.index(leading_metric(results, task)),
+            }
             for task in tasks
         ],
         "metrics": [metric_title(metric) for metric in metrics],
         "methods": [
             {
+                "id": method,
                 "title": results.method_title(method, short=True),
                 "role": results.outline.variants[method].role,
                 "colour": to_hex(look[method].colour),

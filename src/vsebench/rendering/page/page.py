@@ -103,8 +103,8 @@ def render(
     )
 
 
-def template() -> Template:
-    """Return the page's template."""
+def template(name: str = "report.html.j2") -> Template:
+    """Return a page's template."""
     environment = Environment(
         loader=PackageLoader("vsebench.rendering.page"),
         autoescape=True,
@@ -115,7 +115,7 @@ def template() -> Template:
     environment.globals.update(
         format_cell=format_cell, format_value=format_value, format_interval=format_interval, ids_in=ids_in, spans=spans
     )
-    return environment.get_template("report.html.j2")
+    return environment.get_template(name)
 
 
 def split_by_testability(results: Results) -> tuple[Table, Table]:

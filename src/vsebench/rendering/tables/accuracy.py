@@ -106,6 +106,8 @@ def notes(results: Results, task: Task, accuracy: pl.DataFrame, metrics: Sequenc
         for method in results.competitors_of(accuracy)
         if results.outline.variants[method].role == "external"
     ]
+    packs = dict.fromkeys(results.outline.variants[method].pack for method in results.methods_of(accuracy))
+    sentences += [f"{pack}, and measured here on the same split." for pack in packs if pack]
     sentences += [
         f"{results.method_title(oracle)} is an oracle (it uses test information), shown only for reference."
         for oracle in results.oracles_of(accuracy)

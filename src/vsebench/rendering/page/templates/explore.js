@@ -12,6 +12,7 @@
   };
   const data = JSON.parse(document.getElementById("numbers").textContent);
   const box = document.getElementById("explore");
+  const tested = data.values.some((value) => value[6]); // a leaderboard does not test methods of several runs
   const hidden = new Set(); // methods that the reader has switched off
   const element = (name, attributes = {}, text = "") => {
     const made = document.createElement(name);
@@ -151,20 +152,42 @@
         if (!hidden.delete(row.method)) hidden.add(row.method);
         const number = [...legend.children].indexOf(button);
         redraw();
+        keep();
         legend.children[number].focus();
       });
       return button;
     }));
     box.lastChild.textContent = by_time
       ? "The line joins the methods that no other method beats in both respects. Methods that were not timed are not shown. Point at a mark for its numbers; press a name to hide it."
-      : "Bold: the best method, and those that are not significantly different from it. Point at a mark for its numbers; press a name to hide it.";
+      : `${tested ? "Bold: the best method, and those that are not significantly different from it. " : ""}Point at a mark for its numbers; press a name to hide it.`;
   };
   const choose_task = () => { metric.value = data.tasks[task.value].metric; redraw(); };
-  task.addEventListener("change", choose_task);
-  [metric, view].forEach((select) => select.addEventListener("change", redraw));
+  // The address of the page contains what the reader has chosen, so a link to it shows the same chart.
+  const VIEWS = ["time", "intervals"], CHART = "#chart?";
+  const keep = () => {
+    const state = new URLSearchParams({ data: data.tasks[task.value].id, metric: data.metrics[metric.value], view: VIEWS[view.value] });
+    if (hidden.size) state.set("hidden", [...hidden].map((method) => data.methods[method].id).join(" "));
+    history.replaceState(null, "", CHART + state);
+  };
+  const restore = () => {
+    if (!location.hash.startsWith(CHART)) return;
+    const state = new URLSearchParams(location.hash.slice(CHART.length));
+    const select = (menu, number) => { if (number >= 0) menu.value = number; }; // a link of another run may name others
+    select(task, data.tasks.findIndex(({ id }) => id === state.get("data")));
+    select(metric, data.metrics.indexOf(state.get("metric")));
+    select(view, VIEWS.indexOf(state.get("view")));
+    hidden.clear();
+    const names = (state.get("hidden") || "").split(" ");
+    data.methods.forEach(({ id }, method) => { if (names.includes(id)) hidden.add(method); });
+    redraw();
+  };
+  task.addEventListener("change", () => { choose_task(); keep(); });
+  [metric, view].forEach((select) => select.addEventListener("change", () => { redraw(); keep(); }));
   if (!data.seconds.length) view.value = "1";
   document.documentElement.classList.add("live");
   choose_task();
+  restore();
+  addEventListener("hashchange", restore);
   let width = chart.clientWidth;
   new ResizeObserver(() => { if (chart.clientWidth !== width) { width = chart.clientWidth; redraw(); } }).observe(chart);
 }

@@ -45,7 +45,7 @@ def compare(results):
 
     def run(papers=PAPERS):
         arguments = ["--papers", *map(str, papers), "--results", str(results)]
-        assert main(["stage", "compare", *arguments, "--out", str(results / "comparison.csv")]) == 0
+        assert main(["stage", "compare_with_papers", *arguments, "--out", str(results / "comparison.csv")]) == 0
         with (results / "comparison.csv").open() as stream:
             return list(csv.DictReader(stream))
 

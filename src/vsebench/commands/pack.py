@@ -1,0 +1,23 @@
+"""Pack the results of a run into one file, for others to compare with or to show beside their own."""
+
+import argparse
+from pathlib import Path
+
+from vsebench.core.errors import UserError
+from vsebench.packs.runs import manifest_of
+from vsebench.packs.writing import SUFFIX, write_pack
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", type=Path, nargs="?", help="file to write (default: <configuration>.vsepack)")
+    parser.add_argument("--results", type=Path, default=Path("results"), help="of a finished run (default: results)")
+    parser.add_argument("--data", type=Path, help="the run's data, to hash (default: data beside the results)")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    out = arguments.file or Path(f"{manifest_of(arguments.results).name}{SUFFIX}")
+    if out.suffix != SUFFIX:
+        raise UserError(f"{out}: the name of a pack ends in {SUFFIX}; name it {out.with_suffix(SUFFIX)}")
+    manifest = write_pack(arguments.results, arguments.data or arguments.results.parent / "data", out)
+    tasks, methods = len(manifest.tasks), len(manifest.methods)
+    print(f"{out}: {tasks} tasks, {methods} methods, {out.stat().st_size / 1e6:.1f} MB")

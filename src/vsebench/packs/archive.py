@@ -1,0 +1,92 @@
+"""Read packs, which may be damaged or made by others.
+
+A pack is a zip file. Its members are files of a folder of results, at the same paths, and two files that describe them:
+pack.json (`manifest`) and ro-crate-metadata.json (`ro_crate`). So an unpacked pack is read like a folder of results.
+"""
+
+import json
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from vsebench.core.errors import UserError, one_line
+from vsebench.packs.manifest import MANIFEST, Manifest, read_manifest
+
+LARGEST = 1 << 30  # bytes of a member
+LARGEST_SUM = 1 << 32  # bytes of all members
+NEEDED = ("summary.parquet", "metrics.parquet", "settings.json", "datasets.json", "machine.json", "outline.json")
+# No member can lie outside the folder that a pack is unpacked to: the names of folders contain no dots.
+MEMBER = re.compile(r"(?:[a-z0-9][a-z0-9_-]*/){0,4}[a-z0-9][a-z0-9_-]*\.(?:json|csv|parquet)")
+DAMAGED = (
+    zipfile.BadZipFile,
+    zlib.error,
+    OSError,
+    EOFError,
+    ValueError,
+    NotImplementedError,
+    RuntimeError,
+    LookupError,
+)
+
+
+def read_pack(path: Path) -> Manifest:
+    """Return the manifest of a pack without unpacking the rest."""
+    with reading(path) as archive:
+        return _manifest(archive, path)
+
+
+def unpack(path: Path, folder: Path) -> Manifest:
+    """Write all members of a pack into a folder, and return its manifest."""
+    with reading(path) as archive:
+        manifest = _manifest(archive, path)
+        for member in archive.infolist():
+            target = folder / member.filename
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(archive.read(member))
+    return manifest
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[zipfile.ZipFile]:
+    """Yield a pack whose members are checked; a file that is no pack, or a damaged one, raises a `UserError`."""
+    if not path.is_file():
+        raise UserError(f"{path}: no such pack, and no folder of results")
+    with path.open("rb") as file, checked(file, str(path)) as archive:
+        yield archive
+
+
+@contextmanager
+def checked(file: BinaryIO, where: str) -> Iterator[zipfile.ZipFile]:
+    """Yield an open pack whose members are checked; `where` names it in errors."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            check_members(archive, where)
+            yield archive
+    except DAMAGED as error:
+        raise UserError(f"{where}: not a readable pack ({one_line(error)}); get it again") from None
+
+
+def check_members(archive: zipfile.ZipFile, where: str) -> None:
+    """Refuse a member that no pack has: with another name, twice, or too large."""
+    names: set[str] = set()
+    for member in archive.infolist():
+        if not MEMBER.fullmatch(member.filename):
+            raise UserError(f"{where}: {member.filename!r} does not belong in a pack; do not use this file")
+        if member.filename in names:
+            raise UserError(f"{where}: {member.filename} is there twice; do not use this file")
+        if member.file_size > LARGEST:
+            raise UserError(f"{where}: {member.filename} has {member.file_size:,} bytes; at most {LARGEST:,} are read")
+        names.add(member.filename)
+    if sum(member.file_size for member in archive.infolist()) > LARGEST_SUM:
+        raise UserError(f"{where}: the members have more than {LARGEST_SUM:,} bytes, which are not read")
+    for name in (MANIFEST, *NEEDED):
+        if name not in names:
+            raise UserError(f"{where}: not a pack of vsebench: it has no {name}")
+
+
+def _manifest(archive: zipfile.ZipFile, path: Path) -> Manifest:
+    return read_manifest(json.loads(archive.read(MANIFEST)), str(path))

@@ -1,0 +1,272 @@
+"""Compare two runs: the difference of each metric with its paired interval, changed verdicts and changed settings."""
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from vsebench.core.errors import UserError
+from vsebench.core.schemas import CLAIMS
+from vsebench.core.storage import read_json
+from vsebench.core.tasks import Case, Entry, Task
+from vsebench.evaluation.estimates import Estimates
+from vsebench.evaluation.measuring import Measured, Ranked, measure, measure_sets
+from vsebench.evaluation.metrics.base import ListMetric, load_metric
+from vsebench.evaluation.reading import learnt_of, n_candidates_of, read_ranked, read_sets
+from vsebench.evaluation.significance import Values, adjust
+from vsebench.packs.runs import Run
+
+RESAMPLES = 1000
+DIFFERENCES = {
+    "dataset": pl.String,
+    "protocol": pl.String,
+    "method": pl.String,
+    "decision": pl.String,  # empty for metrics of the ranking
+    "metric": pl.String,
+    "first": pl.Float64,  # mean over the seeds that both runs have
+    "second": pl.Float64,
+    "difference": pl.Float64,  # second minus first
+    "ci_low": pl.Float64,
+    "ci_high": pl.Float64,
+    "p_adjusted": pl.Float64,  # corrected over all rows of the comparison
+    "n_seeds": pl.Int32,
+}
+# Keys of an entry of settings.json that state what was fitted.
+FITTED = ("settings", "epochs", "choice", "n_configurations")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The differences between two runs.
+
+    Attributes
+    ----------
+    differences : the table `DIFFERENCES`, task by task in the order of the first run
+    refused : a line for each task that both runs have but that cannot be compared
+    only : a line for each task, method or metric that only one of the runs has
+    verdicts : a line for each claim whose verdict differs
+    settings : a line for each method at a task whose settings differ
+    """
+
+    differences: pl.DataFrame
+    refused: list[str]
+    only: list[str]
+    verdicts: list[str]
+    settings: list[str]
+
+
+def compare(first: Run, second: Run, metrics: Sequence[str] | None = None) -> Comparison:
+    """Compare two runs on the tasks, methods and seeds that both have.
+
+    Parameters
+    ----------
+    metrics : the metrics to compare; None: all that both runs have
+
+    Raises
+    ------
+    UserError
+        The runs have no task in common, or a run lacks one of `metrics`.
+    """
+    shared = [task for task in first.manifest.of_tasks if str(task) in second.manifest.tasks]
+    if not shared:
+        raise UserError(f"{first.path} and {second.path}: no task is in both; there is nothing to compare")
+    check_metrics(first, second, metrics)
+    rows: list[dict[str, Any]] = []
+    refused = []
+    for task in shared:
+        if reason := why_not(task, first, second):
+            refused.append(f"{task}: not compared: {reason}")
+            continue
+        of_rankings = chosen(first.manifest.metrics, second.manifest.metrics, metrics)
+        of_sets = chosen(first.manifest.decision_metrics, second.manifest.decision_metrics, metrics)
+        rows += rows_of(task, first, second, of_rankings, of_sets)
+    return Comparison(
+        differences=corrected(rows),
+        refused=refused,
+        only=list(only_in_one(first, second)),
+        verdicts=changed_verdicts(first.folder, second.folder),
+        settings=changed_settings(first.folder, second.folder),
+    )
+
+
+def check_metrics(first: Run, second: Run, metrics: Sequence[str] | None) -> None:
+    """Raise a `UserError` if a run lacks a metric that the user has named."""
+    for run in (first, second):
+        measured = [*run.manifest.metrics, *run.manifest.decision_metrics]
+        for name in metrics or ():
+            if name not in measured:
+                raise UserError(f"--metrics: {name} is not in {run.path}; it has {', '.join(measured)}")
+
+
+def chosen(first: Sequence[str], second: Sequence[str], metrics: Sequence[str] | None) -> list[str]:
+    """Return the metrics that both runs have, except those that need the siblings of labels, which packs lack."""
+    both = [name for name in first if name in second and (metrics is None or name in metrics)]
+    return [name for name in both if not isinstance(load_metric(name), ListMetric)]
+
+
+def why_not(task: Task, first: Run, second: Run) -> str | None:
+    """Return why a task cannot be compared, or None: the runs have other splits, or no seed in common."""
+    ours, theirs = (run.manifest.tasks[str(task)].splits for run in (first, second))
+    seeds = [seed for seed in ours if seed in theirs]
+    if not seeds:
+        return f"no seed is in both; {first.path} has {_list(ours)}, {second.path} has {_list(theirs)}"
+    other = [seed for seed in seeds if ours[seed] != theirs[seed]]
+    if other:
+        hashes = f"{ours[other[0]][:12]} in {first.path}, {theirs[other[0]][:12]} in {second.path}"
+        return f"the splits differ (seed {other[0]}: {hashes}), so the methods learnt from other labels"
+    return None
+
+
+def rows_of(task: Task, first: Run, second: Run, rankings: list[str], sets: list[str]) -> Iterator[dict[str, Any]]:
+    """Yield a row for each method and metric of a task."""
+    theirs = second.manifest.entries(task)
+    pairs: dict[Entry, dict[int, list[Measured]]] = {}
+    for entry, seeds in first.manifest.entries(task).items():
+        metrics = sets if entry.decision else rankings
+        both = [seed for seed in seeds if seed in theirs.get(entry, ())]
+        if both and metrics:
+            cases = {seed: Case(task, entry.variant, seed) for seed in both}
+            pairs[entry] = {seed: measured(case, entry, (first, second), metrics) for seed, case in cases.items()}
+    for entry, of_entry in pairs.items():
+        metrics = sets if entry.decision else rankings
+        alike = {name: of_name for name, of_name in pairs.items() if bool(name.decision) == bool(entry.decision)}
+        keys = {"dataset": task.dataset, "protocol": task.protocol, "method": entry.variant, "decision": entry.decision}
+        for column, metric in enumerate(metrics):
+            peers: dict[Hashable, Values] = {
+                name: np.array([of_name[seed][0].values[column] for seed in of_entry])
+                for name, of_name in alike.items()
+                if of_entry.keys() <= of_name.keys()
+            }
+            if numbers := difference(list(of_entry.values()), column, peers, load_metric(metric).largest):
+                yield keys | {"metric": metric} | numbers
+
+
+def measured(case: Case, entry: Entry, runs: Sequence[Run], metrics: list[str]) -> list[Measured]:
+    """Return the metrics of a case in both runs, with resamples of the same images."""
+    if entry.decision:
+        return measure_sets([read_sets(case, entry.decision, run.folder) for run in runs], metrics, RESAMPLES)
+    ranked = [read_ranked(case, run.folder) for run in runs]
+    check_same_labels(ranked, case, runs)
+    folder = runs[0].folder
+    return measure(ranked, metrics, n_candidates_of(case, folder), RESAMPLES, learnt=learnt_of(case, folder))
+
+
+def check_same_labels(ranked: Sequence[Ranked], case: Case, runs: Sequence[Run]) -> None:
+    """Raise a `UserError` unless the same labels were held out; the hash of a split does not cover them."""
+    ours, theirs = (model.ranks.select("image", "label") for model in ranked)
+    if not ours.equals(theirs):
+        raise UserError(f"{case}: the held-out labels of {runs[0].path} and {runs[1].path} differ: other data sets")
+
+
+def difference(
+    by_seed: Sequence[Sequence[Measured]], column: int, peers: Mapping[Hashable, Values], largest: float
+) -> dict[str, Any]:
+    """Return the numbers of a metric, second minus first; empty if the metric could not be computed.
+
+    Parameters
+    ----------
+    by_seed : the metrics of a method in both runs, for each seed
+    column : the index of the metric
+    peers : the metric of all methods of the first run, (n_seeds,) each, which show how much seeds vary on the task
+    largest : the largest possible value of the metric
+    """
+    values = np.array([[model.values[column] for model in models] for models in by_seed])
+    if np.isnan(values).any():
+        return {}
+    samples = np.stack([np.stack([model.samples[:, column] for model in models], axis=1) for models in by_seed])
+    n_units = min(int(model.n[column]) for models in by_seed for model in models)
+    estimates = Estimates(values, samples, n_units, peers)
+    of_pair = estimates.minus(0, [1])
+    (low,), (high,) = np.clip(of_pair.interval(), -largest, largest)
+    return {
+        "first": float(estimates.means[0]),
+        "second": float(estimates.means[1]),
+        "difference": float(of_pair.value[0]),
+        "ci_low": float(low),
+        "ci_high": float(high),
+        "p": float(of_pair.p_value()[0]),
+        "n_seeds": len(by_seed),
+    }
+
+
+def corrected(rows: Sequence[dict[str, Any]]) -> pl.DataFrame:
+    """Return the table of differences, with p-values that are corrected over all rows."""
+    adjusted = adjust({number: row["p"] for number, row in enumerate(rows)})
+    lines = [row | {"p_adjusted": adjusted[number]} for number, row in enumerate(rows)]
+    return pl.DataFrame([{key: line[key] for key in DIFFERENCES} for line in lines], schema=DIFFERENCES)
+
+
+def only_in_one(first: Run, second: Run) -> Iterator[str]:
+    """Yield which tasks, methods and metrics only one of two runs has."""
+    for run, other in ((first, second), (second, first)):
+        ours, theirs = run.manifest, other.manifest
+        if tasks := [name for name in ours.tasks if name not in theirs.tasks]:
+            yield f"only in {run.path}: {', '.join(tasks)}"
+        for name, task in ours.tasks.items():
+            if name in theirs.tasks and (
+                more := [each for each in task.methods if each not in theirs.tasks[name].methods]
+            ):
+                yield f"only in {run.path}, {name}: {', '.join(more)}"
+        both = [*theirs.metrics, *theirs.decision_metrics]
+        if metrics := [name for name in [*ours.metrics, *ours.decision_metrics] if name not in both]:
+            yield f"only in {run.path}: {', '.join(metrics)}"
+
+
+def changed_verdicts(first: Path, second: Path) -> list[str]:
+    """Return a line for each claim whose verdict differs on the same kind of data."""
+    ours, theirs = verdicts_in(first), verdicts_in(second)
+    return [
+        f"{paper}, {claim} ({data or 'no data'}): {verdict} -> {theirs[paper, claim, data]}"
+        for (paper, claim, data), verdict in ours.items()
+        if theirs.get((paper, claim, data), verdict) != verdict
+    ]
+
+
+def verdicts_in(folder: Path) -> dict[tuple[str, str, str | None], str]:
+    """Return (paper, claim, kind of data) -> verdict; empty without claims.csv."""
+    path = folder / "claims.csv"
+    if not path.is_file():
+        return {}
+    try:
+        claims = pl.read_csv(path, schema_overrides=CLAIMS).filter(pl.col("level") == "claim")
+        return {
+            (paper, claim, data): verdict
+            for paper, claim, data, verdict in claims.select("paper", "claim", "data", "verdict").iter_rows()
+        }
+    except pl.exceptions.PolarsError as error:
+        raise UserError(f"{path}: not a readable list of claims ({' '.join(str(error).split())})") from None
+
+
+def changed_settings(first: Path, second: Path) -> list[str]:
+    """Return a line for each method at a task whose settings, epochs or search differ, with the seeds concerned."""
+    ours, theirs = settings_in(first), settings_in(second)
+    changes: dict[tuple[str, str], list[int]] = {}
+    for key, entry in ours.items():
+        if key not in theirs:
+            continue
+        before, after = (
+            {name: value for part in FITTED for name, value in _flat(part, each)} for each in (entry, theirs[key])
+        )
+        for name in dict.fromkeys([*before, *after]):
+            if before.get(name) != after.get(name):
+                change = f"{name} {before.get(name)} -> {after.get(name)}"
+                changes.setdefault((f"{key[0]}/{key[1]}, {key[2]}", change), []).append(key[3])
+    return [f"{method}: {change} (seeds {_list(seeds)})" for (method, change), seeds in changes.items()]
+
+
+def settings_in(folder: Path) -> dict[tuple[str, str, str, int], dict[str, Any]]:
+    """Return (data set, protocol, method, seed) -> entry of settings.json."""
+    entries = read_json(folder / "settings.json")
+    return {(each["dataset"], each["protocol"], each["method"], each["seed"]): each for each in entries}
+
+
+def _flat(part: str, entry: dict[str, Any]) -> list[tuple[str, Any]]:
+    value = entry.get(part)
+    return list(value.items()) if isinstance(value, dict) else [(part, value)]
+
+
+def _list(values: Sequence[int] | dict[int, str]) -> str:
+    return ", ".join(map(str, values))

@@ -1,0 +1,299 @@
+"""A leaderboard: one page with the ranks and values of the methods of several packs, and what changed."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+
+from vsebench.core.errors import UserError
+from vsebench.core.storage import read_parquet
+from vsebench.core.tasks import Task
+from vsebench.evaluation.metrics.base import load_metric
+from vsebench.packs.comparison import Comparison, compare
+from vsebench.packs.manifest import Shown
+from vsebench.packs.runs import Run
+from vsebench.rendering.metrics import few_metrics, metric_title
+from vsebench.rendering.page.page import template
+from vsebench.rendering.table import Cell, Column, Row, Table
+
+RANKS = (
+    "Rank 1 is the best. The interval of a rank contains all ranks that are possible where the 95 % intervals of two "
+    "values overlap. The mean rank, and its interval, are means over the tasks of a method.",
+    "A task is a data set under a protocol with the same splits. Packs with other splits have columns of their own.",
+    "Oracles use test information, so they are not shown.",
+)
+Numbers = Mapping[str, Any]  # a row of summary.parquet
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """A method of a pack."""
+
+    run: int  # the index of its run
+    method: str
+    shown: Shown
+
+
+@dataclass(frozen=True)
+class BoardTask:
+    """A task, with the runs that have the same splits of it."""
+
+    task: Task
+    runs: dict[int, Run]  # index of the run -> the run
+    title: str
+
+    @cached_property
+    def metrics(self) -> list[str]:
+        """The metrics of rankings that all these runs have."""
+        first, *others = (run.manifest.metrics for run in self.runs.values())
+        return [name for name in first if all(name in metrics for metrics in others)]
+
+    @cached_property
+    def metric(self) -> str:
+        """The headline metric."""
+        return few_metrics(self.metrics)[0]
+
+    def numbers(self, metric: str) -> dict[tuple[int, str], Numbers]:
+        """Return (run, method) -> the row of summary.parquet of a metric."""
+        found: dict[tuple[int, str], Numbers] = {}
+        for number, run in self.runs.items():
+            summary = read_parquet(run.folder / "summary.parquet")
+            rows = summary.filter(dataset=self.task.dataset, protocol=self.task.protocol, decision="", metric=metric)
+            found |= {(number, row["method"]): row for row in rows.iter_rows(named=True)}
+        return found
+
+
+def leaderboard(runs: Sequence[Run], earlier: Sequence[Run] = ()) -> str:
+    """Return the page.
+
+    Parameters
+    ----------
+    runs : the runs whose methods are ranked
+    earlier : older results of some of these runs, to show what changed since; a run is known by its name
+    """
+    tasks = tasks_of(runs)
+    contestants = contestants_of(runs)
+    data = {name: data for run in runs for name, data in run.manifest.datasets.items()}
+    return template("leaderboard.html.j2").render(
+        ranks=rank_table(tasks, contestants, runs),
+        values=value_table(tasks, contestants, runs),
+        numbers=chart(tasks, contestants, runs),
+        simulated=[each.title for each in data.values() if each.simulated],
+        changes=[change_of(old, newer_of(old, runs), number) for number, old in enumerate(earlier)],
+        packs=[(str(run.path), described(run)) for run in runs],
+        downloads={},
+        pictures={},
+    )
+
+
+def tasks_of(runs: Sequence[Run]) -> list[BoardTask]:
+    """Return the tasks of all runs; runs with the same splits share one."""
+    groups: list[tuple[Task, dict[int, Run]]] = []
+    for number, run in enumerate(runs):
+        for task, packed in run.manifest.of_tasks.items():
+            fitting = (
+                members
+                for other, members in groups
+                if other == task
+                and all(agree(packed.splits, run.manifest.tasks[str(task)].splits) for run in members.values())
+            )
+            members = next(fitting, None)
+            if members is None:
+                groups.append((task, {number: run}))
+            else:
+                members[number] = run
+    return [BoardTask(task, members, title_of(task, members, groups)) for task, members in groups]
+
+
+def agree(first: Mapping[int, str], second: Mapping[int, str]) -> bool:
+    """Return whether two runs have a seed in common, and the same split for each such seed."""
+    shared = [seed for seed in first if seed in second]
+    return bool(shared) and all(first[seed] == second[seed] for seed in shared)
+
+
+def title_of(task: Task, members: Mapping[int, Run], groups: Sequence[tuple[Task, Mapping[int, Run]]]) -> str:
+    """Return the title of a task, with the names of its runs if others have other splits of it."""
+    run = next(iter(members.values()))
+    data = run.manifest.datasets[task.dataset]
+    title = data.title + (" (simulated)" if data.simulated and "simulated" not in data.title.lower() else "")
+    names = ", ".join(each.manifest.name for each in members.values())
+    several = sum(other == task for other, _ in groups) > 1
+    return f"{title[:1].upper()}{title[1:]}, {task.protocol}" + (f" ({names})" if several else "")
+
+
+def contestants_of(runs: Sequence[Run]) -> list[Contestant]:
+    """Return the methods of all runs except the oracles."""
+    return [
+        Contestant(number, method, shown)
+        for number, run in enumerate(runs)
+        for method, shown in run.manifest.methods.items()
+        if shown.role != "oracle"
+    ]
+
+
+def titles_of(contestants: Sequence[Contestant], runs: Sequence[Run]) -> list[str]:
+    """Return the title of each method, with the name of its run if several runs have the method."""
+    methods = [each.method for each in contestants]
+    names = [run.path.stem if run.path.is_file() else run.manifest.name for run in runs]
+    return [
+        each.shown.title + (f" ({names[each.run]})" if methods.count(each.method) > 1 else "") for each in contestants
+    ]
+
+
+def ranked(task: BoardTask, contestants: Sequence[Contestant]) -> dict[int, tuple[int, int, int]]:
+    """Return the index of each method at a task -> its rank, and its best and worst possible rank."""
+    numbers, sign = task.numbers(task.metric), -1 if load_metric(task.metric).lower_is_better else 1
+    found = {
+        index: [*sorted(sign * row[key] for key in ("ci_low", "ci_high")), sign * row["value"]]
+        for index, each in enumerate(contestants)
+        if (row := numbers.get((each.run, each.method))) is not None
+    }
+    ranks = {}
+    for index, (low, high, value) in found.items():
+        better = sum(other[2] > value for other in found.values())
+        surely_better = sum(other[0] > high for other in found.values())
+        surely_worse = sum(other[1] < low for other in found.values())
+        ranks[index] = better + 1, surely_better + 1, len(found) - surely_worse
+    return ranks
+
+
+def rank_table(tasks: Sequence[BoardTask], contestants: Sequence[Contestant], runs: Sequence[Run]) -> Table:
+    """Return the table of ranks, the best mean rank first; methods of more tasks come before others with the same."""
+    of_tasks = [ranked(task, contestants) for task in tasks]
+    titles = titles_of(contestants, runs)
+    lines = []
+    for index, title in enumerate(titles):
+        ranks = [ranks_at_task[index] for ranks_at_task in of_tasks if index in ranks_at_task]
+        if not ranks:
+            continue
+        rank, low, high = (sum(values) / len(ranks) for values in zip(*ranks, strict=True))
+        cells = [Cell(*at_task[index]) if index in at_task else Cell() for at_task in of_tasks]
+        lines.append((rank, -len(ranks), Row.of(title, len(ranks), Cell(rank, low, high), *cells)))
+    columns = [Column("method", "Method"), Column("tasks", "Tasks", "count")]
+    columns.append(Column("mean_rank", "Mean rank", "mean", interval=True))
+    columns += [
+        Column(f"rank_{number}", f"{task.title}: {metric_title(task.metric)}", "count", interval=True)
+        for number, task in enumerate(tasks)
+    ]
+    lines.sort(key=lambda line: line[:2])
+    return Table(columns, [row for *_, row in lines], f"Ranks of {len(lines)} methods on {len(tasks)} tasks", RANKS)
+
+
+def value_table(tasks: Sequence[BoardTask], contestants: Sequence[Contestant], runs: Sequence[Run]) -> Table:
+    """Return the table of the headline metric of each task, with 95 % intervals."""
+    titles, of_tasks = (
+        titles_of(contestants, runs),
+        [(task.numbers(task.metric), ranked(task, contestants)) for task in tasks],
+    )
+    rows = []
+    for index, (each, title) in enumerate(zip(contestants, titles, strict=True)):
+        cells = []
+        for numbers, ranks in of_tasks:
+            row = numbers.get((each.run, each.method))
+            best = index in ranks and ranks[index][0] == 1
+            cells.append(Cell(row["value"], row["ci_low"], row["ci_high"], bold=best) if row else Cell())
+        if any(cell.value is not None for cell in cells):
+            rows.append(Row.of(title, *cells))
+    columns = [Column("method", "Method")]
+    columns += [
+        Column(f"value_{number}", f"{task.title}: {metric_title(task.metric)}", "score", interval=True)
+        for number, task in enumerate(tasks)
+    ]
+    return Table(columns, rows, "Values with 95 % intervals; bold: the largest of a column")
+
+
+def chart(tasks: Sequence[BoardTask], contestants: Sequence[Contestant], runs: Sequence[Run]) -> dict[str, Any]:
+    """Return the data of the interactive chart, as in `rendering.page.explore`; packs are not compared in time."""
+    from matplotlib.colors import to_hex
+
+    from vsebench.rendering.style import COLOURS, GREY, MARKERS  # imports Matplotlib
+
+    metrics = list(dict.fromkeys(metric for task in tasks for metric in task.metrics))
+    titles = titles_of(contestants, runs)
+    values = []
+    for number, task in enumerate(tasks):
+        for metric in task.metrics:
+            numbers = task.numbers(metric)
+            for index, each in enumerate(contestants):
+                if row := numbers.get((each.run, each.method)):
+                    ends = [round(row[key], 5) for key in ("value", "ci_low", "ci_high")]
+                    values.append([number, metrics.index(metric), index, *ends, 0])
+    return {
+        "tasks": [
+            {"id": f"{task.task.name}-{number}", "title": task.title, "metric": metrics.index(task.metric)}
+            for number, task in enumerate(tasks)
+        ],
+        "metrics": [metric_title(metric) for metric in metrics],
+        "methods": [
+            {
+                "id": f"{each.method}@{each.run}",
+                "title": title,
+                "role": each.shown.role,
+                "colour": to_hex(GREY if each.shown.role == "control" else COLOURS[index % len(COLOURS)]),
+                "marker": "*" if each.shown.role == "control" else MARKERS[index % len(MARKERS)],
+            }
+            for index, (each, title) in enumerate(zip(contestants, titles, strict=True))
+        ],
+        "values": values,
+        "seconds": [],
+        "marks": [],
+    }
+
+
+def newer_of(old: Run, runs: Sequence[Run]) -> Run:
+    """Return the run of which `old` has older results."""
+    for run in runs:
+        if run.manifest.name == old.manifest.name:
+            return run
+    names = ", ".join(run.manifest.name for run in runs)
+    raise UserError(f"--since: {old.path} is of the run {old.manifest.name}, and the page shows {names}")
+
+
+def change_of(old: Run, new: Run, number: int) -> dict[str, Any]:
+    """Return what changed between two results of a run: differences in the headline metrics, verdicts, settings."""
+    both = [name for name in few_metrics(new.manifest.metrics) if name in old.manifest.metrics]
+    comparison = compare(old, new, both[:1])
+    lists = [("Not compared", comparison.refused), ("In one only", comparison.only)]
+    lists += [("Changed verdicts", comparison.verdicts), ("Changed settings", comparison.settings)]
+    return {
+        "id": f"table-changes-{number}",
+        "title": f"{new.path} since {old.path}",
+        "table": Table(CHANGES, list(changed_rows(comparison, new)), "Differences, new minus old, with 95 % intervals"),
+        "lists": lists,
+    }
+
+
+CHANGES = (
+    Column("task", "Task"),
+    Column("method", "Method"),
+    Column("metric", "Metric"),
+    Column("before", "Before", "score"),
+    Column("now", "Now", "score"),
+    Column("difference", "Difference", "effect", interval=True),
+    Column("p", "p, corrected", "p"),
+)
+
+
+def changed_rows(comparison: Comparison, new: Run) -> Iterator[Row]:
+    """Yield a row for each method whose values differ, the largest difference first."""
+    changed = comparison.differences.filter(pl.col("difference") != 0).sort(pl.col("difference").abs(), descending=True)
+    for row in changed.iter_rows(named=True):
+        yield Row.of(
+            f"{row['dataset']}/{row['protocol']}",
+            new.manifest.methods[row["method"]].title,
+            metric_title(row["metric"]),
+            row["first"],
+            row["second"],
+            Cell(row["difference"], row["ci_low"], row["ci_high"]),
+            row["p_adjusted"],
+        )
+
+
+def described(run: Run) -> str:
+    """Return the facts about a pack."""
+    made = run.manifest
+    seeds = ", ".join(map(str, sorted({seed for task in made.tasks.values() for seed in task.splits})))
+    tasks = f"{len(made.tasks)} task{'s' if len(made.tasks) != 1 else ''}, {len(made.methods)} methods, seeds {seeds}"
+    return f"{made.name}: {tasks}; vsebench {made.vsebench}, commit {made.commit}"

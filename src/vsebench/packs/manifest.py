@@ -1,0 +1,100 @@
+"""The manifest of a pack: which tasks, splits, methods and metrics it has (`pack.json`)."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from vsebench.config.method import Role
+from vsebench.core.errors import UserError
+from vsebench.core.tasks import Entry, Task
+from vsebench.evaluation.metrics.base import ImageSetMetric, LabelMetric, ListMetric, SetMetric, load_metric
+
+# The schema number of packs. Add one when an older version of vsebench would fail on a pack or misread it.
+PACK_VERSION = 1
+MANIFEST = "pack.json"
+
+
+class _Open(BaseModel):
+    """A part of a manifest; keys that this version does not know are ignored."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class Shown(_Open):
+    """A method or a decision."""
+
+    title: str
+    role: Role
+    source: str
+    tuned: str | None = None  # who chose the settings of a model that was trained elsewhere
+
+
+class PackedTask(_Open):
+    """A task of a run."""
+
+    protocol: str  # a description of the held-out labels
+    splits: dict[int, str]  # seed -> the hash of the split
+    methods: dict[str, list[int]]  # method -> its seeds
+    decided: list[str] = []  # each "method/decision"
+
+
+class PackedData(_Open):
+    """A data set of a run; the hashes are empty where the files were not there when the pack was written."""
+
+    title: str
+    simulated: bool
+    licence: str
+    citation: str
+    homepage: str | None = None
+    downloaded: dict[str, str] = {}  # file -> SHA-256
+    prepared: dict[str, str] = {}  # file -> SHA-256
+
+
+class Manifest(_Open):
+    """The content of a pack."""
+
+    pack: int = PACK_VERSION
+    name: str
+    vsebench: str  # the version that wrote the results
+    commit: str
+    tasks: dict[str, PackedTask]  # dataset/protocol -> the task
+    methods: dict[str, Shown]  # in display order
+    decisions: dict[str, Shown]
+    datasets: dict[str, PackedData]
+    metrics: list[str]
+    decision_metrics: list[str]
+
+    @property
+    def of_tasks(self) -> dict[Task, PackedTask]:
+        """The tasks in display order."""
+        return {Task.of(name): task for name, task in self.tasks.items()}
+
+    def entries(self, task: Task) -> dict[Entry, list[int]]:
+        """Return the methods of a task, alone and with each of their decisions, with their seeds."""
+        packed = self.tasks[str(task)]
+        alone = {Entry(method): seeds for method, seeds in packed.methods.items()}
+        return alone | {(entry := Entry.of(name)): packed.methods[entry.variant] for name in packed.decided}
+
+
+def files_read(metrics: Sequence[str]) -> list[str]:
+    """Return the files of a model that metrics of rankings read besides its ranks.
+
+    >>> files_read(["recall@10"]), files_read(["macro_f1@5", "label_map"])
+    ([], ['lists.parquet', 'label_ranks.parquet'])
+    """
+    kinds = {"lists.parquet": ListMetric | SetMetric | ImageSetMetric, "label_ranks.parquet": LabelMetric}
+    return [file for file, kind in kinds.items() if any(isinstance(load_metric(name), kind) for name in metrics)]
+
+
+def read_manifest(value: Any, where: str) -> Manifest:
+    """Check the content of a pack.json; a newer schema number, or other content, raises a `UserError`."""
+    number = value.get("pack") if isinstance(value, dict) else None
+    if isinstance(number, int) and number > PACK_VERSION:
+        limit = f"this version of vsebench reads up to {PACK_VERSION}"
+        raise UserError(f"{where}: schema number {number} of packs, but {limit}; install a newer version")
+    try:
+        return Manifest.model_validate(value)
+    except ValidationError as error:
+        key = ".".join(map(str, error.errors()[0]["loc"]))
+        raise UserError(f"{where}: not a pack of vsebench: {MANIFEST} is wrong at {key or 'its beginning'}") from None

@@ -1,0 +1,68 @@
+"""Write the results of a run to a pack; the same results give the same bytes."""
+
+import json
+import zipfile
+from pathlib import Path
+
+from vsebench.core.errors import UserError
+from vsebench.core.storage import numbered, replacing
+from vsebench.core.tasks import Case, Entry
+from vsebench.packs.archive import NEEDED
+from vsebench.packs.manifest import MANIFEST, Manifest, files_read
+from vsebench.packs.ro_crate import CRATE, describe
+from vsebench.packs.runs import manifest_of
+from vsebench.protocols.base import load_protocol
+
+SUFFIX = ".vsepack"
+DATE = (1980, 1, 1, 0, 0, 0)  # of all members; the earliest that a zip file can state
+IF_MADE = ("timing.parquet", "claims.csv", "comparison.csv")
+
+
+def write_pack(results: Path, data: Path, out: Path) -> Manifest:
+    """Write a pack of a finished run, and return its manifest.
+
+    Parameters
+    ----------
+    results : the folder of its results
+    data : the folder of its data, whose files are hashed where they are there
+    out : the file to write
+    """
+    manifest = manifest_of(results, data)
+    files = {name: results / name for name in members_of(manifest, results)}
+    for path in files.values():
+        if not path.is_file():
+            raise UserError(f"{path}: no such file; finish the run, then pack its results")
+    sizes = {name: path.stat().st_size for name, path in files.items()}
+    texts = {
+        MANIFEST: _json(numbered(manifest.model_dump(mode="json"))),
+        CRATE: _json(describe(manifest, sizes, (results / "summary.parquet").stat().st_mtime)),
+    }
+    with replacing(out) as temporary, zipfile.ZipFile(temporary, "w") as archive:
+        for name in sorted([*texts, *files]):
+            member = zipfile.ZipInfo(name, DATE)
+            member.create_system, member.external_attr = 3, 0o644 << 16  # as on Unix, on any system
+            # Parquet files are compressed already.
+            member.compress_type = zipfile.ZIP_STORED if name.endswith(".parquet") else zipfile.ZIP_DEFLATED
+            archive.writestr(member, texts[name] if name in texts else files[name].read_bytes())
+    return manifest
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
+
+
+def members_of(manifest: Manifest, results: Path) -> list[str]:
+    """Return the paths of the files of results that belong in the pack."""
+    names = [*NEEDED, *(name for name in IF_MADE if (results / name).is_file())]
+    for task, packed in manifest.of_tasks.items():
+        decided = {Entry.of(name).variant for name in packed.decided}
+        for method, seeds in packed.methods.items():
+            files = ["ranks.parquet", *files_read(manifest.metrics)]
+            files += ["lists.parquet", "decisions.parquet"] if method in decided else []
+            if not load_protocol(task.protocol).new_images:  # then images are not ranked for labels
+                files = [file for file in files if file != "label_ranks.parquet"]
+            folders = [Case(task, method, seed).folder(Path()) for seed in seeds]
+            names += [f"{folder}/{file}" for folder in folders for file in dict.fromkeys(files)]
+        splits = [Case(task, "", seed).split(Path()) for seed in packed.splits]
+        names += [f"{split}/{file}" for split in splits for file in ("split.json", "labels.parquet")]
+    return names

@@ -1,0 +1,83 @@
+"""The packs of other runs whose methods stand next to those of the run."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from vsebench.core.errors import UserError
+from vsebench.core.tasks import FROM_PACK, Task
+from vsebench.evaluation.metrics.base import is_of_decision
+from vsebench.packs.archive import read_pack
+from vsebench.packs.manifest import Manifest, files_read
+from vsebench.rendering.outline import OutlineVariant
+
+PACK_NAME = "[a-z0-9][a-z0-9_-]*"
+SHOWN = ("paper", "baseline", "external")  # roles of the methods that are taken over; each run has its own controls
+
+
+@dataclass(frozen=True)
+class NamedPack:
+    """A pack that a run names.
+
+    Attributes
+    ----------
+    name : the name of its file without the suffix, with which its methods are marked
+    path : its file
+    """
+
+    name: str
+    path: str
+    manifest: Manifest
+
+    def methods(self, task: Task, seeds: Sequence[int]) -> dict[str, list[int]]:
+        """Return method@pack -> those of `seeds` that the pack has, for its methods at a task."""
+        packed = self.manifest.tasks.get(str(task))
+        return {
+            self.full(method): [seed for seed in seeds if seed in own]
+            for method, own in (packed.methods if packed else {}).items()
+            if self.manifest.methods[method].role in SHOWN
+        }
+
+    def obstacle(self, metrics: Sequence[str], seeds: Sequence[int]) -> str | None:
+        """Return why a method of the pack is left out, as far as this is known before splits are made."""
+        if not seeds:
+            return f"the pack {self.name} has no seed of this run"
+        metrics = [name for name in metrics if not is_of_decision(name)]  # decisions of packs are not taken over
+        lacking = [file for file in files_read(metrics) if file not in files_read(self.manifest.metrics)]
+        reads = [name for name in metrics if set(files_read([name])) & set(lacking)]
+        return f"the pack {self.name} lacks the {lacking[0]} that {reads[0]} is computed from" if lacking else None
+
+    def full(self, method: str) -> str:
+        """Return the name of one of its methods in this run."""
+        return f"{method}{FROM_PACK}{self.name}"
+
+    @property
+    def variants(self) -> dict[str, OutlineVariant]:
+        """The methods that are taken over, by their names in this run."""
+        made = self.manifest
+        run = (
+            f"Marked ({self.name}): fitted by another run ({made.name}, vsebench {made.vsebench}, commit {made.commit})"
+        )
+        return {
+            self.full(method): OutlineVariant(
+                title=f"{shown.title} ({self.name})", role=shown.role, source=shown.source, tuned=shown.tuned, pack=run
+            )
+            for method, shown in made.methods.items()
+            if shown.role in SHOWN
+        }
+
+
+def read_packs(paths: Sequence[str], where: str) -> dict[str, NamedPack]:
+    """Read the manifests of the packs that a run names, by the names of the packs."""
+    packs: dict[str, NamedPack] = {}
+    for path in paths:
+        name = Path(path).stem
+        if not Path(path).is_file():
+            raise UserError(f"{where}: with: there is no file {path} (seen from {Path.cwd()})")
+        if not re.fullmatch(PACK_NAME, name):
+            raise UserError(f"{where}: with: {path}: its name marks its methods; use small letters, digits, - and _")
+        if name in packs:
+            raise UserError(f"{where}: with: {packs[name].path} and {path} have the same name; rename one of them")
+        packs[name] = NamedPack(name, path, read_pack(Path(path)))
+    return packs

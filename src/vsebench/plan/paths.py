@@ -1,0 +1,87 @@
+"""The folders that relative paths in configuration files count from.
+
+A path in a run's file counts from the folder of that file, and a path in another file of the folder `config` from the
+folder around it; so does a path in a run's file in `config` itself. Jobs run in another folder if a run has its own.
+"""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from vsebench.config.dataset import DatasetConfig, FeaturesFile
+from vsebench.config.run import RunConfig
+from vsebench.core.yaml_files import read_yaml
+
+INCLUDED = "data/included/"  # files that come with the project, wherever a run is started
+
+
+def base_of(files: list[Path], config: Path, *keys: str) -> Path:
+    """Return the folder that paths under a key of the run count from.
+
+    Parameters
+    ----------
+    files : the run's files; a later one replaces keys of the others
+    config : the folder `config` of the project
+    keys : the key, and those inside it, such as "datasets" and the name of a data set
+    """
+    for file in reversed(files):
+        value: Any = read_yaml(file)
+        for key in keys:
+            value = value.get(key) if isinstance(value, dict) else None
+        if value is not None:
+            folder = file.resolve().parent
+            return config.resolve().parent if folder == config.resolve() else folder
+    return Path.cwd()
+
+
+def moved(path: str, base: Path) -> str:
+    """Return a path seen from the current folder; an absolute path, or one in the home folder, stays."""
+    if Path(path).is_absolute() or path.startswith(("~", INCLUDED)) or base.resolve() == Path.cwd():
+        return path
+    return os.path.relpath(base / path)
+
+
+def with_paths_of_run(config: RunConfig, files: list[Path], folder: Path) -> RunConfig:
+    """Return a run whose packs and lists of unseen labels are seen from the current folder."""
+    packs = [moved(path, base_of(files, folder, "with")) for path in config.with_packs]
+    datasets = {
+        name: entry
+        if entry.unseen_labels is None
+        else entry.model_copy(
+            update={"unseen_labels": moved(entry.unseen_labels, base_of(files, folder, "datasets", name))}
+        )
+        for name, entry in config.datasets.items()
+    }
+    return config.model_copy(update={"with_packs": packs, "datasets": datasets})
+
+
+def with_own_files(config: DatasetConfig, base: Path) -> DatasetConfig:
+    """Return a data set whose own files, as opposed to downloads, are seen from the current folder."""
+
+    def own(name: str | None) -> str | None:
+        return name if name is None or config.downloads(name) else moved(name, base)
+
+    changes: dict[str, Any] = {}
+    if config.adapter == "table" and isinstance(pairs := config.options.get("pairs"), str):
+        changes["options"] = config.options | {"pairs": own(pairs)}
+    if config.partition is not None:
+        files = {part: own(name) for part, name in config.partition.files.items()}
+        changes["partition"] = config.partition.model_copy(update=files)
+    if config.pictures is not None:
+        changes["pictures"] = config.pictures.model_copy(update={"images": own(config.pictures.images)})
+    if config.features is not None:
+        sets = {name: with_own_features(features, own) for name, features in config.sets.items()}
+        changes["features"] = sets.get("", sets)
+    if config.siblings is not None and "." in config.siblings:  # a table, not a file of config/siblings
+        changes["siblings"] = own(config.siblings)
+    return config.model_copy(update=changes)
+
+
+def with_own_features(features: FeaturesFile, own: Callable[[str | None], str | None]) -> FeaturesFile:
+    """Return a set of features whose files are named as `own` names them."""
+    named: dict[str, Any] = {"file": own(features.file), "ids": own(features.ids)}
+    if features.network is not None:
+        made = {"model": own(features.network.model), "images": own(features.network.images)}
+        named["network"] = features.network.model_copy(update=made)
+    return features.model_copy(update={key: value for key, value in named.items() if value})

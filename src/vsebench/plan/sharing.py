@@ -1,0 +1,74 @@
+"""Downloads and prepared data that runs in folders of their own share."""
+
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from vsebench.config.dataset import SourceFile
+from vsebench.core.storage import read_json
+from vsebench.formats.own_files import READ_IN_PLACE
+from vsebench.plan.jobs.base import as_json
+from vsebench.plan.plan import Plan, source_datasets
+
+
+def share_data(plan: Plan, shared: Path) -> None:
+    """Link the downloads and the prepared data of a run to a folder that several runs share.
+
+    There, the name of a prepared data set has the hash of its definition, so that a data set of the same name with
+    other options or filters is another one. A table that the run names in `data` stays in the run's own folder.
+
+    Parameters
+    ----------
+    shared : the folder, such as `data` of the project
+    """
+    if Path("data").resolve() == shared.resolve():
+        return
+    for name in shipped(plan):
+        if is_of_definition(shared / "raw" / name / "provenance.json", plan.datasets[name].files):
+            link(Path("data", "raw", name), shared / "raw" / name)
+        link(Path("data", "processed", name), shared / "prepared" / f"{name}-{fingerprint(plan, name)}")
+    for kind in ("siblings", "word_vectors"):
+        for source in sorted(filter(None, (getattr(plan.datasets[name], kind) for name in shipped(plan)))):
+            if (plan.folder / kind / f"{source}.yaml").is_file():
+                link(Path("data", kind, source), shared / kind / source)
+
+
+def shipped(plan: Plan) -> list[str]:
+    """Return the data sets of a run that have a file in config/datasets."""
+    return [name for name, entry in plan.config.datasets.items() if entry.data is None]
+
+
+def fingerprint(plan: Plan, name: str) -> str:
+    """Return a hash of all that the prepared files of a data set depend on, apart from the code."""
+    joined = source_datasets(plan.config.datasets[name].protocols)
+    parts: list[dict[str, Any]] = []
+    for dataset in [name, *joined]:
+        config, siblings, vectors = plan.datasets[dataset], plan.siblings.get(dataset), plan.word_vectors.get(dataset)
+        parts += [config.definition(), config.about()]
+        parts += [source.model_dump(mode="json") for source in (siblings, vectors) if source is not None]
+    return sha256(as_json(parts).encode()).hexdigest()[:12]
+
+
+def is_of_definition(provenance: Path, files: list[SourceFile]) -> bool:
+    """Return whether downloaded files have the names and checksums that a data set's file states, as far as known."""
+    if not provenance.is_file():
+        return True
+    stated = {file.name: file for file in files}
+    records = [record for record in read_json(provenance)["files"] if record["source"] != READ_IN_PLACE]
+    return all(
+        record["name"] in stated
+        and stated[record["name"]].sha256 in (None, record["sha256"])
+        and stated[record["name"]].md5 in (None, record["md5"])
+        for record in records
+    )
+
+
+def link(path: Path, target: Path) -> None:
+    """Make `path` a link to a folder, which is made if it is missing; a folder that is at `path` already stays."""
+    if path.exists() and not path.is_symlink():
+        return
+    target.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.resolve() != target.resolve():
+        path.unlink(missing_ok=True)
+        path.symlink_to(target.resolve(), target_is_directory=True)

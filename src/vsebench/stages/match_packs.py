@@ -1,0 +1,69 @@
+"""Find the methods of packs that were fitted on the splits of this run, so that they can stand in its tables.
+
+packs.json has under `left_out` those that do not fit, with the reason, and under `settings` the entries of all others
+in settings.json.
+"""
+
+import argparse
+import json
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from vsebench.core.storage import read_json, read_parquet, write_json
+from vsebench.core.tasks import FROM_PACK, Case, Task, entry_at_task, pack_folder
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--results", type=Path, required=True)
+    parser.add_argument(
+        "--methods", type=json.loads, required=True, help='JSON: {"dataset/protocol/method@pack": [seed, ...], ...}'
+    )
+    parser.add_argument("--out", type=Path, required=True, help="packs.json to write")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    left_out, settings = [], []
+    for name, seeds in arguments.methods.items():
+        task, entry = entry_at_task(name)
+        reason = why_not(task, entry.variant, seeds, arguments.results)
+        if reason:
+            left_out.append(vars(task) | {"method": entry.variant, "reason": reason})
+        else:
+            settings += settings_of(task, entry.variant, seeds, arguments.results)
+    write_json({"left_out": left_out, "settings": settings}, arguments.out)
+
+
+def why_not(task: Task, variant: str, seeds: Sequence[int], results: Path) -> str | None:
+    """Return why a method of a pack is left out: its split has another hash, or other test labels."""
+    pack = variant.partition(FROM_PACK)[2]
+    folder = pack_folder(results, pack)
+    for seed in seeds:
+        case = Case(task, variant, seed)
+        ours, theirs = (read_json(case.split(where) / "split.json").get("hash") for where in (results, folder))
+        if ours is None or ours != theirs:
+            hashes = f"{str(theirs)[:12]}, here {str(ours)[:12]}"
+            return f"the pack {pack} has another split (seed {seed}: {hashes})"
+        held_out = read_parquet(case.split(results) / "test.parquet").select("image", "label").sort("image", "label")
+        ranks = read_parquet(case.folder(results) / "ranks.parquet").select("image", "label").sort("image", "label")
+        if not ranks.equals(held_out):
+            return f"the pack {pack} has other test labels (seed {seed})"
+    return None
+
+
+def settings_of(task: Task, variant: str, seeds: Sequence[int], results: Path) -> list[dict[str, Any]]:
+    """Return the entries of settings.json of a method of a pack, under its name and title in this run."""
+    method, _, pack = variant.partition(FROM_PACK)
+    return [
+        each | {"method": variant, "title": f"{each['title']} ({pack})"}
+        for each in _entries(pack_folder(results, pack))
+        if (each["dataset"], each["protocol"], each["method"]) == (task.dataset, task.protocol, method)
+        and each["seed"] in seeds
+    ]
+
+
+@cache
+def _entries(folder: Path) -> list[dict[str, Any]]:
+    entries: list[dict[str, Any]] = read_json(folder / "settings.json")
+    return entries

@@ -1,0 +1,90 @@
+"""The page that ranks the methods of several packs."""
+
+import json
+import re
+from html import unescape
+
+import pytest
+
+from tests.packs.runs import write_run
+from tests.stages.small import run
+from vsebench.packs.leaderboard import contestants_of, leaderboard, ranked, tasks_of
+from vsebench.packs.runs import opened
+
+
+@pytest.fixture(scope="module")
+def packs(tmp_path_factory):
+    """Packs of a run, of the same run with another setting of ridge, and of a run on other data."""
+    folder = tmp_path_factory.mktemp("packs")
+    changes = {"new": {}, "old": {"regularisation": 1e5, "verdict": "undecided"}}
+    changes["other"] = {"n_images": 84, "name": "other.yaml"}
+    for name, change in changes.items():
+        results = write_run(folder / name, **change)
+        assert run("pack", folder / f"{name}.vsepack", "--results", results) == 0
+    return folder
+
+
+@pytest.fixture
+def runs(packs):
+    with (
+        opened(packs / "new.vsepack") as new,
+        opened(packs / "old.vsepack") as old,
+        opened(packs / "other.vsepack") as other,
+    ):
+        yield new, old, other
+
+
+def text_of(page):
+    return unescape(re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page)))
+
+
+def test_runs_with_the_same_splits_share_a_task_and_others_do_not(runs):
+    assert [list(task.runs) for task in tasks_of(runs)] == [[0, 1], [2]]
+    assert tasks_of(runs)[1].title == "Groups (simulated), images (other)"
+
+
+def test_a_rank_counts_the_methods_with_a_larger_value(runs):
+    (task, _), contestants = tasks_of(runs), contestants_of(runs)
+    ranks = ranked(task, contestants)
+    numbers = task.numbers(task.metric)
+    values = {
+        index: numbers[each.run, each.method]["value"] for index, each in enumerate(contestants) if index in ranks
+    }
+    assert len(values) == 6  # three methods of two runs
+    for index, (rank, low, high) in ranks.items():
+        assert rank == 1 + sum(value > values[index] for value in values.values())
+        assert 1 <= low <= rank <= high <= 6
+    best = max(values, key=values.__getitem__)
+    assert (contestants[best].run, contestants[best].method) == (0, "ridge")
+
+
+def test_a_rank_is_certain_only_where_intervals_do_not_overlap(runs):
+    task, contestants = tasks_of(runs)[0], contestants_of(runs)
+    numbers = task.numbers(task.metric)
+    row = {index: numbers[each.run, each.method] for index, each in enumerate(contestants[:6])}
+    for index, (_, low, high) in ranked(task, contestants).items():
+        others = [other for number, other in row.items() if number != index]
+        assert low == 1 + sum(other["ci_low"] > row[index]["ci_high"] for other in others)
+        assert high == 6 - sum(other["ci_high"] < row[index]["ci_low"] for other in others)
+
+
+def test_the_page_says_that_data_is_simulated_and_has_the_values_for_the_chart(runs):
+    page = leaderboard(runs)
+    assert "Simulated data: Groups (simulated)" in text_of(page).replace(" :", ":")
+    assert "Ridge (new)" in page
+    data = json.loads(re.search('id="numbers">(.*?)</script>', page, re.DOTALL)[1])
+    assert len(data["values"]) == 9 * 3  # three methods and metrics of three runs
+    assert "#chart?" in page  # the script that keeps the state of the chart in the address
+
+
+def test_what_changed_since_an_older_pack_is_on_the_page(packs, tmp_path, capsys):
+    out = tmp_path / "page.html"
+    assert run("leaderboard", packs / "new.vsepack", "--since", packs / "old.vsepack", "--out", out) == 0
+    text = text_of(out.read_text())
+    assert "ridge-wins (simulated): undecided -> holds" in text
+    assert "ridge: regularisation 100000.0 -> 1.0" in text
+    table = re.search('<table id="table-changes-0">(.*?)</table>', out.read_text(), re.DOTALL)[1]
+    assert "Ridge" in table
+    assert "Popularity" not in table  # its values are the same
+    assert run("leaderboard", packs / "new.vsepack", "--since", packs / "other.vsepack", "--out", out) == 1
+    assert "other.vsepack is of the run other, and the page shows small" in capsys.readouterr().err

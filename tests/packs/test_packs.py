@@ -1,0 +1,272 @@
+"""Packs: written, read, compared, and refused where they are damaged."""
+
+import io
+import json
+import shutil
+import zipfile
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.packs.runs import TASK, edit_json, ranks_of, write_run
+from tests.stages.small import run
+from vsebench.core.errors import UserError
+from vsebench.packs import archive
+from vsebench.packs.archive import read_pack
+from vsebench.packs.manifest import MANIFEST
+from vsebench.packs.runs import opened
+
+OLD = Path(__file__).parent / "version-1.vsepack"
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory):
+    return write_run(tmp_path_factory.mktemp("first"))
+
+
+@pytest.fixture(scope="module")
+def second(tmp_path_factory):
+    """The results of a run with another setting of ridge, and another verdict."""
+    return write_run(tmp_path_factory.mktemp("second"), regularisation=1e5, verdict="undecided", name="other.yaml")
+
+
+@pytest.fixture(scope="module")
+def packed(first, tmp_path_factory):
+    path = tmp_path_factory.mktemp("packs") / "first.vsepack"
+    assert run("pack", path, "--results", first) == 0
+    return path
+
+
+def rewritten(path, out, change):
+    """Write a pack with other members: `change` edits the dictionary of name -> bytes."""
+    with zipfile.ZipFile(path) as old:
+        members = {name: old.read(name) for name in old.namelist()}
+    change(members)
+    with zipfile.ZipFile(out, "w") as new:
+        for name, content in members.items():
+            new.writestr(name, content)
+    return out
+
+
+def refused(path, capsys):
+    """Return the one line with which a pack is refused."""
+    assert run("compare", path, path) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+    return captured.err
+
+
+def test_the_same_results_give_the_same_bytes_in_another_folder(first, packed, tmp_path):
+    shutil.copytree(first.parent, tmp_path / "copy")
+    again = tmp_path / "again.vsepack"
+    assert run("pack", again, "--results", tmp_path / "copy/results") == 0
+    assert again.read_bytes() == packed.read_bytes()
+
+
+def test_a_pack_has_the_ranks_and_the_files_that_its_metrics_read_but_no_models(packed):
+    names = zipfile.ZipFile(packed).namelist()
+    assert names == sorted(names)
+    of_ridge = {Path(name).name for name in names if name.startswith(f"{TASK}/seed1/ridge/")}
+    assert of_ridge == {"ranks.parquet", "label_ranks.parquet"}  # no metric reads the lists
+
+
+def test_a_pack_is_named_after_the_configuration(first, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert run("pack", "--results", first) == 0
+    assert (tmp_path / "small.vsepack").is_file()
+    assert "small.vsepack: 1 tasks, 3 methods" in capsys.readouterr().out
+
+
+def test_the_hashes_of_data_and_splits_are_in_the_manifest(first, packed):
+    manifest = read_pack(packed)
+    split = json.loads((TASK.folder(first) / "seed2/split/split.json").read_text())
+    assert manifest.tasks[str(TASK)].splits[2] == split["hash"]
+    assert manifest.datasets[TASK.dataset].prepared.keys() == {"pairs.parquet", "images.parquet", "labels.parquet"}
+
+
+def test_the_metadata_are_an_ro_crate(packed):
+    crate = json.loads(zipfile.ZipFile(packed).read("ro-crate-metadata.json"))
+    entities = {entity["@id"]: entity for entity in crate["@graph"]}
+    assert len(entities) == len(crate["@graph"])
+    assert crate["@context"] == "https://w3id.org/ro/crate/1.1/context"
+    assert entities["ro-crate-metadata.json"]["about"] == {"@id": "./"}
+    assert entities["ro-crate-metadata.json"]["conformsTo"] == {"@id": "https://w3id.org/ro/crate/1.1"}
+    root = entities["./"]
+    assert root["@type"] == "Dataset"
+    assert {"name", "description", "datePublished", "license"} <= root.keys()
+    assert {part["@id"] for part in root["hasPart"]} <= entities.keys()
+    files = [name for name, entity in entities.items() if entity["@type"] == "File"]
+    assert set(files) <= set(zipfile.ZipFile(packed).namelist())
+
+
+def test_an_unfinished_run_is_one_line(first, tmp_path, capsys):
+    shutil.copytree(first, tmp_path / "results")
+    missing = TASK.folder(tmp_path / "results") / "seed2/ridge/ranks.parquet"
+    missing.unlink()
+    assert run("pack", tmp_path / "x.vsepack", "--results", tmp_path / "results") == 1
+    assert capsys.readouterr().err == f"vsebench pack: {missing}: no such file; finish the run, then pack its results\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["results"]
+
+
+def test_a_run_does_not_differ_from_its_pack(first, packed, capsys):
+    out = packed.parent / "none.csv"
+    assert run("compare", packed, first, "--out", out) == 0
+    differences = pl.read_csv(out)
+    assert differences.height == 9  # three methods, three metrics
+    assert (differences["difference"] == 0).all()
+    assert (differences["p_adjusted"] == 1).all()
+    assert "Changed settings: none" in capsys.readouterr().out
+
+
+def test_the_difference_is_the_mean_over_seeds_of_the_difference_over_images(first, second, packed, tmp_path, capsys):
+    out = tmp_path / "differences.csv"
+    assert run("compare", packed, second, "--metrics", "recall@5", "--out", out) == 0
+    (row,) = pl.read_csv(out).filter(pl.col("method") == "ridge").to_dicts()
+    recalls = []
+    for results in (first, second):
+        by_seed = []
+        for seed in (1, 2):
+            ranks = ranks_of(results, "ridge", seed)
+            number = pl.col("right").rank("ordinal").over("image")  # among the image's held-out labels
+            hits = ranks.select("image", hit=pl.col("above") + pl.col("tied") + number <= 5)
+            by_image = hits.group_by("image").agg(recall=pl.col("hit").mean())
+            by_seed.append(by_image["recall"].mean())
+        recalls.append(sum(by_seed) / 2)
+    assert row["first"] == pytest.approx(recalls[0])
+    assert row["difference"] == pytest.approx(recalls[1] - recalls[0])
+    assert row["ci_low"] < row["difference"] < row["ci_high"] < 0
+    text = capsys.readouterr().out
+    assert "a_paper, ridge-wins (simulated): holds -> undecided" in text
+    assert f"{TASK}, ridge: regularisation 1.0 -> 100000.0 (seeds 1, 2)" in text
+
+
+def test_other_splits_are_refused_with_one_line_per_task(packed, tmp_path, capsys):
+    other = write_run(tmp_path, n_images=84)
+    assert run("compare", packed, other) == 0
+    text = capsys.readouterr().out
+    assert f"  {TASK}: not compared: the splits differ (seed 1: " in text
+    assert "difference  " not in text
+
+
+def test_the_same_split_with_other_test_labels_is_one_line(first, packed, tmp_path, capsys):
+    shutil.copytree(first, tmp_path / "results")
+    for path in (tmp_path / "results").rglob("ranks.parquet"):
+        ranks = pl.read_parquet(path)
+        ranks.with_columns(label=pl.col("label").reverse()).write_parquet(path)
+    assert run("compare", packed, tmp_path / "results") == 1
+    assert "the held-out labels of" in capsys.readouterr().err
+
+
+def test_a_metric_that_a_run_lacks_is_one_line(packed, capsys):
+    assert run("compare", packed, packed, "--metrics", "mrr") == 1
+    assert f"--metrics: mrr is not in {packed}; it has recall@5, map, label_map" in capsys.readouterr().err
+
+
+def test_runs_on_other_tasks_have_nothing_to_compare(packed, tmp_path, capsys):
+    def rename(members):
+        manifest = json.loads(members[MANIFEST])
+        manifest["tasks"] = {"other/images": manifest["tasks"][str(TASK)]}
+        members[MANIFEST] = json.dumps(manifest).encode()
+
+    assert run("compare", packed, rewritten(packed, tmp_path / "x.vsepack", rename)) == 1
+    assert "no task is in both" in capsys.readouterr().err
+
+
+def test_an_old_pack_is_read():
+    with opened(OLD) as old:
+        assert old.manifest.name == "old"
+        assert list(old.manifest.methods) == ["popularity", "ridge", "random"]
+    assert run("compare", OLD, OLD) == 0
+
+
+def test_a_newer_schema_is_refused(packed, tmp_path, capsys):
+    newer = rewritten(packed, tmp_path / "newer.vsepack", lambda m: edit(m, lambda manifest: manifest.update(pack=2)))
+    assert "schema number 2 of packs, but this version of vsebench reads up to 1" in refused(newer, capsys)
+
+
+def edit(members, change):
+    manifest = json.loads(members[MANIFEST])
+    change(manifest)
+    members[MANIFEST] = json.dumps(manifest).encode()
+
+
+def test_a_newer_file_in_a_pack_is_refused(packed, tmp_path, capsys):
+    def change(members):
+        members["settings.json"] = members["settings.json"].replace(b'"schema": 2', b'"schema": 99')
+
+    assert "schema number 99" in refused(rewritten(packed, tmp_path / "newer.vsepack", change), capsys)
+
+
+def test_a_truncated_pack_is_refused(packed, tmp_path, capsys):
+    path = tmp_path / "cut.vsepack"
+    path.write_bytes(packed.read_bytes()[:-300])
+    assert "cut.vsepack: not a readable pack" in refused(path, capsys)
+
+
+@pytest.mark.parametrize("name", ["../outside.json", "/etc/x.json", "a/../../x.csv", "program.py", "a\\..\\x.json"])
+def test_a_member_with_a_wrong_name_is_refused_and_written_nowhere(name, packed, tmp_path, capsys):
+    folder = tmp_path / "inner"
+    folder.mkdir()
+    path = rewritten(packed, folder / "x.vsepack", lambda members: members.update({name: b"{}"}))
+    assert "does not belong in a pack" in refused(path, capsys)
+    assert [each.name for each in tmp_path.iterdir()] == ["inner"]
+
+
+def test_a_huge_member_is_refused(packed, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(archive, "LARGEST", 100_000)
+    path = rewritten(packed, tmp_path / "x.vsepack", lambda members: members.update({"claims.csv": b"a" * 100_001}))
+    assert "claims.csv has 100,001 bytes; at most 100,000 are read" in refused(path, capsys)
+    monkeypatch.setattr(archive, "LARGEST_SUM", 10_000)
+    assert "the members have more than 10,000 bytes" in refused(packed, capsys)
+
+
+def test_a_member_that_is_there_twice_is_refused(packed, tmp_path, capsys):
+    path = tmp_path / "twice.vsepack"
+    shutil.copy(packed, path)
+    with zipfile.ZipFile(path, "a") as again, pytest.warns(UserWarning, match="Duplicate"):
+        again.writestr("settings.json", b"{}")
+    assert "settings.json is there twice" in refused(path, capsys)
+
+
+def test_another_zip_file_is_refused(tmp_path, capsys):
+    with zipfile.ZipFile(tmp_path / "x.vsepack", "w") as other:
+        other.writestr("data.json", b"{}")
+    assert "it has no pack.json" in refused(tmp_path / "x.vsepack", capsys)
+    (tmp_path / "y.vsepack").write_text("a page that says: not found")
+    assert "not a readable pack" in refused(tmp_path / "y.vsepack", capsys)
+    assert "no such pack" in refused(tmp_path / "z.vsepack", capsys)
+
+
+def test_a_wrong_manifest_is_refused(packed, tmp_path, capsys):
+    path = rewritten(packed, tmp_path / "x.vsepack", lambda m: edit(m, lambda manifest: manifest.update(tasks=3)))
+    assert "pack.json is wrong at tasks" in refused(path, capsys)
+
+
+@given(st.data())
+def test_a_pack_with_damaged_bytes_is_read_or_refused_with_one_line(data):
+    """A damaged byte is found by a checksum, or is in a part of a zip file that is not read."""
+    content = bytearray(OLD.read_bytes())
+    for _ in range(data.draw(st.integers(1, 4))):
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    path = io.BytesIO(bytes(content[: data.draw(st.integers(0, len(content)))]))
+    try:
+        with archive.checked(path, "x.vsepack") as pack:
+            for name in pack.namelist():
+                pack.read(name)
+    except UserError as error:
+        assert str(error).startswith("x.vsepack: ")  # noqa: PT017
+
+
+def test_settings_that_are_edited_are_listed(first, tmp_path, capsys):
+    shutil.copytree(first, tmp_path / "results")
+
+    def change(entries):
+        entries[0]["epochs"] = 7
+
+    edit_json(tmp_path / "results/settings.json", change)
+    assert run("compare", first, tmp_path / "results") == 0
+    assert f"{TASK}, popularity: epochs None -> 7 (seeds 1)" in capsys.readouterr().out
