@@ -177,7 +177,7 @@ class Progress(logging.Handler):
 
 
 def in_words(seconds: float) -> str:
-    """Return a rough number of seconds in words.
+    """Express a duration, given in seconds, approximately in words.
 
     >>> in_words(8), in_words(47), in_words(130), in_words(4000)
     ('less than 10 s', 'about 50 s', 'about 2 min', 'about 1 h 7 min')

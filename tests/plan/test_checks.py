@@ -62,7 +62,7 @@ SCALING = {"dataset": "sim-iapr", "repeats": 2, "pairs": [10, 20], "labels": [10
         ),
         ({"epochs": {"vse_fx": {"maximum": 1, "patience": 1}}}, "'vse_fx' has no file"),
         ({"epochs": {"vse_fs": {"maximum": 0, "patience": 1}}}, "epochs.vse_fs.maximum"),
-        ({"sweeps": {"popularity": {"alpha": [0]}}}, "popularity is not trained by epochs; remove it"),
+        ({"sweeps": {"popularity": {"alpha": [0]}}}, "popularity is not trained in epochs; remove it from this key"),
         (
             {"sweep_grids": {"opt_auc": {"factors": [2]}}},
             "some.yaml: sweep_grids: opt_auc is not among the run's sweeps",

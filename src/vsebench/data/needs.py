@@ -1,7 +1,7 @@
 """The inputs that a method can need besides training labels: their files, and why they may be missing.
 
-Each need is a class. The needs determine which methods run on a task (a data set under a protocol), which files the
-workflow's jobs read, the options of the command line, and the extras of a method's `Problem`.
+Each of these inputs is a class, called a need. The classes determine which methods run on a task (a data set under a
+protocol), which files the workflow's jobs read, which options the stages have, and which extras a `Problem` contains.
 """
 
 from abc import ABC, abstractmethod
@@ -345,6 +345,6 @@ def examples(needs: frozenset[str], labels: LabelMatrix) -> dict[str, Any] | Non
 
 
 def of_problem(inputs: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a `Problem` for inputs by the keys of their needs."""
+    """Return the arguments of a `Problem` with these inputs; `inputs` maps the key of each need to the input."""
     features, word_vectors = inputs.pop("features", None), inputs.pop("word_vectors", None)
     return {"features": features, "word_vectors": word_vectors, "extras": inputs}

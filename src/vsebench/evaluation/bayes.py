@@ -67,7 +67,7 @@ def exact_match(features: NDArray[np.float32], truth: Mapping[str, NDArray[Any]]
 
 
 def example_f1(features: NDArray[np.float32], truth: Mapping[str, NDArray[Any]]) -> Decision:
-    """Return the set of each image with the largest expected F1, and this F1; parameters as for `exact_match`."""
+    """Return, for each image, the label set with the largest expected F1, and this F1; see `exact_match`."""
     distribution = distribution_of(features, truth)
     gains, empty = distribution.gains(), distribution.counts()[:, 0]
     order = np.argsort(-gains, axis=1, kind="stable")
@@ -150,7 +150,7 @@ class Catalogue:
         return np.asarray(self.chance @ (self.sets.sum(axis=1)[:, None] == np.arange(self.sets.shape[1] + 1)))
 
     def gains(self) -> Floats:
-        """Return g_ks = sum over the sets S with k of P(S | x) 2 / (s + |S|)."""
+        """Return g_ks, the sum, over the label sets S that contain k, of 2 P(S | x) / (s + |S|)."""
         n_sets, n_labels = self.sets.shape
         gain_of_size = 2 / (np.arange(1, n_labels + 1) + self.sets.sum(axis=1)[:, None])
         of_set = self.sets[:, :, None] * gain_of_size[:, None, :]

@@ -8,8 +8,9 @@ from vsebench.formats.download.verify import digest_of
 
 
 def find(raw: Path, name: str) -> Path:
-    """Return the path of a file in `raw`, the folder of downloaded files, or at the user's own path.  Raises a
-    `UserError` if neither exists, or if both exist and differ.
+    """Return the path of a file that is in `raw`, the folder of downloaded files, or at the path that the user named.
+
+    If the file is in neither place, or if different files are in both, a `UserError` is raised.
     """
     paths = [path for path in (raw / PurePath(name).name, Path(name).expanduser()) if path.is_file()]
     if not paths:

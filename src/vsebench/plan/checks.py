@@ -199,12 +199,12 @@ def trained(plan: Plan, variant: str, where: str) -> MethodConfig:
     """Read the file of a variant, which need not belong to the run, and check that it is trained by epochs."""
     method: MethodConfig = read_named(MethodConfig, plan.folder / "methods", variant, where)
     if not method.epochs:
-        raise UserError(f"{where}: {variant} is not trained by epochs; remove it")
+        raise UserError(f"{where}: {variant} is not trained in epochs; remove it from this key")
     return method
 
 
 def check_sweeps(plan: Plan, where: str) -> None:
-    """Check all values of the settings that are varied, and of those that are tuned at each of these values."""
+    """Check the values of every setting that the run varies, and the grid of settings that it tunes at each value."""
     for variant in plan.config.sweep_grids.keys() - plan.config.sweeps.keys():
         raise UserError(f"{where}: sweep_grids: {variant} is not among the run's sweeps; add it there")
     for key, named in (("sweeps", plan.config.sweeps), ("sweep_grids", plan.config.sweep_grids)):

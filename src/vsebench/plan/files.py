@@ -140,7 +140,7 @@ def key_of(option: str, name: str, config: RunConfig, folder: Path, where: str) 
 
 
 def parents(source: str, folder: Path, key: str) -> SiblingsConfig:
-    """Return a source of parents: a file of config/siblings by its name, or the user's own table by its path."""
+    """Return the source that states the parents of each label: a file of config/siblings, or the user's own table."""
     if re.fullmatch(DATASET_NAME, source):
         hint = ", or name a table such as parents.csv"
         config: SiblingsConfig = read_source(SiblingsConfig, folder / "siblings", source, key, "read_parents", hint)

@@ -136,7 +136,7 @@ def format_value(value: Value, form: Form) -> str:
 
 
 def format_cell(cell: Cell, form: Form) -> str:
-    """Return a cell's value as shown to a reader, with the sign of a bound and the marks.
+    """Return a cell's value as shown to a reader: preceded by ≥ or ≤ if it is only a bound, followed by its marks.
 
     >>> format_cell(Cell(60, bound="≥", marks="‡"), "count")
     '≥ 60‡'

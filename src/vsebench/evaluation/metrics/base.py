@@ -87,10 +87,10 @@ class SeenMetric(Metric):
 
     @abstractmethod
     def value(self, seen: Values, unseen: Values) -> Values:
-        """Return the metric, (n,) float64, from recalls, (n,) float64 each, of the test images and of resamples.
+        """Return the metric, (n,) float64, from the recalls of seen and of unseen labels, (n,) float64 each.
 
-        A recall is the mean, over the images with a seen (or unseen) label, of the share of these labels that are among
-        the first `cutoff` labels of the list.
+        One element belongs to the test images, or to one resample of them. A recall is the mean, over the images with a
+        seen (or unseen) label, of the share of these labels that are among the first `cutoff` labels of the list.
         """
 
 

@@ -255,7 +255,7 @@ def _dense(rows: list[tuple[int, str]], width: int, path: Path) -> NDArray[np.fl
             raise UserError(f"{where}: the row is sparse, but the data set has `features: dense`")
         cells = line.split(",")
         if len(cells) != width:
-            raise UserError(f"{where}: has {len(cells)} values, but {width} attributes")
+            raise UserError(f"{where}: has {len(cells)} values, but the header declares {width} attributes")
         wrong = next((cell for cell in cells if not VALUE.fullmatch(cell)), None)
         if wrong is not None:
             raise UserError(f"{where}: {wrong.strip()[:40]!r} is not a number")

@@ -22,7 +22,7 @@ def ending_in_l2(settings: AnySettings) -> AnySettings:
 
 
 class FeatureMethod(Method):
-    """Base class that holds features and labels in the kernels' format, trials and streams of random numbers.
+    """Base class that prepares what the kernels need: features, labels, trials of negatives, random numbers.
 
     Images without features are left out. Features are scaled to unit length after the other normalisation steps.
 

@@ -180,9 +180,9 @@ def counted(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def summarise(findings: Sequence[Finding]) -> dict[str, int]:
-    """Return the numbers of checks, judged cells, papers and verdicts, for a summary of the audit.
+    """Return the numbers of checks, judged cells and papers, and a number for each verdict, to summarise the audit.
 
-    The verdicts count the checks that agree, and the facts that depend on a condition or contradict.
+    All checks that agree are counted. Other checks are counted once for each fact, which several checks can state.
     """
     return {
         "checks": len(findings),

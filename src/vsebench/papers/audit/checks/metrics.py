@@ -88,7 +88,7 @@ def judge_auc(cell: PrintedCell, recalls: list[PrintedCell], labels: list[Printe
 
 
 def within(recalls: list[PrintedCell], low: Gain, high: Gain) -> Interval:
-    """Return the bounds of the mean of a gain that decreases with the rank, given Recall@5 and Recall@10.
+    """Return bounds on a metric that is the mean of a gain that falls with the rank, given Recall@5 and Recall@10.
 
     The mean is lowest if hits up to rank 5 are at rank 5 and later hits at rank 10, and highest if they are at ranks 1
     and 6. Each recall occurs only once in a bound, so its rounding is not counted twice.
@@ -175,7 +175,7 @@ def judge_f1(cell: PrintedCell, precision: PrintedCell, recall: PrintedCell) -> 
 
 @lru_cache(maxsize=256)  # two checks use the same rows
 def f1_over_images(precision: Interval, recall: Interval, k: int) -> Interval | None:
-    """Return the bounds of a mean F1 over images, given the mean precision and recall of k labels, all as shares.
+    """Return bounds on a mean F1 over images, given the mean precision and recall of k predicted labels, as fractions.
 
     An image with n labels, h of them among its first k, has precision h / k, recall h / n and F1 2 h / (k + n). Any
     mixture of such images is possible, so a linear program gives the bounds. None: no mixture has these means.
