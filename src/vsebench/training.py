@@ -45,7 +45,7 @@ class Validation:
 
 @dataclass(frozen=True)
 class Attempt:
-    """One set of settings tried.
+    """The result of an attempt: a fit with one set of settings, measured on validation labels.
 
     Attributes
     ----------

@@ -96,7 +96,7 @@ def last_line(path: Path) -> str:
 
 
 def print_results(made: Collection[str], tables: int, figures: int) -> None:
-    """Print where the results are, with the numbers of tables and figures, if the run has `made` the report."""
+    """If the run has `made` the report, print where the results are, and how many tables and figures there are."""
     if "results/report.html" not in made:
         return
     print("\nDone. Open results/report.html in a browser: it shows every table and figure.")
@@ -153,7 +153,7 @@ class Progress(logging.Handler):
                 self.show(first if rule == "table" else None)
 
     def show(self, table: str | None) -> None:
-        """Print the state of the run and, if a job has made a table, the table's file."""
+        """Print how far the run is and, if a job has just made a table, the name of the table's file."""
         terminal, left = self.out.isatty(), sum(self.left.values())
         due = terminal or self.clock() - self.last >= PAUSE
         if table and terminal:

@@ -137,11 +137,11 @@ def test_mistakes_in_the_grid_of_a_run_name_it(variant, grid, message):
 @pytest.mark.parametrize(
     ("variant", "changes", "message"),
     [
-        ("opt_auc", {"epochs": None, "grid": None}, "epochs: this key is missing; OptAuc is trained by epochs"),
+        ("opt_auc", {"epochs": None, "grid": None}, "epochs: this key is missing; OptAuc is trained in epochs"),
         (
             "popularity",
             {"epochs": {"maximum": 1, "patience": 1}},
-            "epochs: Popularity is not trained by epochs; remove this key",
+            "epochs: Popularity is not trained in epochs; remove this key",
         ),
         ("opt_auc", {"role": "rival"}, "role: Input should be 'paper', 'baseline', 'control', 'oracle' or"),
         ("opt_auc", {"method": "sgd"}, "no module in src/vsebench/methods has this name in its METHODS"),

@@ -1,4 +1,4 @@
-"""A data set: its annotations and features, and the sources of its labels' siblings and word vectors."""
+"""The file of a data set: its annotations and features, and the sources of siblings and word vectors."""
 
 import json
 from pathlib import Path
@@ -129,7 +129,7 @@ class SiblingsConfig(Source, Described):
     """A source of labels' parents (`config/siblings/<name>.yaml`); labels with a common parent are siblings."""
 
     def definition(self, *left_out: str) -> dict[str, Any]:
-        """Return the keys of `Source` that are set, except those in `left_out`."""
+        """Return the keys of `Source` that the file sets, without the keys in `left_out`."""
         return self.model_dump(include=set(Source.model_fields) - set(left_out), exclude_defaults=True)
 
 

@@ -1,4 +1,4 @@
-"""A method with its settings, the search for the settings, and a decision rule."""
+"""The files of methods, of recorded searches for settings, and of decision rules."""
 
 from math import prod
 from pathlib import Path
@@ -45,7 +45,7 @@ class MethodConfig(Strict):
     # every setting of the method without a default; `factors` only to override the run's `factors`
     settings: dict[str, Any] = {}
     family_settings: dict[Family, dict[str, Any]] = {}  # settings that replace those above for one family of data sets
-    epochs: Epochs | None = None  # when training stops; required for methods trained by epochs, refused for others
+    epochs: Epochs | None = None  # when training stops; required for methods trained in epochs, refused for others
     from_paper: bool = False  # true: the settings are from a paper or its code; tables say so
     grid: dict[str, list[Any]] = {}  # setting -> values to try if the run tunes; all combinations are tried
     stays_in_grid: bool = False  # true: never search beyond the grid, for example because a paper states the range

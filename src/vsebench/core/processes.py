@@ -1,4 +1,4 @@
-"""Run a function in a new process, and end a process when the Snakemake that started it has ended."""
+"""Run a function in a new process, and end a job's process when the Snakemake process of its run has ended."""
 
 import multiprocessing
 import os

@@ -49,7 +49,7 @@ class Case:
 
     @property
     def keys(self) -> dict[str, str | int]:
-        """The columns that identify the case in every table."""
+        """The columns, with their values, that identify this case in every table."""
         return {**vars(self.task), "method": self.variant, "seed": self.seed}
 
     def __str__(self) -> str:

@@ -21,5 +21,5 @@ def find(raw: Path, name: str) -> Path:
 
 
 def record(raw: Path, name: str) -> dict[str, Any]:
-    """Return a user's file as a provenance record: its path, size and checksums."""
+    """Return the record of a user's file for provenance.json, with the file's path, size and checksums."""
     return {"name": name, "source": "a file that is read where it is", **digest_of(find(raw, name))._asdict()}

@@ -95,7 +95,7 @@ def check_data(plan: Plan, where: str) -> None:
 
 
 def check_settings(plan: Plan, where: str) -> None:
-    """Check every variant's settings and each value of its grid."""
+    """Check the settings of every variant, and each value that the variant's grid gives to a setting."""
     for variant, method in plan.methods.items():
         file = f"{plan.folder}/methods/{variant}.yaml"
         with naming(file):
@@ -187,7 +187,7 @@ def check_grids(plan: Plan, where: str) -> None:
 
 
 def check_epochs(plan: Plan, where: str) -> None:
-    """Check that the variants under the keys `epochs` are trained by epochs."""
+    """Check that the variants under the keys `epochs` are trained in epochs."""
     for variant in plan.config.epochs.keys() - {"default"}:
         trained(plan, variant, f"{where}: epochs")
     for dataset, entry in plan.config.datasets.items():
@@ -196,7 +196,7 @@ def check_epochs(plan: Plan, where: str) -> None:
 
 
 def trained(plan: Plan, variant: str, where: str) -> MethodConfig:
-    """Read the file of a variant, which need not belong to the run, and check that it is trained by epochs."""
+    """Read the file of a variant, which need not belong to the run, and check that it is trained in epochs."""
     method: MethodConfig = read_named(MethodConfig, plan.folder / "methods", variant, where)
     if not method.epochs:
         raise UserError(f"{where}: {variant} is not trained in epochs; remove it from this key")

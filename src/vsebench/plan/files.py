@@ -74,7 +74,7 @@ def read_dataset(name: str, entry: RunDataset, folder: Path, where: str) -> Data
 
 
 def with_included(options: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """Return options with the paths of files that come with the project made relative to the current folder."""
+    """Make the paths of files that come with the project relative to the current folder; return the options."""
     included = {
         key: os.path.relpath(folder.parent / value)
         for key, value in options.items()
@@ -105,7 +105,7 @@ def own_table(name: str, data: dict[str, Any], folder: Path, where: str) -> Data
 def read_siblings(
     datasets: dict[str, DatasetConfig], config: RunConfig, folder: Path, where: str
 ) -> dict[str, SiblingsConfig]:
-    """Return the sources of the parents of labels, for the data sets that name one."""
+    """For each data set that names one, return the source that states the parents of labels."""
     return {
         name: parents(dataset.siblings, folder, key_of("siblings", name, config, folder, where))
         for name, dataset in datasets.items()
@@ -116,7 +116,7 @@ def read_siblings(
 def read_word_vectors(
     datasets: dict[str, DatasetConfig], config: RunConfig, folder: Path, where: str
 ) -> dict[str, WordVectorsConfig]:
-    """Return the sources of word vectors, for the data sets that name one."""
+    """For each data set that names one, return the source of word vectors."""
     sources = {}
     for name, dataset in datasets.items():
         if dataset.word_vectors is None:

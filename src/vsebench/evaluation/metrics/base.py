@@ -78,7 +78,7 @@ class LabelMetric(Metric):
 
 
 class SeenMetric(Metric):
-    """A metric of all test images, from the recall of their seen labels and the recall of their unseen labels.
+    """A metric that combines the recall of seen labels with the recall of unseen labels, over all test images.
 
     It is NaN if the metric needs a seen or an unseen label and the test images have none.
     """
@@ -146,7 +146,7 @@ def load_metric(name: str) -> Metric:
 
 
 def metric_of_kind(name: str, kind: type[Kind], source: str, example: str) -> Kind:
-    """Return a metric of a kind; a metric of another kind raises a `UserError` that names an example."""
+    """Load a metric and check its kind (base class); a metric of another kind raises a `UserError` with an example."""
     metric = load_metric(name)
     if not isinstance(metric, kind):
         raise UserError(f"{name} cannot be computed from {source}; use a metric such as {example}")

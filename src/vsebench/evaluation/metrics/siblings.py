@@ -16,7 +16,7 @@ from vsebench.evaluation.metrics.base import ListMetric, within
 
 
 class SiblingPrecision(ListMetric):
-    """For an image whose label has s siblings, the value is at most min(k, 1 + s) / k."""
+    """The share of the first k labels that are correct or siblings of a correct label; see the module."""
 
     def value(self) -> pl.Expr:
         return (within(self.cutoff) & pl.col("related")).sum() / pl.lit(self.cutoff)

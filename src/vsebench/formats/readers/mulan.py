@@ -311,7 +311,7 @@ def _floats(words: list[str], where: str) -> NDArray[np.float32]:
 def _columns(
     attributes: list[Attribute], labels: list[str], where: Path, arff: str
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the columns of the labels, in their order, and the columns of the features."""
+    """Return the numbers of the columns that are labels, in the order of the labels, and of all other columns."""
     column_of = {attribute.name: column for column, attribute in enumerate(attributes)}
     missing = [label for label in labels if label not in column_of]
     if missing:

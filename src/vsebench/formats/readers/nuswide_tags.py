@@ -112,7 +112,7 @@ def _parse_tags(data: bytes, tags: list[str], where: str, dropped: list[Dropped]
 
 
 def _tell_apart(ids: list[str]) -> list[str]:
-    """Name the second image of an id <id>-2, the third <id>-3."""
+    """Make ids unique: the second image with an id is named <id>-2, the third one <id>-3."""
     seen: Counter[str] = Counter()
     names = []
     for photo in ids:

@@ -121,7 +121,7 @@ def cases(name: str) -> dict[str, None]:
 
 
 def joined(name: str) -> list[str]:
-    """Return the variants of a name with its pieces joined by each separator or directly."""
+    """Return the variants of a name in which its pieces are joined by one of the separators, or by nothing."""
     pieces = [piece for piece in SEPARATORS.split(name) if piece]
     return list(dict.fromkeys(separator.join(pieces) for separator in ("_", "-", " ", "")))
 

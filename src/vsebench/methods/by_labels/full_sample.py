@@ -1,4 +1,4 @@
-"""Parts of the methods that learn from all pairs: positives by image and by label, label weights, chunks of work."""
+"""Parts of methods that learn from all pairs: they index positives, weigh labels, and divide the work."""
 
 from itertools import pairwise
 

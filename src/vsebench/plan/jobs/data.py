@@ -72,7 +72,7 @@ def prepare(plan: Plan, at: Wildcards) -> Job:
 
 
 def prepared(plan: Plan, dataset: str) -> DatasetConfig:
-    """Return a data set as the stage `prepare` reads it: with files instead of the network that makes the features."""
+    """Return a data set as the stage `prepare` reads it: files replace the network that computes the features."""
     config = plan.datasets[dataset]
     return config if config.network is None else config.with_features_in(f"{MADE_FEATURES}/{dataset}")
 

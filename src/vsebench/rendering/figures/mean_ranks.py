@@ -73,7 +73,7 @@ class Ranking:
 
     @cached_property
     def critical_difference(self) -> float:
-        """The difference of mean ranks above which two methods differ."""
+        """The smallest difference of mean ranks at which two methods count as different (Nemenyi's test)."""
         from scipy.stats import studentized_range  # imported here because it is slow to import
 
         k = len(self.methods)

@@ -136,7 +136,7 @@ def f1_over_images_is_possible(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def _rows_with_f1(cells: PrintedCells) -> Iterator[tuple[PrintedCell, PrintedCell, PrintedCell]]:
-    """Yield F1, precision and recall of each row that prints all three."""
+    """For each row that prints F1, precision and recall, yield these three numbers."""
     for cell in cells.numbers(r"f1@\d{1,2}"):
         precision, recall = (same_row(cells, cell, cell.column.replace("f1", name)) for name in ("precision", "recall"))
         if precision and recall:
@@ -196,7 +196,7 @@ def f1_over_images(precision: Interval, recall: Interval, k: int) -> Interval | 
 
 @cache
 def _images(k: int) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return precision, recall and F1 of every kind of image, (n_kinds,) each."""
+    """Return the precision, the recall and the F1 that each kind of image has, (n_kinds,) each."""
     hits, labels = np.array([(h, n) for n in range(1, MOST_LABELS + 1) for h in range(min(k, n) + 1)]).T
     return hits / k, hits / labels, 2 * hits / (k + labels)
 
