@@ -36,12 +36,15 @@ SCALING = {"dataset": "sim-iapr", "repeats": 2, "pairs": [10, 20], "labels": [10
         ({"seeds": [-1]}, "some.yaml: seeds: -1 is negative; use seeds from 0 on"),
         ({"protocol_seeds": {"official": [1]}}, "protocol_seeds.official: no data set of the run has this protocol"),
         ({"protocol_seeds": {"distinct": [2, 3]}}, "protocol_seeds.distinct: the first seed must be 1"),
-        ({"protocol_seeds": {"distinct": [1, 1]}}, "protocol_seeds.distinct: 1 occurs more than once; remove one"),
+        (
+            {"protocol_seeds": {"distinct": [1, 1]}},
+            "protocol_seeds.distinct: 1 occurs more than once; name it only once",
+        ),
         ({"protocol_seeds": {"distinct": [1, 4, 3]}}, "protocol_seeds.distinct: with protocol_seeds or method_seeds"),
         ({"method_seeds": {"resnet": 1}}, "method_seeds.resnet: resnet is not among the run's methods; add it there"),
         (
             {"method_seeds": {"vse_fs": 9}},
-            "method_seeds.vse_fs: no protocol has more than 5 seeds, so 9 has no effect",
+            "method_seeds.vse_fs: no protocol has more than 5 seeds, so this key has no effect",
         ),
         ({"metrics": ["recall@5", "recal@5"]}, "some.yaml: metrics: there is no metric 'recal@5'; the metrics are "),
         (

@@ -250,7 +250,7 @@ def check_timing(plan: Plan, where: str) -> None:
     """Check that the protocols with which methods are timed belong to the run."""
     for name in plan.config.timing.protocols or ():
         if name not in {task.protocol for task in plan.tasks}:
-            raise UserError(f"{where}: timing.protocols: no data set of the run has the protocol {name}; remove it")
+            raise UserError(f"{where}: timing.protocols: no data set of the run has the protocol {name}; remove {name}")
 
 
 def check_scaling(plan: Plan, where: str) -> None:
@@ -344,7 +344,7 @@ def check_lists(config: RunConfig, where: str) -> None:
     for key, values in lists.items():
         twice = [value for value in dict.fromkeys(values) if values.count(value) > 1]
         if twice:
-            raise UserError(f"{where}: {key}: {twice[0]!r} occurs more than once; remove one")
+            raise UserError(f"{where}: {key}: {twice[0]!r} occurs more than once; name it only once")
     check_seeds(config, where)
 
 
@@ -361,7 +361,7 @@ def check_seeds(config: RunConfig, where: str) -> None:
         if min(seeds) < 0:
             raise UserError(f"{key}: {min(seeds)} is negative; use seeds from 0 on")
         if name and name not in protocols:
-            raise UserError(f"{key}: no data set of the run has this protocol; remove it")
+            raise UserError(f"{key}: no data set of the run has this protocol; remove this key")
         if name and seeds[0] != config.seeds[0]:
             raise UserError(f"{key}: the first seed must be {config.seeds[0]}, the run's first seed")
         if (config.protocol_seeds or config.method_seeds) and seeds != sorted(seeds):
@@ -372,7 +372,7 @@ def check_seeds(config: RunConfig, where: str) -> None:
         if variant not in config.methods:
             raise UserError(f"{key}: {variant} is not among the run's methods; add it there")
         if number >= most:
-            raise UserError(f"{key}: no protocol has more than {most} seeds, so {number} has no effect; remove it")
+            raise UserError(f"{key}: no protocol has more than {most} seeds, so this key has no effect; remove it")
 
 
 def check_chosen_variants(config: RunConfig, where: str) -> None:

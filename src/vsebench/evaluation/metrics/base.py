@@ -139,7 +139,7 @@ def load_metric(name: str) -> Metric:
     if metric.takes_cutoff == "always" and cutoff is None:
         raise UserError(f"the metric {name!r} needs a cut-off, such as {plain}@10")
     if metric.takes_cutoff == "never" and cutoff is not None:
-        raise UserError(f"the metric {plain!r} takes no cut-off; remove it")
+        raise UserError(f"the metric {plain!r} takes no cut-off; remove @{cutoff} from its name")
     if issubclass(metric, SetMetric | ImageSetMetric | ListMetric) and int(cutoff or 0) > LARGEST_CUTOFF_OF_LISTS:
         raise UserError(f"the metric {name!r}: use a cut-off up to {LARGEST_CUTOFF_OF_LISTS}, where lists end")
     return metric(int(cutoff) if cutoff else None)

@@ -77,7 +77,7 @@ class Options(Strict):
         if (self.arff is None) == (not self.parts):
             raise PydanticCustomError("arff", "name the files in either `arff` or `parts`")
         if self.train_rows is not None and self.arff is None:
-            raise PydanticCustomError("train_rows", "`train_rows` applies to a single file (`arff`); remove it")
+            raise PydanticCustomError("train_rows", "`train_rows` applies to a single file (`arff`); remove this key")
         return self
 
 

@@ -83,7 +83,7 @@ class LabelRule:
         return LabelVector("missing", without=tuple(parts_of(bare(label))))
 
     def _ways(self, label: str) -> Iterator[tuple[str, list[list[str]]]]:
-        """Yield each rule, in order, with one list per vector to average: the names to look it up by, in order."""
+        """Yield each rule with lists of names: from each list, the vector of the first known name is averaged."""
         name = bare(label)
         yield "whole", [[name]]
         alias = self._aliases.get(name.lower())

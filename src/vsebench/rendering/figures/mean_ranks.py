@@ -82,7 +82,7 @@ class Ranking:
 
     @property
     def groups(self) -> list[tuple[int, int]]:
-        """The longest sequences (first, last) of two or more methods that do not differ."""
+        """The longest sequences of two or more methods that do not differ, each given by its first and last method."""
         groups: list[tuple[int, int]] = []
         for first, rank in enumerate(self.ranks):
             last = max(n for n, worse in enumerate(self.ranks) if worse - rank <= self.critical_difference)

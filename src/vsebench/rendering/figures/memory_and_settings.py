@@ -94,7 +94,7 @@ class MemoryAndSettings(FigureKind):
         return figure
 
     def _in_one_row(self, results: Results, tasks: Sequence[Task], timing: pl.DataFrame) -> Figure:
-        """Draw each task with its own marker, with the metric as a share of its best mean."""
+        """Draw all tasks in one row of panels, each with its own marker; metrics are shares of a task's best mean."""
         from matplotlib.figure import Figure
         from matplotlib.lines import Line2D
 
