@@ -31,7 +31,7 @@ class DivergenceError(UserError):
 
 @dataclass(frozen=True)
 class Validation:
-    """A problem to fit while settings are chosen, and the labels and the metric that measure models."""
+    """The problem to which models are fitted while settings are chosen, and the labels and metric that measure them."""
 
     problem: Problem
     held_out: HeldOut

@@ -40,7 +40,7 @@ class SourceFile(Strict):
 
 
 class Expected(Strict):
-    """Counts that the processed data set should have; a difference is reported."""
+    """Counts of images, labels and pairs that the processed data set should have; a run reports differing counts."""
 
     images: int | None = None  # number of images after the filters
     labels: int | None = None  # number of labels with at least one image
@@ -61,7 +61,7 @@ class Network(Strict):
 
 
 class Pictures(Strict):
-    """The location of a data set's pictures, for the report."""
+    """The key `pictures`, which says where the pictures of a data set are, so that the report can show them."""
 
     images: str = Field(min_length=1)  # a folder, a tar archive, or a table of ids and files
     suffixes: Suffixes = "keep"  # whether image ids include the suffixes of the file names
@@ -118,7 +118,7 @@ class Described(Strict):
 
 
 class Source(Strict):
-    """Files, and the adapter that reads them."""
+    """A source of data: the files, and the adapter that reads these files."""
 
     adapter: str = Field(pattern=r"^[a-z][a-z0-9_]*$")  # the module of `src/vsebench/formats` that reads the files
     options: dict[str, Any] = {}  # options of the adapter

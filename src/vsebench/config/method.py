@@ -16,7 +16,7 @@ OUTSIDE = "outside_scores"  # the method of a file with `scores`
 
 
 class Epochs(Strict):
-    """The rule for stopping training."""
+    """The key `epochs`, which says when training stops."""
 
     maximum: int = Field(ge=1)  # largest number of epochs
     # training stops after this many epochs without a better validation metric, and the best model is kept; `null`:
@@ -91,7 +91,7 @@ class RecordedSearch(Strict):
 
 
 class SearchesAtTask(Strict):
-    """The searches for settings on a data set under one protocol."""
+    """The recorded searches for settings on a data set under one protocol, one search for each variant."""
 
     validation_metric: str  # the metric that settings were chosen by
     variants: dict[str, RecordedSearch]  # method -> its search

@@ -79,7 +79,7 @@ class Scaling(Strict):
 
     @property
     def sizes(self) -> dict[str, list[int]]:
-        """The values of each size that is varied."""
+        """The sizes that are varied, such as the number of labels, each with the values that it takes."""
         return self.model_dump(include={"pairs", "labels", "factors", "images", "terms"}, exclude_none=True)
 
 

@@ -24,7 +24,7 @@ class Task:
         return f"{self.dataset}-{self.protocol}"
 
     def folder(self, results: Path) -> Path:
-        """The task's folder, results/<dataset>/<protocol>."""
+        """The folder with the results on the task, results/<dataset>/<protocol>."""
         return results / self.dataset / self.protocol
 
     def __str__(self) -> str:
@@ -44,7 +44,7 @@ class Case:
         return self.task.folder(results) / f"seed{self.seed}" / self.variant
 
     def split(self, results: Path) -> Path:
-        """The folder of the split that the model was fitted on."""
+        """The folder of the split (training, validation and test labels) that the model was fitted on."""
         return self.task.folder(results) / f"seed{self.seed}" / "split"
 
     @property

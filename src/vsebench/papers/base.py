@@ -92,17 +92,17 @@ class Paper(Strict):
 
     @property
     def facts(self) -> dict[str, Any]:
-        """The part of the YAML file that comparisons and tables read."""
+        """Those keys of the paper's YAML file that comparisons and tables read."""
         return self.model_dump(include={"title", "rows", "tasks"})
 
     @property
     def audited(self) -> dict[str, Any]:
-        """The part of the YAML file that the audit reads."""
+        """Those keys of the paper's YAML file that the audit of the printed numbers reads."""
         return self.model_dump(include={"checks", "statements", "conditions", "lower_bounds", "same_fact"})
 
     @property
     def tested(self) -> dict[str, Any]:
-        """The part of the YAML file that the tests of the claims read."""
+        """Those keys of the paper's YAML file that the tests of the claims read."""
         return self.model_dump(include={"claims", "claim_defaults"})
 
     @cached_property

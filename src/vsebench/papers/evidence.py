@@ -261,7 +261,7 @@ class Evidence:
         return replace(self, tasks=tasks)
 
     def requested(self, name: str, task: Task, variant: str) -> pl.DataFrame:
-        """Return the rows of an analysis for a method or "method/decision" on a task.
+        """Return the rows of an analysis (a table by its name) for a method or "method/decision" on a task.
 
         A run without this analysis raises an `UntestableError`.
         """

@@ -1,4 +1,4 @@
-"""Ratio between two methods of the time or the epochs to the best epoch, or to a share of the best metric."""
+"""Claims that a method needs less time or fewer epochs than another to reach its best epoch or a given quality."""
 
 import json
 from typing import Literal

@@ -1,4 +1,4 @@
-"""Ratios of two methods' times, memory, losses or numbers of weights."""
+"""Claims that are tested by the ratio of two methods' times, memory, losses or numbers of weights."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence

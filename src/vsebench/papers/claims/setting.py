@@ -1,4 +1,4 @@
-"""Difference in a metric between the best values in two ranges of a setting, over images and seeds."""
+"""Claims about a setting: the best values in two ranges of the setting are compared over images and seeds."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
