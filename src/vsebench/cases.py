@@ -43,7 +43,7 @@ def add_need_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def open_method(arguments: argparse.Namespace) -> tuple[type[Fitter], Search | None]:
-    """Return the method, and how its settings and epochs are chosen (None if nothing is chosen)."""
+    """Return the method, and the search that chooses its settings and epochs (None if nothing is chosen)."""
     where = f"config/methods/{arguments.variant}.yaml: epochs"
     method = load_method(arguments.module)
     if issubclass(method, Method) != (arguments.epochs is not None):
@@ -70,7 +70,7 @@ def open_settings(arguments: argparse.Namespace, method: type[Fitter]) -> tuple[
 
 
 def read_member(path: Path) -> Member:
-    """Read a member of an ensemble from the run.json of its variant."""
+    """Read the settings and epochs of an ensemble's member from the run.json of the member's own fit."""
     record = read_json(path)
     chosen = {key: record["selection"][key] for key in ("settings", "epochs")}
     return check(Member, {"variant": record["method"], "module": record["module"]} | chosen, str(path))

@@ -1,4 +1,4 @@
-"""The command line: one command per task of a user, and `vsebench stage` with the stages of the workflow."""
+"""The command line: commands that a user types, and `vsebench stage`, which runs a stage of the workflow."""
 
 import argparse
 import importlib
@@ -28,7 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def run_one(folder: str, program: str, argv: list[str]) -> int:
-    """Run the module of a folder of the package that the first argument names, with the other arguments."""
+    """Run the command or stage that the first argument names, with the other arguments."""
     modules = modules_in(folder)
     name = argv[0].replace("-", "_") if argv else ""
     if name in modules:

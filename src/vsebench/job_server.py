@@ -1,4 +1,4 @@
-"""A server that imports the packages once and forks a process per job: imports take most of a small job's time.
+"""A server that imports packages once and forks a process per job; imports would take most of a small job's time.
 
 The server imports a stage before the first job of that stage. The script workflow/start_job.py requests a job and waits
 for it. Like any process, a job has its own arguments, environment, folder and streams. It ends when Snakemake ends.

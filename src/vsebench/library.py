@@ -51,7 +51,7 @@ class Fitted:
     ----------
     method : the name of the method's file in config/methods; empty for a loaded model
     settings : all settings that the fit used
-    epochs : number of training epochs; None if the method is not trained by epochs
+    epochs : number of training epochs; None if the method is not trained in epochs
     model : the model, as in a run's model.npz
     labels : the labels of the fitted matrix, one row per image; None for a loaded model
     features : the features of the training images, if the method was given any
@@ -103,7 +103,7 @@ class Fitted:
         return np.array([row_of[name] for name in images.tolist()], dtype=np.int64)
 
     def _named(self, labels: Ids, scores: Matrix) -> tuple[Ids | Texts, Matrix]:
-        """Return labels by their names, if these are known, with their scores."""
+        """Replace the numbers of labels by names, if the labels have names; the scores are returned unchanged."""
         return (labels if self.names is None else np.array([*self.names, ""])[labels]), scores
 
     def annotate(self, features: Any = None, labels: Any = None, k: int = 5) -> tuple[Ids | Texts, Matrix]:
@@ -164,17 +164,17 @@ class Results:
 
     @property
     def tables(self) -> list[str]:
-        """The names of the tables."""
+        """The names of all tables in this folder of results, which `table` reads."""
         return sorted(path.stem for path in self.folder.glob("*.parquet"))
 
     @property
     def metrics(self) -> pl.DataFrame:
-        """The values of all metrics with intervals, one row per data set, protocol, method, seed and metric."""
+        """The table of all metrics with intervals: one row per data set, protocol, method, seed and metric."""
         return self.table("metrics")
 
     @property
     def summary(self) -> pl.DataFrame:
-        """Means over seeds, and differences from the best method (columns: `core.schemas.SUMMARY`)."""
+        """The table of means over seeds and differences from the best method (columns: `core.schemas.SUMMARY`)."""
         return self.table("summary")
 
     def table(self, name: str) -> pl.DataFrame:
@@ -235,7 +235,7 @@ def fit(
     if epochs is not None:
         _check_count("epochs", epochs, 1)
         if variant.epochs is None:
-            raise UserError(f"{method}: epochs: this method is not trained by epochs; leave `epochs` out")
+            raise UserError(f"{method}: epochs: this method is not trained in epochs; leave `epochs` out")
     protocol = "distinct" if "known_labels" in variant.method.needs or given is None else "images"
     case = Case(Task("matrix", protocol), method, seed)
     with workers(threads) as pool:
@@ -487,7 +487,7 @@ def _check_evaluation(
 
 
 def _search(variant: _Variant, protocol: str) -> Search | None:
-    """Return how epochs are chosen; None for a method without epochs."""
+    """Return the search that chooses the number of epochs; None for a method without epochs."""
     metric = load_protocol(protocol).validation_metric
     return None if variant.epochs is None else Search(metric, VALIDATION_IMAGES, variant.epochs)
 

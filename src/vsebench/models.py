@@ -157,7 +157,7 @@ class Thresholded(Model):
 
 @dataclass(frozen=True)
 class Embeddings(ModelOfFields, Embedded):
-    """A vector per image of the data set, and a vector per label.
+    """A model that consists of a vector for each image of the data set and a vector for each label.
 
     Attributes
     ----------
@@ -283,6 +283,6 @@ def named_sets(model: Model) -> "tuple[Block, ...]":
 
 
 def norm(matrix: Matrix) -> float:
-    """Return the Frobenius norm; it is not finite if an entry is not finite or the squares overflow."""
+    """Return a matrix's Frobenius norm, which is not finite if an entry is not finite or the squares overflow."""
     with np.errstate(over="ignore", invalid="ignore"):
         return float(np.sqrt(np.vdot(matrix, matrix)))

@@ -1,4 +1,4 @@
-"""Choose settings and epochs on the validation labels: `select`, for every method."""
+"""Choose settings and epochs of any method on the validation labels; the function is `select`."""
 
 import itertools
 import json
@@ -25,7 +25,7 @@ RATIO_NEXT_TO_ZERO = 2  # ratio of a value beyond the grid to the outermost valu
 
 @dataclass(frozen=True)
 class Search:
-    """How settings and epochs are chosen.
+    """The search that chooses settings and epochs: what is tried, and how it is measured.
 
     Attributes
     ----------

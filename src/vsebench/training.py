@@ -31,7 +31,7 @@ class DivergenceError(UserError):
 
 @dataclass(frozen=True)
 class Validation:
-    """A problem to fit while settings are chosen, and the labels and the metric that measure models."""
+    """The problem to which models are fitted while settings are chosen, and the labels and metric that measure them."""
 
     problem: Problem
     held_out: HeldOut
@@ -45,7 +45,7 @@ class Validation:
 
 @dataclass(frozen=True)
 class Attempt:
-    """One set of settings tried.
+    """The result of an attempt: a fit with one set of settings, measured on validation labels.
 
     Attributes
     ----------

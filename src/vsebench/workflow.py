@@ -114,7 +114,7 @@ def last_line(path: Path) -> str:
 
 
 def print_results(made: Collection[str], tables: int, figures: int) -> None:
-    """Print where the results are, with the numbers of tables and figures, if the run has `made` the report."""
+    """If the run has `made` the report, print where the results are, and how many tables and figures there are."""
     if "results/report.html" not in made:
         return
     folder = os.path.relpath(Path.cwd(), os.environ.get("PWD", "."))  # of the run, seen from where it was started
@@ -173,7 +173,7 @@ class Progress(logging.Handler):
                 self.show(first if rule == "table" else None)
 
     def show(self, table: str | None) -> None:
-        """Print the state of the run and, if a job has made a table, the table's file."""
+        """Print how far the run is and, if a job has just made a table, the name of the table's file."""
         terminal, left = self.out.isatty(), sum(self.left.values())
         due = terminal or self.clock() - self.last >= PAUSE
         if table and terminal:
@@ -197,7 +197,7 @@ class Progress(logging.Handler):
 
 
 def in_words(seconds: float) -> str:
-    """Return a rough number of seconds in words.
+    """Express a duration, given in seconds, approximately in words.
 
     >>> in_words(8), in_words(47), in_words(130), in_words(4000)
     ('less than 10 s', 'about 50 s', 'about 2 min', 'about 1 h 7 min')

@@ -23,7 +23,7 @@ def test_every_run_has_the_figure_of_each_task_and_the_table(plans: dict[str, An
         "accuracy-by-epoch-time-sim-iapr-regions",
     ]
     assert "by-seed" in names
-    # Without methods that are trained by epochs there is nothing to draw.
+    # Without methods that are trained in epochs there is nothing to draw.
     assert not any(name.startswith("accuracy-by-epoch-time") for name in plans["tasks"]["names"])
 
 

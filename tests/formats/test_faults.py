@@ -196,7 +196,7 @@ FAULTS = {
             (b"@attribute 'x real\n", 'line 1: "@attribute \'x real" must have the form `@attribute name type`'),
             (b"@attribute x real\n" * 2, "a.arff: line 2: the attribute 'x' occurs twice"),
             (MULAN_HEADER, "a.arff: contains no row after @data"),
-            (MULAN_HEADER + b"1,0\n", "a.arff: line 8: has 2 values, but 4 attributes"),
+            (MULAN_HEADER + b"1,0\n", "a.arff: line 8: has 2 values, but the header declares 4 attributes"),
             (MULAN_HEADER + b"0,?,0,0\n", "a.arff: line 8: '?' is not a number"),
             (MULAN_HEADER + b"0,1e39,0,0\n", "line 8: 1e39 is too large for a 32-bit number"),
             (MULAN_HEADER + b"0,0,0,0\n2,0,0,0\n", "a.arff: line 9: 'sky' is 2, but must be 0 or 1"),

@@ -183,7 +183,7 @@ def test_a_package_that_is_not_there_is_named(monkeypatch):
 
 def test_the_message_for_epochs_that_do_not_fit_the_class_names_the_remedy():
     assert "give maximum and patience" in epochs_mistake(load_method("warp"))
-    assert "is not trained by epochs; remove this key" in epochs_mistake(load_method("ease"))
+    assert "is not trained in epochs; remove this key" in epochs_mistake(load_method("ease"))
 
 
 @pytest.mark.parametrize(

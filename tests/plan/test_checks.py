@@ -36,14 +36,16 @@ SCALING = {"dataset": "sim-iapr", "repeats": 2, "pairs": [10, 20], "labels": [10
         ({"seeds": [-1]}, "some.yaml: seeds: -1 is negative; use seeds from 0 on"),
         ({"protocol_seeds": {"official": [1]}}, "protocol_seeds.official: no data set of the run has this protocol"),
         ({"protocol_seeds": {"distinct": [2, 3]}}, "protocol_seeds.distinct: the first seed must be 1"),
-        ({"protocol_seeds": {"distinct": [1, 1]}}, "protocol_seeds.distinct: 1 occurs more than once; remove one"),
+        (
+            {"protocol_seeds": {"distinct": [1, 1]}},
+            "protocol_seeds.distinct: 1 occurs more than once; name it only once",
+        ),
         ({"protocol_seeds": {"distinct": [1, 4, 3]}}, "protocol_seeds.distinct: with protocol_seeds or method_seeds"),
         ({"method_seeds": {"resnet": 1}}, "method_seeds.resnet: resnet is not among the run's methods; add it there"),
         (
             {"method_seeds": {"vse_fs": 9}},
-            "method_seeds.vse_fs: no protocol has more than 5 seeds, so 9 has no effect",
+            "method_seeds.vse_fs: no protocol has more than 5 seeds, so this key has no effect",
         ),
-        ({"metrics": ["recall@5", "recal@5"]}, "some.yaml: metrics: there is no metric 'recal@5'; the metrics are "),
         (
             {"metrics": ["recall"]},
             "some.yaml: metrics: the metric 'recall' needs a cut-off, such as recall@10",
@@ -62,7 +64,7 @@ SCALING = {"dataset": "sim-iapr", "repeats": 2, "pairs": [10, 20], "labels": [10
         ),
         ({"epochs": {"vse_fx": {"maximum": 1, "patience": 1}}}, "'vse_fx' has no file"),
         ({"epochs": {"vse_fs": {"maximum": 0, "patience": 1}}}, "epochs.vse_fs.maximum"),
-        ({"sweeps": {"popularity": {"alpha": [0]}}}, "popularity is not trained by epochs; remove it"),
+        ({"sweeps": {"popularity": {"alpha": [0]}}}, "popularity is not trained in epochs; remove it from this key"),
         (
             {"sweep_grids": {"opt_auc": {"factors": [2]}}},
             "some.yaml: sweep_grids: opt_auc is not among the run's sweeps",
@@ -137,11 +139,11 @@ def test_mistakes_in_the_grid_of_a_run_name_it(variant, grid, message):
 @pytest.mark.parametrize(
     ("variant", "changes", "message"),
     [
-        ("opt_auc", {"epochs": None, "grid": None}, "epochs: this key is missing; OptAuc is trained by epochs"),
+        ("opt_auc", {"epochs": None, "grid": None}, "epochs: this key is missing; OptAuc is trained in epochs"),
         (
             "popularity",
             {"epochs": {"maximum": 1, "patience": 1}},
-            "epochs: Popularity is not trained by epochs; remove this key",
+            "epochs: Popularity is not trained in epochs; remove this key",
         ),
         ("opt_auc", {"role": "rival"}, "role: Input should be 'paper', 'baseline', 'control', 'oracle' or"),
         ("opt_auc", {"method": "sgd"}, "no module in src/vsebench/methods has this name in its METHODS"),

@@ -68,7 +68,7 @@ def test_a_data_set_limits_the_epochs_of_single_variants():
     assert epochs_of(plan, "vse_fs", "sim-openimages").maximum == 9
     assert epochs_of(plan, "opt_auc", "sim-iapr") == plan.methods["opt_auc"].epochs
     assert epochs_of(plan, "popularity", "sim-iapr") is None
-    message = r"datasets\.sim-iapr\.epochs: popularity is not trained by epochs; remove it"
+    message = r"datasets\.sim-iapr\.epochs: popularity is not trained in epochs; remove it from this key"
     with pytest.raises(UserError, match=message):
         planned(datasets={"sim-iapr": ONE | {"epochs": {"popularity": limits["vse_fs"]}}})
 

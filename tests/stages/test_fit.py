@@ -174,7 +174,7 @@ def test_divergence_of_the_last_fit_leaves_no_file(folder, capsys, monkeypatch):
         ({"module": "popularity", "settings": {}}, "config/methods/my_row.yaml: epochs: Popularity has no epochs"),
         (
             {"epochs": None},
-            "config/methods/my_row.yaml: epochs: this key is missing; OptAuc is trained by epochs",
+            "config/methods/my_row.yaml: epochs: this key is missing; OptAuc is trained in epochs",
         ),
         ({"epochs": {"maximum": 0, "patience": 1}}, "config/methods/my_row.yaml: epochs: maximum"),
         (

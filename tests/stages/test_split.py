@@ -41,7 +41,7 @@ def test_named_labels_are_never_trained(tmp_path):
     ("text", "message"),
     [
         ("l3\nL4\n", r"line 2: the data set \S+ has no label 'L4'"),
-        ("l23\n", "line 1: 'l23' has no word vector, so it cannot be ranked; remove it"),
+        ("l23\n", "line 1: 'l23' has no word vector to rank it by; remove this line"),
         ("\n", r"unseen\.txt: contains no label"),
     ],
 )

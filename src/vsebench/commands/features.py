@@ -79,7 +79,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def describe(network: Network, transform: Transform) -> dict[str, Any]:
-    """Return everything on which the features of all images depend."""
+    """Return everything that determines the features of all images, such as the network and the transform."""
     code = hashlib.sha256(b"".join(path.read_bytes() for path in sources_of(*CODE)))
     return {
         "model": {"name": network.path.name, "sha256": network.sha256},
@@ -155,13 +155,13 @@ def make_shards(images: ImageFiles, describer: Describer, record: str, folder: P
 
 
 def key_of(record: str, images: ImageFiles, start: int, stop: int) -> str:
-    """Return a hash of everything on which the rows of these images depend."""
+    """Return a hash of everything that determines the features of these images."""
     dependencies = [record, images.ids[start:stop], images.marks[start:stop]]
     return hashlib.sha256(json.dumps(dependencies).encode()).hexdigest()
 
 
 def key_in(file: Path) -> str | None:
-    """Return the key of a shard; None if the file is missing or damaged."""
+    """Return the hash (`key_of`) that a shard's file contains; None if the file is missing or damaged."""
     try:
         return str(read_arrays(file)["key"])
     except (UserError, KeyError):

@@ -82,7 +82,7 @@ def with_earlier(record: dict[str, Any], path: Path) -> dict[str, Any]:
 
 
 def given(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the values that are given: null means the same as a missing key."""
+    """Return the keys whose value is not null, because null means the same as a missing key."""
     return {key: value for key, value in values.items() if value is not None}
 
 

@@ -1,4 +1,4 @@
-"""A data set: its annotations and features, and the sources of its labels' siblings and word vectors."""
+"""The file of a data set: its annotations and features, and the sources of siblings and word vectors."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -55,7 +55,7 @@ class SourceFile(Strict):
 
 
 class Expected(Strict):
-    """Counts that the processed data set should have; a difference is reported."""
+    """Counts of images, labels and pairs that the processed data set should have; a run reports differing counts."""
 
     images: int | None = None  # number of images after the filters
     labels: int | None = None  # number of labels with at least one image
@@ -76,7 +76,7 @@ class Network(Strict):
 
 
 class Pictures(Strict):
-    """The location of a data set's pictures, for the report."""
+    """The key `pictures`, which says where the pictures of a data set are, so that the report can show them."""
 
     images: str = Field(min_length=1)  # a folder, a tar archive, or a table of ids and files
     suffixes: Suffixes = "keep"  # whether image ids include the suffixes of the file names
@@ -173,7 +173,7 @@ class Described(Strict):
 
 
 class Source(Strict):
-    """Files, and the adapter that reads them."""
+    """A source of data: the files, and the adapter that reads these files."""
 
     adapter: str = Field(pattern=r"^[a-z][a-z0-9_]*$")  # the module of `src/vsebench/formats` that reads the files
     options: dict[str, Any] = {}  # options of the adapter
@@ -184,7 +184,7 @@ class SiblingsConfig(Source, Described):
     """A source of labels' parents (`config/siblings/<name>.yaml`); labels with a common parent are siblings."""
 
     def definition(self, *left_out: str) -> dict[str, Any]:
-        """Return the keys of `Source` that are set, except those in `left_out`."""
+        """Return the keys of `Source` that the file sets, without the keys in `left_out`."""
         return self.model_dump(include=set(Source.model_fields) - set(left_out), exclude_defaults=True)
 
 

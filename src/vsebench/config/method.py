@@ -1,4 +1,4 @@
-"""A method with its settings, the search for the settings, and a decision rule."""
+"""The files of methods, of recorded searches for settings, and of decision rules."""
 
 import re
 from math import prod
@@ -18,7 +18,7 @@ WRITTEN = re.compile(r"\{scores\}(\.[a-z]+)?")  # the file of scores in a comman
 
 
 class Epochs(Strict):
-    """The rule for stopping training."""
+    """The key `epochs`, which says when training stops."""
 
     maximum: int = Field(ge=1)  # largest number of epochs
     # training stops after this many epochs without a better validation metric, and the best model is kept; `null`:
@@ -135,7 +135,7 @@ class RecordedSearch(Strict):
 
 
 class SearchesAtTask(Strict):
-    """The searches for settings on a data set under one protocol."""
+    """The recorded searches for settings on a data set under one protocol, one search for each variant."""
 
     validation_metric: str  # the metric that settings were chosen by
     variants: dict[str, RecordedSearch]  # method -> its search

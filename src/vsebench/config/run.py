@@ -1,4 +1,4 @@
-"""A run: its data sets, protocols, methods, seeds and metrics."""
+"""The file of a run, which names data sets, protocols, methods, seeds and metrics."""
 
 from typing import Annotated, Any, Literal
 
@@ -81,7 +81,7 @@ class Scaling(Strict):
 
     @property
     def sizes(self) -> dict[str, list[int]]:
-        """The values of each size that is varied."""
+        """The sizes that are varied, such as the number of labels, each with the values that it takes."""
         return self.model_dump(include={"pairs", "labels", "factors", "images", "terms"}, exclude_none=True)
 
 
@@ -112,7 +112,7 @@ class RunConfig(Strict):
     # tried; each step multiplies by the ratio of the last two values, or by 2 next to a 0
     tuning_beyond_edges: int = Field(default=0, ge=0)
     # number of seeds, the run's first ones, whose mean validation value chooses the settings if all seeds have the same
-    # split; methods that are not trained by epochs are fitted with the first seed alone
+    # split; methods that are not trained in epochs are fitted with the first seed alone
     tuning_seeds: int = Field(default=1, ge=1)
     # the metric that settings and epochs are chosen by: it is computed from each image's ranks, and larger is better;
     # none: the protocol's metric, `ndcg@10` for `distinct` and `regions`, `map` for the others

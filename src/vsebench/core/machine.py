@@ -14,7 +14,7 @@ PACKAGES = ("vsebench", "snakemake", "numpy", "numba", "llvmlite", "polars", "ma
 
 
 def describe() -> dict[str, Any]:
-    """Return processor, cores, memory (bytes), system, versions and the git commit of the source."""
+    """Describe the processor, cores, memory (bytes), system, versions of packages, and git commit of the source."""
     return {
         "machine": {
             "processor": processor(),
@@ -86,7 +86,7 @@ class OtherProcesses:
 
     @staticmethod
     def _times() -> tuple[float, float, float] | None:
-        """Return the time, and the processor seconds that all processes, and this one alone, have used so far."""
+        """Return the time, the processor seconds that all processes have used, and those that this process has used."""
         lines = _lines_of("/proc/stat")
         if not lines:
             return None

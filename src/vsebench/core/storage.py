@@ -58,7 +58,7 @@ def read_parquet(path: Path) -> pl.DataFrame:
 
 
 def numbered(value: dict[str, Any] | list[Any]) -> dict[str, Any]:
-    """Return the content of a JSON file: the value with the schema number."""
+    """Return the content of a JSON file for a value: the value together with the schema number."""
     return {NUMBER: SCHEMA_VERSION} | (value if isinstance(value, dict) else {ENTRIES: value})
 
 

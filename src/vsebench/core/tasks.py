@@ -26,7 +26,7 @@ class Task:
         return f"{self.dataset}-{self.protocol}"
 
     def folder(self, results: Path) -> Path:
-        """The task's folder, results/<dataset>/<protocol>."""
+        """The folder with the results on the task, results/<dataset>/<protocol>."""
         return results / self.dataset / self.protocol
 
     def __str__(self) -> str:
@@ -47,12 +47,12 @@ class Case:
         return self.task.folder(pack_folder(results, pack) if pack else results) / f"seed{self.seed}" / variant
 
     def split(self, results: Path) -> Path:
-        """The folder of the split that the model was fitted on."""
+        """The folder of the split (training, validation and test labels) that the model was fitted on."""
         return self.task.folder(results) / f"seed{self.seed}" / "split"
 
     @property
     def keys(self) -> dict[str, str | int]:
-        """The columns that identify the case in every table."""
+        """The columns, with their values, that identify this case in every table."""
         return {**vars(self.task), "method": self.variant, "seed": self.seed}
 
     def __str__(self) -> str:

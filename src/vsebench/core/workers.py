@@ -8,7 +8,7 @@ from threadpoolctl import threadpool_limits
 
 
 class Workers:
-    """Threads that call compiled kernels, which release Python's global lock; the calling thread is one of them."""
+    """Threads that run compiled kernels without the global interpreter lock; one of them is the calling thread."""
 
     def __init__(self, threads: int) -> None:
         self.threads = threads

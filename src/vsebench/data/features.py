@@ -295,7 +295,7 @@ class Normalisation:
         return rows
 
     def with_standard(self, rows: Rows) -> "tuple[Normalisation, Rows]":
-        """Return the normalisation with the step `standard` added, and these normalised dense rows after the step."""
+        """Add the step `standard`, fitted to dense normalised rows; return the normalisation and the rows after it."""
         learnt = _learn("standard", rows)
         sets = (*self.sets, WHOLE) if self.named else ()
         added = replace(self, steps=(*self.steps, "standard"), learnt=(*self.learnt, learnt), sets=sets)
@@ -450,7 +450,7 @@ def _scale_rows(rows: Rows, divisors: NDArray[np.float64]) -> Rows:
 
 
 def _with_numbers(rows: Rows, numbers: NDArray[Any]) -> Rows:
-    """Return sparse rows whose stored numbers are replaced by these numbers as float32."""
+    """Return a copy of sparse rows in which `numbers`, as float32, replace the stored numbers."""
     numbers = numbers.astype(np.float32, copy=False)
     if not sparse.issparse(rows):
         return numbers

@@ -1,7 +1,7 @@
 """The inputs that a method can need besides training labels: their files, and why they may be missing.
 
-Each need is a class. The needs determine which methods run on a task (a data set under a protocol), which files the
-workflow's jobs read, the options of the command line, and the extras of a method's `Problem`.
+Each of these inputs is a class, called a need. The classes determine which methods run on a task (a data set under a
+protocol), which files the workflow's jobs read, which options the stages have, and which extras a `Problem` contains.
 """
 
 from abc import ABC, abstractmethod
@@ -215,14 +215,14 @@ class TruthNeed(FileNeed[Truth]):
 
 
 class TreeNeed(Need):
-    """Labels that were drawn from a tree; the tree itself is part of the truth."""
+    """Simulated labels that were drawn from a tree; the file of the need `truth` contains the tree."""
 
     key = "tree"
     missing_reason = "the labels were not drawn from a tree of labels"
 
 
 class TestLabelsNeed(Need):
-    """The test labels, for an oracle of unseen labels. They are read with the split."""
+    """The test labels, which an oracle of unseen labels needs. They are read together with the split."""
 
     __test__ = False  # not a class of tests
     key = "test_labels"
@@ -291,7 +291,7 @@ class PartsNeed(Need):
         return True
 
     def of(self, problem: Problem) -> Parts:
-        """Return the parts of a problem's split."""
+        """Return the test images and candidate labels that a problem contains as an extra input."""
         return cast(Parts, problem.extras[self.key])
 
     def load(self, split: Path) -> Parts:
@@ -301,7 +301,7 @@ class PartsNeed(Need):
 
 
 class KnownLabelsNeed(Need):
-    """Test images with known training labels."""
+    """The property of a task that models are trained on other labels of its test images."""
 
     key = "known_labels"
     missing_reason = "the test images are new, and this method knows an image only by its labels"
@@ -311,7 +311,7 @@ class KnownLabelsNeed(Need):
 
 
 class TrainedLabelsNeed(Need):
-    """Test labels that occur in training; every method that cannot rank unseen labels needs them."""
+    """The property of a task that some test labels are trained; methods that cannot rank unseen labels need it."""
 
     key = "trained_labels"
     missing_reason = "the test labels are never trained, and this method knows a label only by its training images"
@@ -358,6 +358,6 @@ def examples(needs: frozenset[str], labels: LabelMatrix) -> dict[str, Any] | Non
 
 
 def of_problem(inputs: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a `Problem` for inputs by the keys of their needs."""
+    """Return the arguments of a `Problem` with these inputs; `inputs` maps the key of each need to the input."""
     features, word_vectors = inputs.pop("features", None), inputs.pop("word_vectors", None)
     return {"features": features, "word_vectors": word_vectors, "extras": inputs}

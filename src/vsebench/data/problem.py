@@ -174,7 +174,7 @@ class Training:
 
     @classmethod
     def all_of(cls, labels: LabelMatrix) -> "Training":
-        """Return training data of all images and labels of a matrix."""
+        """Return training data that contain all images and all labels of a matrix."""
         return cls(labels, np.arange(labels.n_rows, dtype=np.int32), np.ones(labels.n_labels, dtype=np.bool_))
 
 
@@ -223,7 +223,7 @@ class HeldOut:
 
 @dataclass(frozen=True)
 class Split:
-    """Settings are chosen by fitting to `first` and measuring on `valid`; the tested model is fitted to `final`.
+    """A split. Settings are chosen by fits to `first`, measured on `valid`; the tested model is fitted to `final`.
 
     `final` contains the labels of `first` and `valid`. If some labels are never trained, the candidates of `valid` are
     labels that are not learnt from `first`, and `final` contains all pairs of these labels with its images.

@@ -108,7 +108,7 @@ def load(folder: Path, with_test: bool = True, refit: bool = True) -> Split:
 
 
 def pairs_of(held_out: HeldOut) -> pl.DataFrame:
-    """Return the held-out labels as a table of pairs."""
+    """Return the held-out (image, label) pairs of a part of the split as a table."""
     pairs = held_out.right.to_pairs()
     return pairs.with_columns(pl.Series("image", held_out.images[held_out.right.image_of_pair], dtype=pl.Int32))
 

@@ -10,7 +10,7 @@ import numpy as np
 
 @unique
 class Stream(IntEnum):
-    """The streams of a fit and of simulated labels."""
+    """The names of all streams: of those that fits use, and of those that simulators use."""
 
     START = 1  # the initial embeddings, and the scores of the random control
     POSITIVES = 2  # the positive of each stochastic step

@@ -67,7 +67,7 @@ def exact_match(features: NDArray[np.float32], truth: Mapping[str, NDArray[Any]]
 
 
 def example_f1(features: NDArray[np.float32], truth: Mapping[str, NDArray[Any]]) -> Decision:
-    """Return the set of each image with the largest expected F1, and this F1; parameters as for `exact_match`."""
+    """Return, for each image, the label set with the largest expected F1, and this F1; see `exact_match`."""
     distribution = distribution_of(features, truth)
     gains, empty = distribution.gains(), distribution.counts()[:, 0]
     order = np.argsort(-gains, axis=1, kind="stable")
@@ -81,7 +81,7 @@ def example_f1(features: NDArray[np.float32], truth: Mapping[str, NDArray[Any]])
 
 
 def label_count(features: NDArray[np.float32], truth: Mapping[str, NDArray[Any]]) -> Decision:
-    """Return the c most probable labels of each image, with c the most probable number of labels, and P(|Y| = c).
+    """For each image, return its c most probable labels and P(|Y| = c), where c is its most probable number of labels.
 
     This is optimal for models that predict a ranking and a number of labels; parameters as for `exact_match`.
     """
@@ -92,7 +92,7 @@ def label_count(features: NDArray[np.float32], truth: Mapping[str, NDArray[Any]]
 
 
 def hamming_distance(features: NDArray[np.float32], truth: Mapping[str, NDArray[Any]]) -> Decision:
-    """Return the labels with p_k > 1/2, and the expected number of wrong labels; parameters as for `exact_match`."""
+    """Return the labels with p_k > 1/2, and the expected number of wrong labels; see `exact_match` for parameters."""
     chance = distribution_of(features, truth).marginals()
     return Decision(chance > 0.5, np.minimum(chance, 1 - chance).sum(axis=1))
 
@@ -119,7 +119,7 @@ class Independent:
         return number_of_successes(self.chance)
 
     def gains(self) -> Floats:
-        """Return g_ks = p_k sum over c of P(|Y without k| = c) 2 / (s + 1 + c)."""
+        """Return g_ks, which is p_k times the sum over c of P(|Y without k| = c) 2 / (s + 1 + c)."""
         n_labels = self.chance.shape[1]
         without_label = self.chance[:, None, :] * (1 - np.eye(n_labels))  # in row k, label k has probability 0
         sizes = np.arange(1, n_labels + 1)
@@ -136,7 +136,7 @@ class Catalogue:
 
     @classmethod
     def of(cls, sets: NDArray[np.bool_], chance: Floats) -> "Catalogue":
-        """Return the distribution with equal sets merged (sets can become equal when labels are filtered out)."""
+        """Return the distribution after merging equal sets (filtering out labels can make sets equal)."""
         unique_sets, set_of = np.unique(sets, axis=0, return_inverse=True)
         return cls(unique_sets, chance @ (set_of[:, None] == np.arange(len(unique_sets))))
 
@@ -150,7 +150,7 @@ class Catalogue:
         return np.asarray(self.chance @ (self.sets.sum(axis=1)[:, None] == np.arange(self.sets.shape[1] + 1)))
 
     def gains(self) -> Floats:
-        """Return g_ks = sum over the sets S with k of P(S | x) 2 / (s + |S|)."""
+        """Return g_ks, the sum, over the label sets S that contain k, of 2 P(S | x) / (s + |S|)."""
         n_sets, n_labels = self.sets.shape
         gain_of_size = 2 / (np.arange(1, n_labels + 1) + self.sets.sum(axis=1)[:, None])
         of_set = self.sets[:, :, None] * gain_of_size[:, None, :]

@@ -4,7 +4,7 @@ import polars as pl
 
 
 def to_best_epoch(history: pl.DataFrame) -> pl.DataFrame:
-    """Return the best epoch of each seed in the history of a method on a task.
+    """Return, for each seed, the epoch with the best validation metric in a method's history on a task.
 
     One row per seed, ascending: seed, epoch, seconds (training time up to the end of that epoch, without validation).
     """

@@ -1,4 +1,4 @@
-"""Detection rate of the test over images and seeds on simulated tasks with known differences."""
+"""Simulate how often the test over images and seeds detects a known difference between two methods."""
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +24,7 @@ AT_ONCE = 100
 
 @dataclass(frozen=True)
 class Simulation:
-    """Groups of simulated tasks, whose effect is the mean over the group of the difference of two methods.
+    """Groups of simulated tasks. The effect in a group is the difference of two methods, averaged over its tasks.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class Simulation:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A task of each of several groups: estimates without a deviation of seeds, and deviations of one unit.
+    """One simulated task for each of several groups: estimates without variation of seeds, and this variation.
 
     The quantities are the means of the first two methods: both of the first group, both of the second and so on. Each
     of the `peers` is one of the methods, (n_seeds, groups).
@@ -90,7 +90,7 @@ class Drawn:
     seeds: Values  # (n_seeds, groups, N_METHODS)
 
     def at(self, ratio: float, helped: bool = True) -> Estimates:
-        """Return the estimates where seeds deviate by `ratio`, which moves all images and resamples of a seed alike."""
+        """Return the estimates if the deviation between seeds is `ratio`, which shifts all values of a seed equally."""
         deviations = ratio / np.sqrt(2) * self.seeds
         of_pairs = deviations[:, :, :2].reshape(len(deviations), -1)
         peers = {n: values + deviations[:, :, n] for n, values in self.still.peers.items()} if helped else {}
@@ -115,7 +115,7 @@ def mean_difference(parts: Sequence[Estimates]) -> Estimate:
 
 @dataclass(frozen=True)
 class Draws:
-    """Random values of a task of each of `groups` groups at once, (N_IMAGES, groups, N_METHODS)."""
+    """Random values, (N_IMAGES, groups, N_METHODS), of one task in each of `groups` groups at once."""
 
     rng: np.random.Generator
     noise: Noise
@@ -137,7 +137,7 @@ class Draws:
         return values
 
     def task(self, images: Values, seeds: Values) -> Drawn:
-        """Return estimates of a task of each group; noise that is specific to a seed is added."""
+        """Return the estimates of one task in each group, with noise that is specific to each seed."""
         specific = self._deviation(1 - COMMON[self.noise])
         tables = [images + self._draw(specific, *images.shape) for _ in seeds]
         pairs = [table[:, :, :2].reshape(N_IMAGES, -1) for table in tables]
@@ -146,7 +146,7 @@ class Draws:
         return Drawn(replace(stack(pairs, bootstrap_all(pairs, RESAMPLES)), peers=peers), seeds)
 
     def _deviation(self, share: float) -> float:
-        """Return the standard deviation of a share of the variance; the variance of a difference is doubled."""
+        """Return the standard deviation that a share of the variance gives; a difference has twice the variance."""
         return float(np.sqrt(N_IMAGES / 2 * share))
 
     def _draw(self, deviation: float, *shape: int) -> Values:

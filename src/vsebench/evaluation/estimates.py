@@ -69,7 +69,7 @@ class Estimates:
         return estimate(self.means, self.by_seed, self.samples, self.samples.mean(axis=0), self.n_units, of_task)
 
     def minus(self, n: int, others: Sequence[int]) -> "Estimate":
-        """Return the quantities `others` minus quantity n, (n_others,)."""
+        """Return each of the quantities `others` minus the quantity with number n, (n_others,)."""
         by_seed = self.by_seed[:, others] - self.by_seed[:, [n]]
         samples = self.samples[:, :, others] - self.samples[:, :, [n]]
         of_mean = samples.mean(axis=0)
@@ -77,11 +77,11 @@ class Estimates:
 
     @cached_property
     def typical_difference(self) -> Typical:
-        """The typical variance between seeds of a difference of two methods on the task."""
+        """The variance between seeds that a difference of two methods typically has on the task."""
         return self._typical(lambda pair: pair[:, 0] - pair[:, 1])
 
     def _typical(self, statistic: Callable[[Values], Values]) -> Typical:
-        """Return the typical variance between seeds of a statistic of two methods on the task."""
+        """Return the variance between seeds that a statistic of two methods typically has on the task."""
         # The quantities of two methods alternate, task by task.
         pairs = (np.stack(pair, axis=-1) for pair in combinations(self.peers.values(), 2))
         of_pairs = [statistic(pair.reshape(len(pair), -1)) for pair in pairs]
@@ -127,7 +127,7 @@ class Estimate:
         return self.value - half, self.value + half
 
     def p_value(self, bound: float = 0.0) -> Values:
-        """Return two-sided p-values of the hypothesis that the values are `bound`, (...), at least `SMALLEST_P`."""
+        """Test whether the values equal `bound`; return the two-sided p-values, (...), at least `SMALLEST_P` each."""
         distance = np.abs(self.value - bound)
         low = np.full(distance.shape, np.log(SMALLEST_P))
         high = np.zeros(distance.shape)
@@ -163,7 +163,7 @@ def estimate(
 
 
 def typical_of(by_seed: Values, n_methods: int) -> Typical:
-    """Return the typical variance between seeds of statistics of methods, (n_seeds, n_statistics, ...)."""
+    """Return the variance between seeds that statistics of methods, (n_seeds, n_statistics, ...), typically have."""
     if len(by_seed) == 1:
         return ALONE
     variances = np.moveaxis(by_seed.var(axis=0, ddof=1), 0, -1)
@@ -178,6 +178,6 @@ def typical_of(by_seed: Values, n_methods: int) -> Typical:
 
 
 def stack(seeds: Sequence[Values], samples: Sequence[Values]) -> Estimates:
-    """Return means over units, given a table (n_units, n_quantities) and its resamples for each seed."""
+    """Return estimates of means over units; for each seed, there are a table (n_units, n_quantities) and resamples."""
     by_seed = np.stack([table.mean(axis=0) for table in seeds])
     return Estimates(by_seed, np.stack(samples), min(map(len, seeds)))

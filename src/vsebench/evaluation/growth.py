@@ -1,4 +1,4 @@
-"""How times grow with a size: the exponent of a power law, and the errors of a cost formula fitted to times."""
+"""Measure how times grow with a size: fit the exponent of a power law, or the factors of a cost formula."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -76,7 +76,7 @@ def measure(
 
 
 def values_of_cold(ranks: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
-    """Return means of rank metrics over all images, over the cold images, and over the other images.
+    """Return the mean of each rank metric over all images, over the cold images, and over the other images.
 
     `ranks` is the table `schemas.RANKS` of a model. The columns of the result are metric, images ("all", "cold" or
     "others"), value and n (the number of images); empty groups have no rows.
@@ -129,7 +129,7 @@ def _side_by_side(parts: Sequence[tuple[list[str], list[Measured]]], metrics: Se
 
 
 def _measure_units(tables: list[Values], resamples: int) -> list[Measured]:
-    """Measure means over units (images or labels), from each model's values, (n_units, n_metrics)."""
+    """Measure metrics that are means over images or labels, from each model's values, (n_units, n_metrics)."""
     samples = bootstrap_all(tables, resamples)
     return [
         Measured(table.mean(axis=0), sample, np.full(table.shape[1], len(table), dtype=np.int64))
@@ -157,7 +157,7 @@ def _list_values(model: Ranked, metrics: Sequence[str], siblings: pl.DataFrame |
 def _measure_seen(
     models: Sequence[Ranked], name: str, resamples: int, learnt: NDArray[np.bool_] | None
 ) -> list[Measured]:
-    """Measure a metric of seen and unseen labels; each recall is a mean over the images that have such a label."""
+    """Measure a metric that combines the recalls of seen and unseen labels, each over the images with such labels."""
     metric = metric_of_kind(name, SeenMetric, "ranks of seen and unseen labels", "harmonic_recall@10")
     tables = [_recalls(model.ranks, metric.cutoff, learnt) for model in models]
     measured = []

@@ -107,7 +107,7 @@ def _rank(model: Model, held_out: HeldOut, features: "Features | None", pool: Wo
 
 
 def score_deviation(model: Model, held_out: HeldOut, features: "Features | None") -> float:
-    """Return the standard deviation of a model's scores of all labels for the held-out images."""
+    """Return the standard deviation of all scores that a model gives to labels of the held-out images."""
     total, squares, count = 0.0, 0.0, 0
     for start, stop in chunks(held_out):
         scores = checked_scores(model, queries_of(held_out, features, start, stop)).astype(np.float64)

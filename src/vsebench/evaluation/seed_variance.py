@@ -28,7 +28,7 @@ NO_VARIANCE = 1e-24  # largest variance due to rounding alone, for methods witho
 
 @dataclass(frozen=True)
 class Typical:
-    """The typical variance s_0^2 of the comparisons on a task, and d_0, the degrees of freedom that it is worth.
+    """The variance s_0^2 that comparisons on a task typically have, and the degrees of freedom d_0 of this estimate.
 
     For several tasks at once, both are arrays with a number for each task.
     """
@@ -61,7 +61,7 @@ def typical(variances: Values, freedom: int, n_methods: int) -> Typical:
 
 
 def moderated(variances: Values, freedom: int, of_task: Typical) -> tuple[Values, float | Values]:
-    """Return the variances of comparisons, drawn towards the typical one, (n,), and their degrees of freedom."""
+    """Shrink variances of comparisons, (n,), towards the typical one; return them and their degrees of freedom."""
     total = of_task.freedom + freedom
     drawn = np.maximum(variances, (of_task.freedom * of_task.variance + freedom * variances) / total)
     return np.where(variances > NO_VARIANCE, drawn, variances), total

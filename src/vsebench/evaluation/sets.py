@@ -78,7 +78,7 @@ def resampled(models: Sequence[LabelSets], names: Sequence[str], resamples: int)
 
 
 def _counts(matrix: sparse.csr_array, weights: Values) -> Values:
-    """Return counts per label, (m, n_labels), with weights of images, (n_images, m)."""
+    """For each label, add up the weights of the images that have it, (m, n_labels); weights are (n_images, m)."""
     return np.ascontiguousarray((matrix.T @ weights).T)
 
 

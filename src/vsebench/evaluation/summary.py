@@ -71,7 +71,7 @@ def _keys(task: Task, entry: Entry) -> dict[str, object]:
 
 
 class _OfMetric:
-    """A metric of all entries, one quantity per entry, on every seed that an entry has."""
+    """One metric of all entries: a quantity for each entry, with a value for each seed that the entry has."""
 
     def __init__(self, measured: Mapping[Entry, BySeed], column: int) -> None:
         self._of_entries = list(measured.values())

@@ -15,7 +15,7 @@ from vsebench.data.features import Features
 
 
 class Dropped(NamedTuple):
-    """What an adapter left out: the kind of thing, the number, and the reason."""
+    """Things that an adapter left out, such as images: the kind of thing, their number, and the reason."""
 
     what: str
     number: int

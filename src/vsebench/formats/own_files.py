@@ -10,8 +10,9 @@ READ_IN_PLACE = "a file that is read in place"  # the source in a record of such
 
 
 def find(raw: Path, name: str) -> Path:
-    """Return the path of a file in `raw`, the folder of downloaded files, or at the user's own path.  Raises a
-    `UserError` if neither exists, or if both exist and differ.
+    """Return the path of a file that is in `raw`, the folder of downloaded files, or at the path that the user named.
+
+    If the file is in neither place, or if different files are in both, a `UserError` is raised.
     """
     paths = [path for path in (raw / PurePath(name).name, Path(name).expanduser()) if path.is_file()]
     if not paths:

@@ -1,4 +1,4 @@
-"""The alias method: draw from a table of probabilities in a time that does not grow with its size.
+"""The alias method, which draws from a table of probabilities in a time that does not grow with the table's size.
 
 Source: Walker, "An efficient method for generating discrete random variables with general distributions", ACM TOMS 3,
 1977, with the construction of Vose, IEEE TSE 17, 1991.

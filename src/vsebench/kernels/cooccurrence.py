@@ -1,4 +1,4 @@
-"""Count the images that have both of two labels."""
+"""Count, for each pair of labels, the images that have both labels."""
 
 import numpy as np
 from numba import njit

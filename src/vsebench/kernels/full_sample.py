@@ -357,7 +357,7 @@ def gather_images(f0, first, degree, n_tiles, blocks, images, x):
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def exclusion(first, n_tiles, columns, scores, overlap):
-    """Return the sums of w a (1 - z) and of w a^2 over the positives of a label, float32.
+    """Add up w a (1 - z), and w a^2, over the positives of a label; return both sums, float32.
 
     first, n_tiles : integers, the label's first slot and number of tiles
     overlap : float32, <v'_c, v_c>

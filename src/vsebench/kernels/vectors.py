@@ -286,7 +286,7 @@ def count_bits(typing_context, mask):
 def any_equal(typing_context, array, index, n, number):
     """Return whether one of n consecutive numbers of an int32 array, starting at an index, equals a number.
 
-    n is at most 16. Always 16 numbers are read, so the array must have 16 numbers from the index on.
+    n is at most 16. The function always reads 16 numbers, so it must not be called for one of the last 15 positions.
     """
 
     def generate(context, builder, signature_, arguments):

@@ -48,7 +48,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Solved:
-    """The end of an iterative solver: whether it reached the minimum, its number of iterations, and its gradient."""
+    """How an iterative solver ended: whether at the minimum, after how many iterations, and with which gradient."""
 
     converged: bool
     iterations: int
@@ -186,7 +186,7 @@ def read_settings(method: type[Fitter], values: dict[str, Any], where: str) -> S
 
 
 def epochs_mistake(method: type[Fitter]) -> str:
-    """Return the message for a method's file that has `epochs` although its class has none, or lacks them."""
+    """Return the message about a method's file that gives `epochs` to a class without epochs, or lacks `epochs`."""
     if issubclass(method, Method):
-        return f"this key is missing; {method.__name__} is trained by epochs; give maximum and patience"
-    return f"{method.__name__} is not trained by epochs; remove this key"
+        return f"this key is missing; {method.__name__} is trained in epochs; give maximum and patience"
+    return f"{method.__name__} is not trained in epochs; remove this key"

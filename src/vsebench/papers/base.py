@@ -17,14 +17,14 @@ from vsebench.papers.published import PrintedCell, PrintedCells, Statement, read
 
 
 class PaperRow(Strict):
-    """A method of a paper, and our variants of it."""
+    """A method that a paper names, and the variants of this project that implement it."""
 
     title: str
     ours: list[str] = Field(default_factory=list)  # "method" or "method/decision"
 
 
 class PaperTask(Strict):
-    """A data set of a paper, and our corresponding data set and protocol, if any."""
+    """A data set that a paper names, and the data set and protocol of this project that correspond to it, if any."""
 
     title: str
     dataset: str | None = None  # our data set with the same data; their counts are compared
@@ -33,7 +33,7 @@ class PaperTask(Strict):
 
     @property
     def ours(self) -> Task | None:
-        """Our task whose accuracies can be compared with the paper's."""
+        """The task of this project whose accuracies can be compared with the paper's; None if there is none."""
         return Task(self.dataset, self.protocol) if self.dataset and self.protocol else None
 
 
@@ -87,22 +87,22 @@ class Paper(Strict):
 
     @property
     def datasets(self) -> list[str]:
-        """Our data sets that have the same data as the paper's."""
+        """The data sets of this project that have the same data as the paper's."""
         return sorted({task.dataset for task in self.tasks.values() if task.dataset is not None})
 
     @property
     def facts(self) -> dict[str, Any]:
-        """The part of the YAML file that comparisons and tables read."""
+        """Those keys of the paper's YAML file that comparisons and tables read."""
         return self.model_dump(include={"title", "rows", "tasks"})
 
     @property
     def audited(self) -> dict[str, Any]:
-        """The part of the YAML file that the audit reads."""
+        """Those keys of the paper's YAML file that the audit of the printed numbers reads."""
         return self.model_dump(include={"checks", "statements", "conditions", "lower_bounds", "same_fact"})
 
     @property
     def tested(self) -> dict[str, Any]:
-        """The part of the YAML file that the tests of the claims read."""
+        """Those keys of the paper's YAML file that the tests of the claims read."""
         return self.model_dump(include={"claims", "claim_defaults"})
 
     @cached_property

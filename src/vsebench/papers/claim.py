@@ -127,7 +127,7 @@ class AtTasks(ClaimTest):
         return self.metrics_read()
 
     def others(self) -> list[str]:
-        """Return the methods that a task must have results of as well."""
+        """Return further methods; the claim is tested only on tasks that have results of these methods too."""
         return []
 
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:

@@ -60,7 +60,7 @@ class Ours:
 
 @dataclass(frozen=True)
 class Time:
-    """Our measurement of a time that papers print."""
+    """How this project measures a time that papers print: a definition in words, and a function that finds the time."""
 
     words: str  # definition of the time and its bounds, for the notes of a table
     find: Callable[[Ours, Task, str], Numbers | None]
@@ -104,7 +104,7 @@ def compared_tables(
 
 
 def _task_of(paper: Paper, cell: PrintedCell) -> Task | None:
-    """Return our task with the data of a printed cell; None if the cell cannot be compared with our results."""
+    """Return the task of the run that has the same data as a printed cell; None if there is no comparable task."""
     if cell.in_text or cell.is_words or cell.method not in paper.rows or cell.dataset not in paper.tasks:
         return None
     return paper.tasks[cell.dataset].ours

@@ -1,4 +1,4 @@
-"""The evidence for claims: the results of a run, and the statistics that compare methods.
+"""The results of a run on which claims are tested, and the statistics that compare methods.
 
 Among the modules for claims, only this one resamples metrics.
 """
@@ -261,7 +261,7 @@ class Evidence:
         return replace(self, tasks=tasks)
 
     def requested(self, name: str, task: Task, variant: str) -> pl.DataFrame:
-        """Return the rows of an analysis for a method or "method/decision" on a task.
+        """Return the rows of an analysis (a table by its name) for a method or "method/decision" on a task.
 
         A run without this analysis raises an `UntestableError`.
         """
@@ -281,7 +281,7 @@ class Evidence:
         return " ".join(sentences) or None
 
     def at_edges(self, task: Task, *variants: str) -> str | None:
-        """Return a sentence on the settings of these methods at the edge of the range tried; None if there are none."""
+        """Say which settings of these methods are at the edge of the range tried; None if there are none."""
         edges = {
             variant: sorted({name for case in self.cases(task, variant) for name in self.on_edges.get(case, ())})
             for variant in variants
@@ -435,12 +435,12 @@ def metric_of_both(
 
 
 def difference(estimates: Estimates, statistic: Callable[[Values], Values], bound: float = 0.0) -> OfMeans:
-    """Return a function of the means over seeds, (m, n) -> (m,), with the p-value for equality with `bound`."""
+    """Return the effect that a function (m, n) -> (m,) of the means gives, with a p-value for equality with `bound`."""
     return OfMeans(estimates, statistic, bound)
 
 
 def interval(estimates: Estimates, statistic: Callable[[Values], Values], bound: float) -> OfMeans:
-    """Return a function of the means as `difference` does, but without a p-value; `bound` is the claim's bound."""
+    """Return the effect that a function of the means gives, without a p-value; `bound` is the claim's bound."""
     return OfMeans(estimates, statistic, bound, tested=False)
 
 

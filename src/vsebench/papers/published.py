@@ -181,7 +181,7 @@ def read_published(paths: Iterable[Path]) -> PrintedCells:
 
 
 def _lines(path: Path) -> Iterator[tuple[str, PrintedCell]]:
-    """Yield the position (file and line) and the cell of each line."""
+    """For each line, yield its position (file and line number) and the table cell that it records."""
     try:
         with path.open(encoding="utf-8", newline="") as file:
             reader = csv.reader(file, strict=True)

@@ -1,4 +1,4 @@
-"""The verdicts on claims, and the level of significance."""
+"""The names of the verdicts on claims, and the level of significance that all tests of claims use."""
 
 from typing import Literal
 

@@ -52,7 +52,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Tested:
-    """A claim's measurement in one case, the reason if it does not count for the verdict, and a remark on its fits."""
+    """What was measured for a claim in one case, why it does not count (if so), and a remark on the compared fits."""
 
     case: ClaimCase
     measurement: Measurement
@@ -62,7 +62,7 @@ class Tested:
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim for one kind of data: its cases with this data, and its effect if it has one."""
+    """A claim on one kind of data, with the cases on such data and, if there is one, the effect that decides."""
 
     claim: Claim
     data: Data | None
@@ -72,7 +72,7 @@ class Judged:
 
     @property
     def family(self) -> tuple[Data | None, bool]:
-        """The key of tests corrected together: the kind of data, and whether the test is of a measured cost."""
+        """The family of tests that are corrected together: the kind of data, and whether a cost is measured."""
         return self.data, self.claim.test.is_measured_cost()
 
 
@@ -172,7 +172,7 @@ def examine(claim: Claim, evidence: Evidence) -> tuple[list[Tested], list[str]]:
 
 
 def comparisons(cases: Sequence[Tested], evidence: Evidence) -> dict[tuple[str, str], Measurement]:
-    """Return rival and measured quantity -> the mean effect over the tasks."""
+    """Return, for each pair (rival, measured quantity), the mean effect over the tasks."""
     corpora = {each.task: each.corpus for each in evidence.tasks}
     parts: dict[tuple[str, str], list[tuple[str, Measurement]]] = {}
     for each in cases:

@@ -147,7 +147,7 @@ def check_feature_sets(plan: Plan) -> None:
 
 
 def check_settings(plan: Plan, where: str) -> None:
-    """Check every variant's settings and each value of its grid."""
+    """Check the settings of every variant, and each value that the variant's grid gives to a setting."""
     for variant, method in plan.methods.items():
         file = f"{plan.folder}/methods/{variant}.yaml"
         with naming(file):
@@ -273,7 +273,7 @@ def check_grids(plan: Plan, where: str) -> None:
 
 
 def check_epochs(plan: Plan, where: str) -> None:
-    """Check that the variants under the keys `epochs` are trained by epochs."""
+    """Check that the variants under the keys `epochs` are trained in epochs."""
     for variant in plan.config.epochs.keys() - {"default"}:
         trained(plan, variant, f"{where}: epochs")
     for dataset, entry in plan.config.datasets.items():
@@ -282,15 +282,15 @@ def check_epochs(plan: Plan, where: str) -> None:
 
 
 def trained(plan: Plan, variant: str, where: str) -> MethodConfig:
-    """Read the file of a variant, which need not belong to the run, and check that it is trained by epochs."""
+    """Read the file of a variant, which need not belong to the run, and check that it is trained in epochs."""
     method: MethodConfig = read_named(MethodConfig, plan.folder / "methods", variant, where)
     if not method.epochs:
-        raise UserError(f"{where}: {variant} is not trained by epochs; remove it")
+        raise UserError(f"{where}: {variant} is not trained in epochs; remove it from this key")
     return method
 
 
 def check_sweeps(plan: Plan, where: str) -> None:
-    """Check all values of the settings that are varied, and of those that are tuned at each of these values."""
+    """Check the values of every setting that the run varies, and the grid of settings that it tunes at each value."""
     for variant in plan.config.sweep_grids.keys() - plan.config.sweeps.keys():
         raise UserError(f"{where}: sweep_grids: {variant} is not among the run's sweeps; add it there")
     for key, named in (("sweeps", plan.config.sweeps), ("sweep_grids", plan.config.sweep_grids)):
@@ -336,7 +336,7 @@ def check_timing(plan: Plan, where: str) -> None:
     """Check that the protocols with which methods are timed belong to the run."""
     for name in plan.config.timing.protocols or ():
         if name not in {task.protocol for task in plan.tasks}:
-            raise UserError(f"{where}: timing.protocols: no data set of the run has the protocol {name}; remove it")
+            raise UserError(f"{where}: timing.protocols: no data set of the run has the protocol {name}; remove {name}")
 
 
 def check_scaling(plan: Plan, where: str) -> None:
@@ -438,7 +438,7 @@ def check_lists(config: RunConfig, where: str) -> None:
     for key, values in lists.items():
         twice = [value for value in dict.fromkeys(values) if values.count(value) > 1]
         if twice:
-            raise UserError(f"{where}: {key}: {twice[0]!r} occurs more than once; remove one")
+            raise UserError(f"{where}: {key}: {twice[0]!r} occurs more than once; name it only once")
     check_seeds(config, where)
 
 
@@ -455,7 +455,7 @@ def check_seeds(config: RunConfig, where: str) -> None:
         if min(seeds) < 0:
             raise UserError(f"{key}: {min(seeds)} is negative; use seeds from 0 on")
         if name and name not in protocols:
-            raise UserError(f"{key}: no data set of the run has this protocol; remove it")
+            raise UserError(f"{key}: no data set of the run has this protocol; remove this key")
         if name and seeds[0] != config.seeds[0]:
             raise UserError(f"{key}: the first seed must be {config.seeds[0]}, the run's first seed")
         if (config.protocol_seeds or config.method_seeds) and seeds != sorted(seeds):
@@ -466,7 +466,7 @@ def check_seeds(config: RunConfig, where: str) -> None:
         if variant not in config.methods:
             raise UserError(f"{key}: {variant} is not among the run's methods; add it there")
         if number >= most:
-            raise UserError(f"{key}: no protocol has more than {most} seeds, so {number} has no effect; remove it")
+            raise UserError(f"{key}: no protocol has more than {most} seeds, so this key has no effect; remove it")
 
 
 def check_chosen_variants(config: RunConfig, where: str) -> None:

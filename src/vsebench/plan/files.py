@@ -81,7 +81,7 @@ def read_dataset(name: str, entry: RunDataset, folder: Path, where: str, base: P
 
 
 def with_included(options: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """Return options with the paths of files that come with the project made relative to the current folder."""
+    """Make the paths of files that come with the project relative to the current folder; return the options."""
     included = {
         key: os.path.relpath(folder.parent / value)
         for key, value in options.items()
@@ -115,7 +115,7 @@ def own_table(name: str, data: dict[str, Any], folder: Path, where: str) -> Data
 def read_siblings(
     datasets: dict[str, DatasetConfig], config: RunConfig, folder: Path, where: str
 ) -> dict[str, SiblingsConfig]:
-    """Return the sources of the parents of labels, for the data sets that name one."""
+    """For each data set that names one, return the source that states the parents of labels."""
     return {
         name: parents(dataset.siblings, folder, key_of("siblings", name, config, folder, where))
         for name, dataset in datasets.items()
@@ -126,7 +126,7 @@ def read_siblings(
 def read_word_vectors(
     datasets: dict[str, DatasetConfig], config: RunConfig, folder: Path, where: str
 ) -> dict[str, WordVectorsConfig]:
-    """Return the sources of word vectors, for the data sets that name one."""
+    """For each data set that names one, return the source of word vectors."""
     sources = {}
     for name, dataset in datasets.items():
         if dataset.word_vectors is None:
@@ -153,7 +153,7 @@ def key_of(option: str, name: str, config: RunConfig, folder: Path, where: str) 
 
 
 def parents(source: str, folder: Path, key: str) -> SiblingsConfig:
-    """Return a source of parents: a file of config/siblings by its name, or the user's own table by its path."""
+    """Return the source that states the parents of each label: a file of config/siblings, or the user's own table."""
     if re.fullmatch(DATASET_NAME, source):
         hint = ", or name a table such as parents.csv"
         config: SiblingsConfig = read_source(SiblingsConfig, folder / "siblings", source, key, "read_parents", hint)

@@ -1,4 +1,4 @@
-"""The plan of a run: its data sets with their protocols, methods and papers, and its tables and figures."""
+"""The plan of a run: the data sets, protocols, methods and papers of the run, and its tables and figures."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -124,7 +124,7 @@ class Plan:
         )
 
     def provides(self, task: Task) -> set[str]:
-        """Return the needs of methods (keys of `needs.NEEDS`) that a task satisfies."""
+        """Return those inputs that methods can need (keys of `needs.NEEDS`) that a task has."""
         return provided(self.data_of(task))
 
     def method_class(self, variant: str) -> type[Fitter]:
@@ -132,13 +132,13 @@ class Plan:
         return load_method(self.methods[variant].method)
 
     def chosen_variants(self, task: Task) -> list[str]:
-        """Return the variants that the run configures for a task, in the run's order."""
+        """Return the variants that the run names for a task, even if they cannot run there, in the run's order."""
         entry = self.config.datasets[task.dataset]
         named = entry.protocol_methods.get(task.protocol, entry.methods)
         return [variant for variant in self.methods if named is None or variant in named]
 
     def variants(self, task: Task) -> list[str]:
-        """Return the variants that run on a task, in the run's order."""
+        """Return the variants that can run on a task, in the order in which the run names them."""
         left_out = self.obstacles(task)
         return [variant for variant in self.chosen_variants(task) if variant not in left_out]
 

@@ -27,7 +27,7 @@ def validation_metric(plan: Plan, task: Task) -> str:
 
 
 def epochs_of(plan: Plan, variant: str, dataset: str) -> Epochs | None:
-    """Return the limits on a variant's epochs on a data set; None if the variant is not trained by epochs."""
+    """Return the limits on a variant's epochs on a data set; None if the variant is not trained in epochs."""
     return plan.config.datasets[dataset].epochs.get(variant) or plan.methods[variant].epochs
 
 
@@ -146,7 +146,7 @@ def seed_of_settings(plan: Plan, variant: str, task: Task, seed: int) -> int:
 
 
 def scaled_variants(plan: Plan) -> dict[str, tuple[str, dict[str, Any]]]:
-    """Return variant -> (module, settings) for the variants that are measured on the data set of `scaling`.
+    """Return the module and the settings of each variant whose times are measured on the data set of `scaling`.
 
     The time of an epoch is measured for methods that need only labels, and the time to score an image for methods that
     need only features. Where factors are varied, the stage sets their number.

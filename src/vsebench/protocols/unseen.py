@@ -77,7 +77,7 @@ class AmongAllLabels(DrawnLabels):
 
 
 class DrawnByFrequency(UnseenLabels):
-    """Of every five labels in the order of frequency, one is drawn."""
+    """The unseen labels are drawn evenly by frequency: one of every five labels in the order of frequency."""
 
     description = "labels that were never trained, alone, drawn by frequency"
     only_unseen = True

@@ -1,4 +1,4 @@
-"""How the settings of a method were chosen, in words."""
+"""Say in words how the settings of a method were chosen."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -42,5 +42,5 @@ def chosen_at(results: Results, task: Task, variant: str) -> str | None:
 
 
 def count(number: int, noun: str) -> str:
-    """Return a number with a noun in the right form."""
+    """Return a number followed by a noun, which is in the plural unless the number is 1."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

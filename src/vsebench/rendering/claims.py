@@ -32,14 +32,14 @@ def claims_of(lines: Sequence[Line]) -> Iterator[tuple[Line, list[Line]]]:
 
 
 def kind_of(line: Line) -> str:
-    """Return the kind of the line of a claim, which is a key of `KINDS`."""
+    """Return the kind of data (a key of `KINDS`) to which a claim's line with the verdict belongs."""
     if line["verdict"] == UNTESTABLE:
         return NOT_TESTED
     return str(line["data"] or COMPUTED)
 
 
 def by_kind(lines: Sequence[Line]) -> list[tuple[str, Line]]:
-    """Return pairs of a kind of data and a claim's line with its verdict on it, ordered by paper and kind.
+    """Return each claim's line with its verdict, paired with the kind of data that was judged, by paper and kind.
 
     A claim without a verdict on any kind of data is not testable, and is returned once; such claims come last.
     """

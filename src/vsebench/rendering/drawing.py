@@ -63,7 +63,7 @@ def panels_of_groups(numbers: Sequence[int], width: float, heights: Sequence[flo
 
 
 def nothing(reason: str = "Nothing to draw in this run") -> Figure:
-    """Return a figure that says why nothing is drawn, if only the results show this (`FigureKind.is_empty`)."""
+    """Return a figure that only says why nothing is drawn; the page omits it (see `FigureKind.is_empty`)."""
     figure = Figure(figsize=(SINGLE, 1))
     figure.text(0.5, 0.5, reason, ha="center", va="center")
     return figure
@@ -121,7 +121,7 @@ def draw_dots(
 
 
 def oracle_style(look: Look) -> dict[str, Any]:
-    """Return Matplotlib's options for the line of an oracle."""
+    """Return the options with which Matplotlib draws the line of an oracle."""
     return {"color": look.colour, "linestyle": (0, look.dashes), "linewidth": 0.9}
 
 
@@ -194,7 +194,7 @@ def draw_lines(axis: Axes, results: Results, frame: pl.DataFrame, x: str, y: str
 
 
 def line_style(look: Look) -> dict[str, Any]:
-    """Return Matplotlib's options for a line with this look."""
+    """Return the options with which Matplotlib draws the line of a method with this look."""
     return {
         "color": look.colour,
         "marker": look.marker,

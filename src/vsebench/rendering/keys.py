@@ -78,7 +78,7 @@ def shared_types(types: Iterable[type[BaseModel]]) -> list[type[BaseModel]]:
 
 
 def settings(types: dict[Any, type[BaseModel]], shared: Collection[type[BaseModel]], summaries: bool) -> str:
-    """Return a section for each type of settings, and the names of the modules without settings.
+    """Return the documentation of each type of settings as a section, and the names of modules without settings.
 
     A section links to its `shared` types and lists only its further keys and its different defaults.
     """
@@ -103,7 +103,7 @@ def settings(types: dict[Any, type[BaseModel]], shared: Collection[type[BaseMode
 
 
 def _lineage(model: type[BaseModel]) -> list[type[BaseModel]]:
-    """Return a type and its base classes, nearest first."""
+    """Return a type of settings and its base classes, the nearest base class first."""
     return [base for base in model.__mro__ if issubclass(base, BaseModel) and base is not BaseModel]
 
 

@@ -216,7 +216,7 @@ def instances_of_paper(
 def kinds_of_paper(
     paper: Path, tables: Mapping[str, Mapping[str, Any]], figures: Mapping[str, Mapping[str, Any]]
 ) -> list[Kind]:
-    """Return the kinds of a paper's tables and figures, with their parameters (see `instances_of_paper`)."""
+    """Return the kind and the parameters of each table and figure of a paper (see `instances_of_paper`)."""
     bases: list[tuple[type[Kind], Mapping[str, Mapping[str, Any]]]] = [(TableKind, tables), (FigureKind, figures)]
     return [
         make(base, instance.kind, instance.parameters, instance.name)
@@ -243,6 +243,6 @@ def printed_numbers(instance: Instance) -> list[str]:
 
 
 def modules(base: type[Kind], instance: Instance) -> tuple[str, str]:
-    """Return the modules whose sources a table or figure depends on: the stage and the kind."""
+    """Return the modules that make a table or figure and whose source files are its inputs: stage and kind."""
     stage = base.folder.removesuffix("s")
     return f"vsebench.stages.{stage}", find(base, instance.kind).__module__

@@ -7,7 +7,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Mark:
-    """The meaning of a mark: a few words for the CSV file, and a sentence for notes."""
+    """A mark's meaning, in a few words for the CSV file and in a sentence for the notes below a table."""
 
     short: str
     meaning: str

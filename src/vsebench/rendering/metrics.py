@@ -1,4 +1,4 @@
-"""The titles of metrics in tables and figures, and the choice of a few metrics where space is limited."""
+"""Give metrics titles for tables and figures, and choose a few metrics where space is limited."""
 
 from collections.abc import Sequence
 

@@ -44,7 +44,7 @@ FEWEST_SEEDS = 3
 
 
 class OutlineVariant(Strict):
-    """A configured method, or a decision, in the results."""
+    """A method, or a decision, that the run names, with what tables and figures show of it, such as its title."""
 
     title: str
     short: str | None = None  # the title where space is short
@@ -96,7 +96,7 @@ class Outline(Strict):
     files: list[str]  # keys of GATHERED that the run produces; for example, no `sweeps` without a sweep
     # The fields below decide which tables and figures have content (`Kind.applies`):
     entries: dict[str, list[str]]  # dataset/protocol -> names of its methods, and each "method/decision"
-    trained: list[str]  # methods that are trained by epochs
+    trained: list[str]  # methods that are trained in epochs
     searching: list[str]  # methods that examine negatives until one violates the margin
     timed: dict[str, list[str]]  # dataset/protocol -> the methods that are timed there
     simulated: list[str]  # simulated data sets

@@ -56,22 +56,22 @@ class Results:
 
     @cached_property
     def timing(self) -> pl.DataFrame:
-        """Seconds and memory of each timed method; empty if no method of the run is trained by epochs."""
+        """The table of seconds and memory of each timed method; empty if no method of the run is trained in epochs."""
         return read_parquet(self.folder / GATHERED["timing"])
 
     @cached_property
     def history(self) -> pl.DataFrame:
-        """One row per epoch; empty if no method of the run is trained by epochs."""
+        """One row per epoch; empty if no method of the run is trained in epochs."""
         return read_parquet(self.folder / GATHERED["history"])
 
     @cached_property
     def cold(self) -> pl.DataFrame:
-        """Metrics with and without images that lack training labels; empty if no image lacks them."""
+        """The table of metrics with and without images that lack training labels; empty if no image lacks them."""
         return read_parquet(self.folder / GATHERED["cold"])
 
     @cached_property
     def by_frequency(self) -> pl.DataFrame:
-        """Recall of frequent and rare labels; empty if no label has a training image."""
+        """The table of the recall of frequent and of rare labels; empty if no label has a training image."""
         return read_parquet(self.folder / GATHERED["by_frequency"])
 
     @cached_property
@@ -141,7 +141,7 @@ class Results:
 
     @property
     def units(self) -> str:
-        """The units over which intervals and tests are computed, in words."""
+        """Say, for notes, over which units (images and seeds) intervals and tests are computed."""
         return "images and seeds" if len(self.outline.seeds) > 1 else "images"
 
     def is_oracle(self, method: str) -> bool:
@@ -169,7 +169,7 @@ class Results:
 
     @cached_property
     def fits(self) -> dict[tuple[Task, str], list[dict[str, Any]]]:
-        """The entries of `settings` by task and method."""
+        """The records of fits (entries of `settings`), grouped by task and method."""
         fits: dict[tuple[Task, str], list[dict[str, Any]]] = {}
         for entry in self.settings:
             fits.setdefault((Task(entry["dataset"], entry["protocol"]), entry["method"]), []).append(entry)

@@ -66,7 +66,7 @@ METADATA: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Look:
-    """The style in which every figure draws a method."""
+    """The colour, marker and dashes with which every figure draws a method."""
 
     colour: str
     marker: str

@@ -35,7 +35,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """A column. A column that is not `shown` is written only to the CSV file.
+    """A column of a table. If it is not `shown`, it is written only to the CSV file.
 
     A line break in the title is kept in LaTeX, where a heading that is wider than its numbers costs width.
     """
@@ -59,7 +59,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Row:
-    """A row; consecutive rows of one `group` share a heading, and a row that is `apart` has a rule above it."""
+    """A row of a table. Consecutive rows of one `group` share a heading; a row that is `apart` has a rule above it."""
 
     cells: Sequence[Cell]
     group: str = ""
@@ -156,7 +156,7 @@ def format_value(value: Value, form: Form) -> str:
 
 
 def format_cell(cell: Cell, form: Form) -> str:
-    """Return a cell's value as shown to a reader, with the sign of a bound and the marks.
+    """Return a cell's value as shown to a reader: preceded by ≥ or ≤ if it is only a bound, followed by its marks.
 
     >>> format_cell(Cell(60, bound="≥", marks="‡"), "count")
     '≥ 60‡'

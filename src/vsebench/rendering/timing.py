@@ -1,4 +1,4 @@
-"""Times of scoring, epochs and training, for tables and figures."""
+"""Summarise measured times of scoring, of epochs and of training, for tables and figures."""
 
 from collections.abc import Sequence
 from statistics import median

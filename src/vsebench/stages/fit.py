@@ -94,7 +94,7 @@ def seeds_of_search(arguments: argparse.Namespace) -> list[int]:
 
 
 def attempt_record(attempt: Attempt) -> dict[str, Any]:
-    """Return the record of an attempt in run.json, for an ensemble, only the weights among its settings."""
+    """Return the record of an attempt for run.json; of an ensemble's settings, it contains only the weights."""
     settings = attempt.settings.given()
     if isinstance(attempt.settings, EnsembleSettings):
         settings = {member.variant: member.weight for member in attempt.settings.members}

@@ -124,7 +124,7 @@ def measure_decisions(arguments: argparse.Namespace, task: Task, metrics: list[s
 
 
 def with_seed(arguments: argparse.Namespace, task: Task, seed: int) -> list[str]:
-    """Return the methods that are fitted with a seed."""
+    """Return the methods that have a model fitted with this seed."""
     seeds, own = arguments.seeds, arguments.own_seeds
     return [variant for variant in arguments.variants if seed in common_seeds(seeds, own, task, [variant])]
 

@@ -173,7 +173,7 @@ def describe(values: pl.Series) -> dict[str, float]:
 
 
 def compare_counts(expectation: Expected, counts: dict[str, Any]) -> dict[str, Any]:
-    """Return the expected counts, and the pairs of expected and actual counts that differ."""
+    """Return the expected counts of a data set, and those that differ, each with the actual count."""
     expected = expectation.model_dump(exclude_none=True)
     differing = {key: number for key, number in expected.items() if counts[key] != number}
     mismatches = {key: {"expected": number, "found": counts[key]} for key, number in differing.items()}

@@ -75,7 +75,7 @@ def measure(arguments: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def simulator_options(path: Path, replaced: dict[str, Any]) -> Any:
-    """Return the options of a simulated data set, some of them replaced."""
+    """Return the options of a simulated data set, after replacing some of them by the sizes to measure."""
     config = read_config(DatasetConfig, path)
     if config.adapter not in GROWTH:
         known = " and ".join(GROWTH)
@@ -92,7 +92,7 @@ def time_epochs(
     for variant, (module, settings) in variants.items():
         fitter = fitted(module, settings | {"factors": sizes["factors"]}, Problem(Training.all_of(matrix), 1, pool))
         if not isinstance(fitter, Method):
-            raise UserError(f"{module}: this method has no epochs to time; leave it out")
+            raise UserError(f"{module}: this method has no epochs to time; remove it from scaling.methods")
         start = time.perf_counter()
         fitter.epoch()
         yield shape | {"method": variant, "phase": "epoch", "seconds": time.perf_counter() - start}

@@ -42,7 +42,7 @@ def read_unseen(path: Path, processed: Path, dataset: Dataset) -> Mask:
         if name not in numbers:
             raise UserError(f"{path}: line {line}: the data set {processed.name} has no label {name!r}")
         if dataset.with_word_vectors is not None and not dataset.with_word_vectors[numbers[name]]:
-            raise UserError(f"{path}: line {line}: {name!r} has no word vector, so it cannot be ranked; remove it")
+            raise UserError(f"{path}: line {line}: {name!r} has no word vector to rank it by; remove this line")
         unseen[numbers[name]] = True
     if not unseen.any():
         raise UserError(f"{path}: contains no label")

@@ -139,7 +139,7 @@ class Clock:
         return time.perf_counter() - self._start
 
     def lap(self, name: str | None) -> float:
-        """End a lap and return its seconds; a lap without a name is not recorded."""
+        """End the current lap and return how many seconds it took; a lap without a name is not recorded."""
         seconds = self.seconds()
         if name:
             self.laps.append((name, seconds))

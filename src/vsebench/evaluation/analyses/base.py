@@ -159,7 +159,7 @@ def load_analysis(name: str) -> Analysis:
 
 
 def normalise_rows(vectors: Matrix) -> Matrix:
-    """Return vectors scaled to length 1; zero vectors are unchanged."""
+    """Scale each vector to length 1; vectors of zeros are unchanged."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.asarray(np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0))
 

@@ -32,7 +32,7 @@ def analyse(case: AnalysedCase) -> pl.DataFrame:
 
 
 def values_of_images(scores: Matrix, right: Mask, candidates: Mask) -> NDArray[np.float64]:
-    """Return the value of each image, (n,), from arrays (n, n_labels); pairs that are not candidates are left out.
+    """Return the value of each image, (n,), given arrays (n, n_labels); labels that are no candidates are left out.
 
     With hits H_s and pairs N_s up to rank s, A = 1 / P times the sum of H_s / N_s over the P right pairs. A pair at
     rank q counts in H_s and N_s for all s >= q. Pairs with equal scores all have the last of their ranks.

@@ -28,7 +28,7 @@ class DecisionSettings(Strict):
 
 @dataclass(frozen=True)
 class Scored:
-    """Images with the outputs of a model."""
+    """Images for which a model has computed scores and further outputs, such as vectors."""
 
     scores: Matrix  # (n, n_labels)
     vectors: Matrix  # (n, d), input of a trained decision: the model's image vectors, or else the scores
@@ -42,14 +42,14 @@ class Scored:
 
 @dataclass(frozen=True, kw_only=True)
 class Labelled(Scored):
-    """Images with the outputs of a model and their labels."""
+    """Images for which a model has computed outputs, together with the correct labels of the images."""
 
     right: Mask  # (n, n_labels)
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """What a decision is tuned for, and the other inputs of its fit."""
+    """The metric for which a decision is tuned, and further inputs of the fit of a decision, such as the seed."""
 
     tuned_for: str | None  # the metric of label sets that is optimised on the validation images, if any
     seed: int  # seed of all random numbers

@@ -152,7 +152,7 @@ class ClassConstants(Decision):
 
 
 def best_for_cross_entropy(scores: NDArray[np.float64], right: Mask) -> NDArray[np.float64]:
-    """Return the thresholds, (n_labels,), with the smallest cross-entropy, for scores and labels (n, n_labels)."""
+    """Return the threshold of each label, (n_labels,), that minimises the cross-entropy; arguments (n, n_labels)."""
     n_images, n_with_label = len(scores), right.sum(axis=0)
     # At these bounds, the probabilities sum to less than 1, or to more than n_images - 1.
     reach = np.log(2.0 * n_images)
@@ -165,7 +165,7 @@ def best_for_cross_entropy(scores: NDArray[np.float64], right: Mask) -> NDArray[
 
 
 def best_for_f1(scores: NDArray[np.float64], right: Mask) -> NDArray[np.float64]:
-    """Return the thresholds, (n_labels,), with the largest F1, for scores and labels (n, n_labels).
+    """Return the threshold of each label, (n_labels,), that maximises the label's F1; arguments are (n, n_labels).
 
     Each lies half-way between two neighbouring scores, or below the smallest score if all images get the label. Among
     equally good thresholds, the one that predicts the fewest images is taken.

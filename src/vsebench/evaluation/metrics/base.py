@@ -78,7 +78,7 @@ class LabelMetric(Metric):
 
 
 class SeenMetric(Metric):
-    """A metric of all test images, from the recall of their seen labels and the recall of their unseen labels.
+    """A metric that combines the recall of seen labels with the recall of unseen labels, over all test images.
 
     It is NaN if the metric needs a seen or an unseen label and the test images have none.
     """
@@ -87,10 +87,10 @@ class SeenMetric(Metric):
 
     @abstractmethod
     def value(self, seen: Values, unseen: Values) -> Values:
-        """Return the metric, (n,) float64, from recalls, (n,) float64 each, of the test images and of resamples.
+        """Return the metric, (n,) float64, from the recalls of seen and of unseen labels, (n,) float64 each.
 
-        A recall is the mean, over the images with a seen (or unseen) label, of the share of these labels that are among
-        the first `cutoff` labels of the list.
+        One element belongs to the test images, or to one resample of them. A recall is the mean, over the images with a
+        seen (or unseen) label, of the share of these labels that are among the first `cutoff` labels of the list.
         """
 
 
@@ -139,14 +139,14 @@ def load_metric(name: str) -> Metric:
     if metric.takes_cutoff == "always" and cutoff is None:
         raise UserError(f"the metric {name!r} needs a cut-off, such as {plain}@10")
     if metric.takes_cutoff == "never" and cutoff is not None:
-        raise UserError(f"the metric {plain!r} takes no cut-off; remove it")
+        raise UserError(f"the metric {plain!r} takes no cut-off; remove @{cutoff} from its name")
     if issubclass(metric, SetMetric | ImageSetMetric | ListMetric) and int(cutoff or 0) > LARGEST_CUTOFF_OF_LISTS:
         raise UserError(f"the metric {name!r}: use a cut-off up to {LARGEST_CUTOFF_OF_LISTS}, where lists end")
     return metric(int(cutoff) if cutoff else None)
 
 
 def metric_of_kind(name: str, kind: type[Kind], source: str, example: str) -> Kind:
-    """Return a metric of a kind; a metric of another kind raises a `UserError` that names an example."""
+    """Load a metric and check its kind (base class); a metric of another kind raises a `UserError` with an example."""
     metric = load_metric(name)
     if not isinstance(metric, kind):
         raise UserError(f"{name} cannot be computed from {source}; use a metric such as {example}")

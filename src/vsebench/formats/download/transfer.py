@@ -1,7 +1,7 @@
 """Fetch one file from one address, with retries, and resume after an interruption.
 
-The bytes fetched so far are in `<name>.part`. The notes in `<name>.part.json` contain their address and the version of
-the file at that address. Without notes, or if the server now has another version, the transfer starts over.
+The bytes fetched so far are in `<name>.part`. The notes in `<name>.part.json` contain the address from which they came
+and the version of the file there. Without notes, or if the server now has another version, the transfer starts over.
 """
 
 import json
@@ -38,7 +38,7 @@ class TemporaryError(TransferError):
 
 
 class _Pace:
-    """Detects a source that is too slow: it sends few bytes at a time, or breaks off again and again."""
+    """Detects a source that is too slow, because it sends few bytes per second or breaks off again and again."""
 
     def __init__(self) -> None:
         self.restart()
@@ -55,7 +55,7 @@ class _Pace:
 
 
 def notes_path(part: Path) -> Path:
-    """Return the file with the notes on the bytes in `part`."""
+    """Return the file that contains the notes on the bytes in `part`, such as the address they came from."""
     return part.with_name(part.name + ".json")
 
 

@@ -54,7 +54,7 @@ def open_images(path: Path, suffixes: Suffixes) -> ImageFiles:
         images = _of_folder(path, suffixes)
     elif table.format_of(path.name) in table.FORMATS:
         if suffixes == "drop":
-            raise UserError(f"{path}: `suffixes: drop` has no effect on a table of ids; remove it")
+            raise UserError(f"{path}: `suffixes: drop` has no effect on a table of ids; remove this key")
         images = _of_table(path)
     else:
         images = _of_archive(path, suffixes)

@@ -1,4 +1,4 @@
-"""Parents of labels in Open Images' hierarchy of 600 classes.
+"""Find the parents of labels in Open Images' hierarchy of 600 classes.
 
 The file is JSON: a class is `{"LabelName": mid, "Subcategory": [classes], "Part": [classes]}`. The classes in its
 `Subcategory` are its children; the classes in `Part` are not. A class can have several parents. Parents are mids.

@@ -1,4 +1,4 @@
-"""Parents of labels in WordNet 3.0: the hypernyms of a noun's first sense, including instance hypernyms.
+"""Find the parents of labels in WordNet 3.0: the hypernyms of a noun's first sense, and instance hypernyms.
 
 Three files, compressed with gzip:
 

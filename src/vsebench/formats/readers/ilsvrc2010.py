@@ -191,7 +191,7 @@ def parse_bags(data: bytes, prefix: str, where: str) -> Bags:
 
 
 def _count(sbow: list[dict[str, Any]], where: str) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the words of an image, ascending, and the count of each."""
+    """Return the distinct visual words of an image in ascending order, and how often each of them occurs."""
     words = sbow[0]["word"] if len(sbow) == 1 else None
     if words is None or isinstance(words, str):
         raise UserError(f"{where}: sbow: must be one struct with numbers, but has {len(sbow)} structs or text")
@@ -205,7 +205,7 @@ def _count(sbow: list[dict[str, Any]], where: str) -> tuple[NDArray[np.intp], ND
 
 
 def _stack(rows: Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]) -> Any:
-    """Return columns and counts of rows as one csr_array (n_rows, 1000) float32."""
+    """Return rows, given as the columns and the counts of each row, as one csr_array (n_rows, 1000) float32."""
     empty = np.empty(0, dtype=np.intp)
     columns, counts = (np.concatenate([empty, *(row[i] for row in rows)]) for i in (0, 1))
     offsets = np.cumsum([0, *(len(used) for used, _ in rows)])
@@ -232,7 +232,7 @@ def _read_kit(archive: Path) -> dict[str, bytes]:
 def _read_archives(
     raw: Path, archives: Sequence[str], labels: Sequence[Label], kit: Mapping[str, bytes]
 ) -> tuple[dict[str, tuple[str, bytes]], dict[str, Bags]]:
-    """Return file and content of the ground truths of "valid" and "test", and the words by file name."""
+    """Read the ground truths of "valid" and "test" (file and content), and the visual words by file name."""
     texts = {name: (f"{raw / KIT}: {name}", data) for name, data in kit.items()}
     training = {f"{label.wnid}.sbow.mat": label.wnid for label in labels}
     bags: dict[str, Bags] = {}
@@ -253,7 +253,7 @@ def _read_archives(
 
 
 def _members(archive: Path, names: set[str], pattern: re.Pattern[str] | None = None) -> Iterator[tuple[str, bytes]]:
-    """Yield the name without folders and the content of members that have one of these names or match the pattern."""
+    """For members with one of these names, or a name that fits the pattern, yield name (no folders) and content."""
 
     def is_chosen(name: str) -> bool:
         basename = name.rpartition("/")[2]

@@ -154,7 +154,7 @@ def _read_archive(
 
 
 def _feature_of(basename: str, options: Options) -> tuple[str, str] | None:
-    """Return part and kind of a member that contains the chosen feature; None for other members."""
+    """Return the part ("train" or "test") and the kind of a member with the chosen feature; None for others."""
     if options.features is None or options.features == "annot":
         return None
     pattern = rf"{options.prefix}_({'|'.join(PARTS)})_{options.features}\.([hfd]vec)s?(32)?"

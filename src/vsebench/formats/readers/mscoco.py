@@ -89,7 +89,7 @@ def _read_part(archive: Path, name: str) -> _Part:
 
 
 def _entries(content: Any, key: str, where: str) -> Entries:
-    """Return one of the lists of a file."""
+    """Return the entries of one of the lists in a file of annotations."""
     entries = content.get(key) if isinstance(content, dict) else None
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise UserError(f"{where}: is not an object with a list {key!r} of objects")
@@ -121,7 +121,7 @@ def _read_categories(entries: Entries, where: str) -> dict[int, str]:
 
 
 def _rows(annotations: Entries, key: str, numbers: list[int], where: str) -> NDArray[np.int64]:
-    """For each annotation, return the index of its value of `key` in `numbers`, (n,)."""
+    """Look up the value that each annotation has under `key` in `numbers`; return the indices, (n,)."""
     row_of = {number: row for row, number in enumerate(numbers)}
     rows = np.empty(len(annotations), dtype=np.int64)
     for entry, content in enumerate(annotations):

@@ -77,7 +77,7 @@ class Options(Strict):
         if (self.arff is None) == (not self.parts):
             raise PydanticCustomError("arff", "name the files in either `arff` or `parts`")
         if self.train_rows is not None and self.arff is None:
-            raise PydanticCustomError("train_rows", "`train_rows` applies to a single file (`arff`); remove it")
+            raise PydanticCustomError("train_rows", "`train_rows` applies to a single file (`arff`); remove this key")
         return self
 
 
@@ -255,7 +255,7 @@ def _dense(rows: list[tuple[int, str]], width: int, path: Path) -> NDArray[np.fl
             raise UserError(f"{where}: the row is sparse, but the data set has `features: dense`")
         cells = line.split(",")
         if len(cells) != width:
-            raise UserError(f"{where}: has {len(cells)} values, but {width} attributes")
+            raise UserError(f"{where}: has {len(cells)} values, but the header declares {width} attributes")
         wrong = next((cell for cell in cells if not VALUE.fullmatch(cell)), None)
         if wrong is not None:
             raise UserError(f"{where}: {wrong.strip()[:40]!r} is not a number")
@@ -311,7 +311,7 @@ def _floats(words: list[str], where: str) -> NDArray[np.float32]:
 def _columns(
     attributes: list[Attribute], labels: list[str], where: Path, arff: str
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the columns of the labels, in their order, and the columns of the features."""
+    """Return the numbers of the columns that are labels, in the order of the labels, and of all other columns."""
     column_of = {attribute.name: column for column, attribute in enumerate(attributes)}
     missing = [label for label in labels if label not in column_of]
     if missing:

@@ -10,9 +10,9 @@ final : the tags of All_Tags.txt that are in Final_Tag_List.txt; images in the f
 1006 : these 925 tags, then the 81 hand-annotated concepts (`Groundtruth.zip`)
 
 All vocabularies but `final` are read from the two `.dat` files, not from `AllTags1k.txt`: the `.dat` files follow the
-official partition, and are in the order of the ground truth's files, which 1006 needs. Neither has image ids, so images
-are named as in `nuswide_concepts`. Like everyone who uses both, the reader assumes that line n of a part describes the
-same image in the `.dat` files and in the ground truth.
+official partition and are in the order of the ground truth's files; the vocabulary `1006` depends on that order. None
+of these files has image ids, so images are named as in `nuswide_concepts`. Like everyone who uses both, the reader
+assumes that line n of a part describes the same image in the `.dat` files and in the ground truth.
 
 All_Tags.txt is read as follows:
 
@@ -112,7 +112,7 @@ def _parse_tags(data: bytes, tags: list[str], where: str, dropped: list[Dropped]
 
 
 def _tell_apart(ids: list[str]) -> list[str]:
-    """Name the second image of an id <id>-2, the third <id>-3."""
+    """Make ids unique: the second image with an id is named <id>-2, the third one <id>-3."""
     seen: Counter[str] = Counter()
     names = []
     for photo in ids:

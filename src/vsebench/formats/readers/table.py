@@ -246,7 +246,7 @@ def read_csv(path: Path, options: Options) -> Iterator[Row]:
 
 
 def columns_of(header: list[str], options: Options) -> tuple[str, str, str | None]:
-    """Return the columns of images, labels and, if there is one, counts; a missing one raises a `TableError`."""
+    """Find the columns of images, of labels and (if present) of counts; a missing one raises a `TableError`."""
     count = options.count or "count"
     has_count = options.layout == "long" and (options.count is not None or count in header)
     for name in [options.image, options.label, *([count] if has_count else [])]:
@@ -308,7 +308,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _given(cell: Any) -> Any:
-    """Return "" for null: an empty count is a mistake, but a missing column means 1."""
+    """Return a count, but "" in place of null: an empty count is a mistake, whereas a missing column means 1."""
     return "" if cell is None else cell
 
 

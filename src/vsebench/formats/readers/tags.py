@@ -121,7 +121,7 @@ def annotate(images: Sequence[str], tags: Iterable[Sequence[str]], options: TagO
 
 
 def _fate(tag: str, stop: StopTags, numbers: dict[str, int], as_written: bool) -> int | str:
-    """Return the number of a tag, or the reason why it is left out."""
+    """Return the number of the label that a tag becomes, or the reason why the tag is left out."""
     if MACHINE_TAG.match(tag) and not as_written:
         return "machine tags (a:b=c)"
     name = normalise(tag)

@@ -68,7 +68,7 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 
 
 def _by_number(raw: Path, name: str, kept: set[str]) -> dict[int, Entry]:
-    """Return the entries of a file by image number, with only the keys in `kept`."""
+    """Return image number -> the file's entry about the image, of which only the keys in `kept` are read."""
     archive = raw / f"{name}.zip"
     where = f"{archive}: {name}"
     entries = read_json_member(archive, name, kept)

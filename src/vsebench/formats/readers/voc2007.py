@@ -72,7 +72,7 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 
 
 def _annotations(part_of: dict[str, str], entries: list[tuple[str, int, int]], options: Options) -> RawAnnotations:
-    """Return the annotations of the images; `entries` are image, label and value (1 or 0)."""
+    """Return the annotations of the images, given `entries` that each consist of image, label and value (1 or 0)."""
     images = sorted(part_of)
     row_of = {image: row for row, image in enumerate(images)}
     chosen = [(row_of[image], label) for image, label, value in entries if value or options.difficult]

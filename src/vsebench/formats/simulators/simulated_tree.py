@@ -143,7 +143,7 @@ class Tree:
 
     @cached_property
     def drawn(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]:
-        """The background, (terms,), log pi, (labels,), and the terms of each node with their weights."""
+        """Draw the background, (terms,), log pi, (labels,), and the terms of each node with the terms' weights."""
         options, rng = self.options, generator(self.options.seed, TREE)
         background = 1 / (rng.permutation(options.terms) + 10.0)
         log_prior = -options.exponent * np.log1p(rng.permutation(options.labels))
@@ -155,7 +155,7 @@ class Tree:
 
     @cached_property
     def cumulative(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Cumulative sums to draw from: of shares, background, and each node's weights, plus the node number."""
+        """Cumulative sums of the shares, of the background, and of each node's weights (plus the node's number)."""
         background, _, _, weights = self.drawn
         of_nodes = np.cumsum(weights, axis=1) + np.arange(len(weights))[:, None]
         of_nodes[:, -1] = np.arange(1, len(weights) + 1)

@@ -83,7 +83,7 @@ class LabelRule:
         return LabelVector("missing", without=tuple(parts_of(bare(label))))
 
     def _ways(self, label: str) -> Iterator[tuple[str, list[list[str]]]]:
-        """Yield each rule, in order, with one list per vector to average: the names to look it up by, in order."""
+        """Yield each rule with lists of names: from each list, the vector of the first known name is averaged."""
         name = bare(label)
         yield "whole", [[name]]
         alias = self._aliases.get(name.lower())
@@ -121,7 +121,7 @@ def cases(name: str) -> dict[str, None]:
 
 
 def joined(name: str) -> list[str]:
-    """Return the variants of a name with its pieces joined by each separator or directly."""
+    """Return the variants of a name in which its pieces are joined by one of the separators, or by nothing."""
     pieces = [piece for piece in SEPARATORS.split(name) if piece]
     return list(dict.fromkeys(separator.join(pieces) for separator in ("_", "-", " ", "")))
 

@@ -14,7 +14,7 @@ ATTEMPTS = 50  # number of attempts to draw a negative
 
 @njit(cache=True, nogil=True)
 def sample_labels(chosen, n_positives, images, offsets, labels, table, exclude, in_batch, rng):
-    """Draw labels for each image: positives uniformly from its own labels, with replacement, negatives from a table.
+    """Draw positives uniformly, with replacement, from an image's labels, and its negatives from a table of weights.
 
     A negative is drawn again while it is excluded, at most `ATTEMPTS` times. An image gets no sample if it has no label
     or every label, or if these attempts fail. With `NEXT_IMAGE` negatives are drawn uniformly from the labels of the

@@ -1,4 +1,4 @@
-"""Parts of a search for the nearest images: products of sparse rows, the k largest of many numbers, and votes.
+"""Parts of the search for the nearest images: compute products of sparse rows, select the k largest, and add votes.
 
 The key of a training row x for a query q is <q, x> - h, where h, the "half" of x, is 0 for the cosine of unit rows and
 |x|^2 / 2 for the Euclidean distance: the largest keys belong to the nearest rows. Keys are computed in float32. The
@@ -31,7 +31,7 @@ U32, U64 = np.uint32, np.uint64  # for unsigned indices, numba need not test whe
 
 @njit(cache=True)
 def lower_bound(keys, k, group_largest):
-    """Return a bound that at least k of n numbers reach, usually not many more.
+    """Return a number that at least k of n numbers reach or exceed; usually not many more than k do.
 
     The numbers are split into groups. The k-th largest of the groups' largest numbers is such a bound, since k groups
     contain a number that reaches it.
@@ -157,7 +157,7 @@ def add_lists(keys, queries, lists):
 
 @njit(cache=True, nogil=True)
 def add_scan(keys, queries, rows, spread):
-    """Add the products to the keys of all sparse rows, row by row; for few rows, such as those of a tree's leaf."""
+    """Add products to the keys of all sparse rows, row by row; this suits few rows, such as those of a tree's leaf."""
     for q in range(len(keys)):
         spread_out(queries, q, spread)
         for r in range(keys.shape[1]):

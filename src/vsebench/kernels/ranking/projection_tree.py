@@ -1,4 +1,4 @@
-"""Random projections for a tree. Each entry of a direction is determined by a seed, the node and the feature.
+"""Random projections for a tree. A seed, the node and the feature determine each entry of a node's direction.
 
 Directions are not stored: the entries of a node's direction are computed when its rows need them.
 """

@@ -1,4 +1,4 @@
-"""The labels sorted by each factor of their vectors: the lists from which VSE-ens draws negatives (Eq. 6 and 8)."""
+"""Sort the labels by each factor of their vectors; VSE-ens draws negatives from these lists (Eq. 6 and 8)."""
 
 from typing import NamedTuple
 

@@ -182,13 +182,14 @@ def weigh_factors(images, i, deviations, sums):
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def find_factor(sums, share):
-    """Return a factor f with probability proportional to |v_if| sigma_f (Eq. 7): first its lane, then the factor in it.
+    """Draw a factor f with probability proportional to |v_if| sigma_f (Eq. 7): first a lane, then a factor in the lane.
 
     sums : (K + 32,) float32, from `weigh_factors`
     share : float64, uniform in [0, 1)
 
-    Smaller sums are counted, not searched, because counting needs no branches that a processor could mispredict.
-    Because of rounding, the result can exceed the last factor with a positive weight; callers must allow for this.
+    The position is found by counting the partial sums below the drawn number, not by binary search, because counting
+    has no branches that the processor could mispredict. Because of rounding, the result can exceed the last factor with
+    a positive weight; callers must allow for this.
     """
     n_factors = len(sums) - 2 * LANES
     rest = np.float32(share) * sums[-1]

@@ -1,4 +1,4 @@
-"""WARP's trials without its steps: the negatives that it draws for a fitted model's scores."""
+"""Draw negatives as WARP does for the scores of a fitted model, but take no gradient steps."""
 
 import numpy as np
 from numba import njit

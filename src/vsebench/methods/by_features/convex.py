@@ -171,7 +171,7 @@ def log_losses(scores: Matrix, labels: LabelMatrix) -> tuple[float, Matrix]:
 
 
 def of_unit_deviation(seen: Seen) -> tuple[Rows, Normalisation, Values]:
-    """Return features whose columns have deviation 1, the normalisation that yields them, and the deviations, (d,).
+    """Scale columns to deviation 1; return the features, the normalisation that yields them, and the deviations, (d,).
 
     Dense columns are centred: the step `standard` is added to the normalisation. Sparse columns stay sparse: they are
     divided by the root of their mean square, and the normalisation is not changed.

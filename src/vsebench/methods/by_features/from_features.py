@@ -14,7 +14,7 @@ from vsebench.methods.by_labels.sgd import positives_of
 
 
 class FeatureMethod(Method):
-    """Base class that holds features and labels in the kernels' format, trials and streams of random numbers.
+    """Base class that prepares what the kernels need: features, labels, trials of negatives, random numbers.
 
     Images without features are left out. Features are scaled to unit length after the other normalisation steps, since
     step sizes assume features of length 1.

@@ -22,7 +22,7 @@ from vsebench.methods.by_features.seen import FeatureSettings
 
 
 class Relative(Strict):
-    """A penalty that is relative to the data."""
+    """A penalty whose size is given relative to the data, here to Xc' Xc."""
 
     relative: float = Field(gt=0, allow_inf_nan=False)  # times the mean of the diagonal of Xc' Xc
 
@@ -46,7 +46,7 @@ class RidgeSettings(FeatureSettings):
 
 
 def weighted(labels: LabelMatrix, weights: NDArray[np.float64]) -> sparse.csr_array:
-    """Return a label matrix, (n, n_labels) float64, whose entries are the images' weights, (n,)."""
+    """Return the label matrix, (n, n_labels) float64, with an image's weight in place of each 1; weights are (n,)."""
     entries = np.repeat(weights, labels.n_labels_of_row)
     return sparse.csr_array((entries, labels.label_of_pair, labels.offsets), shape=(labels.n_rows, labels.n_labels))
 
@@ -78,7 +78,7 @@ def least_squares(rows: Rows, truth: sparse.csr_array, regularisation: float | R
 
 
 def penalty(gram: NDArray[np.float64], regularisation: float | Relative) -> float:
-    """Return a for Xc' Xc, (d, d).
+    """Return the penalty a that belongs to the matrix Xc' Xc, (d, d).
 
     If all features are constant, all weights are 0 with any a, so that a relative one is set to 1.
     """

@@ -1,4 +1,4 @@
-"""The base of methods that score an image by its nearest training images: settings, search, weights and model."""
+"""The base of methods that score an image by the training images nearest to it, with the search and the model."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -143,7 +143,7 @@ class Search:
 
     @cached_property
     def halves(self) -> Numbers:
-        """(n,): the numbers subtracted from products, so that the nearest row has the largest key."""
+        """(n,): the number to subtract from each row's products, so that the nearest row has the largest key."""
         return np.zeros(self.rows.shape[0]) if self.distance == "cosine" else self.squares / 2
 
     @cached_property
@@ -260,7 +260,7 @@ def weigh(search: Search, queries: Rows, near: Ids, keys: Matrix, settings: Neig
 
 
 def found_by_chance(queries: Rows, n: int, settings: NeighbourSettings) -> NDArray[np.bool_]:
-    """Return which of the n nearest rows of each query are its neighbours, (m, n), if each row is found by chance.
+    """Draw which of the n nearest rows of each query count as its neighbours, (m, n), if rows are found by chance.
 
     The random numbers depend on the query's features alone, so a model ranks an image in the same way each time.
     """
@@ -286,7 +286,7 @@ def vote(near: Ids, weights: Numbers, labels: LabelMatrix, second_key: Matrix) -
 
 
 def second_key_of(labels: LabelMatrix, settings: NeighbourSettings) -> Matrix:
-    """Return the key that orders labels of equal weight: a small number times frequency / largest frequency."""
+    """Return the key that orders labels of equal weight: a small number times the frequency / largest frequency."""
     frequency = np.bincount(labels.label_of_pair, minlength=labels.n_labels)
     shares = frequency / max(frequency.max(initial=0), 1)
     return np.asarray(SECOND_KEY[settings.weights] * shares, dtype=np.float32)

@@ -1,4 +1,4 @@
-"""The images that methods on image features are trained on, with their normalised features."""
+"""The images on which methods on image features are trained, and the normalised features of these images."""
 
 from dataclasses import dataclass
 

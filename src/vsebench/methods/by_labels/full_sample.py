@@ -1,4 +1,4 @@
-"""Parts of the methods that learn from all pairs: positives by image and by label, label weights, chunks of work."""
+"""Parts of methods that learn from all pairs: they index positives, weigh labels, and divide the work."""
 
 from itertools import pairwise
 
@@ -57,7 +57,7 @@ def rows_and_columns(train: LabelMatrix, order: NDArray[np.int64], weights: str,
 
 
 def stable_order(numbers: NDArray[np.int32] | NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the stable order of non-negative numbers; NumPy has a fast radix sort for types of at most 16 bits."""
+    """Return the indices that stably sort numbers >= 0, narrowed to 16 bits if possible, as NumPy sorts these fast."""
     smallest = np.min_scalar_type(int(numbers.max(initial=0)))
     return np.argsort(numbers.astype(smallest), kind="stable")
 

@@ -26,7 +26,7 @@ class SgdSettings(FactorSettings):
 
 
 class SgdMethod(Method):
-    """Base class that holds embeddings, positives, rates, and streams of random numbers.
+    """Base class that prepares the embeddings, positives, rates and random numbers that the kernels need.
 
     An epoch takes one step per positive; a label counts as often as it occurs on the image. Steps depend on each other,
     so they are not run in parallel, and a seed gives the same bytes with any number of threads.

@@ -133,7 +133,7 @@ class VseFs(Method):
         self.workers.run(work, self.label_chunks)
 
     def _label_changes(self) -> Matrix:
-        """Return the changes of label vectors since the last update of the images."""
+        """Return how much each label's vector has changed since the last update of the images."""
         changes = aligned(*self.labels.shape)
         np.subtract(self.labels, self.previous, out=changes)
         return changes

@@ -18,7 +18,7 @@ class ConstantDirectionSettings(WordSettings):
 
 
 class ConstantDirection(Control):
-    """The ranking that all images share, as one factor that is 1 for every image."""
+    """Ranks labels equally for all images; the model has one factor, which is 1 for every image."""
 
     settings_type = ConstantDirectionSettings
     needs = frozenset({"word_vectors"})

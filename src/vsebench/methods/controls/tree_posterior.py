@@ -78,7 +78,7 @@ class TreePosterior(Model):
     def given(
         self, own: NDArray[np.float64], group: NDArray[np.float64], children: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """Return the probability that each label is given, from its and its parent's posterior and the parent's size.
+        """Return the probability that each label is given, from the posteriors of the label and of the label's parent.
 
         Parameters
         ----------

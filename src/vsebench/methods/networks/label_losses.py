@@ -1,4 +1,4 @@
-"""Losses of networks on image features that compare each label with its own target: cross-entropies and their variants.
+"""Losses of networks on image features that compare each label with its own target, such as cross-entropies.
 
 f_k is the score of label k; y_k is 1 if the image has label k, else 0.
 """

@@ -1,4 +1,4 @@
-"""Losses of networks on image features over an image's pairs of a positive u and a negative v, with scores f_u and f_v.
+"""Losses of networks on image features that compare the scores f_u and f_v of a positive u and a negative v.
 
 Unless a loss names another source, its source, with the numbers of equations and sections, is Li, Song and Luo,
 "Improving pairwise ranking for multi-label image classification", CVPR 2017.

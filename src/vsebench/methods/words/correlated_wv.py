@@ -86,7 +86,7 @@ class OutputsOfLearnt(FixedVectors):
 
 
 class CorrelatedWv(Loss):
-    """The squared distance to the targets: an image's labels and the labels nearest to them."""
+    """A network whose loss is the squared distance to targets made of an image's labels and their nearest labels."""
 
     settings_type = CorrelatedSettings
     table_type = OutputsOfLearnt

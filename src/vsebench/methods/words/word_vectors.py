@@ -1,4 +1,4 @@
-"""Initial label vectors for methods with word vectors.
+"""Make the initial label vectors of methods that use word vectors.
 
 A label without a word vector gets a vector in a random direction, of median length, so that it can be ranked.
 """

@@ -17,7 +17,7 @@ from vsebench.methods.words.word_network import WordNetwork
 
 
 class ZeroShotCosine(FeatureControl):
-    """The cosine of features and word vectors, as a network whose only layer is the identity.
+    """Ranks labels by the cosine of features and word vectors; the model is a network with one layer, the identity.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Findings of checks, and the file audit.csv."""
+"""What the checks of printed numbers find, and the file audit.csv, which lists it."""
 
 import csv
 import re
@@ -55,7 +55,7 @@ def report(
     condition: str = "",
     summary: str = "",
 ) -> Finding:
-    """Return a finding on the first of the cells.
+    """Return a finding that judges the first of the cells.
 
     If it does not agree, the cell contradicts only under the `condition` and the cell's own condition, or else its
     `doubt`. A `summary` replaces the names of many cells.
@@ -98,7 +98,7 @@ def judge(
 
 
 def doubt(cells: Sequence[Printed]) -> str:
-    """Return the condition of a finding whose first cell may be misread, or of which a cell is not printed."""
+    """Return the condition of a finding if its first cell may be misread or one of its cells is not printed."""
     first, *_ = cells
     if isinstance(first, PrintedCell) and OCR.search(first.note):
         return f"the scanned paper was read correctly ({first.note})"
@@ -107,7 +107,7 @@ def doubt(cells: Sequence[Printed]) -> str:
 
 
 def names(cells: Sequence[Printed]) -> str:
-    """Return the names of cells, with the paper's name if it is not the paper of the first cell."""
+    """Return the names of cells; a cell of another paper than the first cell's is preceded by that paper's name."""
     home = cells[0].paper
     return "; ".join(cell.name if cell.paper == home else f"{cell.paper} {cell.name}" for cell in cells)
 
@@ -180,9 +180,9 @@ def counted(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def summarise(findings: Sequence[Finding]) -> dict[str, int]:
-    """Return the numbers of checks, judged cells, papers and verdicts, for a summary of the audit.
+    """Return the numbers of checks, judged cells and papers, and a number for each verdict, to summarise the audit.
 
-    The verdicts count the checks that agree, and the facts that depend on a condition or contradict.
+    All checks that agree are counted. Other checks are counted once for each fact, which several checks can state.
     """
     return {
         "checks": len(findings),

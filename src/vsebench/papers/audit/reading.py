@@ -10,8 +10,10 @@ from vsebench.papers.published import PrintedCells, PrintedStatement
 
 
 def read_audited(papers: Sequence[Paper]) -> PrintedCells:
-    """Return the printed cells of papers with their conditions and lower bounds, and their statements and facts.
+    """Read the numbers that the papers print (CSV files), and what their YAML files say about these numbers.
 
+    The YAML file of a paper states under which condition a number can be wrong, which numbers are lower bounds, which
+    sentences of the paper compare numbers, and which numbers state the same fact.
     A mistake in a CSV file, or a name in a YAML file that is not in its CSV file, raises a `UserError`.
     """
     for paper in papers:
@@ -34,7 +36,7 @@ def read_audited(papers: Sequence[Paper]) -> PrintedCells:
 
 
 def _names(paper: Paper) -> Iterator[tuple[str, Iterable[str], set[str]]]:
-    """Yield each key of the YAML file that refers to the CSV file, its names, and the known names."""
+    """For each key of the YAML file that names cells or methods, yield the key, these names, and the known names."""
     cells = paper.cells.all
     methods = {cell.method for cell in cells}
     cell_names = {cell.name for cell in cells}

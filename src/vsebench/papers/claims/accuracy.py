@@ -57,7 +57,7 @@ class Accuracy(AgainstRivals):
         return advantage(both, load_metric(case.measured).lower_is_better, self.bound())
 
     def bound(self) -> float:
-        """Return the difference under the null hypothesis."""
+        """Return the difference between two methods that the test tries to reject, by default 0."""
         return 0.0
 
 
@@ -117,6 +117,6 @@ class SameAccuracy(AgainstRivals):
 
 
 def advantage(both: Estimates, lower_is_better: bool, bound: float) -> Measurement:
-    """Return the advantage of the first of two quantities over the second, tested against a bound."""
+    """Return how much better the first of two quantities is than the second, with a test against a bound."""
     sign = -1 if lower_is_better else 1
     return difference(both, lambda values: sign * (values[:, 0] - values[:, 1]), bound)

@@ -1,4 +1,4 @@
-"""Ratio between two methods of the time or the epochs to the best epoch, or to a share of the best metric."""
+"""Claims that a method needs less time or fewer epochs than another to reach its best epoch or a given quality."""
 
 import json
 from typing import Literal
@@ -99,8 +99,9 @@ def curve(history: pl.DataFrame) -> tuple[Values, Values]:
 class EpochsAtEqualSettings(AgainstRivals):
     """The method reaches its best epoch in fewer epochs than each rival, both fitted with the same settings.
 
-    The fits are those of the run's search. Every configuration that both methods tried counts, except those with which
-    one of them diverged. If the limit of epochs ended one of these fits, its best epoch and the ratio are unknown.
+    The compared fits are those of the search for settings that the run makes. Every configuration that both methods
+    tried counts, except those with which a method diverged. If the limit on epochs ended one of these fits, the best
+    epoch of this fit is unknown, and so is the ratio.
     """
 
     effect = "ratio (claimed: above 1)"

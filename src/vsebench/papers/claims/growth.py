@@ -1,4 +1,4 @@
-"""Growth of a time with sizes, measured on simulated data: exponents of power laws, and printed costs as formulas."""
+"""Claims about how a time grows with sizes of simulated data: by a power law, or as a printed formula says."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal

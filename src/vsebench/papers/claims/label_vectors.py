@@ -1,4 +1,4 @@
-"""Which labels are near to each other: siblings in an embedding, and words whose vectors training moves apart."""
+"""Claims about which labels are near to each other: siblings in an embedding, or words that training moves apart."""
 
 from collections.abc import Iterator, Sequence
 

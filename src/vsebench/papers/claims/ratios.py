@@ -1,4 +1,4 @@
-"""Ratios of two methods' times, memory, losses or numbers of weights."""
+"""Claims that are tested by the ratio of two methods' times, memory, losses or numbers of weights."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
@@ -22,7 +22,7 @@ class RatioToRival(AgainstRivals):
 
     @abstractmethod
     def values(self, evidence: Evidence, task: Task, variant: str) -> Values:
-        """Return the quantity of a method, (n_pairs,)."""
+        """Return the compared quantity of one method, with one value for each seed or repeat, (n_pairs,)."""
 
     def compared(self, evidence: Evidence, case: ClaimCase) -> tuple[Values, Values]:
         """Return the numerator and the denominator, (n_pairs,) each."""
@@ -30,7 +30,7 @@ class RatioToRival(AgainstRivals):
         return theirs, ours
 
     def bound(self) -> float:
-        """Return the ratio under the null hypothesis."""
+        """Return the ratio that the test tries to reject: 1, unless the claim states a bound."""
         return 1.0
 
     def measured(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""The sampling of negatives: how far it is from what it approximates, and how many scores a step computes."""
+"""Claims about how methods sample negatives: which distribution they draw from, and how many scores a step needs."""
 
 from collections.abc import Iterator, Sequence
 

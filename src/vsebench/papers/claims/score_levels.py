@@ -1,4 +1,4 @@
-"""Comparisons of scores of different images, whose levels are free: several forms of a quantity must agree."""
+"""Claims that compare scores of different images; as score levels are free, several forms must agree."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Correct labels and their siblings among the first labels: precision that counts siblings, and noisier labels."""
+"""Claims about siblings: methods are compared by precision that counts siblings of correct labels as correct."""
 
 import itertools
 from collections.abc import Iterator

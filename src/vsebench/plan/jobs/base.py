@@ -132,12 +132,12 @@ def decisions_made(plan: Plan, tasks: Iterable[Task]) -> list[str]:
 
 
 def siblings_files(plan: Plan, datasets: Iterable[str]) -> dict[str, str]:
-    """Return data set -> its siblings.parquet, for those data sets that have siblings."""
+    """Return the siblings.parquet of each data set that has siblings, by the name of the data set."""
     return {name: f"data/processed/{name}/siblings.parquet" for name in datasets if name in plan.siblings}
 
 
 def sweep_files(plan: Plan, suffix: str) -> list[str]:
-    """Return the files of all sweeps: with suffix `.parquet` the lists of models, with `-ranks.parquet` the ranks."""
+    """Return files of all sweeps: the suffix `.parquet` gives lists of models, `-ranks.parquet` gives their ranks."""
     return [
         model_file(task, variant, seed, f"sweep/{parameter}{suffix}")
         for task in plan.tasks

@@ -89,7 +89,7 @@ def fit_inputs(plan: Plan, at: Wildcards, stage: str) -> dict[str, list[str]]:
 
 
 def fit_options(plan: Plan, at: Wildcards) -> str:
-    """Return the options of a fit: its needs, its settings, and how settings and epochs are chosen."""
+    """Return the options of a fit, which name input files and settings and say how settings and epochs are chosen."""
     epochs = epochs_of(plan, at.variant, at.dataset)
     own = options(
         need_options(plan, needs_read(plan, [at.variant], at.task), at.task, [at.variant]),

@@ -268,7 +268,7 @@ def figure(plan: Plan, at: Wildcards) -> Job:
 
 
 def drawn(plan: Plan, base: type[kinds.Kind], instance: kinds.Instance) -> Job:
-    """Return the job of a table or figure, which also depends on the keys of its paper's file that it shows."""
+    """Return the job of a table or figure; it also depends on those keys of a paper's YAML file that are shown."""
     inputs = {
         "gathered": [f"results/{name}" for name in kinds.inputs(base, instance, plan.outline)],
         "sources": sources(*kinds.modules(base, instance)),

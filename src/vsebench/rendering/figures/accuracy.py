@@ -1,4 +1,4 @@
-"""Accuracy with intervals: up to three metrics on one task, or one metric on every task."""
+"""Draw accuracies with intervals: up to three metrics on one task, or one metric on every task."""
 
 from vsebench.core.tasks import Task
 from vsebench.rendering.kinds import Figure, FigureKind

@@ -1,4 +1,4 @@
-"""The headline metric against training seconds, with the Pareto front of the methods."""
+"""Draw the headline metric against the seconds of training, and the Pareto front of the methods."""
 
 from collections.abc import Mapping
 

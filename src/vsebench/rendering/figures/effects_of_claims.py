@@ -1,4 +1,4 @@
-"""Forest plot of the tests of claims: effects with intervals, grouped by claim, and the line of no effect."""
+"""Draw a forest plot of tests of claims: effects with intervals, grouped by claim, and a line for no effect."""
 
 from collections.abc import Sequence
 from math import isfinite

@@ -1,4 +1,4 @@
-"""Images and labels in one plane: the test images that have exactly one of a few labels, and the labels' names."""
+"""Draw images and labels in one plane: test images with exactly one of a few labels, and these labels' names."""
 
 import polars as pl
 from pydantic import Field

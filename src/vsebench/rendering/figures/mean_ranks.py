@@ -73,7 +73,7 @@ class Ranking:
 
     @cached_property
     def critical_difference(self) -> float:
-        """The difference of mean ranks above which two methods differ."""
+        """The smallest difference of mean ranks at which two methods count as different (Nemenyi's test)."""
         from scipy.stats import studentized_range  # imported here because it is slow to import
 
         k = len(self.methods)
@@ -82,7 +82,7 @@ class Ranking:
 
     @property
     def groups(self) -> list[tuple[int, int]]:
-        """The longest sequences (first, last) of two or more methods that do not differ."""
+        """The longest sequences of two or more methods that do not differ, each given by its first and last method."""
         groups: list[tuple[int, int]] = []
         for first, rank in enumerate(self.ranks):
             last = max(n for n, worse in enumerate(self.ranks) if worse - rank <= self.critical_difference)

@@ -1,4 +1,4 @@
-"""The peak memory of training, and a metric as single settings of one method vary."""
+"""Draw the peak memory of training, and how a metric changes as single settings of one method vary."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -19,7 +19,7 @@ MEMORY = "peak memory (MiB)"
 
 
 class SettingAxis(Strict):
-    """The axis for one setting."""
+    """The axis of a panel whose horizontal position is the value of one setting."""
 
     title: str
     scale: Literal["linear", "log2", "symlog"] = "linear"  # symlog: linear from 0 to 0.01, then logarithmic
@@ -94,7 +94,7 @@ class MemoryAndSettings(FigureKind):
         return figure
 
     def _in_one_row(self, results: Results, tasks: Sequence[Task], timing: pl.DataFrame) -> Figure:
-        """Draw each task with its own marker, with the metric as a share of its best mean."""
+        """Draw all tasks in one row of panels, each with its own marker; metrics are shares of a task's best mean."""
         from matplotlib.figure import Figure
         from matplotlib.lines import Line2D
 

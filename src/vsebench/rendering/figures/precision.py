@@ -1,4 +1,4 @@
-"""Lines of precision or recall: at cut-offs, over all pairs of an image and a label, and by label frequency."""
+"""Draw lines of precision or recall: at cut-offs, over all pairs of image and label, or by label frequency."""
 
 import polars as pl
 from pydantic import Field
@@ -86,7 +86,7 @@ class PooledPrecision(FigureKind):
         ).strip()
 
     def averages(self, results: Results, shown: pl.DataFrame) -> str:
-        """Return the average precision of every curve, in one sentence per task."""
+        """Return sentences, one per task, that state the average precision of every curve."""
         sentences = []
         for task in results.tasks_of(shown):
             means = at(shown, task).group_by("method", "normalised").agg(pl.col("average_precision").mean())

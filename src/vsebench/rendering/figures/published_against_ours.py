@@ -1,4 +1,4 @@
-"""Published numbers against ours: one panel per paper and unit, one dot per comparable cell of its tables."""
+"""Draw published numbers against ours: one panel per paper and unit, one dot per comparable printed cell."""
 
 import polars as pl
 
@@ -10,7 +10,7 @@ UNITS = {"1": "metric", "seconds": "seconds (log)"}
 
 
 class PublishedAgainstOurs(FigureKind):
-    """Dots on the diagonal: our number equals the published number."""
+    """One dot per comparable number; if the dot lies on the diagonal, our number equals the published number."""
 
     needs = ("comparison", "datasets")
     made_for = "run"

@@ -1,4 +1,4 @@
-"""Training: the validation metric and the loss against epochs or seconds, seconds per epoch, negatives per step."""
+"""Draw how training proceeds: the validation metric and the loss, seconds per epoch, and negatives per step."""
 
 from itertools import product
 from typing import Annotated, Literal
@@ -59,7 +59,7 @@ def validation_metric(results: Results, task: Task) -> str:
 
 
 class Convergence(FigureKind):
-    """Two panels, with one line for each method that is trained by epochs."""
+    """Two panels, with one line for each method that is trained in epochs."""
 
     needs = ("history", "settings", "datasets")
     made_for = "task"

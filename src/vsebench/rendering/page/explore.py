@@ -11,7 +11,7 @@ from vsebench.rendering.timing import chosen_epochs, training_seconds
 
 
 def numbers(results: Results) -> dict[str, Any]:
-    """Return the chart's data, which can be written as JSON.
+    """Return the data of the page's interactive chart, which can be written as JSON.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Printed numbers that were recomputed from other printed numbers: each number, or counts by paper and check."""
+"""List the printed numbers that were recomputed from other printed numbers, or count them by paper and check."""
 
 from collections import Counter
 from typing import Any, Literal

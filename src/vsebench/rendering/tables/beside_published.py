@@ -1,4 +1,4 @@
-"""A paper's table of accuracies with ours: below each printed row, on other data, or as percent improvements."""
+"""Show a paper's table of accuracies with ours: below each printed row, on other data, or as improvements."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any

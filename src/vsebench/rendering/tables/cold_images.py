@@ -1,4 +1,4 @@
-"""Metrics with and without cold images, which have no training label, on one task: one row per method."""
+"""Compare metrics with and without cold images, which have no training label, on one task: one row per method."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Tables with one row per data set: its statistics, and the word vectors of its labels."""
+"""Describe each data set in one row: the counts of images and labels, or the word vectors of the labels."""
 
 from typing import Any
 

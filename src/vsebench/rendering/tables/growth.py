@@ -1,4 +1,4 @@
-"""Growth exponents of the time per epoch, or of the time to score an image, with the sizes of the data."""
+"""Show how the time per epoch, or to score an image, grows with the sizes of the data, as exponents."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A theorem on the minimiser of a loss over label pairs: its formula compared with the exact minimiser."""
+"""Compare the scores that minimise a loss over label pairs with the formula that a theorem states for them."""
 
 from collections.abc import Iterator
 from typing import Annotated, Self

@@ -1,4 +1,4 @@
-"""A paper's table of nearest labels in an embedding, and the nearest labels in one of our embeddings."""
+"""Show a paper's table of the nearest labels in an embedding, then the nearest labels in one of our embeddings."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Tables over all tasks: the best method on each task, and one metric of every method."""
+"""Compare methods on all tasks: the best method on each task, or one metric of every method on every task."""
 
 from dataclasses import replace
 from typing import Any
@@ -62,7 +62,7 @@ def row_of_best(results: Results, task: Task, metrics: list[str], oracles: list[
 
 
 class MethodsByTasks(TableKind):
-    """Methods by tasks in the headline metric; oracles follow in separate rows."""
+    """The headline metric of each method (a row) on each task (a column); oracles follow in separate rows."""
 
     needs = ("summary", "datasets")
     made_for = "run"

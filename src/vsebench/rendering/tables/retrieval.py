@@ -1,4 +1,4 @@
-"""Retrieval of test images by label: means over labels, and the first images for some labels."""
+"""Show how well labels retrieve test images: means over labels, or the first images for some labels."""
 
 import polars as pl
 from pydantic import Field

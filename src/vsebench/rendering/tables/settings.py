@@ -49,7 +49,7 @@ class Settings(TableKind):
 
 
 def shared(entry: dict[str, Any]) -> str:
-    """Return the key that the seeds of one row have in common."""
+    """Return what the seeds that share a row have in common, such as settings, as a key for grouping."""
     return json.dumps([entry[key] for key in ("dataset", "protocol", "method", "choice", "settings")], sort_keys=True)
 
 

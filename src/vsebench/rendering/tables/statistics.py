@@ -1,4 +1,4 @@
-"""Counts that papers print for their data sets, and the counts of our corresponding data sets."""
+"""Show the counts that papers print for their data sets beside the counts of our corresponding data sets."""
 
 from collections.abc import Iterable
 from typing import Any, Literal

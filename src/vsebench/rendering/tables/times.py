@@ -1,4 +1,4 @@
-"""A paper's table of times with our times: in seconds with ratios, or in its printed layout."""
+"""Show a paper's table of times with our times: in seconds with ratios, or in the layout that the paper prints."""
 
 from collections.abc import Iterator, Mapping
 from itertools import product

@@ -1,4 +1,4 @@
-"""Time and memory of training: one row per method and task."""
+"""Show the time and the memory that training takes: one row per method and task."""
 
 from collections.abc import Sequence
 from statistics import median
@@ -31,7 +31,7 @@ OF_COMMANDS = Column("command_seconds", "Seconds of\nthe command", "seconds", in
 
 
 class TrainingTime(TableKind):
-    """The methods that are trained by epochs, grouped by task."""
+    """The methods that are trained in epochs, grouped by task."""
 
     needs = ("timing", "history", "datasets")
     made_for = "run"

@@ -173,7 +173,7 @@ def _tabular(table: Table, groups: list[tuple[str, list[Row]]], indices: list[in
 
 
 def _alignment(table: Table, index: int) -> str:
-    """Return a column's type: text, wrapped text, or numbers with n digits before and m after the point."""
+    """Return the LaTeX type of a column: text, wrapped text, or numbers with n digits before and m after the point."""
     column = table.columns[index]
     if column.is_text:
         wrapped = f">{{\\raggedright\\arraybackslash}}p{{{column.width}\\linewidth}}"

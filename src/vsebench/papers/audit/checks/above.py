@@ -44,7 +44,7 @@ class Score:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The score that a statement is about, and its best rival."""
+    """A method's score that a statement is about, and the score of the best rival."""
 
     own: Score
     rival: Score
@@ -140,7 +140,7 @@ def curves(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def points_of(cells: PrintedCells, statement: PrintedStatement) -> list[Point]:
-    """Return each printed precision with the recall of the same kind in its row."""
+    """Pair each printed precision with the recall of the same kind that its row prints."""
     points = []
     for precision in scores_of(cells, statement):
         (source,) = precision.sources
@@ -191,7 +191,7 @@ def same_decision(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def part_of_margin(statement: PrintedStatement, compared: Comparison, same: Score) -> Finding:
-    """Return a finding on how much of a margin remains if the paper's method uses the rival's decision."""
+    """Return a finding that says how much of the lead remains if the paper's method uses the rival's decision."""
     own, rival, with_same = (Fraction(score.shown) for score in (compared.own, compared.rival, same))
     remaining = Comparison(same, compared.rival)
     return report(
@@ -229,7 +229,7 @@ def judge_statement(
 
 
 def compare(statement: PrintedStatement, scores: Sequence[Score]) -> list[Comparison]:
-    """Return each score that a statement is about, with its best rival."""
+    """Pair each score that a statement is about with the best score of a rival."""
     groups: dict[tuple[str, str, str], list[Score]] = {}
     for score in scores:
         groups.setdefault((score.dataset, score.metric, score.sources[0].unit), []).append(score)
@@ -286,7 +286,7 @@ def missing_scores(cells: PrintedCells, statement: PrintedStatement) -> list[str
 
 
 def by_chance(cells: PrintedCells, compared: Comparison) -> str:
-    """Return a remark if an exact match leads by less than 1.96 binomial standard errors."""
+    """Return a remark if a lead in exact match may be due to chance: it is below 1.96 binomial standard errors."""
     (ours,), (rival,) = compared.own.sources, compared.rival.sources
     images = cells.find(ours.paper, ours.dataset, "test_images")
     if not compared.ahead or ours.column != "exact_match" or ours.unit != "percent" or images is None:

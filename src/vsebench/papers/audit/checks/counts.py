@@ -21,7 +21,7 @@ class PrintedNumber:
 
 
 def count(cell: PrintedCell) -> Interval:
-    """Return the possible values of a count, exact unless it has decimals or is a round number in the text."""
+    """Return the values that a count can have: only one, unless it has decimals or is a round number in the text."""
     if "." in cell.value:
         return rounded(cell.value)
     return roughly(cell.value) if cell.in_text and cell.value.endswith("0") else exact(cell.value)
@@ -155,7 +155,7 @@ def labels_of_files(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def compare(judged: PrintedNumber, reference: PrintedNumber, condition: str = "") -> Finding:
-    """Compare two numbers of labels."""
+    """Return a finding that compares a number of labels with another number of labels for the same data."""
     rule = (
         "the number printed elsewhere for this data set"
         if len(reference.cells) == 1

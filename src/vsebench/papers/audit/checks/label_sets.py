@@ -94,5 +94,5 @@ def labels_of_image(cells: PrintedCells, cell: PrintedCell) -> PrintedCell | Non
 
 
 def note(cell: PrintedCell) -> str:
-    """Return, in brackets, a cell's note, which states the origin of a number that is not printed."""
+    """Return the note of a cell in brackets; a note states the origin of a number that is not printed."""
     return f" ({cell.note})" if cell.note else ""

@@ -88,7 +88,7 @@ def judge_auc(cell: PrintedCell, recalls: list[PrintedCell], labels: list[Printe
 
 
 def within(recalls: list[PrintedCell], low: Gain, high: Gain) -> Interval:
-    """Return the bounds of the mean of a gain that decreases with the rank, given Recall@5 and Recall@10.
+    """Return bounds on a metric that is the mean of a gain that falls with the rank, given Recall@5 and Recall@10.
 
     The mean is lowest if hits up to rank 5 are at rank 5 and later hits at rank 10, and highest if they are at ranks 1
     and 6. Each recall occurs only once in a bound, so its rounding is not counted twice.
@@ -136,7 +136,7 @@ def f1_over_images_is_possible(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def _rows_with_f1(cells: PrintedCells) -> Iterator[tuple[PrintedCell, PrintedCell, PrintedCell]]:
-    """Yield F1, precision and recall of each row that prints all three."""
+    """For each row that prints F1, precision and recall, yield these three numbers."""
     for cell in cells.numbers(r"f1@\d{1,2}"):
         precision, recall = (same_row(cells, cell, cell.column.replace("f1", name)) for name in ("precision", "recall"))
         if precision and recall:
@@ -175,7 +175,7 @@ def judge_f1(cell: PrintedCell, precision: PrintedCell, recall: PrintedCell) -> 
 
 @lru_cache(maxsize=256)  # two checks use the same rows
 def f1_over_images(precision: Interval, recall: Interval, k: int) -> Interval | None:
-    """Return the bounds of a mean F1 over images, given the mean precision and recall of k labels, all as shares.
+    """Return bounds on a mean F1 over images, given the mean precision and recall of k predicted labels, as fractions.
 
     An image with n labels, h of them among its first k, has precision h / k, recall h / n and F1 2 h / (k + n). Any
     mixture of such images is possible, so a linear program gives the bounds. None: no mixture has these means.
@@ -196,7 +196,7 @@ def f1_over_images(precision: Interval, recall: Interval, k: int) -> Interval | 
 
 @cache
 def _images(k: int) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return precision, recall and F1 of every kind of image, (n_kinds,) each."""
+    """Return the precision, the recall and the F1 that each kind of image has, (n_kinds,) each."""
     hits, labels = np.array([(h, n) for n in range(1, MOST_LABELS + 1) for h in range(min(k, n) + 1)]).T
     return hits / k, hits / labels, 2 * hits / (k + labels)
 

@@ -132,7 +132,7 @@ def memory(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def _one_factor(formula: PrintedCell, large: PrintedCell, terms: dict[str, Interval]) -> str:
-    """Return the condition of a contradiction; empty unless some constant factors of the terms make the growth fit."""
+    """Return the condition of a contradiction: "" if the growth fits for no constant factors of the terms."""
     fits = Interval(min(each.low for each in terms.values()), max(each.high for each in terms.values()))
     name, alone = next(iter(terms.items()))
     condition = f"both terms of {formula.value} have the same constant factor; {name} alone gives {alone.show(1)}"
