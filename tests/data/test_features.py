@@ -347,7 +347,10 @@ def test_dense_and_sparse_sets_are_not_put_side_by_side():
 
 @pytest.mark.parametrize(
     ("steps", "message"),
-    [({"c": ["l2"]}, "there are no features 'c'; there are a, b"), ({"a": ["standard"]}, "sparse features dense")],
+    [
+        ({"c": ["l2"]}, "there are no features named 'c'; the names are a, b"),
+        ({"a": ["standard"]}, "sparse features dense"),
+    ],
 )
 def test_steps_of_sets_that_do_not_fit_are_refused(steps, message):
     together = side_by_side({"a": both(COUNTS)["sparse"], "b": both(COUNTS)["sparse"]})

@@ -356,7 +356,7 @@ def _planned(steps: Steps, features: Features, unit_length: bool) -> Iterator[tu
     names = [block.name for block in features.named]
     unknown = [name for name in (steps if isinstance(steps, Mapping) else ()) if name not in names]
     if unknown:
-        raise UserError(f"normalise: there are no features {unknown[0]!r}; there are {', '.join(names)}")
+        raise UserError(f"normalise: there are no features named {unknown[0]!r}; the names are {', '.join(names)}")
     for number, name in enumerate(names):
         yield from ((step, number) for step in _steps_for(steps, name))
     if unit_length and not (len(names) == 1 and list(_steps_for(steps, names[0])[-1:]) == ["l2"]):

@@ -78,7 +78,7 @@ class Manifest(_Open):
 
 
 def files_read(metrics: Sequence[str]) -> list[str]:
-    """Return the files of a model that metrics of rankings read besides its ranks.
+    """Return which of a model's files the ranking metrics read in addition to its ranks.
 
     >>> files_read(["recall@10"]), files_read(["macro_f1@5", "label_map"])
     ([], ['lists.parquet', 'label_ranks.parquet'])

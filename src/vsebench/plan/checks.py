@@ -112,11 +112,13 @@ def check_features(plan: Plan, name: str, key: str, where: str) -> None:
     if isinstance(dataset.normalise, Mapping):
         unknown = [other for other in dataset.normalise if other not in dataset.sets]
         if unknown:
-            raise UserError(f"{key}: normalise: there are no features {unknown[0]}; {sets_of(dataset)}")
+            raise UserError(f"{key}: normalise: there are no features named {unknown[0]}; {sets_of(dataset)}")
     named = [entry.features] if isinstance(entry.features, str) else entry.features or []
     for other in named:
         if other not in dataset.sets:
-            raise UserError(f"{where}: datasets.{name}.features: there are no features {other}; {sets_of(dataset)}")
+            raise UserError(
+                f"{where}: datasets.{name}.features: there are no features named {other}; {sets_of(dataset)}"
+            )
     steps = dataset.steps(list(dataset.sets))
     for set_name, features in dataset.sets.items():
         if features.is_sparse and "standard" in (steps[set_name] if isinstance(steps, Mapping) else steps):

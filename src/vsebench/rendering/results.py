@@ -115,7 +115,7 @@ class Results:
         return value
 
     def analysis(self, name: str) -> pl.DataFrame:
-        """Return the table of an analysis, empty if the run has none of the methods that papers name."""
+        """Return the table of an analysis; it is empty if the run has none of the methods that the papers name."""
         if name in self.outline.files:
             return read_parquet(self.folder / GATHERED[name])
         # `load_analysis` is not imported: its module imports the models, on which no table depends.

@@ -138,7 +138,7 @@ def parse_labels(data: bytes, where: str) -> list[Label]:
         whole = {name: _whole(synset[name], f"{position}: {name}") for name in SYNSET if name not in ("WNID", "words")}
         wnid, words = synset["WNID"], synset["words"]
         if not isinstance(wnid, str) or not WNID.fullmatch(wnid):
-            raise UserError(f"{position}: WNID: {str(wnid)[:40]!r} must be n and eight digits")
+            raise UserError(f"{position}: WNID: {str(wnid)[:40]!r} must be the letter n followed by eight digits")
         first = " ".join(words.partition(",")[0].split()) if isinstance(words, str) else ""
         if not first.isprintable() or not first:
             raise UserError(f"{position}: words: {str(words)[:40]!r} must begin with a word")

@@ -51,7 +51,7 @@ class Options(SimulatedOptions):
     """Options: the label distribution, features and noise of the set."""
 
     labels: int = Field(ge=2)  # size of the vocabulary
-    latent: int = Field(ge=1)  # m, the number of dimensions of looks
+    latent: int = Field(ge=1)  # m, the number of dimensions of the appearance vectors
     beta: float = Field(gt=0)  # how strongly an image's position t determines its labels
     labels_per_image: float = Field(gt=0)  # mean number of true labels per image
     zipf: float = Field(ge=0)  # exponent of the labels' frequencies

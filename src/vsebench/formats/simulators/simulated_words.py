@@ -29,7 +29,7 @@ class Options(Strict):
     """Distribution of the word vectors; `labels`, `latent` and `seed` must be the same as in the data set."""
 
     labels: int = Field(ge=2)  # number of labels, as in the data set
-    latent: int = Field(ge=1)  # m, the number of dimensions of looks, as in the data set
+    latent: int = Field(ge=1)  # m, the number of dimensions of the appearance vectors, as in the data set
     dimensions: int = Field(ge=1)  # d, the number of dimensions of the word vectors
     correlation: float = Field(ge=0, le=1)  # rho; 1: words are as similar as looks, 0: independent of looks
     common: float = Field(ge=0, lt=1)  # kappa, the length of the component that all words share

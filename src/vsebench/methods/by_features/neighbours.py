@@ -170,8 +170,8 @@ class Search:
         """Return a bound on the rounding error of the difference of two float32 keys, (m,) float32, for each query.
 
         The error of a sum of t products, in any order, is at most t roundings of the sum of their absolute values,
-        which is bounded by the two lengths (Cauchy and Schwarz). The factor 2.02 accounts for two keys, plus 1 % for
-        products of roundings.
+        which is bounded by the two lengths (Cauchy and Schwarz). The factor 2.02 covers the errors of both keys, plus 1
+        % for products of rounding errors.
         """
         terms = int(np.diff(queries.indptr).max(initial=0)) if self.is_sparse else queries.shape[1]
         longest = np.sqrt(self.squares.max(initial=0))

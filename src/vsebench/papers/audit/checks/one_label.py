@@ -45,8 +45,8 @@ def map_of_one_label(cells: PrintedCells) -> Iterator[Finding]:
 def beyond_chance(cells: PrintedCells) -> Iterator[Finding]:
     """Check that Precision@1 is below the best value in its table by more than the sampling error of the test images.
 
-    The standard error is binomial: it ignores that both methods have the same test images, which makes it too large,
-    and the randomness of training.
+    The standard error is binomial. It ignores that both methods are tested on the same images, which makes it too
+    large, and it ignores the randomness of training, which makes it too small.
     """
     groups: dict[tuple[str, str, str], list[PrintedCell]] = {}
     for cell in cells.numbers("precision@1"):
