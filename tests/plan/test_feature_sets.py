@@ -144,11 +144,11 @@ def test_networks_make_the_features_of_their_sets(tmp_path, monkeypatch):
 MISTAKES = {
     "a run names a set that is not there": (
         {"entry": {"features": "gist"}},
-        "datasets.corel5k-both.features: there are no features named gist; there are hue, network",
+        "datasets.corel5k-both.features: there are no features named gist; the names are hue, network",
     ),
     "a run names a set of one that has no name": (
         {"datasets": {"corel5k-densehue": {"protocols": ["official"], "features": "hue"}}},
-        "datasets.corel5k-densehue.features: there are no features named hue; the data set has no sets of features with",
+        "datasets.corel5k-densehue.features: there are no features named hue; the data set's features have no names",
     ),
 }
 
@@ -172,7 +172,7 @@ def test_a_mistake_in_the_run_is_one_line(mistake):
         (
             "  hue: [root, standard]",
             "  gist: [l2]",
-            "normalise: there are no features named gist; there are hue, network",
+            "normalise: there are no features named gist; the names are hue, network",
         ),
         ("adapter: DenseHue", "adapter: a b", "features.hue.adapter: features: String should match pattern"),
         ("adapter: lear", "adapter: saiapr", "options: prefix: unknown key"),

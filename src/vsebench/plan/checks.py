@@ -128,7 +128,7 @@ def check_features(plan: Plan, name: str, key: str, where: str) -> None:
 def sets_of(dataset: DatasetConfig) -> str:
     """Return the names of a data set's sets of features, as the end of a message."""
     names = [name for name in dataset.sets if name]
-    return f"there are {', '.join(names)}" if names else "the data set has no sets of features with names"
+    return f"the names are {', '.join(names)}" if names else "the data set's features have no names"
 
 
 def check_feature_sets(plan: Plan) -> None:
