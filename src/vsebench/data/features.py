@@ -129,8 +129,8 @@ def side_by_side(sets: Mapping[str, Features]) -> Features:
 
     Returns
     -------
-    Features whose rows have the columns of all sets, and whose `named` has the columns of each set. Dense features are
-    float16 if those of all sets are, otherwise float32. An image has features if it has those of every set.
+    Features whose rows have the columns of all sets; `named` states which columns belong to each set. Dense features
+    are float16 if those of all sets are, otherwise float32. An image has features if it has those of every set.
 
     Raises
     ------

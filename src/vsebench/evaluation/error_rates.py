@@ -99,7 +99,7 @@ class Drawn:
 
 
 def mean_difference(parts: Sequence[Estimates]) -> Estimate:
-    """Return the mean over tasks of the difference of two methods for each group, (groups,).
+    """Return the difference between two methods as a mean over the tasks of each group, (groups,).
 
     Parameters
     ----------

@@ -284,7 +284,7 @@ def count_bits(typing_context, mask):
 
 @intrinsic
 def any_equal(typing_context, array, index, n, number):
-    """Return whether one of n consecutive numbers of an int32 array, starting at an index, equals a number.
+    """Return whether any of n consecutive numbers of an int32 array, from an index on, equals a given number.
 
     n is at most 16. The function always reads 16 numbers, so it must not be called for one of the last 15 positions.
     """

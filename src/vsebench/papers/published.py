@@ -140,7 +140,7 @@ class PrintedCells:
         return (cell for cell in self.all if not cell.is_words and pattern.fullmatch(cell.column))
 
     def words(self, column: str) -> Iterator[PrintedCell]:
-        """Yield the formulas and texts whose column matches a regular expression."""
+        """Yield the cells with formulas or texts in columns whose names match a regular expression."""
         pattern = re.compile(column)
         return (cell for cell in self.all if cell.is_words and pattern.fullmatch(cell.column))
 

@@ -84,7 +84,7 @@ class EffectsOfClaims(FigureKind):
 
 
 def judged_tests_of_panel(results: Results, paper: str, prefix: str) -> list[tuple[str, list[Line]]]:
-    """Return each claim's name and its judged tests of one panel, by decreasing effect."""
+    """Return the claims in one panel of the figure, each with its tests that have a verdict, largest effect first."""
     judged_tests = []
     for claim, tests in claims_of(claim_lines(results, paper)):
         with_effect = [test for test in tests if test["verdict"] in COLOURS and test["effect"] is not None]
