@@ -171,7 +171,10 @@ def test_divergence_of_the_last_fit_leaves_no_file(folder, capsys, monkeypatch):
         ({"metric": None}, "--metric: missing, but epochs are chosen by a metric"),
         ({"settings": SETTINGS | {"typo": 1}}, "config/methods/my_row.yaml: settings: typo: unknown key"),
         ({"module": "nonsense"}, "no module in src/vsebench/methods"),
-        ({"module": "popularity", "settings": {}}, "config/methods/my_row.yaml: epochs: Popularity is not trained by epochs"),
+        (
+            {"module": "popularity", "settings": {}},
+            "config/methods/my_row.yaml: epochs: Popularity is not trained by epochs",
+        ),
         (
             {"epochs": None},
             "config/methods/my_row.yaml: epochs: this key is missing; OptAuc is trained by epochs",
@@ -179,7 +182,7 @@ def test_divergence_of_the_last_fit_leaves_no_file(folder, capsys, monkeypatch):
         ({"epochs": {"maximum": 0, "patience": 1}}, "config/methods/my_row.yaml: epochs: maximum"),
         (
             {"module": "ridge", "settings": {"regularisation": 1.0}, "epochs": None},
-            "--features: missing; this method needs the image features of its data set; several sets are put side by side",
+            "--features: missing; this method needs the image features of its data set",
         ),
         (
             {"module": "oracle", "settings": {}, "epochs": None},
