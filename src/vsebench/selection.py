@@ -103,7 +103,7 @@ def select(
     if best is None or kept is None:
         raise DivergenceError(
             f"{case}: training diverged with all settings tried, such as {json.dumps(tries[0].settings.given())}; "
-            "lower learning_rate or raise regularisation in its settings"
+            "lower learning_rate or increase regularisation in its settings"
         )
     if split.final is split.first:
         return Selection(best, tries, selected, kept)

@@ -176,7 +176,7 @@ def test_scores_that_are_not_finite_numbers_are_refused(number):
     image = np.ones((3, 2), dtype=np.float32)
     image[1, 0] = number
     model = Embeddings(image, np.ones((4, 2), dtype=np.float32))
-    with pytest.raises(UserError, match="test: the model's scores are not finite"):
+    with pytest.raises(UserError, match="test: some of the model's scores are not finite"):
         ranked(model, held_out_of([[0]] * 3, 4))
 
 

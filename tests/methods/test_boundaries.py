@@ -81,11 +81,12 @@ VECTORS = np.ones((5, 2), dtype=np.float32)
 def test_a_problem_has_a_row_of_features_for_each_image_and_a_word_for_each_label(n):
     known = np.ones(n, dtype=bool)
     parts = {"features": Features(VECTORS[:n], known), "word_vectors": WordVectors(VECTORS[:n], known)}
+    counted = {"features": "images", "word_vectors": "labels"}
     for name, part in parts.items():
         if n == 3:
             Problem(LABELS, 1, None, **{name: part})
         else:
-            with pytest.raises(ValueError, match=f"{name}: {n} rows for 3"):
+            with pytest.raises(ValueError, match=f"{name}: {n} rows, but 3 {counted[name]}"):
                 Problem(LABELS, 1, None, **{name: part})
 
 
@@ -95,5 +96,5 @@ def test_given_labels_have_a_row_for_each_image(n):
     if n == 3:
         GIVEN_LABELS.of(problem)
     else:
-        with pytest.raises(ValueError, match=f"given_labels: {n} rows for 3"):
+        with pytest.raises(ValueError, match=f"given_labels: {n} rows, but 3 images"):
             GIVEN_LABELS.of(problem)

@@ -225,9 +225,13 @@ def test_settings_out_of_range_are_refused(name, key, value):
 @pytest.mark.parametrize(
     ("name", "changes", "message"),
     [
-        ("nearest_images", {"only_first": True}, "only_first: .*set `found`"),
+        ("nearest_images", {"only_first": True}, "only_first: has no effect unless `found` is below 1"),
         ("nearest_images", {"distance": "euclidean", "weights": "cosine"}, "weights: 'cosine' needs `distance"),
-        ("nearest_images", {"distance": "euclidean", "weights": "exponential"}, "weights: 'exponential' needs the"),
+        (
+            "nearest_images",
+            {"distance": "euclidean", "weights": "exponential"},
+            "weights: 'exponential' needs `distance: cosine`",
+        ),
         ("lsep", {"optimiser": "adam"}, "optimiser: .*'adamw' or 'sgd'"),
         ("lsep", {"hidden": []}, "dropout: without hidden layers, nothing can be dropped; set it to 0"),
         ("x_ent", {"joint": False, "unseen_update": "procrustes"}, "unseen_update: .*set joint: true"),

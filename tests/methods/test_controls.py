@@ -30,7 +30,7 @@ def test_oracle_returns_the_truth():
 
 
 def test_real_data_has_no_truth():
-    with pytest.raises(UserError, match="missing; give t, which this method needshe truth"):
+    with pytest.raises(UserError, match=r"--truth: missing; this method needs the truth\.npz of a simulated data set"):
         TRUTH.load_named(None)
 
 

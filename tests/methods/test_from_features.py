@@ -188,8 +188,8 @@ def test_nothing_to_learn_from_is_refused(name):
 @pytest.mark.parametrize("normalise", [[], ["l2"], ["standard"]])
 def test_images_that_cannot_be_scored_are_refused(name, normalise):
     model, _ = fit_to(name, matrix_of([[0], [1]], 2), [[1, 0, 1], [0, 1, 1]], normalise=normalise)
-    with pytest.raises(UserError, match="this model was fitted to 3 features per image; but these images have 2"):
+    with pytest.raises(UserError, match="this model was fitted to 3 features per image, but these images have 2"):
         model.scores(new_images([[1, 2]], 2))
     without = Queries(np.array([0], dtype=np.int32), matrix_of([[]], 2))
-    with pytest.raises(UserError, match="scores images by their features, but but these images have none"):
+    with pytest.raises(UserError, match="scores images by their features, but these images have none"):
         model.scores(without)

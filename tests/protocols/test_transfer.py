@@ -150,5 +150,5 @@ def test_its_name_says_what_is_trained_on():
     assert protocol.new_images
     assert protocol.unseen
     assert not protocol.only_unseen
-    with pytest.raises(UserError, match="unknown protocol 'from-'"):
+    with pytest.raises(UserError, match="there is no protocol 'from-'"):
         load_protocol("from-")

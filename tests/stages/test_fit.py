@@ -141,7 +141,7 @@ def test_one_diverging_configuration_is_recorded_and_passed_over(folder):
 def test_divergence_with_every_setting_leaves_no_file(folder, capsys):
     assert fit(folder, settings=SETTINGS | {"learning_rate": 1e12}) == 1
     message = capsys.readouterr().err.strip().splitlines()[-1]
-    assert "my_row on sim-tiny (distinct, seed 1): training diverged with every setting tried" in message
+    assert "my_row on sim-tiny (distinct, seed 1): training diverged with all settings tried" in message
     assert "1000000000000.0" in message
     assert message.endswith("in its settings (config/methods/my_row.yaml)")
     assert not (folder / "model").exists()
@@ -171,7 +171,10 @@ def test_divergence_of_the_last_fit_leaves_no_file(folder, capsys, monkeypatch):
         ({"metric": None}, "--metric: missing, but epochs are chosen by a metric"),
         ({"settings": SETTINGS | {"typo": 1}}, "config/methods/my_row.yaml: settings: typo: unknown key"),
         ({"module": "nonsense"}, "no module in src/vsebench/methods"),
-        ({"module": "popularity", "settings": {}}, "config/methods/my_row.yaml: epochs: Popularity has no epochs"),
+        (
+            {"module": "popularity", "settings": {}},
+            "config/methods/my_row.yaml: epochs: Popularity is not trained by epochs",
+        ),
         (
             {"epochs": None},
             "config/methods/my_row.yaml: epochs: this key is missing; OptAuc is trained in epochs",
@@ -179,11 +182,11 @@ def test_divergence_of_the_last_fit_leaves_no_file(folder, capsys, monkeypatch):
         ({"epochs": {"maximum": 0, "patience": 1}}, "config/methods/my_row.yaml: epochs: maximum"),
         (
             {"module": "ridge", "settings": {"regularisation": 1.0}, "epochs": None},
-            "--features: missing; give t, which this method needshe image features of its data set",
+            "--features: missing; this method needs the image features of its data set",
         ),
         (
             {"module": "oracle", "settings": {}, "epochs": None},
-            "--truth: missing; give t, which this method needshe truth.npz of a simulated data set",
+            "--truth: missing; this method needs the truth.npz of a simulated data set",
         ),
     ],
 )

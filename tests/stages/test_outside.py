@@ -127,7 +127,7 @@ def test_an_image_or_a_label_without_scores_is_one_line(folder, capsys):
     first = ids.read_text().split()[0]
     ids.write_text(ids.read_text().replace(first, "stranger", 1))
     assert run("check-scores", path, folder / "out") == 1
-    assert f"test images: 1 of {len(images_to_score(folder))}, such as '{first}'" in capsys.readouterr().err
+    assert f"test images: 1 of {len(images_to_score(folder))} are missing, such as '{first}'" in capsys.readouterr().err
     ids.write_text(ids.read_text().replace("stranger", first, 1))
     labels.write_text(labels.read_text().replace("l3\n", "other\n"))
     assert run("check-scores", path, folder / "out") == 1

@@ -86,7 +86,7 @@ def test_the_same_input_gives_the_same_bytes(prepare, features):
 def test_counts_that_differ_are_warned_of_and_noted(prepare):
     status, err, out = prepare({**simulated(), "expected": {"images": 61, "occurrences": 200}})
     assert status == 0
-    assert err == "warning: tiny: expected.images is 61, but found 60\n"
+    assert err == "warning: tiny: expected.images: 61, but found 60\n"
     assert read_json(out / "summary.json")["mismatches"] == {"images": {"expected": 61, "found": 60}}
 
 

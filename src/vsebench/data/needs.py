@@ -131,7 +131,7 @@ class FileNeed(Need, ABC, Generic[Value]):
     def load_named(self, path: Any) -> Value:
         """Read the file that a method needs; None raises a `UserError`."""
         if path is None:
-            raise UserError(f"{self.option}: missing; give {self.description}, which this method needs")
+            raise UserError(f"{self.option}: missing; this method needs {self.description}")
         return self.load(path)
 
     def example(self, labels: LabelMatrix) -> Value | None:

@@ -68,7 +68,7 @@ def split_dataset(protocol: str, dataset: Dataset, seed: int) -> Split:
     """Split a data set by a protocol; if this is impossible, or if a part has no label, raise a `UserError`."""
     rules = load_protocol(protocol)
     split = rules.split(dataset, rules.generator(protocol, seed))
-    parts = {"training": split.first.labels, "validation": split.valid.right, "test": split.test.right}
+    parts = {"training": split.first.labels, "validation": split.valid.right, "the test": split.test.right}
     for name, part in parts.items():
         if part.n_pairs == 0:
             raise UserError(f"protocol {protocol!r} leaves no label for {name}")
