@@ -43,7 +43,6 @@ SCALING = {"dataset": "sim-iapr", "repeats": 2, "pairs": [10, 20], "labels": [10
             {"method_seeds": {"vse_fs": 9}},
             "method_seeds.vse_fs: no protocol has more than 5 seeds, so 9 has no effect",
         ),
-        ({"metrics": ["recall@5", "recal@5"]}, "some.yaml: metrics: there is no metric 'recal@5'; the metrics are "),
         (
             {"metrics": ["recall"]},
             "some.yaml: metrics: the metric 'recall' needs a cut-off, such as recall@10",
