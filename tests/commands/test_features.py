@@ -291,7 +291,7 @@ MISTAKES = {
     "an odd name": ({"images": "odd"}, "odd: 'a\\nb.png': an id must be Unicode text without line breaks"),
     "nothing readable": ({"images": "pages"}, "none of 1 images can be read; the first is a.png not an image of a"),
     "too small": ({"resize": 3}, "--resize: 3 pixels, but net.onnx takes 4 x 4; use more, or squash"),
-    "no threads": ({"threads": 0}, "--threads: is is 0; use 1 or more"),
+    "no threads": ({"threads": 0}, "--threads: is 0; use 1 or more"),
 }
 
 

@@ -102,8 +102,8 @@ def test_a_method_is_left_out_where_the_data_set_lacks_its_features():
     plan = planned(datasets={"corel5k-densehue": {"protocols": ["official"]}, "sim-iapr": ONE})
     lines = left_out_lines(plan)
     reason = "the data set has no image features called"
-    assert f"Left out at corel5k-densehue/official: ridge_hue: {reason} hue." in lines
-    assert f"Left out at corel5k-densehue/official: ridge_network: {reason} network." in lines
+    assert f"Left out of corel5k-densehue/official: ridge_hue: {reason} hue." in lines
+    assert f"Left out of corel5k-densehue/official: ridge_network: {reason} network." in lines
     assert any("sim-iapr" in line and line.endswith("the data set has no image features.") for line in lines)
 
 

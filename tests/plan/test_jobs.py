@@ -156,7 +156,7 @@ def test_siblings_are_read_where_a_metric_of_the_run_reads_them():
 def test_an_analysis_reads_the_sources_of_the_metrics_that_it_computes():
     plan = planned(methods=["popularity"], papers=[])
     files = job(plan, "analyse", Wildcards(analysis="precision_at")).inputs["sources"]
-    for module in ("precision_recall", "siblings"):
+    for module in ("ranks", "siblings"):
         assert any(file.endswith(f"metrics/{module}.py") for file in files)
 
 

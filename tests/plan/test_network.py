@@ -51,8 +51,11 @@ def test_a_download_does_not_depend_on_the_network(read):
 
 
 MISTAKES = {
-    "no network": ({"model": "no.onnx"}, "data.features.network.model: there is no file no.onnx (seen from"),
-    "no images": ({"images": "pictures"}, "data.features.network.images: there is no file or folder pictures (seen"),
+    "no network": ({"model": "no.onnx"}, "data.features.network.model: there is no file no.onnx (relative to"),
+    "no images": (
+        {"images": "pictures"},
+        "data.features.network.images: there is no file or folder pictures (rel",
+    ),
     "no ONNX file": ({"model": "net.pt"}, "data: features.network.model: String should match pattern"),
     "unknown transform": ({"transform": "vgg"}, "data: features.network.transform: Input should be 'torchvision', "),
     "no size": ({"resize": 0}, "data: features.network.resize.constrained-int: Input should be greater than or equal"),

@@ -52,11 +52,12 @@ def test_a_task_without_a_file_leaves_the_model_out(clip):
     [
         ({"seeds": (1, 2, 3)}, "but other seeds have one"),
         ({"scores": "clip-{split}.csv"}, "scores: {split} is unknown; use {dataset}, {protocol} and {seed}"),
-        ({"scores": "clip.mat"}, "scores: clip.mat: scores must be in a file of the type .npy, .npz, .parquet, .csv"),
+        ({"scores": "clip.mat"}, "scores: clip.mat: use a file of the type .npy, .npz, .parquet, .csv"),
         ({"tuned": None}, "`tuned` is missing; state who chose the settings"),
-        ({"role": "baseline"}, "with `scores`, leave out `method` and set `role: external`"),
-        ({"method": "ridge"}, "with `scores`, leave out `method`"),
-        ({"grid": {"file": ["a.csv"]}}, "with `scores`, remove the keys"),
+        ({"role": "baseline"}, "`scores` takes the place of `method`; remove `method`, and `role` unless it is"),
+        ({"method": "ridge"}, "`scores` takes the place of `method`; remove `method`"),
+        ({"scores": None, "method": "ridge", "role": "external"}, "needs `scores` or `command`; add one"),
+        ({"grid": {"file": ["a.csv"]}}, "`scores` takes the place of `method`; remove the keys of a method: "),
     ],
 )
 def test_a_mistake_is_one_line_with_the_file(clip, folder, changes, message):

@@ -119,7 +119,7 @@ def test_the_names_are_known_without_what_draws(results_folder: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "parameters", "message"),
     [
-        ("acuracy", {}, "there is no kind of tables 'acuracy'; the kinds are "),
+        ("acuracy", {}, "there is no kind of tables 'acuracy'; there are "),
         ("accuracy", {}, "table1: task: this key is missing; add it"),
         ("accuracy", {"task": "a/b", "metrics": 3}, "table1: metrics: unknown key"),
         ("audit", {"verdict": "maybe"}, "table1: verdict: "),
@@ -150,7 +150,7 @@ def test_a_damaged_outline(text: str, tmp_path: Path) -> None:
         read_outline(tmp_path / "outline.json")
     (tmp_path / "outline.json").write_text(text, encoding="utf-8")
     with pytest.raises(
-        UserError, match=r"outline\.json: not (a readable outline of a run|readable JSON .*); delete it"
+        UserError, match=r"outline\.json: (is not a readable outline of a run|not readable JSON .*); delete it"
     ):
         read_outline(tmp_path / "outline.json")
 

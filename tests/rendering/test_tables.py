@@ -244,7 +244,7 @@ def test_missing_and_empty_results_are_one_line(
     assert "datasets.json: must be a JSON list with entries" in line_of_failure(datasets, capsys)
     training_time = command(folder, "training-time", tmp_path)
     (folder.folder / "outline.json").write_text("{}", encoding="utf-8")
-    assert "outline.json: not a readable outline" in line_of_failure(training_time, capsys)
+    assert "outline.json: is not a readable outline" in line_of_failure(training_time, capsys)
     assert not list(tmp_path.glob("*.csv"))
 
 
@@ -278,7 +278,7 @@ def test_what_does_not_beat_random_is_said(results: Results) -> None:
     hopeless = pl.when(pl.col("method") == "random", pl.col("metric") == "mrr").then(0.3).otherwise("p_adjusted")
     other = changed(results, summary=results.summary.with_columns(p_adjusted=hopeless))
     said = notes(other, task, other.accuracy(task), results.outline.metrics)
-    assert "No method is significantly better than Random in MRR; there, bold only marks the maximum." in said
+    assert "No method is significantly better than Random in MRR; there, bold is the maximum." in said
     assert not any("beat Random" in line for line in notes(results, task, results.accuracy(task), ["mrr"]))
 
 

@@ -49,7 +49,7 @@ def run(socket, *arguments, **options):
 def begin_to_wait(starter, folder):
     """Begin a job that reads from a pipe into which nobody writes; return its client and its own process."""
     os.mkfifo(folder / "pipe")
-    client = begin(starter.socket, "gather", "--inputs", folder / "pipe", "--out", folder / "made.json")
+    client = begin(starter.socket, "stage", "gather", "--inputs", folder / "pipe", "--out", folder / "made.json")
     return client, wait_for(lambda: job_of(starter))
 
 

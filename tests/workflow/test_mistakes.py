@@ -25,7 +25,7 @@ def test_a_mistake_in_the_configuration_ends_before_the_first_job(finished):
 
 def test_no_core_for_the_jobs_is_told_before_the_first_one(finished):
     outcome = finished.project.snakemake("--cores", "0")
-    assert_explained(outcome, ["--cores 0: no job can is is run; use 1 or more, or all"])
+    assert_explained(outcome, ["--cores 0: no job can run; use 1 or more, or all"])
 
 
 def test_a_title_or_source_may_have_braces(unfitted):

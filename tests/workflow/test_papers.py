@@ -31,7 +31,7 @@ def test_a_comment_repeats_nothing(changed):
     ("file", "old", "new"),
     [
         (PAPER, "metrics: [recall@5, ", "metrics: ["),
-        ("src/vsebench/papers/claims/trials_grow.py", '"""Growth of ', '"""Edited: growth of '),
+        ("src/vsebench/papers/claims/growth.py", '"""Growth of ', '"""Edited: growth of '),
     ],
 )
 def test_an_edited_claim_or_its_test_repeats_the_tests_and_what_shows_them(changed, reading, file, old, new):

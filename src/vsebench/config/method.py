@@ -85,10 +85,15 @@ class MethodConfig(Strict):
         outside = file is not None
         if self.scores is not None and self.command is not None:
             raise PydanticCustomError("command", "`command` takes the place of `scores`; remove one of the two keys")
-        if outside != (self.method == OUTSIDE) or outside != (self.role == "external"):
-            raise PydanticCustomError(key, f"`{key}` takes the place of `method`, and its role is external")
+        if not outside and (self.method == OUTSIDE or self.role == "external"):
+            remedy = "add one of the two keys, or set another method and role"
+            raise PydanticCustomError("scores", f"a model with the role external needs `scores` or `command`; {remedy}")
+        if outside and (self.method != OUTSIDE or self.role != "external"):
+            remedy = "remove `method`, and `role` unless it is external"
+            raise PydanticCustomError(key, f"`{key}` takes the place of `method`; {remedy}")
         if outside and (self.settings != {"file": file} or self.epochs or self.grid or self.members):
-            raise PydanticCustomError(key, "remove the keys of a method of this package: settings, epochs, grid")
+            remedy = "remove the keys of a method: settings, epochs, grid, members"
+            raise PydanticCustomError(key, f"`{key}` takes the place of `method`; {remedy}")
         if outside and not self.tuned:
             raise PydanticCustomError("tuned", "`tuned` is missing; state who chose the settings, and on which data")
         return self

@@ -132,7 +132,7 @@ def test_an_archive_of_several_files_needs_the_name_of_one(tmp_path):
     assert plain(read(tmp_path, data, member="b.txt")) == {"sky": [3, 4, 5]}
     assert refusal(tmp_path, data) == "contains a.txt, b.txt; name one of them in options.member"
     assert refusal(tmp_path, data, member="c.txt") == "contains no c.txt; it contains a.txt, b.txt"
-    assert "not a zip archive" in refusal(tmp_path, b"sky 1\n", member="c.txt")
+    assert "is no zip archive" in refusal(tmp_path, b"sky 1\n", member="c.txt")
     assert "the archive contains no file" in refusal(tmp_path, zipped())
 
 

@@ -160,8 +160,13 @@ def features_provided(plan: Plan, task: Task) -> set[str]:
     return {FEATURES.key} & plan.provides(task)
 
 
-def need_files(plan: Plan, keys: Iterable[str], task: Task, variants: Iterable[str], split: str = "") -> list[str]:
-    """Return the files that contain these needs of some variants; `split` is the folder of the job's split."""
+def need_files(
+    plan: Plan, keys: Iterable[str], task: Task, variants: Iterable[str] | None, split: str = ""
+) -> list[str]:
+    """Return the files that contain these needs of some variants; `split` is the folder of the job's split.
+
+    With None in place of the variants, they include all sets of features.
+    """
     data, read = plan.data_of(task, variants), set(keys)
     return [path for key, need in NEEDS.items() if key in read for path in need.files(data, split)]
 

@@ -28,9 +28,8 @@ def export_split(plan: Plan, at: Wildcards) -> Job:
 
 
 def exported_needs(plan: Plan, task: Task) -> list[str]:
-    """Return the files that an exported split has links to."""
-    trained = [variant for variant in plan.variants(task) if variant in plan.commands]
-    return need_files(plan, {FEATURES.key, WORD_VECTORS.key} & plan.provides(task), task, trained)
+    """Return the files that an exported split has links to; it has links to all sets of features."""
+    return need_files(plan, {FEATURES.key, WORD_VECTORS.key} & plan.provides(task), task, None)
 
 
 def environment(plan: Plan, at: Wildcards) -> Job:

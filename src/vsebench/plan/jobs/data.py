@@ -60,7 +60,7 @@ def network_features(plan: Plan, at: Wildcards) -> Job:
     if len(own) < len(names):
         files.append(f"{raw}/provenance.json")
     values |= {key: f"{raw}/{values[key]}" for key in ("model", "images") if dataset.downloads(values[key])}
-    return Job({"sources": sources("vsebench.stages.features"), "images": files}, options(**values))
+    return Job({"sources": sources("vsebench.commands.features"), "images": files}, options(**values))
 
 
 def prepare(plan: Plan, at: Wildcards) -> Job:

@@ -22,7 +22,7 @@ def test_labels_are_read(tmp_path):
 
 def test_an_image_twice_is_refused(tmp_path):
     (tmp_path / "my_dataset.txt").write_text("a sea\na sky\n")
-    with pytest.raises(UserError, match="duplicate image 'a'"):
+    with pytest.raises(UserError, match="the image 'a' occurs 2 times"):
         read(tmp_path, Options())
 
 
