@@ -133,7 +133,7 @@ def test_the_files_beside_the_scores_are_kept_with_them(folder):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_command_ends_with_its_children_and_leaves_nothing(folder, number):
     line = "echo half > {scores}; sleep 60 & echo $! > child; wait; echo {problem}"
-    words = [sys.executable, "-m", "vsebench", "command", *map(str, arguments(line))]
+    words = [sys.executable, "-m", "vsebench", "stage", "command", *map(str, arguments(line))]
     job = subprocess.Popen(words, stderr=subprocess.DEVNULL)
     wait_until(lambda: Path("program/child").is_file() and Path("program/child").read_text())
     assert len(files()) == 2  # a folder and the file in it
