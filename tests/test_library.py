@@ -143,7 +143,7 @@ def test_new_images_by_their_features_or_labels(folder):
         ("ease", LABELS * np.nan, {}, "matrix: a number is not finite; counts are needed"),
         ("ease", sparse.csr_array((0, 3)), {}, "matrix: shape (0, 3)"),
         ("ease", LABELS, {"settings": {"lambda": 1.0}}, "ease: settings: lambda: unknown key"),
-        ("ease", LABELS, {"epochs": 3}, "ease: epochs: this method is not trained by epochs; leave `epochs` out"),
+        ("ease", LABELS, {"epochs": 3}, "ease: epochs: this method is not trained in epochs; leave `epochs` out"),
         ("vse_fs", LABELS, {"epochs": 0}, "epochs: is 0; give a whole number from 1 on"),
         ("vse_fs", LABELS, {"factors": 0}, "vse_fs: settings: factors: Input should be greater"),
         ("vse_fs", LABELS, {"seed": -1}, "seed: is -1; give a whole number from 0 on"),

@@ -1,6 +1,7 @@
 """Functions in processes of their own, and jobs that end when their Snakemake has ended."""
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -64,7 +65,8 @@ def ended(command, folder):
 
 
 def test_a_command_of_the_shell_runs_in_its_folder_and_is_measured(tmp_path):
-    done = ended(f"sleep 0.2; {sys.executable} -c 'len(b\"x\" * 200_000_000)'; echo $(pwd) > here; exit 3", tmp_path)
+    code = shlex.quote('import time; kept = b"x" * 200_000_000; time.sleep(1)')
+    done = ended(f"sleep 0.2; {sys.executable} -c {code}; echo $(pwd) > here; exit 3", tmp_path)
     assert done.status == 3
     assert done.seconds > 0.2
     assert done.peak_bytes > 200_000_000

@@ -249,7 +249,7 @@ def loads(name):
         ("recall@-1", "there is no metric"),
         ("../core@5", "there is no metric"),
         ("recall", "the metric 'recall' needs a cut-off, such as recall@10"),
-        ("mrr@5", "the metric 'mrr' takes no cut-off; remove it"),
+        ("mrr@5", "the metric 'mrr' takes no cut-off; remove @5 from its name"),
         ("macro_f1@11", "the metric 'macro_f1@11': use a cut-off up to 10, where lists end"),
     ],
 )

@@ -108,7 +108,7 @@ def assert_nothing_would_stay(numbers, vocabulary, message):
         assert eligible < vocabulary.sample_images
         assert f"sample_images: {vocabulary.sample_images}, but only {eligible} images have" in message
     elif vocabulary.sample_images is None:
-        assert message == "here: no image keeps a label with these; relax them"
+        assert message == "here: no image keeps a label with these filters; relax them"
         assert twin({(f"i{i}", f"l{j}") for i, j in numbers}, vocabulary, None)[0] == set()
 
 
@@ -176,7 +176,7 @@ def test_filters_are_repeated_until_all_of_them_hold():
     # In this chain each image has two labels, and each label two images, except at the ends: it is removed from there.
     chain = {(image, image) for image in range(8)} | {(image, image + 1) for image in range(8)}
     both = Vocabulary(min_images_per_label=2, min_labels_per_image=2)
-    with pytest.raises(UserError, match="here: no image keeps a label with these; relax them"):
+    with pytest.raises(UserError, match="here: no image keeps a label with these filters; relax them"):
         apply_vocabulary(make(chain, 8, 9), both, "here")
     ring = {(image, label % 8) for image, label in chain}
     assert len(apply_vocabulary(make(ring, 8, 9), both, "here").pairs) == 16

@@ -21,6 +21,7 @@ def project(tmp_path, monkeypatch):
     (tmp_path / "mine/tags.csv").write_text("image,label\n1,a\n")
     (tmp_path / "runs/first").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "runs/first")
+    monkeypatch.setenv("VSEBENCH_DATA", "data")
     return tmp_path
 
 
@@ -78,14 +79,14 @@ def test_prepared_data_of_other_options_are_in_another_folder(project):
         planned(datasets={"sim-iapr": ONE | {"options": {"scale": 0.01}}}), "sim-iapr"
     )
     for plan in (small, large, small):
-        share_data(plan, project / "data")
+        share_data(plan, project)
         (prepared,) = Path("data/processed").iterdir()
         assert prepared.resolve() == project / f"data/prepared/sim-iapr-{fingerprint(plan, 'sim-iapr')}"
     assert Path("data/raw/sim-iapr").resolve() == project / "data/raw/sim-iapr"
 
 
 def test_a_table_of_the_run_stays_in_its_folder(project):
-    share_data(plan_of(project / "mine", datasets={"my-tags": ONE | {"data": {"pairs": "tags.csv"}}}), project / "data")
+    share_data(plan_of(project / "mine", datasets={"my-tags": ONE | {"data": {"pairs": "tags.csv"}}}), project)
     assert not Path("data").exists()
 
 
@@ -94,15 +95,15 @@ def test_downloads_with_other_checksums_are_not_taken_over(project):
     stated = plan.datasets["visual-genome"].files[0]
     record = {"name": stated.name, "sha256": "0" * 64, "md5": "0" * 32, "source": "a mirror"}
     write_json({"files": [record]}, project / "data/raw/visual-genome/provenance.json")
-    share_data(plan, project / "data")
+    share_data(plan, project)
     assert Path("data/raw/visual-genome").exists() == (stated.sha256 is None and stated.md5 is None)
     write_json({"files": [record | {"name": "other.zip"}]}, project / "data/raw/visual-genome/provenance.json")
     Path("data/raw/visual-genome").unlink(missing_ok=True)
-    share_data(plan, project / "data")
+    share_data(plan, project)
     assert not Path("data/raw/visual-genome").exists()
 
 
 def test_a_run_in_the_folder_of_the_shared_data_links_nothing(project, monkeypatch):
     monkeypatch.chdir(project)
-    share_data(planned(datasets={"sim-iapr": ONE}), project / "data")
+    share_data(planned(datasets={"sim-iapr": ONE}), project)
     assert not (project / "data").exists()

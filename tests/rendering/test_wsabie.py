@@ -152,7 +152,8 @@ def test_right_labels_of_an_image_are_bold_and_their_siblings_in_italics(results
 def test_words_on_the_page() -> None:
     page = template()
     assert page.filename is not None
-    macro = Path(page.filename).read_text(encoding="utf-8").partition("{% endmacro %}")[0]
+    tables = Path(page.filename).with_name("tables.html.j2")
+    macro = tables.read_text(encoding="utf-8").partition("{% endmacro %}")[0]
     html = page.environment.from_string(macro + "{% endmacro %}{{ cell(value, column) }}").render(
         value=Cell("**sky**, *cloud* & <sea>"), column=Column("w", "W", "words")
     )

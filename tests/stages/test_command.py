@@ -95,7 +95,7 @@ def test_a_command_gives_scores_that_are_checked_and_measured(folder, capfd):
         ("true {problem} {scores}", "the command ended without an error, but it has not written {scores}"),
         (
             "echo image,label,score > {scores} # {problem}",
-            "the command wrote wrong scores: scores.csv: test images with",
+            "the command wrote wrong scores: scores.csv: test images: 80 of 80 are missing, such as ",
         ),
         ("echo {problem} > {scores}", "the command wrote wrong scores: scores.csv: the columns are "),
         (
@@ -114,7 +114,7 @@ def test_a_command_that_fails_is_one_line_and_leaves_nothing(folder, capfd, line
 
 def test_scores_of_another_split_are_refused(folder, capfd):
     assert command(train("; echo 0123456789abcdef > $(dirname {scores})/scores.split.txt")) == 1
-    assert "trained on the split 0123456789ab, and this one is" in capfd.readouterr().err
+    assert "was trained on the split 0123456789ab, but this is " in capfd.readouterr().err
     assert files() == []
 
 

@@ -173,7 +173,7 @@ def test_divergence_of_the_last_fit_leaves_no_file(folder, capsys, monkeypatch):
         ({"module": "nonsense"}, "no module in src/vsebench/methods"),
         (
             {"module": "popularity", "settings": {}},
-            "config/methods/my_row.yaml: epochs: Popularity is not trained by epochs",
+            "config/methods/my_row.yaml: epochs: Popularity is not trained in epochs",
         ),
         (
             {"epochs": None},

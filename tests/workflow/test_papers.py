@@ -31,7 +31,7 @@ def test_a_comment_repeats_nothing(changed):
     ("file", "old", "new"),
     [
         (PAPER, "metrics: [recall@5, ", "metrics: ["),
-        ("src/vsebench/papers/claims/growth.py", '"""Growth of ', '"""Edited: growth of '),
+        ("src/vsebench/papers/claims/growth.py", '"""Claims about ', '"""Edited: claims about '),
     ],
 )
 def test_an_edited_claim_or_its_test_repeats_the_tests_and_what_shows_them(changed, reading, file, old, new):
@@ -78,7 +78,7 @@ def test_an_edited_check_or_statement_repeats_the_audit_only(changed, reading, f
 
 def test_an_edited_test_of_claims_repeats_the_tests_of_claims_only(changed, reading):
     file = "src/vsebench/papers/claims/sampling.py"
-    outcome = changed(change=lambda clone: clone.edit(file, '"""The sampling of ', '"""Edited: the sampling of '))
+    outcome = changed(change=lambda clone: clone.edit(file, '"""Claims about ', '"""Edited: claims about '))
     assert outcome.rules == {"test_claims", "table", "figure"} | PAGE
     assert outcome.of("table", "name") == reading(TableKind, "claims")
     assert outcome.of("figure", "name") == reading(FigureKind, "claims")

@@ -52,8 +52,8 @@ try:
 except UserError as error:
     sys.exit(f"vsebench: {error}")  # Snakemake's own message would also show this file
 
-if workflow.is_main_process and "VSEBENCH_DATA" in os.environ:
-    share_data(PLAN, ROOT / os.environ["VSEBENCH_DATA"])
+if workflow.is_main_process:
+    share_data(PLAN, ROOT)
 
 if workflow.resource_settings.cores == 0:
     sys.exit("vsebench: --cores 0: no job can run; use 1 or more, or all")

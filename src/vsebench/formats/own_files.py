@@ -6,7 +6,7 @@ from typing import Any
 from vsebench.core.errors import UserError
 from vsebench.formats.download.verify import digest_of
 
-READ_IN_PLACE = "a file that is read in place"  # the source in a record of such a file
+READ_IN_PLACE = "a file that is read where it is"
 
 
 def find(raw: Path, name: str) -> Path:

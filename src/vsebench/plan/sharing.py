@@ -1,5 +1,6 @@
 """Downloads and prepared data that runs in folders of their own share."""
 
+import os
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from vsebench.plan.jobs.base import as_json
 from vsebench.plan.plan import Plan, source_datasets
 
 
-def share_data(plan: Plan, shared: Path) -> None:
+def share_data(plan: Plan, root: Path) -> None:
     """Link the downloads and the prepared data of a run to a folder that several runs share.
 
     There, the name of a prepared data set has the hash of its definition, so that a data set of the same name with
@@ -19,8 +20,12 @@ def share_data(plan: Plan, shared: Path) -> None:
 
     Parameters
     ----------
-    shared : the folder, such as `data` of the project
+    root : the folder of the project. The environment variable `VSEBENCH_DATA` names the shared folder, seen from there;
+        without it, nothing is shared
     """
+    if "VSEBENCH_DATA" not in os.environ:
+        return
+    shared = root / os.environ["VSEBENCH_DATA"]
     if Path("data").resolve() == shared.resolve():
         return
     for name in shipped(plan):
