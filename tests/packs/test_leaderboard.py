@@ -2,13 +2,14 @@
 
 import json
 import re
+from dataclasses import replace
 from html import unescape
 
 import pytest
 
 from tests.packs.runs import write_run
 from tests.stages.small import run
-from vsebench.packs.leaderboard import contestants_of, leaderboard, ranked, tasks_of
+from vsebench.packs.leaderboard import BoardTask, contestants_of, leaderboard, rank_table, ranked, tasks_of, value_table
 from vsebench.packs.runs import opened
 
 
@@ -66,6 +67,38 @@ def test_a_rank_is_certain_only_where_intervals_do_not_overlap(runs):
         others = [other for number, other in row.items() if number != index]
         assert low == 1 + sum(other["ci_low"] > row[index]["ci_high"] for other in others)
         assert high == 6 - sum(other["ci_high"] < row[index]["ci_low"] for other in others)
+
+
+class OfRealData(BoardTask):
+    simulated = False
+
+
+def test_simulated_tasks_do_not_count_in_the_mean_rank_and_methods_of_more_real_tasks_come_first(runs):
+    (shared, other), contestants = tasks_of(runs), contestants_of(runs)
+    real = OfRealData(shared.task, shared.runs, shared.title)
+    table = rank_table([real, other], contestants, runs)
+    ranks = {index: rank for index, (rank, *_) in ranked(real, contestants).items()}
+    assert [row.cells[1].value for row in table.rows] == [1] * 6 + [0] * 3
+    assert [row.cells[2].value for row in table.rows] == [*sorted(ranks.values()), None, None, None]
+    assert [row.cells[1].value for row in rank_table([shared, other], contestants, runs).rows] == [1] * 9
+
+
+def test_fits_at_a_limit_are_marked_and_each_method_says_how_its_settings_were_chosen(runs):
+    (task, _), contestants = tasks_of(runs), contestants_of(runs)
+    ridge = next(each for each in contestants if (each.run, each.method) == (0, "ridge"))
+    limited = BoardTask(task.task, task.runs, task.title)
+    fit = task.fits[0, "ridge"][0]
+    stopped = fit | {"at_limit": True, "epochs": 3, "choice": "tuned", "n_configurations": 8, "seeds_of_search": [1]}
+    limited.__dict__["fits"] = task.fits | {(0, "ridge"): [stopped]}
+    table = value_table(
+        [limited], [ridge, replace(ridge, shown=ridge.shown.model_copy(update={"tuned": "by hand"}))], runs
+    )
+    assert [row.cells[2].marks for row in table.rows] == ["‡", "‡"]
+    assert table.notes == ("‡: for at least one seed, the limit on epochs stopped the training.",)
+    searched, stated = (row.cells[1].value for row in table.rows)
+    assert searched == "searched (8 configurations, 1 seed)"
+    assert stated == f"tuned: by hand; {searched}"
+    assert "‡" in text_of(str(rank_table([limited], [ridge], runs)))
 
 
 def test_the_page_says_that_data_is_simulated_and_has_the_values_for_the_chart(runs):

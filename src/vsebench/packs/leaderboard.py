@@ -8,19 +8,23 @@ from typing import Any
 import polars as pl
 
 from vsebench.core.errors import UserError
-from vsebench.core.storage import read_parquet
+from vsebench.core.storage import read_json, read_parquet
 from vsebench.core.tasks import Task
 from vsebench.evaluation.metrics.base import load_metric
 from vsebench.packs.comparison import Comparison, compare
 from vsebench.packs.manifest import Shown
 from vsebench.packs.runs import Run
+from vsebench.rendering.choices import how_chosen
+from vsebench.rendering.marks import marks_of, meanings
 from vsebench.rendering.metrics import few_metrics, metric_title
 from vsebench.rendering.page.page import template
 from vsebench.rendering.table import Cell, Column, Row, Table
 
 RANKS = (
     "Rank 1 is the best. The interval of a rank contains all ranks that are possible where the 95 % intervals of two "
-    "values overlap. The mean rank, and its interval, are means over the tasks of a method.",
+    "values overlap. The mean rank and its interval are means over the tasks with real data that a method has, or over "
+    "the simulated ones if no task has real data. Methods of more of these tasks come first, because mean ranks over "
+    "different tasks cannot be compared.",
     "A task is a data set under a protocol with the same splits. Packs with other splits have columns of their own.",
     "Oracles use test information, so they are not shown.",
 )
@@ -43,6 +47,25 @@ class BoardTask:
     task: Task
     runs: dict[int, Run]  # index of the run -> the run
     title: str
+
+    @property
+    def simulated(self) -> bool:
+        """Whether the data set is simulated."""
+        return next(iter(self.runs.values())).manifest.datasets[self.task.dataset].simulated
+
+    @cached_property
+    def fits(self) -> dict[tuple[int, str], list[dict[str, Any]]]:
+        """(run, method) -> its entries in settings.json, one per seed."""
+        fits: dict[tuple[int, str], list[dict[str, Any]]] = {}
+        for number, run in self.runs.items():
+            for fit in read_json(run.folder / "settings.json"):
+                if (fit["dataset"], fit["protocol"]) == (self.task.dataset, self.task.protocol):
+                    fits.setdefault((number, fit["method"]), []).append(fit)
+        return fits
+
+    def marks(self, each: Contestant) -> str:
+        """Return the marks of a method whose fits ended at a limit (`rendering/marks.py`)."""
+        return marks_of(self.fits.get((each.run, each.method), ()))
 
     @cached_property
     def metrics(self) -> list[str]:
@@ -160,48 +183,63 @@ def ranked(task: BoardTask, contestants: Sequence[Contestant]) -> dict[int, tupl
 
 
 def rank_table(tasks: Sequence[BoardTask], contestants: Sequence[Contestant], runs: Sequence[Run]) -> Table:
-    """Return the table of ranks, the best mean rank first; methods of more tasks come before others with the same."""
+    """Return the table of ranks: methods of most tasks with real data first, and of these the best mean rank first."""
     of_tasks = [ranked(task, contestants) for task in tasks]
-    titles = titles_of(contestants, runs)
+    only_simulated = all(task.simulated for task in tasks)
     lines = []
-    for index, title in enumerate(titles):
-        ranks = [ranks_at_task[index] for ranks_at_task in of_tasks if index in ranks_at_task]
-        if not ranks:
+    for index, (each, title) in enumerate(zip(contestants, titles_of(contestants, runs), strict=True)):
+        if not any(index in at_task for at_task in of_tasks):
             continue
-        rank, low, high = (sum(values) / len(ranks) for values in zip(*ranks, strict=True))
-        cells = [Cell(*at_task[index]) if index in at_task else Cell() for at_task in of_tasks]
-        lines.append((rank, -len(ranks), Row.of(title, len(ranks), Cell(rank, low, high), *cells)))
-    columns = [Column("method", "Method"), Column("tasks", "Tasks", "count")]
+        ranks = [
+            at_task[index]
+            for task, at_task in zip(tasks, of_tasks, strict=True)
+            if index in at_task and (only_simulated or not task.simulated)
+        ]
+        means = [sum(values) / len(ranks) for values in zip(*ranks, strict=True)]
+        cells = [
+            Cell(*at_task[index], marks=task.marks(each)) if index in at_task else Cell()
+            for task, at_task in zip(tasks, of_tasks, strict=True)
+        ]
+        lines.append((-len(ranks), means, Row.of(title, len(ranks), Cell(*means), *cells)))
+    columns = [Column("method", "Method"), Column("tasks", "Tasks of\nthe mean", "count")]
     columns.append(Column("mean_rank", "Mean rank", "mean", interval=True))
     columns += [
         Column(f"rank_{number}", f"{task.title}: {metric_title(task.metric)}", "count", interval=True)
         for number, task in enumerate(tasks)
     ]
     lines.sort(key=lambda line: line[:2])
-    return Table(columns, [row for *_, row in lines], f"Ranks of {len(lines)} methods on {len(tasks)} tasks", RANKS)
+    notes = (*RANKS, *meanings(cell.marks for *_, row in lines for cell in row.cells))
+    return Table(columns, [row for *_, row in lines], f"Ranks of {len(lines)} methods on {len(tasks)} tasks", notes)
 
 
 def value_table(tasks: Sequence[BoardTask], contestants: Sequence[Contestant], runs: Sequence[Run]) -> Table:
     """Return the table of the headline metric of each task, with 95 % intervals."""
-    titles, of_tasks = (
-        titles_of(contestants, runs),
-        [(task.numbers(task.metric), ranked(task, contestants)) for task in tasks],
-    )
+    of_tasks = [(task, task.numbers(task.metric), ranked(task, contestants)) for task in tasks]
     rows = []
-    for index, (each, title) in enumerate(zip(contestants, titles, strict=True)):
+    for index, (each, title) in enumerate(zip(contestants, titles_of(contestants, runs), strict=True)):
         cells = []
-        for numbers, ranks in of_tasks:
+        for task, numbers, ranks in of_tasks:
             row = numbers.get((each.run, each.method))
             best = index in ranks and ranks[index][0] == 1
-            cells.append(Cell(row["value"], row["ci_low"], row["ci_high"], bold=best) if row else Cell())
+            marks = task.marks(each)
+            cells.append(Cell(row["value"], row["ci_low"], row["ci_high"], bold=best, marks=marks) if row else Cell())
         if any(cell.value is not None for cell in cells):
-            rows.append(Row.of(title, *cells))
-    columns = [Column("method", "Method")]
+            rows.append(Row.of(title, settings_of(each, tasks), *cells))
+    columns = [Column("method", "Method"), Column("settings", "Settings")]
     columns += [
         Column(f"value_{number}", f"{task.title}: {metric_title(task.metric)}", "score", interval=True)
         for number, task in enumerate(tasks)
     ]
-    return Table(columns, rows, "Values with 95 % intervals; bold: the largest of a column")
+    notes = tuple(meanings(cell.marks for row in rows for cell in row.cells))
+    return Table(columns, rows, "Values with 95 % intervals; bold: the best of a column", notes)
+
+
+def settings_of(each: Contestant, tasks: Sequence[BoardTask]) -> str:
+    """Return how a method's settings were chosen, with each way once; "" if there is nothing to choose."""
+    fits = (task.fits[each.run, each.method] for task in tasks if (each.run, each.method) in task.fits)
+    ways = (how_chosen(of_task) for of_task in fits)
+    tuned = f"tuned: {each.shown.tuned}" if each.shown.tuned else None
+    return "; ".join(dict.fromkeys(filter(None, [tuned, *ways])))
 
 
 def chart(tasks: Sequence[BoardTask], contestants: Sequence[Contestant], runs: Sequence[Run]) -> dict[str, Any]:
