@@ -9,6 +9,7 @@ from snakemake_interface_logger_plugins.common import LogEvent
 
 from vsebench.workflow import (
     CLEAR,
+    OnlyProgress,
     Progress,
     discard_leftovers,
     discard_of_other_run,
@@ -71,6 +72,17 @@ def test_on_a_terminal_the_line_is_replaced_after_each_job_and_tables_are_named(
     run_job(handler, clock, "fit", 20.0)
     run_job(handler, clock, "table", 1.0)
     assert out.getvalue() == f"{CLEAR}1 of 2 jobs, about 10 s to go\r{CLEAR}results/table.csv\n{CLEAR}"
+
+
+def test_messages_that_progress_replaces_are_dropped_and_counted_and_others_stay():
+    handler, _, _ = begin()
+    only = OnlyProgress(handler)
+    started = {"jobid": 1, "rule_name": "fit", "output": ["a"]}
+    events = ((LogEvent.JOB_INFO, started, True), (LogEvent.JOB_FINISHED, {"job_id": 1}, False), (None, {}, True))
+    for event, values, stays in events:
+        assert only.filter(logging.makeLogRecord({"event": event, "msg": "a message"} | values)) == stays
+    assert handler.left["fit"] == 3
+    assert not only.filter(logging.makeLogRecord({"msg": "Select jobs to execute..."}))
 
 
 def test_nothing_is_printed_at_the_end_or_for_other_messages():

@@ -21,6 +21,7 @@ from vsebench.core.sources import content_hash
 from vsebench.rendering.outline import read_outline
 
 PAUSE = 15.0  # seconds between two lines about the state of the run, and before the first one
+REPLACED = ("run_info", "job_started", "job_finished", "progress")  # events of Snakemake
 CLEAR = "\r\x1b[K"  # on a terminal: go to the start of the line and delete it
 
 
@@ -71,14 +72,14 @@ def discard_of_other_run(tables: Collection[str], figures: Collection[str]) -> N
 
 
 def warn_about_other_run(configuration: str) -> None:
-    """Warn if results/ has files of a run whose configuration has another name; this run does not delete them."""
+    """Warn if results/ has files of a run whose configuration has another name, and say what happens to them."""
     with suppress(UserError):
         other = read_outline(Path("results/outline.json")).configuration
         if other != configuration:
             print(
                 f"results/ has files of a run of {other or 'another configuration'}. This run of {configuration}"
-                " replaces the files that both runs make, and keeps the others. To separate runs, give each run its"
-                " own folder (make OUT=FOLDER).",
+                " replaces the files that both runs make, deletes tables and figures that only the other run makes, and"
+                " keeps its models and metrics. To separate runs, give each run its own folder (make OUT=FOLDER).",
                 file=sys.stderr,
             )
 
@@ -194,6 +195,22 @@ class Progress(logging.Handler):
             number * fmean(self.seconds.get(rule) or [average]) / (1 if rule in self.alone else self.cores)
             for rule, number in self.left.items()
         )
+
+
+class OnlyProgress(logging.Filter):
+    """A filter of Snakemake's logger that hands each message to `Progress` and drops those that this replaces.
+
+    Snakemake's option `--quiet progress` cannot do this, because with it Snakemake does not log that jobs have ended.
+    """
+
+    def __init__(self, progress: Progress) -> None:
+        super().__init__()
+        self.progress = progress
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        self.progress.emit(record)
+        event = getattr(vars(record).get("event"), "value", None)
+        return event not in REPLACED and not str(record.msg).startswith("Select jobs to execute")
 
 
 def in_words(seconds: float) -> str:

@@ -24,7 +24,7 @@ def started(monkeypatch):
 
 
 def test_the_default_run_is_started_on_all_cores_without_the_messages_that_progress_replaces(started):
-    quiet = ["--quiet", "host", "progress", "reason", "rules"]
+    quiet = ["--quiet", "host", "reason", "rules"]
     assert started() == [sys.executable, "-m", "snakemake", "--cores", "all", *quiet]
 
 

@@ -1,6 +1,10 @@
 """Named targets: the tables that each makes, and the files that it needs."""
 
+import os
+import pty
 import shutil
+import subprocess
+import sys
 
 import pytest
 
@@ -44,3 +48,28 @@ def test_a_figure_waits_for_what_its_kind_reads(project):
 
 def test_the_page_depends_on_its_template(project):
     assert "rendering/page/templates/report.html.j2" in project.dry_run("report").text
+
+
+def test_a_run_on_a_terminal_shows_its_progress_in_one_line_and_the_tables_that_it_makes(tmp_path):
+    project = Project.copy(ROOT, tmp_path / "vsebench")
+    project.configure()
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "vsebench", "run", "audit", "--cores", "1"]
+    process = subprocess.Popen(command, cwd=project.folder, env=project.environment(), stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    text = b""
+    while chunk := read(ours):
+        text += chunk
+    assert process.wait() == 0, text
+    assert b" jobs, " in text
+    assert b"results/tables/audit.csv" in text
+    for replaced in (b"Select jobs", b"Execute ", b"Finished jobid", b"steps ("):
+        assert replaced not in text
+
+
+def read(terminal):
+    """Return the next bytes of a terminal; none if its process has ended."""
+    try:
+        return os.read(terminal, 65536)
+    except OSError:  # how Linux reports the end
+        return b""

@@ -9,6 +9,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
+from snakemake.settings.enums import Quietness
 from snakemake.shell import shell
 
 from vsebench import job_server
@@ -32,7 +33,7 @@ from vsebench.plan.jobs.base import as_json, sources, split_files
 from vsebench.plan.jobs.results import parts, pictures
 from vsebench.protocols.base import FROM, known_protocols, load_protocol
 from vsebench.rendering import kinds
-from vsebench.workflow import Progress
+from vsebench.workflow import OnlyProgress, Progress
 
 ROOT = Path(workflow.current_basedir).parent.parent
 
@@ -69,9 +70,11 @@ if workflow.is_main_process:
     for line in [*few_seeds(PLAN), *left_out_lines(PLAN)]:
         print(line, file=sys.stderr)
     if workflow.local_exec and not workflow.dryrun:
-        logging.getLogger("snakemake.logging").addHandler(
-            Progress(workflow.resource_settings.cores, {"time_methods", "scale"})
-        )
+        progress = Progress(workflow.resource_settings.cores, {"time_methods", "scale"})
+        if Quietness.RULES in (workflow.output_settings.quiet or ()):
+            logging.getLogger("snakemake.logging").addFilter(OnlyProgress(progress))
+        else:
+            logging.getLogger("snakemake.logging").addHandler(progress)
 
 # Jobs use the Python that runs Snakemake, whether or not its environment is activated.
 BIN = shlex.quote(str(Path(sys.executable).parent))

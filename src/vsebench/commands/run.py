@@ -14,7 +14,7 @@ from vsebench.core.errors import UserError, did_you_mean
 from vsebench.core.yaml_files import read_yaml
 from vsebench.plan import read_plan
 
-LEFT_OUT = ("host", "progress", "reason", "rules")  # Snakemake's messages that the project's own progress replaces
+LEFT_OUT = ("host", "reason", "rules")  # Snakemake's messages that are not printed; the run prints its own progress
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
