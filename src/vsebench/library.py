@@ -315,19 +315,12 @@ def evaluate(
     for variant in variants:
         _check_needs(variant, provided - ({"trained_labels"} if rules.only_unseen else set()))
     task = Task("matrix", protocol)
-    with_features = None if given is None else given.known
-    dataset = Dataset(labels, None, with_features, None if vectors is None else vectors.known)
+    dataset = Dataset(labels, None, None if given is None else given.known, None if vectors is None else vectors.known)
     measured: dict[Entry, dict[int, Measured]] = {Entry(name): {} for name in (*methods, *outside)}
     with workers(threads) as pool:
         for seed in range(1, seeds + 1) if isinstance(seeds, int) else seeds:
             split = split_dataset(protocol, dataset, seed)
-            ranked = [
-                _fit_and_rank(variant, Case(task, variant.name, seed), split, _seen(variant, sets), vectors, pool)
-                for variant in variants
-            ]
-            ranked += [
-                _ranked(model, Case(task, name, seed), split, None, pool, None) for name, model in outside.items()
-            ]
+            ranked = _all_ranked(variants, outside, task, seed, split, sets, vectors, pool)
             n_candidates = int(split.test.candidates.sum())
             results = measure(ranked, metrics, n_candidates, bootstrap, learnt=split.final.learnt)
             for name, of_method in zip((*methods, *outside), results, strict=True):
@@ -490,6 +483,24 @@ def _search(variant: _Variant, protocol: str) -> Search | None:
     """Return the search that chooses the number of epochs; None for a method without epochs."""
     metric = load_protocol(protocol).validation_metric
     return None if variant.epochs is None else Search(metric, VALIDATION_IMAGES, variant.epochs)
+
+
+def _all_ranked(
+    variants: Sequence[_Variant],
+    outside: Mapping[str, Model],
+    task: Task,
+    seed: int,
+    split: Split,
+    sets: dict[str, Features],
+    vectors: WordVectors | None,
+    pool: Workers,
+) -> list[Ranked]:
+    """Fit and rank the methods on one split, and rank by the scores that were made elsewhere."""
+    fitted = [
+        _fit_and_rank(variant, Case(task, variant.name, seed), split, _seen(variant, sets), vectors, pool)
+        for variant in variants
+    ]
+    return fitted + [_ranked(model, Case(task, name, seed), split, None, pool, None) for name, model in outside.items()]
 
 
 def _fit_and_rank(

@@ -9,7 +9,16 @@ import pytest
 
 from tests.packs.runs import write_run
 from tests.stages.small import run
-from vsebench.packs.leaderboard import BoardTask, contestants_of, leaderboard, rank_table, ranked, tasks_of, value_table
+from vsebench.packs.leaderboard import (
+    BoardTask,
+    chart,
+    contestants_of,
+    leaderboard,
+    rank_table,
+    ranked,
+    tasks_of,
+    value_table,
+)
 from vsebench.packs.runs import opened
 
 
@@ -98,7 +107,8 @@ def test_fits_at_a_limit_are_marked_and_each_method_says_how_its_settings_were_c
     searched, stated = (row.cells[1].value for row in table.rows)
     assert searched == "searched (8 configurations, 1 seed)"
     assert stated == f"tuned: by hand; {searched}"
-    assert "‡" in text_of(str(rank_table([limited], [ridge], runs)))
+    assert rank_table([limited], [ridge], runs).rows[0].cells[3].marks == "‡"
+    assert chart([limited], [ridge], runs)["marks"] == [[0, 0, "‡", "limit on epochs"]]
 
 
 def test_the_page_says_that_data_is_simulated_and_has_the_values_for_the_chart(runs):

@@ -96,7 +96,7 @@ class Ended:
 
 
 def run_command(command: str, folder: Path, environment: Mapping[str, str]) -> Ended:
-    """Run a line of the shell in a folder, without input; its output goes to the streams of this process.
+    """Run a shell command in a folder, without input; its output goes to the streams of this process.
 
     The command is the leader of a process group, which ends with it, or when this process ends in any way.
     """

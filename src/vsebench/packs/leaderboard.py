@@ -15,7 +15,7 @@ from vsebench.packs.comparison import Comparison, compare
 from vsebench.packs.manifest import Shown
 from vsebench.packs.runs import Run
 from vsebench.rendering.choices import how_chosen
-from vsebench.rendering.marks import marks_of, meanings
+from vsebench.rendering.marks import marks_of, meanings, split
 from vsebench.rendering.metrics import few_metrics, metric_title
 from vsebench.rendering.page.page import template
 from vsebench.rendering.table import Cell, Column, Row, Table
@@ -258,6 +258,12 @@ def chart(tasks: Sequence[BoardTask], contestants: Sequence[Contestant], runs: S
                 if row := numbers.get((each.run, each.method)):
                     ends = [round(row[key], 5) for key in ("value", "ci_low", "ci_high")]
                     values.append([number, metrics.index(metric), index, *ends, 0])
+    marked = [
+        [number, index, marks, split(marks)[1]]
+        for number, task in enumerate(tasks)
+        for index, each in enumerate(contestants)
+        if (marks := task.marks(each))
+    ]
     return {
         "tasks": [
             {"id": f"{task.task.name}-{number}", "title": task.title, "metric": metrics.index(task.metric)}
@@ -276,7 +282,7 @@ def chart(tasks: Sequence[BoardTask], contestants: Sequence[Contestant], runs: S
         ],
         "values": values,
         "seconds": [],
-        "marks": [],
+        "marks": marked,
     }
 
 

@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--variant", required=True, help="name of the method in the results")
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--command", required=True, help="line of the shell, with {problem} and {scores}")
+    parser.add_argument("--command", required=True, help="shell command, with {problem} and {scores}")
     parser.add_argument("--folder", type=Path, required=True, help="folder to run it in")
     parser.add_argument("--problem", type=Path, required=True, help="folder of the exported split")
     parser.add_argument("--environment", type=Path, help="virtual environment to run it in")

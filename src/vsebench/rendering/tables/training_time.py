@@ -68,7 +68,7 @@ class TrainingTime(TableKind):
         )
         if commands:
             notes += (
-                "The command: one run per seed of the line of the shell that reads the data, trains and scores, on the "
+                "The command: one run per seed of the shell command that reads the data, trains and scores, on the "
                 "threads that are listed, while other jobs may have run; median and range over seeds. So it does not "
                 "compare with the other seconds. Memory: the sum over its processes.",
             )
