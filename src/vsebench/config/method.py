@@ -41,8 +41,8 @@ class MethodConfig(Strict):
     # a file with the scores of a model that was trained elsewhere (docs/outside.md), in place of `method`; {dataset},
     # {protocol} and {seed} in the name are replaced; without {seed}, all seeds use the same scores
     scores: str | None = None
-    # a shell command that trains a model on a folder, {problem}, and writes a file, {scores} (docs/outside.md), in place
-    # of `method`; {dataset}, {protocol}, {seed} and {threads} are replaced, too
+    # a shell command that trains a model on a folder, {problem}, and writes a file, {scores} (docs/outside.md), in
+    # place of `method`; {dataset}, {protocol}, {seed} and {threads} are replaced, too
     command: str | None = None
     # for `command`: a file of pip's requirements; the command runs in a virtual environment with these packages
     environment: str | None = None
