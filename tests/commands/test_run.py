@@ -41,7 +41,7 @@ def test_a_folder_of_the_runs_own_shares_the_data_of_the_project(started, monkey
 
 
 def test_a_table_of_a_paper_is_a_target(started):
-    assert "vse_ens_table2" in started("config/iapr.yaml", "vse_ens_table2")
+    assert "wsabie_table2" in started("config/wsabie.yaml", "wsabie_table2")
 
 
 @pytest.mark.parametrize(

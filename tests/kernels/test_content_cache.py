@@ -30,7 +30,8 @@ def package(tmp_path):
 def largest_draw_and_hits(package, **environment):
     """Draw numbers from 0 to 7 in a new process: the largest one, and the number of kernels taken from the cache."""
     variables = {key: value for key, value in os.environ.items() if key != "NUMBA_CACHE_DIR"} | environment
-    variables |= {"PYTHONPATH": str(package.parent)}
+    # Python finds its own compiled files by size and time, which the edit below keeps, so it must not write any.
+    variables |= {"PYTHONPATH": str(package.parent), "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run([sys.executable, "-c", PROGRAM], env=variables, capture_output=True, text=True, check=True)
     return tuple(map(int, done.stdout.split()))
 
