@@ -191,3 +191,10 @@ def test_the_search_ends_inside_of_the_grid_and_at_what_a_method_does_not_allow(
     assert beyond({"share": []}, zero[0], zero) is None  # no ratio leads beyond 0
     assert beyond({"share": []}, zero[1], zero) == shares(1.0)[0]  # twice the value next to 0
     assert on_edges({"share": []}, share[0], share[:1]) == []
+
+
+def test_a_value_beyond_which_a_method_allows_none_is_not_at_an_edge():
+    for values in ((0.0, 0.5), (1.0, 0.5)):
+        best, other = shares(*values)
+        assert on_edges({"share": []}, best, [best, other]) == []
+        assert on_edges({"share": []}, other, [best, other]) == ["share"]

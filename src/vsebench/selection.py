@@ -20,6 +20,7 @@ from vsebench.models import Model
 from vsebench.training import Attempt, DivergenceError, Trained, Validation, attempt, history, open_validation, refit
 
 WEIGHT_STEPS = 10  # number of steps from 0 to 1 in an ensemble's weights
+SMALL_STEP = 1e-6  # relative to a value, or absolute at 0, to find out whether a method allows values beyond it
 RATIO_NEXT_TO_ZERO = 2  # ratio of a value beyond the grid to the outermost value, if the next inner value is 0
 
 
@@ -198,11 +199,31 @@ def beyond(names: Iterable[str], best: Settings, tried: list[Settings]) -> Setti
 
 
 def on_edges(names: Iterable[str], best: Settings, tried: list[Settings]) -> list[str]:
-    """Return the numeric settings whose best value is the smallest or largest of at least two values tried."""
+    """Return the numeric settings whose best value is the smallest or largest of at least two values tried.
+
+    A value beyond which the method allows none, such as a dropout of 0, is not at an edge.
+    """
     numbers = [name for name in names if is_number(getattr(best, name))]
     values = {name: {getattr(settings, name) for settings in tried} for name in numbers}
-    edges = {name: (min(values[name]), max(values[name])) for name in numbers if len(values[name]) > 1}
-    return [name for name in edges if getattr(best, name) in edges[name]]
+    several = [name for name in numbers if len(values[name]) > 1]
+    return [name for name in several if is_outermost(name, best, values[name])]
+
+
+def is_outermost(name: str, best: Settings, values: set[Any]) -> bool:
+    """Return whether a value is the smallest or largest of `values`, and the method allows a smaller or larger one."""
+    value = getattr(best, name)
+    step = 1 if isinstance(value, int) else SMALL_STEP * (abs(value) or 1.0)
+    sides = [(min(values), value - step), (max(values), value + step)]
+    return any(value == outermost and is_allowed(name, best, further) for outermost, further in sides)
+
+
+def is_allowed(name: str, settings: Settings, value: float) -> bool:
+    """Return whether a setting may have a value."""
+    try:
+        settings.changed({name: value}, name)
+    except UserError:
+        return False
+    return True
 
 
 def is_number(value: object) -> bool:
