@@ -11,6 +11,8 @@ from vsebench.rendering.timing import chosen_epochs, training_seconds
 
 Point = tuple[float, float]  # seconds and metric
 
+LINE_OF_LEGEND = 0.15  # inches
+
 
 class AccuracyAgainstTime(FigureKind):
     """One panel per task, one dot per method; a line joins the methods on the Pareto front."""
@@ -43,6 +45,8 @@ class AccuracyAgainstTime(FigureKind):
         timed = set().union(*points_of_tasks.values())
         methods = [method for method in results.outline.variants if method in timed]
         drawing.legend_of_lines(figure, results, methods, list(points_of_tasks), dots=True)
+        lines_of_legend = -(-len(methods) // (2 if width == style.SINGLE else 4))
+        figure.set_figheight(figure.get_figheight() + LINE_OF_LEGEND * lines_of_legend)
         return figure
 
     def caption(self, results: Results) -> str:
@@ -50,7 +54,7 @@ class AccuracyAgainstTime(FigureKind):
         return (
             f"{metric} (if it is the same for all methods, the next metric that differs) against the seconds of "
             "training on one core with the chosen settings. The line joins the methods that no other method beats in "
-            "both respects. Methods that were not timed are not shown."
+            "both respects. Controls, and methods that were not timed, are not shown."
         )
 
     def alternative(self, results: Results) -> str:
@@ -63,11 +67,13 @@ class AccuracyAgainstTime(FigureKind):
 
 
 def points(results: Results, task: Task) -> dict[str, Point]:
-    """Return the training seconds and the leading metric of each timed competitor on a task."""
+    """Return the training seconds and the leading metric of each timed competitor on a task, except controls."""
     accuracy, timing = results.accuracy(task), at(results.timing, task)
     metric = leading_metric(results, task)
     of_methods = {}
     for method in results.competitors_of(accuracy):
+        if results.outline.variants[method].role == "control":
+            continue
         seconds = training_seconds(timing.filter(method=method), chosen_epochs(results, task, method))
         numbers = pick(accuracy, metric, method)
         if seconds is not None and numbers is not None:
