@@ -23,7 +23,7 @@ NEW_IMAGE_METRICS = ("map", "pc_precision@5", "pc_recall@5", "macro_f1_of_means@
 
 def default_metrics(new_images: bool) -> list[str]:
     """Return the metrics that are measured if a user names none."""
-    return [*DEFAULT_METRICS, *(NEW_IMAGE_METRICS if new_images else ())]
+    return [*(NEW_IMAGE_METRICS if new_images else ()), *DEFAULT_METRICS]
 
 
 class RunDataset(Strict):
