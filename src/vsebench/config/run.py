@@ -47,7 +47,7 @@ class RunDataset(Strict):
     options: dict[str, Any] = {}  # replaces single options of the data set's file, such as the simulator's `scale`
     vocabulary: dict[str, Any] = {}  # replaces single filters of the data set's file, such as `top_labels`
     # your own table, which has no file in config/datasets: options of the adapter `table`, and optionally
-    # `features`, `siblings`, `word_vectors` and `pictures`; see [own-data.md](own-data.md)
+    # `features`, `siblings`, `word_vectors`, `propensity` and `pictures`; see [own-data.md](own-data.md)
     data: dict[str, Any] | None = None
 
 
