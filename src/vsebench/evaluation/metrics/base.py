@@ -141,7 +141,7 @@ class SetMetric(Metric):
     """
 
     takes_cutoff = "optional"
-    # Whether resamples are shifted so that their mean is the metric. This is for numbers of different labels: a
+    # Whether resamples are shifted so that their median is the metric. This is for numbers of different labels: a
     # resample has fewer different images than the test images, so all resamples would be smaller than the metric.
     recentred: ClassVar[bool] = False
 
