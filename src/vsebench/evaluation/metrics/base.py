@@ -236,6 +236,18 @@ def within(cutoff: int | None) -> pl.Expr:
     return (rank.is_not_null() if cutoff is None else rank <= cutoff).fill_null(False)
 
 
+def discount(rank: pl.Expr) -> pl.Expr:
+    """Return the gain of a hit at a rank, counted from 1."""
+    return 1 / (1 + rank.cast(pl.Float64)).log(2)
+
+
+def best_gain(cutoff: int | None) -> pl.Expr:
+    """Return the gain of a list that begins with all held-out labels, up to the cut-off."""
+    rank = pl.int_range(1, pl.len() + 1)
+    counted = pl.lit(True) if cutoff is None else rank <= cutoff
+    return pl.when(counted).then(discount(rank)).otherwise(0.0).sum()
+
+
 def share(part: Values, whole: Values) -> Values:
     """Return part / whole elementwise, 0 where the whole is 0."""
     return np.divide(part, whole, out=np.zeros_like(whole), where=whole > 0)
