@@ -217,10 +217,11 @@ class WordVectorsConfig(WordVectorsDefinition, Described):
         return self.model_dump(include={"adapter", "files"}, exclude_defaults=True)
 
     @property
-    def own_file(self) -> str | None:
-        """The user's own file of word vectors; None if it is downloaded or the vectors are simulated."""
-        name = self.options.get("file")
-        return None if name is None or name in {file.name for file in self.files} else str(name)
+    def own_files(self) -> dict[str, str]:
+        """The paths of the user's own files, by option; empty if all are downloaded or the vectors are simulated."""
+        downloaded = {file.name for file in self.files}
+        named = {key: self.options.get(key) for key in ("file", "tokenizer")}
+        return {key: str(name) for key, name in named.items() if name is not None and name not in downloaded}
 
 
 class DatasetDefinition(Source):
