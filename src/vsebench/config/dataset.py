@@ -12,7 +12,9 @@ from vsebench.core.errors import UserError
 from vsebench.core.yaml_files import Strict, check
 
 NormalisationStep = Literal["l2", "idf", "standard", "root"]  # the steps in `vsebench.data.features`
-TransformName = Literal["torchvision", "caffe_vgg", "inception"]  # the transforms in `vsebench.formats.images.pixels`
+TransformName = Literal[
+    "torchvision", "caffe_vgg", "inception", "clip"
+]  # the transforms in `vsebench.formats.images.pixels`
 Resize = Annotated[int, Field(ge=1)] | Literal["squash"]  # pixels of the shorter side, or the whole image
 Suffixes = Literal["keep", "drop"]  # whether ids of images keep the suffixes of their files
 SET_NAME = "[A-Za-z][A-Za-z0-9_]*"  # which the workflow must be able to tell from other folders and files
@@ -35,6 +37,7 @@ Family = Literal["iapr", "nuswide", "openimages", "flickr", "corel5k", "mirflick
 class Vocabulary(Strict):
     """Filters of a data set's images and labels; docs/data.md describes their order."""
 
+    only_labels: list[str] | None = Field(default=None, min_length=1)  # drop all labels but these, before other filters
     # number of images to keep, drawn uniformly from the images that have a label
     sample_images: int | None = Field(default=None, ge=1)
     min_images_per_label: int | None = Field(default=None, ge=1)  # drop labels with fewer images
