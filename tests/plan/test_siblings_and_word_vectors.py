@@ -1,6 +1,7 @@
 """Where the siblings of labels and the word vectors of a run are from."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -164,6 +165,16 @@ def test_named_unseen_labels_are_read_by_the_splits_that_would_draw_them(tmp_pat
     named = [str(path)] if protocol != "official" else []
     assert made.inputs["unseen_labels"] == named
     assert (f"--unseen-labels {path}" in made.options) == bool(named)
+
+
+def test_a_list_that_comes_with_the_project_is_named_without_its_folder():
+    entry = {"protocols": ["unseen_labels"], "word_vectors": "glove-6b-subset", "unseen_labels": "nuswide81"}
+    plan = planned(datasets={"corel5k-densehue": entry}, methods=["conse"], papers=[])
+    (named,) = job(plan, "split", at("unseen_labels")).inputs["unseen_labels"]
+    assert Path(named) == plan.folder / "unseen_labels" / "nuswide81.txt"
+    datasets = {"corel5k-densehue": entry | {"unseen_labels": "nuswide82"}}
+    with pytest.raises(UserError, match=r"unseen_labels: there is no file .*unseen_labels/nuswide82\.txt"):
+        planned(datasets=datasets, methods=["conse"], papers=[])
 
 
 def at(protocol):
