@@ -28,7 +28,7 @@ from vsebench.methods.by_features.linear_map import dense
 from vsebench.methods.by_features.neighbours import PRODUCTS, check_rows, prepare, rows_from_arrays, rows_to_arrays
 from vsebench.methods.by_features.seen import FeatureControl, NormaliseSettings, see
 from vsebench.methods.words.word_network import normalise_rows
-from vsebench.methods.words.zero_shot_cosine import word_vectors_among_features
+from vsebench.methods.words.word_vectors import word_vectors_among_features
 from vsebench.models import Model, check_matrix, features_of
 
 

@@ -10,11 +10,10 @@ Source: Radford and others, "Learning transferable visual models from natural la
 
 import numpy as np
 
-from vsebench.core.errors import UserError
 from vsebench.data.features import Normalisation
-from vsebench.data.problem import Matrix, Problem
 from vsebench.methods.by_features.seen import FeatureControl
 from vsebench.methods.words.word_network import WordNetwork
+from vsebench.methods.words.word_vectors import word_vectors_among_features
 
 
 class ZeroShotCosine(FeatureControl):
@@ -35,20 +34,6 @@ class ZeroShotCosine(FeatureControl):
         identity = np.eye(words.shape[1] + 1, words.shape[1], dtype=np.float32)  # its last row, the intercepts, is 0
         unchanged = Normalisation.fit((), features, self.problem.training.images)
         return WordNetwork.of([], identity, words, np.zeros(len(words)), "cosine", unchanged)
-
-
-def word_vectors_among_features(problem: Problem, method: str) -> Matrix:
-    """Return the labels' word vectors, (n_labels, d) float32, unless features have another number of dimensions.
-
-    `problem` has features and word vectors; `method` is named in the `UserError` that other dimensions raise.
-    """
-    features, words = problem.features, problem.word_vectors
-    assert features is not None
-    assert words is not None
-    if features.dimensions != words.dimensions:
-        numbers = f"features have {features.dimensions} numbers and word vectors {words.dimensions}"
-        raise UserError(f"{numbers}; {method} needs both from the same network, such as CLIP")
-    return words.vectors
 
 
 METHODS = {"zero_shot_cosine": ZeroShotCosine}
