@@ -191,10 +191,10 @@ def attention(x: Any, own: Mapping[str, Any], name: str, mask: Any) -> Any:
 
 
 def normalised(x: Any, own: Mapping[str, Any], name: str) -> Any:
-    """Return the output of a layer normalisation."""
-    import torch
-
-    return torch.nn.functional.layer_norm(x, (x.shape[-1],), own[f"{name}.weight"], own[f"{name}.bias"])
+    """Return the output of a layer normalisation; torch's own would need a size that tracing does not keep."""
+    centred = x - x.mean(dim=-1, keepdim=True)
+    deviation = (centred.square().mean(dim=-1, keepdim=True) + 1e-5).sqrt()
+    return centred / deviation * own[f"{name}.weight"] + own[f"{name}.bias"]
 
 
 def linear(x: Any, own: Mapping[str, Any], name: str) -> Any:

@@ -93,9 +93,9 @@ def test_towers_of_more_than_2_gb_are_known_before(script):
 
 
 def test_without_pytorch_one_line_says_what_to_install(tmp_path):
-    code = f"import sys; sys.path[:] = [{str(tmp_path)!r}, *sys.path[:4]]; sys.modules['torch'] = None\n"
-    code += "import importlib.util as u; u.find_spec = lambda name: None\n"
+    code = "import sys; sys.modules['torch'] = None\n"
     code += "import runpy; sys.argv = ['x', 'a', 'b', 'c', '--activation', 'gelu']\n"
+    code += "import importlib.util as u; u.find_spec = lambda name: None\n"
     code += f"runpy.run_path({str(SCRIPT)!r}, run_name='__main__')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
     assert (done.returncode, len(done.stderr.splitlines())) == (1, 1)
