@@ -36,6 +36,10 @@ def tensor(name, values):
     return message(*((1, size) for size in values.shape), (2, FLOAT), (8, name), (9, values.tobytes()))
 
 
+def whole_numbers(name, values):
+    return message((1, len(values)), (2, INT64), (8, name), (9, np.asarray(values, dtype="<i8").tobytes()))
+
+
 def node(operator, inputs, output):
     return message(*((1, name) for name in inputs), (2, output), (4, operator))
 
@@ -59,6 +63,53 @@ def network(shape=("n", 3, 4, 4), weights=None, inputs=1, product="product"):
     graph += [(11, value_info(name, shape)) for name in ["image", "second"][:inputs]]
     graph += [(12, value_info(name, size)) for name, size in outputs.items()]
     return message((1, 8), (7, message(*graph)), (8, message((1, ""), (2, 13))))
+
+
+def text_network(table, shape=("n", "length"), kind=INT64, mask=False):
+    """Return a network of texts: the output `text` is the sum of the rows of the table, (tokens, d), of its tokens.
+
+    With `mask`, it has the second input `attention_mask`, which it does not use.
+    """
+    nodes = [node("Gather", ["table", "tokens"], "rows"), node("ReduceSum", ["rows", "axis"], "sum")]
+    nodes.append(node("Flatten", ["sum"], "text"))
+    graph = [(1, one) for one in nodes] + [(2, "tests"), (5, tensor("table", table)), (5, whole_numbers("axis", [1]))]
+    graph += [(11, value_info(name, shape, kind)) for name in ["tokens", *(["attention_mask"] if mask else [])]]
+    graph.append((12, value_info("text", ("n", len(table[0])))))
+    return message((1, 8), (7, message(*graph)), (8, message((1, ""), (2, 13))))
+
+
+def tokenizer(words):
+    """Return a tokenizer.json that divides texts at spaces and signs, in lower case; other words have the number 1.
+
+    Texts are put between the tokens 2 and 3; `words` have the numbers from 4. No token has the number 0.
+    """
+    special = {"<other>": 1, "<start>": 2, "<end>": 3}
+    flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
+    parts = [{"SpecialToken": {"id": "<start>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}]
+    parts.append({"SpecialToken": {"id": "<end>", "type_id": 0}})
+    return {
+        "version": "1.0",
+        "truncation": None,
+        "padding": {
+            "strategy": "BatchLongest", "direction": "Right", "pad_to_multiple_of": None, "pad_id": 3, "pad_type_id": 0,
+            "pad_token": "<end>",
+        },
+        "added_tokens": [{"id": number, "content": name} | flags for name, number in special.items()],
+        "normalizer": {"type": "Lowercase"},
+        "pre_tokenizer": {"type": "Whitespace"},
+        "post_processor": {
+            "type": "TemplateProcessing",
+            "single": parts,
+            "pair": parts,
+            "special_tokens": {name: {"id": name, "ids": [special[name]], "tokens": [name]} for name in special},
+        },
+        "decoder": None,
+        "model": {
+            "type": "WordLevel",
+            "vocab": special | {word: number for number, word in enumerate(words, 4)},
+            "unk_token": "<other>",
+        },
+    }  # fmt: skip
 
 
 # A network in the layout of one whose weights are in another file: a tensor that states where its numbers are.

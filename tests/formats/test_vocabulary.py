@@ -223,3 +223,21 @@ def test_only_parts_without_a_partition():
     before = dataclasses.replace(make({(0, 0)}, 10, 8), parts=None)
     with pytest.raises(UserError, match="here: only_parts: the data set has no official partition"):
         apply_vocabulary(before, Vocabulary(only_parts=True), "here")
+
+
+def test_only_named_labels_are_kept_before_other_filters():
+    """Without l1, the images i0 and i2 have one label less; images stay, unless a filter on images removes them."""
+    before = make({(0, 0), (0, 1), (1, 2), (2, 1)}, 4, 3)
+    after = apply_vocabulary(before, Vocabulary(only_labels=["l2", "l0"]), "here")
+    assert list(after.labels) == ["l0", "l2"]
+    assert after.images.to_list() == ["i0", "i1", "i2", "i3"]
+    assert [row[:2] for row in after.pairs.iter_rows()] == [(0, 0), (1, 1)]
+    assert Dropped("labels", 1, "not named (only_labels)") in after.dropped
+    assert after.truth["label"].ravel().tolist() == [0, 2]
+    fewer = apply_vocabulary(before, Vocabulary(only_labels=["l2", "l0"], min_labels_per_image=1), "here")
+    assert fewer.images.to_list() == ["i0", "i1"]
+
+
+def test_a_named_label_that_the_data_set_lacks_is_one_line():
+    with pytest.raises(UserError, match="here: only_labels: the data set has no label 'l9'"):
+        apply_vocabulary(make({(0, 0)}, 1, 1), Vocabulary(only_labels=["l0", "l9"]), "here")

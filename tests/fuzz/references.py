@@ -568,6 +568,22 @@ def mirflickr_concepts(files: Files) -> Reading | None:
     return Reading(images, [name[:-4] for name in names], counts, parts) if names else None  # type: ignore[arg-type]
 
 
+def recognize_anything(files: Files) -> Reading | None:
+    lines, labels = (text_lines(files[name]) if name in files else None for name in ("a.txt", "l.txt"))
+    if not lines or not labels or "" in labels or not distinct(labels):
+        return None
+    images, counts = [], {}
+    for line in lines:
+        path, *names = line.split(",")
+        image = path.split("/")[-1]
+        image = re.fullmatch(r"(.+)\.[^.]*|.*", image, re.DOTALL).group(1) or image  # type: ignore[union-attr]
+        if not image or not set(names) <= set(labels) or not distinct(names):
+            return None
+        images.append(image)
+        counts.update({(image, name): 1 for name in names})
+    return Reading(images, labels, counts, None) if distinct(images) else None
+
+
 VOC_CLASSES = [
     *("aeroplane", "bicycle", "bird", "boat", "bottle", "bus", "car", "cat", "chair", "cow", "diningtable", "dog"),
     *("horse", "motorbike", "person", "pottedplant", "sheep", "sofa", "train", "tvmonitor"),

@@ -42,6 +42,7 @@ from vsebench.formats.readers import (
     nuswide_concepts,
     nuswide_tags,
     openimages,
+    recognize_anything,
     saiapr,
     table,
     visual_genome,
@@ -243,6 +244,12 @@ ffffffffffffffff,machine,/m/07j7r,1.0\r
 }
 OPENIMAGES_OPTIONS = openimages.Options(archive="a.tar.gz", min_confidence=0.5)
 pack_openimages = into(write_tar, "a.tar.gz")
+
+# Recognize Anything
+
+RECOGNIZE_ANYTHING = {"a.txt": b"test/01,sky,tree\ntest/02.jpg,palm tree\n03\n", "l.txt": b"sky\ntree\npalm tree\n"}
+RECOGNIZE_ANYTHING_OPTIONS = recognize_anything.Options(annotations="a.txt", labels="l.txt")
+
 
 # MIRFLICKR
 
@@ -581,6 +588,11 @@ TARGETS: dict[str, Target] = {
         MIRFLICKR_LISTS,
         annotations_of(mirflickr_concepts, MIRFLICKR_PARTS, pack_lists),
         references.mirflickr_concepts,
+    ),
+    "recognize_anything": Target(
+        RECOGNIZE_ANYTHING,
+        annotations_of(recognize_anything, RECOGNIZE_ANYTHING_OPTIONS, write_files),
+        references.recognize_anything,
     ),
     "voc2007": Target(VOC, annotations_of(voc2007, voc2007.Options(), pack_voc), references.voc2007),
     "mscoco": Target(COCO, annotations_of(mscoco, mscoco.Options(), pack_coco), references.mscoco),

@@ -66,7 +66,7 @@ SETTINGS |= {name: {"hidden": [16], "learning_rate": 0.01, "batch": 20} for name
 SETTINGS["outside_scores"] = {"file": "scores.npy"}
 SETTINGS["correlated_wv"] = SETTINGS["x_ent"] | {"vectors": "unit"}
 MEMBERS = {"wsabie_ensemble": "wsabie"}
-ONE_SPACE = {"zero_shot_cosine"}  # methods whose word vectors and features come from one network
+ONE_SPACE = {"tip_adapter", "zero_shot_cosine"}  # methods whose word vectors and features come from one network
 
 
 def names_of_methods():

@@ -21,7 +21,7 @@ from vsebench.training import DivergenceError, timed_epoch
 
 @pytest.mark.parametrize("where", ["dense features", "sparse features"])
 @pytest.mark.parametrize("hidden", [[], [5], [6, 5]])
-@pytest.mark.parametrize("name", ["bce", "asymmetric", "lsep_joint"])
+@pytest.mark.parametrize("name", ["bce", "asymmetric", "two_way", "lsep_joint"])
 def test_gradients_are_those_of_the_mean_loss(monkeypatch, name, where, hidden):
     fitter = network(name, where=where, hidden=hidden, dropout=0.0)
     check_gradients(monkeypatch, fitter, [*fitter.layers.weights, *fitter.layers.intercepts], 0.01, abs=2e-3)

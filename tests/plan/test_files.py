@@ -65,7 +65,7 @@ def test_files_of_words_are_valid(path):
     options = load_adapter(config.adapter, str(path), "read_vectors").Options(**config.options)
     if config.adapter == "simulated_words":
         assert not config.files
-        assert config.own_file is None
+        assert not config.own_files
     else:
         assert options.file in {file.name for file in config.files}
 

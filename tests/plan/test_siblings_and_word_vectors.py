@@ -1,6 +1,7 @@
 """Where the siblings of labels and the word vectors of a run are from."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -8,6 +9,7 @@ from tests.plan.runs import IAPR, ONE, default, own_table, planned
 from vsebench.core.errors import UserError
 from vsebench.core.tasks import Task
 from vsebench.data.needs import NEEDS
+from vsebench.formats.word_vectors import text_network
 from vsebench.methods.base import load_method
 from vsebench.plan import read_plan
 from vsebench.plan.checks import left_out_lines
@@ -133,7 +135,24 @@ def test_a_users_own_file_of_words_has_to_be_there(folder, tmp_path):
     with pytest.raises(UserError, match=r"word_vectors/mine\.yaml: options\.file: there is no file"):
         read_plan(folder, values, [])
     (tmp_path / "w.txt").write_text("sky 1 2\n")
-    assert read_plan(folder, values, []).word_vectors["sim-iapr"].own_file == f"{tmp_path}/w.txt"
+    assert read_plan(folder, values, []).word_vectors["sim-iapr"].own_files == {"file": f"{tmp_path}/w.txt"}
+
+
+def test_a_text_network_needs_its_files_and_packages(folder, tmp_path, monkeypatch):
+    lines = ["title: t", "licence: l", "citation: c", "adapter: text_network"]
+    lines.append(f"options: {{file: {tmp_path}/text.onnx, tokenizer: {tmp_path}/tokenizer.json, output: text}}")
+    (folder / "word_vectors" / "mine.yaml").write_text("\n".join(lines) + "\n")
+    values = default(datasets={"sim-iapr": ONE | {"word_vectors": "mine"}}, methods=["popularity"], papers=[])
+    (tmp_path / "text.onnx").touch()
+    with pytest.raises(UserError, match=r"word_vectors/mine\.yaml: options\.tokenizer: there is no file"):
+        read_plan(folder, values, [])
+    (tmp_path / "tokenizer.json").touch()
+    monkeypatch.setattr(text_network, "PACKAGES", ("no_such_package",))
+    with pytest.raises(UserError, match=r"mine\.yaml: adapter: text_network: it needs the package no_such_package"):
+        read_plan(folder, values, [])
+    monkeypatch.setattr(text_network, "PACKAGES", ())
+    own = read_plan(folder, values, []).word_vectors["sim-iapr"].own_files
+    assert own == {"file": f"{tmp_path}/text.onnx", "tokenizer": f"{tmp_path}/tokenizer.json"}
 
 
 @pytest.mark.parametrize("protocol", ["official", "unseen_labels", "unseen_labels_all"])
@@ -146,6 +165,16 @@ def test_named_unseen_labels_are_read_by_the_splits_that_would_draw_them(tmp_pat
     named = [str(path)] if protocol != "official" else []
     assert made.inputs["unseen_labels"] == named
     assert (f"--unseen-labels {path}" in made.options) == bool(named)
+
+
+def test_a_list_that_comes_with_the_project_is_named_without_its_folder():
+    entry = {"protocols": ["unseen_labels"], "word_vectors": "glove-6b-subset", "unseen_labels": "nuswide81"}
+    plan = planned(datasets={"corel5k-densehue": entry}, methods=["conse"], papers=[])
+    (named,) = job(plan, "split", at("unseen_labels")).inputs["unseen_labels"]
+    assert Path(named) == plan.folder / "unseen_labels" / "nuswide81.txt"
+    datasets = {"corel5k-densehue": entry | {"unseen_labels": "nuswide82"}}
+    with pytest.raises(UserError, match=r"unseen_labels: there is no file .*unseen_labels/nuswide82\.txt"):
+        planned(datasets=datasets, methods=["conse"], papers=[])
 
 
 def at(protocol):

@@ -60,3 +60,18 @@ def asymmetric(scores, labels, focus_positives=0.0, focus_negatives=4.0, margin=
     positives = -((1 - p) ** focus_positives) * np.log(p)
     negatives = -(q**focus_negatives) * np.log(1 - q)
     return np.where(carried, positives, negatives).sum()
+
+
+def two_way(scores, labels_of, of_positives=4.0, of_negatives=1.0):
+    """Return the two-way loss of a batch, (m, n_labels) scores: m times the sum of two means."""
+    carried = np.array([np.isin(np.arange(scores.shape[1]), labels) for labels in labels_of])
+
+    def mean_loss(scores, carried):
+        losses = []
+        for line, is_positive in zip(scores, carried, strict=True):
+            a = np.exp(-line[is_positive] / of_positives).sum() ** of_positives
+            b = np.exp(line[~is_positive] / of_negatives).sum() ** of_negatives
+            losses += [np.log1p(a * b)] if is_positive.any() else []
+        return np.mean(losses) if losses else 0.0
+
+    return len(scores) * (mean_loss(scores, carried) + mean_loss(scores.T, carried.T))

@@ -101,7 +101,7 @@ def test_words_that_the_source_leaves_out_are_not_used(stage, tmp_path):
 )
 def test_a_mistake_in_a_file_of_words_names_the_key(change, message):
     values = {"title": "t", "licence": "l", "citation": "c", "adapter": "text_vectors", "options": {"file": "w.txt"}}
-    assert check(WordVectorsConfig, values, "w.yaml").own_file == "w.txt"
+    assert check(WordVectorsConfig, values, "w.yaml").own_files == {"file": "w.txt"}
     with pytest.raises(UserError, match=message):
         check(WordVectorsConfig, values | change, "w.yaml")
 

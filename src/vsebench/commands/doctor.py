@@ -23,6 +23,7 @@ LEAST_DISK = 2 * GIGABYTE  # bytes of free space
 OPTIONAL = {
     "onnxruntime": "make setup-images",
     "pillow": "make setup-images",
+    "tokenizers": "make setup-images",
     "implicit": "make setup-peers",
     "lightfm-next": "make setup-peers",
     "cornac": "make setup-peers",

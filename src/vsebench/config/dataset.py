@@ -12,7 +12,9 @@ from vsebench.core.errors import UserError
 from vsebench.core.yaml_files import Strict, check
 
 NormalisationStep = Literal["l2", "idf", "standard", "root"]  # the steps in `vsebench.data.features`
-TransformName = Literal["torchvision", "caffe_vgg", "inception"]  # the transforms in `vsebench.formats.images.pixels`
+TransformName = Literal[
+    "torchvision", "caffe_vgg", "inception", "clip"
+]  # the transforms in `vsebench.formats.images.pixels`
 Resize = Annotated[int, Field(ge=1)] | Literal["squash"]  # pixels of the shorter side, or the whole image
 Suffixes = Literal["keep", "drop"]  # whether ids of images keep the suffixes of their files
 SET_NAME = "[A-Za-z][A-Za-z0-9_]*"  # which the workflow must be able to tell from other folders and files
@@ -35,6 +37,7 @@ Family = Literal["iapr", "nuswide", "openimages", "flickr", "corel5k", "mirflick
 class Vocabulary(Strict):
     """Filters of a data set's images and labels; docs/data.md describes their order."""
 
+    only_labels: list[str] | None = Field(default=None, min_length=1)  # drop all labels but these, before other filters
     # number of images to keep, drawn uniformly from the images that have a label
     sample_images: int | None = Field(default=None, ge=1)
     min_images_per_label: int | None = Field(default=None, ge=1)  # drop labels with fewer images
@@ -224,10 +227,11 @@ class WordVectorsConfig(WordVectorsDefinition, Described):
         return self.model_dump(include={"adapter", "files"}, exclude_defaults=True)
 
     @property
-    def own_file(self) -> str | None:
-        """The user's own file of word vectors; None if it is downloaded or the vectors are simulated."""
-        name = self.options.get("file")
-        return None if name is None or name in {file.name for file in self.files} else str(name)
+    def own_files(self) -> dict[str, str]:
+        """The paths of the user's own files, by option; empty if all are downloaded or the vectors are simulated."""
+        downloaded = {file.name for file in self.files}
+        named = {key: self.options.get(key) for key in ("file", "tokenizer")}
+        return {key: str(name) for key, name in named.items() if name is not None and name not in downloaded}
 
 
 class DatasetDefinition(Source):

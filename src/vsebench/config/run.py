@@ -42,7 +42,8 @@ class RunDataset(Strict):
     # protocols under which the run's `sweeps` are done here; left out: all protocols, `[]`: no protocol
     sweeps: list[str] | None = None
     word_vectors: str | None = None  # a file in config/word_vectors, in place of the data set's own source
-    # a text file of labels, one per line, that protocols of unseen labels keep out of training; none: they are drawn
+    # labels that protocols of unseen labels keep out of training: a text file with one per line, or a list in
+    # config/unseen_labels (`nuswide81`, `mscoco17`); none: they are drawn
     unseen_labels: str | None = None
     options: dict[str, Any] = {}  # replaces single options of the data set's file, such as the simulator's `scale`
     vocabulary: dict[str, Any] = {}  # replaces single filters of the data set's file, such as `top_labels`

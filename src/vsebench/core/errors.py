@@ -5,7 +5,8 @@ from difflib import get_close_matches
 
 LONGEST = 1000  # longest message in characters; it may quote a table cell of any length
 PEERS = {"cornac", "implicit", "lightfm"}  # import names of the packages that `make setup-peers` installs
-ONNX = "onnxruntime"  # the package that `make setup-images` installs
+ONNX = "onnxruntime"  # the package that runs networks
+IMAGES = {ONNX, "tokenizers"}  # packages that `make setup-images` installs, which are imported by these names
 
 
 class UserError(Exception):
@@ -46,6 +47,6 @@ def missing_package(name: str) -> str:
         return f"there is no module {name}"
     if package in PEERS:
         return f"it needs the package {package}; `make setup-peers` installs it"
-    if package == ONNX:
+    if package in IMAGES:
         return f"it needs the package {package}; `make setup-images` installs it"
     return f"it needs the package {package}; install it, usually with `pip install {package}`"

@@ -5,6 +5,7 @@ with equally many images, `top_labels` keeps those that come first in the vocabu
 kept, including images without a label and labels without an image. A filter on labels removes the latter.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from vsebench.config.dataset import Vocabulary
-from vsebench.core.errors import UserError
+from vsebench.core.errors import UserError, did_you_mean
 from vsebench.formats.annotations import Dropped, RawAnnotations
 
 
@@ -20,11 +21,14 @@ def apply_vocabulary(annotations: RawAnnotations, vocabulary: Vocabulary, where:
     """Apply the filters of a data set; a filter that is not set has no effect.
 
     Returns the kept images and labels, in their old order with new row numbers; `dropped` counts what was removed.
-    Raises a `UserError` that begins with `where`, the file and key of the filters, if nothing is left, `sample_images`
-    is larger than the number of images, or `only_parts` is set for a data set without an official partition.
+    Raises a `UserError` that begins with `where`, the file and key of the filters, if nothing is left, `only_labels`
+    names a label that the data set lacks, `sample_images` is larger than the number of images, or `only_parts` is set
+    for a data set without an official partition.
     """
     if not vocabulary.model_dump(exclude_none=True, exclude={"seed"}):
         return annotations
+    if vocabulary.only_labels is not None:
+        annotations = keep_labels(annotations, vocabulary.only_labels, where)
     if vocabulary.only_parts and annotations.parts is None:
         raise UserError(f"{where}: only_parts: the data set has no official partition; remove this key")
     pairs = annotations.pairs.lazy()
@@ -39,6 +43,19 @@ def apply_vocabulary(annotations: RawAnnotations, vocabulary: Vocabulary, where:
         raise UserError(f"{where}: no image keeps a label with these filters; relax them")
     kept = restrict(annotations, filtered, vocabulary, dropped)
     return keep_parts(kept, where) if vocabulary.only_parts else kept
+
+
+def keep_labels(annotations: RawAnnotations, names: Sequence[str], where: str) -> RawAnnotations:
+    """Remove all labels but those with these names; all images are kept."""
+    known = set(annotations.labels)
+    unknown = next((name for name in names if name not in known), None)
+    if unknown is not None:
+        raise UserError(f"{where}: only_labels: the data set has no label {unknown!r}; {did_you_mean(unknown, known)}")
+    labels = np.flatnonzero([label in set(names) for label in annotations.labels])
+    pairs = annotations.pairs.filter(pl.col("label").is_in(labels.tolist()))
+    gone = Dropped("labels", len(annotations.labels) - len(labels), "not named (only_labels)")
+    images = np.arange(len(annotations.images))
+    return select(annotations, pairs, images, labels, [*annotations.dropped, gone])
 
 
 def sample_images(annotations: RawAnnotations, vocabulary: Vocabulary, where: str) -> pl.Series:

@@ -32,6 +32,7 @@ from vsebench.rendering.kinds import FigureKind, TableKind, instances_of_paper
 def check_plan(plan: Plan, where: str) -> None:
     """Check the data sets, variants and papers of a run; `where` names the configuration's files in messages."""
     check_data(plan, where)
+    check_packages_of_words(plan)
     check_epochs(plan, where)  # before the settings: a wrong variant here is no mistake in the variant's file
     check_settings(plan, where)
     check_scores(plan)
@@ -94,6 +95,15 @@ def check_data(plan: Plan, where: str) -> None:
         for set_name, network in dataset.networks.items():
             inside = f"features.{set_name}" if set_name else "features"
             check_network(dataset, network, f"{key}{separator}{inside}.network")
+
+
+def check_packages_of_words(plan: Plan) -> None:
+    """Check that the packages that make the labels' word vectors, if any, are installed."""
+    for name, source in plan.word_vectors.items():
+        path = f"{plan.folder}/word_vectors/{plan.datasets[name].word_vectors}.yaml"
+        for package in getattr(load_adapter(source.adapter, path, "read_vectors"), "PACKAGES", ()):
+            if find_spec(package) is None:
+                raise UserError(f"{path}: adapter: {source.adapter}: {missing_package(package)}")
 
 
 def check_features(plan: Plan, name: str, key: str, where: str) -> None:

@@ -145,12 +145,12 @@ def read_word_vectors(
         own_key = f"{where}: datasets.{name}.word_vectors"
         key = own_key if named_by_run else key_of("word_vectors", name, config, folder, where)
         source = read_source(WordVectorsConfig, folder / "word_vectors", dataset.word_vectors, key, "read_vectors")
-        if source.own_file is not None:
-            options = source.options | {"file": moved(source.own_file, folder.parent)}
-            source = source.model_copy(update={"options": options})
-        if source.own_file is not None and not Path(source.own_file).is_file():
-            path = folder / "word_vectors" / f"{dataset.word_vectors}.yaml"
-            raise UserError(f"{path}: options.file: there is no file {source.own_file} (in {Path.cwd()})")
+        own = {option: moved(file, folder.parent) for option, file in source.own_files.items()}
+        source = source.model_copy(update={"options": source.options | own})
+        for option, file in own.items():
+            if not Path(file).is_file():
+                path = folder / "word_vectors" / f"{dataset.word_vectors}.yaml"
+                raise UserError(f"{path}: options.{option}: there is no file {file} (in {Path.cwd()})")
         sources[name] = source
     return sources
 

@@ -5,6 +5,7 @@ folder around it; so does a path in a run's file in `config` itself. Jobs run in
 """
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from vsebench.config.dataset import DatasetConfig, FeaturesFile
 from vsebench.config.run import RunConfig
 from vsebench.core.yaml_files import read_yaml
 
+LIST_NAME = "[a-z][a-z0-9-]*"  # a list of unseen labels that comes with the project
 INCLUDED = "data/included/"  # files that come with the project, wherever a run is started
 
 
@@ -43,14 +45,21 @@ def moved(path: str, base: Path) -> str:
 
 
 def with_paths_of_run(config: RunConfig, files: list[Path], folder: Path) -> RunConfig:
-    """Return a run whose packs and lists of unseen labels are seen from the current folder."""
+    """Return a run whose packs and lists of unseen labels are seen from the current folder.
+
+    A list without a suffix or a folder is one that comes with the project, in config/unseen_labels.
+    """
+
+    def list_of(name: str, dataset: str) -> str:
+        if re.fullmatch(LIST_NAME, name):
+            return str(folder / "unseen_labels" / f"{name}.txt")
+        return moved(name, base_of(files, folder, "datasets", dataset))
+
     packs = [moved(path, base_of(files, folder, "with")) for path in config.with_packs]
     datasets = {
         name: entry
         if entry.unseen_labels is None
-        else entry.model_copy(
-            update={"unseen_labels": moved(entry.unseen_labels, base_of(files, folder, "datasets", name))}
-        )
+        else entry.model_copy(update={"unseen_labels": list_of(entry.unseen_labels, name)})
         for name, entry in config.datasets.items()
     }
     return config.model_copy(update={"with_packs": packs, "datasets": datasets})

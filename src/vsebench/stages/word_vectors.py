@@ -61,7 +61,11 @@ def find_all(
     options = check(adapter.Options, definition.options, f"{source}: options")
     bases = {} if definition.exceptions is None else read_exceptions(raw / definition.exceptions)
     rule = LabelRule(definition.aliases, bases)
-    read: VectorsRead = adapter.read_vectors(raw, options, rule.words(names) - left_out(raw, definition))
+    any_text = getattr(adapter, "ANY_TEXT", False)
+    needed = {rule.text_of(name)[1] for name in names} if any_text else rule.words(names)
+    read: VectorsRead = adapter.read_vectors(raw, options, sorted(needed - left_out(raw, definition)))
+    if any_text:
+        return read, [rule.find_text(name, read.vectors) for name in names]
     return read, [rule.find(name, read.vectors) for name in names]
 
 

@@ -27,6 +27,14 @@ def png(values):
         ),
         ("caffe_vgg", lambda r, g, b: (b - 103.939, g - 116.779, r - 123.68)),
         ("inception", lambda r, g, b: (r / 127.5 - 1, g / 127.5 - 1, b / 127.5 - 1)),
+        (
+            "clip",
+            lambda r, g, b: (
+                (r / 255 - 0.48145466) / 0.26862954,
+                (g / 255 - 0.4578275) / 0.26130258,
+                (b / 255 - 0.40821073) / 0.27577711,
+            ),
+        ),
     ],
 )
 def test_an_image_of_the_right_size_is_only_scaled(name, formula, resize):
@@ -59,6 +67,25 @@ def test_the_shorter_side_is_resized_with_antialias():
     whole = np.einsum("ih,jw,hwc->ijc", triangle(15, 5), triangle(30, 10), values.astype(float))
     found = Transform("inception", 5, 5, 4).pixels(png(values))
     np.testing.assert_allclose((found.transpose(1, 2, 0) + 1) * 127.5, whole[:, 3:7], atol=1.01)  # Pillow rounds twice
+
+
+def cubic(n_in, n_out):
+    """Return the matrix (n_out, n_in) of a bicubic filter (a = -0.5) that widens with the pixels that it averages."""
+    scale = n_in / n_out
+    x = np.abs(np.arange(n_in) + 0.5 - ((np.arange(n_out) + 0.5) * scale)[:, None]) / scale
+    weights = np.where(x < 1, 1.5 * x**3 - 2.5 * x**2 + 1, np.where(x < 2, -0.5 * (x**3 - 5 * x**2 + 8 * x - 4), 0))
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def test_the_shorter_side_is_resized_by_a_bicubic_filter_for_clip():
+    values = np.random.default_rng(2).integers(60, 190, (15, 30, 3), dtype=np.uint8)  # no result is cut off
+    whole = np.einsum("ih,jw,hwc->ijc", cubic(15, 5), cubic(30, 10), values.astype(float))
+    transform = Transform("clip", 5, 5, 4)
+    scaling = np.array([0.26862954, 0.26130258, 0.27577711]), np.array([0.48145466, 0.4578275, 0.40821073])
+    found = (transform.pixels(png(values)).transpose(1, 2, 0) * scaling[0] + scaling[1]) * 255
+    np.testing.assert_allclose(found, whole[:, 3:7], atol=1.6)  # Pillow rounds twice
+    assert transform.record()["filter"] == "bicubic"
+    assert Transform("torchvision", 5, 5, 4).record()["filter"] == "bilinear"
 
 
 def test_a_squashed_image_is_there_to_its_edges():

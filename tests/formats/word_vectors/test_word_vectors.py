@@ -117,6 +117,32 @@ def test_what_was_written_is_read(tmp_path_factory, rows, with_header, data):
         assert plain(found) == expected
 
 
+# Several vectors per word
+
+
+def test_vectors_of_prompts_are_scaled_to_length_1_and_averaged(tmp_path):
+    """The first word has two prompts, the second one: its other vector is zero. The third has none."""
+    vectors = np.array([[[3.0, 4.0], [0.0, 2.0]], [[0.0, 0.0], [5.0, 0.0]], [[0.0, 0.0], [0.0, 0.0]]])
+    np.savez(tmp_path / "w.npz", words=np.array(["sky", "tree", "sea"]), vectors=vectors)
+    found = npz_vectors.read_vectors(tmp_path, npz_vectors.Options(file="w.npz"), ["sky", "tree", "sea"])
+    assert plain(found) == {"sky": [pytest.approx(0.3), pytest.approx(0.9)], "tree": [1, 0]}
+    assert found.dimensions == 2
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_a_prompt_whose_vector_is_not_finite_is_one_line(tmp_path, wrong):
+    np.savez(tmp_path / "w.npz", words=np.array(["sky"]), vectors=np.array([[[1.0, 2.0], [wrong, 0.0]]]))
+    with pytest.raises(UserError, match=r"w\.npz: row 1: the vector of 'sky' has a number that is not finite"):
+        npz_vectors.read_vectors(tmp_path, npz_vectors.Options(file="w.npz"), ["sky"])
+
+
+@pytest.mark.parametrize("shape", [(2,), (3, 2), (2, 2, 2, 2), (2, 0, 3)])
+def test_vectors_of_another_shape_are_one_line(tmp_path, shape):
+    np.savez(tmp_path / "w.npz", words=np.array(["sky", "tree"]), vectors=np.ones(shape))
+    with pytest.raises(UserError, match="give one vector per word, or a third dimension for several"):
+        npz_vectors.read_vectors(tmp_path, npz_vectors.Options(file="w.npz"), ["sky"])
+
+
 # Compressed
 
 

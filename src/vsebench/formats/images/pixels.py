@@ -21,18 +21,25 @@ NARROWEST = 100  # longest allowed side ratio; resizing the shorter side of a na
 
 
 class Scaling(NamedTuple):
-    """The scaling of channel values, which are 0 to 255: (value / scale - mean) / deviation."""
+    """The scaling of channel values, which are 0 to 255: (value / scale - mean) / deviation.
+
+    `bicubic` says whether the filter that scales the shorter side of an image is bicubic; otherwise it is bilinear.
+    """
 
     channels: str
     scale: float
     mean: tuple[float, float, float]
     deviation: tuple[float, float, float]
+    bicubic: bool = False
 
 
 SCALINGS: dict[TransformName, Scaling] = {
     "torchvision": Scaling("RGB", 255.0, (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)),
     "caffe_vgg": Scaling("BGR", 1.0, (103.939, 116.779, 123.68), (1.0, 1.0, 1.0)),
     "inception": Scaling("RGB", 127.5, (1.0, 1.0, 1.0), (1.0, 1.0, 1.0)),
+    "clip": Scaling(
+        "RGB", 255.0, (0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711), bicubic=True
+    ),
 }
 
 
@@ -51,8 +58,14 @@ class Transform:
 
     def record(self) -> dict[str, Any]:
         """Return everything that determines the pixels, for the record of the features."""
-        resampling = "bicubic" if self.resize == "squash" else "bilinear"
-        return asdict(self) | {"filter": resampling} | SCALINGS[self.name]._asdict()
+        scaling = SCALINGS[self.name]
+        numbers = {name: value for name, value in scaling._asdict().items() if name != "bicubic"}
+        return asdict(self) | {"filter": "bicubic" if self.is_bicubic else "bilinear"} | numbers
+
+    @property
+    def is_bicubic(self) -> bool:
+        """Whether the filter that scales images is bicubic; otherwise it is bilinear."""
+        return self.resize == "squash" or SCALINGS[self.name].bicubic
 
     def pixels(self, content: bytes) -> NDArray[np.float32]:
         """Return the pixels (3, height, width) of an image file; raise an `UnreadableError` if it cannot be read."""
@@ -77,7 +90,8 @@ class Transform:
         if longer > NARROWEST * shorter:
             raise UnreadableError(f"it is {image.width} x {image.height} pixels, too narrow to cut out its centre")
         width, height = (self.resize * side // shorter for side in image.size)
-        resized = image.resize((width, height), Image.Resampling.BILINEAR)
+        resampling = Image.Resampling.BICUBIC if self.is_bicubic else Image.Resampling.BILINEAR
+        resized = image.resize((width, height), resampling)
         left, top = round((width - self.width) / 2), round((height - self.height) / 2)
         return resized.crop((left, top, left + self.width, top + self.height))
 

@@ -69,6 +69,20 @@ class LabelRule:
         ways = (way for label in labels for _, way in self._ways(label))
         return {word for way in ways for names in way for name in names for word in cases(name)}
 
+    def text_of(self, label: str) -> tuple[str, str]:
+        """Return the text of a label for a source that has a vector for every text, and the rule that gives the text.
+
+        It is the label's alias, or else its name with spaces in place of underscores.
+        """
+        name = bare(label)
+        alias = self._aliases.get(name.lower())
+        return ("whole", composed(name.replace("_", " "))) if alias is None else ("alias", alias)
+
+    def find_text(self, label: str, vectors: Mapping[str, NDArray[np.float32]]) -> LabelVector:
+        """Return the vector of a label's text (`text_of`)."""
+        rule, text = self.text_of(label)
+        return LabelVector(rule, (text,), (), vectors[text]) if text in vectors else LabelVector("missing", (), (text,))
+
     def find(self, label: str, vectors: Mapping[str, NDArray[np.float32]]) -> LabelVector:
         """Return the vector of a label by the first rule that gives one."""
         for rule, way in self._ways(label):

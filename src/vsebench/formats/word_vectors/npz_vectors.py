@@ -1,6 +1,9 @@
 """Read word vectors from a NumPy .npz file with the arrays `words`, (n,) text, and `vectors`, (n, d) numbers.
 
 `np.savez("vectors.npz", words=np.array(words), vectors=vectors)` writes such a file. All of it is read into memory.
+
+With `vectors` of shape (n, p, d), a word has several vectors, such as one for each prompt (a sentence with the word).
+Each is scaled to length 1, and their mean is used; a vector of zeros is left out, so words can have fewer than p.
 """
 
 from collections.abc import Collection
@@ -12,7 +15,7 @@ from numpy.typing import NDArray
 
 from vsebench.core.errors import UserError, one_line
 from vsebench.formats.own_files import find
-from vsebench.formats.word_vectors.word_files import FileOptions, Kept, VectorsRead
+from vsebench.formats.word_vectors.word_files import FileOptions, Kept, VectorsRead, mean_of_prompts
 
 Options = FileOptions  # `member` is not used here
 
@@ -23,13 +26,15 @@ def read_vectors(raw: Path, options: Options, needed: Collection[str]) -> Vector
     words, vectors = _arrays(path)
     if words.dtype.kind != "U" or vectors.dtype.kind not in "fiu":
         raise UserError(f"{path}: words are {words.dtype} and vectors {vectors.dtype}, not text and numbers")
-    if vectors.ndim != 2 or words.shape != vectors.shape[:1] or not vectors.size:
-        raise UserError(f"{path}: words have shape {words.shape}, vectors {vectors.shape}; give one vector per word")
-    kept = Kept(needed, vectors.shape[1])
+    if vectors.ndim not in (2, 3) or words.shape != vectors.shape[:1] or not vectors.size:
+        wanted = "give one vector per word, or a third dimension for several"
+        raise UserError(f"{path}: words have shape {words.shape}, vectors {vectors.shape}; {wanted}")
+    kept = Kept(needed, vectors.shape[-1])
     for row, word in enumerate(words.tolist()):
         name = word.encode(errors="surrogatepass")
         if kept.needs(name):
-            kept.add(name, vectors[row], f"{path}: row {row + 1}")
+            vector = vectors[row] if vectors.ndim == 2 else mean_of_prompts(vectors[row])
+            kept.add(name, vector, f"{path}: row {row + 1}")
     return kept.result()
 
 

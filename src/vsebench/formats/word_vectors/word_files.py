@@ -80,6 +80,17 @@ class Kept:
         return VectorsRead(vectors, self.dimensions, list(self._repeated))
 
 
+def mean_of_prompts(vectors: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Return the vector of a word from those of its prompts, (p, d): the mean of the vectors, scaled to length 1 first.
+
+    Vectors of zeros are left out; the mean of none is zero. A number that is not finite makes the mean NaN.
+    """
+    lengths = np.linalg.norm(vectors.astype(np.float64), axis=1)
+    with np.errstate(invalid="ignore"):  # an infinite number divided by an infinite length
+        unit = vectors[lengths != 0] / lengths[lengths != 0, np.newaxis]
+    return np.asarray(unit.sum(axis=0, dtype=np.float64) / max(1, len(unit)))
+
+
 def shown(word: bytes) -> str:
     """Return a word for a message; a long word is cut."""
     return repr(word[:60].decode(errors="replace"))

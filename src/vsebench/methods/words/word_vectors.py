@@ -1,6 +1,7 @@
-"""Make the initial label vectors of methods that use word vectors.
+"""Make the label vectors of methods that use word vectors.
 
-A label without a word vector gets a vector in a random direction, of median length, so that it can be ranked.
+A label without a word vector gets a vector in a random direction, of median length, so that it can be ranked; methods
+that compare word vectors with features themselves use them unchanged.
 """
 
 from typing import Literal
@@ -8,6 +9,7 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
+from vsebench.core.errors import UserError
 from vsebench.data.problem import Matrix, Problem, WordScale
 from vsebench.data.streams import Stream, generator
 from vsebench.methods.base import Settings
@@ -38,3 +40,17 @@ def label_vectors(problem: Problem, settings: WordSettings) -> Matrix:
     if settings.start == "dealt":
         vectors = rng.permutation(vectors)
     return vectors * np.float32(settings.scale)
+
+
+def word_vectors_among_features(problem: Problem, method: str) -> Matrix:
+    """Return the labels' word vectors, (n_labels, d) float32, unless features have another number of dimensions.
+
+    `problem` has features and word vectors; `method` is named in the `UserError` that other dimensions raise.
+    """
+    features, words = problem.features, problem.word_vectors
+    assert features is not None
+    assert words is not None
+    if features.dimensions != words.dimensions:
+        numbers = f"features have {features.dimensions} numbers and word vectors {words.dimensions}"
+        raise UserError(f"{numbers}; {method} needs both from the same network, such as CLIP")
+    return words.vectors

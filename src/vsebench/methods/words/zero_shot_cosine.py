@@ -10,10 +10,10 @@ Source: Radford and others, "Learning transferable visual models from natural la
 
 import numpy as np
 
-from vsebench.core.errors import UserError
 from vsebench.data.features import Normalisation
 from vsebench.methods.by_features.seen import FeatureControl
 from vsebench.methods.words.word_network import WordNetwork
+from vsebench.methods.words.word_vectors import word_vectors_among_features
 
 
 class ZeroShotCosine(FeatureControl):
@@ -29,16 +29,11 @@ class ZeroShotCosine(FeatureControl):
     ranks_unseen = True
 
     def model(self) -> WordNetwork:
-        features, words = self.problem.features, self.problem.word_vectors
+        words, features = word_vectors_among_features(self.problem, "zero_shot_cosine"), self.problem.features
         assert features is not None
-        assert words is not None
-        d = features.dimensions
-        if d != words.dimensions:
-            one_space = "zero_shot_cosine needs both from the same network, such as CLIP"
-            raise UserError(f"features have {d} numbers and word vectors {words.dimensions}; {one_space}")
-        identity = np.eye(d + 1, d, dtype=np.float32)  # its last row, the intercepts, is 0
+        identity = np.eye(words.shape[1] + 1, words.shape[1], dtype=np.float32)  # its last row, the intercepts, is 0
         unchanged = Normalisation.fit((), features, self.problem.training.images)
-        return WordNetwork.of([], identity, words.vectors, np.zeros(len(words.known)), "cosine", unchanged)
+        return WordNetwork.of([], identity, words, np.zeros(len(words)), "cosine", unchanged)
 
 
 METHODS = {"zero_shot_cosine": ZeroShotCosine}

@@ -103,7 +103,7 @@ def word_vectors(plan: Plan, at: Wildcards) -> Job:
     """Find the word vectors of a data set's labels, in downloaded files and the user's own."""
     name, config = plan.datasets[at.dataset].word_vectors, plan.word_vectors[at.dataset]
     raw = f"data/word_vectors/{name}"
-    files = [config.own_file] if config.own_file else []
+    files = list(config.own_files.values())
     files += [f"{raw}/provenance.json"] if config.files else []
     modules = sources("vsebench.stages.word_vectors", modules_in("formats")[config.adapter])
     named = options(dataset=at.dataset, name=name, definition=config.definition(), raw=raw)

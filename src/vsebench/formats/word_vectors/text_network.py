@@ -1,0 +1,139 @@
+"""Make label vectors with a network of texts in an ONNX file, such as CLIP's text tower.
+
+Each prompt, a sentence with a label's name in place of `{}`, is divided into tokens, which the network turns into a
+vector. The vectors of a label's prompts are scaled to length 1, and their mean is the label's vector.
+
+- The tokeniser is a file tokenizer.json of the package tokenizers. For CLIP it must add the tokens of the start and the
+  end of a text, as the file that is published with a model does. Longer texts are cut.
+- The network has an input of whole numbers (n, length), the tokens; shorter texts are filled with zeros. If the length
+  is free, texts are filled up to the longest one of a batch. A second input `attention_mask` is 1 for tokens, else 0.
+- The output is (n, d): a vector for each text.
+
+Source: Radford and others, "Learning transferable visual models from natural language supervision", ICML 2021, section
+3.1.4, on several prompts.
+"""
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, field_validator
+from pydantic_core import PydanticCustomError
+
+from vsebench.core.errors import UserError, missing_package, one_line
+from vsebench.core.yaml_files import Strict
+from vsebench.data.chunks import even_chunks
+from vsebench.formats.onnx_session import inputs_of, load_network
+from vsebench.formats.own_files import find
+from vsebench.formats.word_vectors.word_files import Kept, VectorsRead, mean_of_prompts
+
+ANY_TEXT = True  # every text has a vector
+PACKAGES = ("onnxruntime", "tokenizers")
+BATCH = 64  # number of prompts
+TYPES = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
+MASK = "attention_mask"
+
+
+class Options(Strict):
+    """Options: a network of texts."""
+
+    file: str = Field(pattern=r"\.onnx$")  # the network: a name that the configuration lists under `files`, or a path
+    tokenizer: str = Field(pattern=r"\.json$")  # its tokenizer.json, in the same way
+    output: str = Field(min_length=1)  # the name of one of the network's outputs
+    prompts: list[str] = Field(default=["a photo of a {}."], min_length=1)  # sentences with {} in place of the label
+    length: int = Field(default=77, ge=1)  # the largest number of tokens, if the network does not fix it
+
+    @field_validator("prompts")
+    @classmethod
+    def _places(cls, prompts: list[str]) -> list[str]:
+        wrong = next((prompt for prompt in prompts if prompt.count("{}") != 1), None)
+        if wrong is not None:
+            raise PydanticCustomError("prompts", "{prompt}: needs {} once, in place of the label", {"prompt": wrong})
+        return prompts
+
+
+def read_vectors(raw: Path, options: Options, needed: Collection[str]) -> VectorsRead:
+    """Make the vector of each needed text."""
+    network = TextNetwork(find(raw, options.file), options.output, options.length)
+    tokens = Tokens(find(raw, options.tokenizer), network.length)
+    texts = list(dict.fromkeys(needed))
+    prompts = [prompt.replace("{}", text) for text in texts for prompt in options.prompts]
+    vectors = network(tokens(prompts))
+    kept = Kept(texts, vectors.shape[1])
+    for text, of_prompts in zip(texts, np.split(vectors, len(texts)), strict=True):
+        kept.add(text.encode(), mean_of_prompts(of_prompts), str(network.path))
+    return kept.result()
+
+
+class Tokens:
+    """Divides texts into tokens, at most `length` each."""
+
+    def __init__(self, path: Path, length: int) -> None:
+        try:
+            from tokenizers import Tokenizer
+        except ModuleNotFoundError as error:
+            raise UserError(missing_package(str(error.name))) from None
+        try:
+            self._tokenizer = Tokenizer.from_file(str(path))
+        except Exception as error:  # the package raises plain exceptions
+            raise UserError(f"{path}: not a file of the package tokenizers ({one_line(error)})") from None
+        self._tokenizer.no_padding()
+        self._tokenizer.enable_truncation(length)
+
+    def __call__(self, texts: Sequence[str]) -> list[list[int]]:
+        """Return the numbers of the tokens of each text."""
+        return [encoding.ids for encoding in self._tokenizer.encode_batch(list(texts))]
+
+
+class TextNetwork:
+    """A network that turns tokens into a vector, with one chosen output.
+
+    Attributes
+    ----------
+    path : the file
+    length : the largest number of tokens of a text
+    """
+
+    def __init__(self, path: Path, output: str, length: int) -> None:
+        """Load a network; raise a `UserError` if the file, its inputs or its output do not suit."""
+        # One thread, so that vectors do not depend on the number of threads.
+        self._session, _ = load_network(path, output, threads=1)
+        self.path, self._output = path, output
+        inputs = {node.name: node for node in self._session.get_inputs()}
+        self._mask = inputs.pop(MASK, None)
+        tokens = next(iter(inputs.values())) if len(inputs) == 1 else None
+        if tokens is None or len(tokens.shape) != 2 or tokens.type not in TYPES:
+            wanted = "its input must be the tokens, (n, length) of whole numbers"
+            raise UserError(f"{path}: {wanted}, but is {inputs_of(self._session)}")
+        self._tokens = tokens
+        n, fixed = tokens.shape
+        self._batch = n if isinstance(n, int) else None
+        self._fixed = fixed if isinstance(fixed, int) else None
+        self.length = self._fixed or length
+
+    def __call__(self, tokens: Sequence[list[int]]) -> NDArray[np.float32]:
+        """Return the vectors of texts, (n, d), from the tokens of each."""
+        parts = even_chunks(len(tokens), self._batch or BATCH)
+        return np.concatenate([self._run(tokens[start:stop]) for start, stop in parts])
+
+    def _run(self, tokens: Sequence[list[int]]) -> NDArray[np.float32]:
+        """Return the vectors of a batch; texts without tokens fill up a batch of a fixed number of texts."""
+        shape = self._batch or len(tokens), self._fixed or max(1, *map(len, tokens))
+        numbers = np.zeros(shape, dtype=TYPES[self._tokens.type])
+        mask = np.zeros(shape, dtype=np.int64)
+        for row, of_text in enumerate(tokens):
+            numbers[row, : len(of_text)], mask[row, : len(of_text)] = of_text, 1
+        inputs: dict[str, Any] = {self._tokens.name: numbers}
+        if self._mask is not None:
+            inputs[MASK] = mask.astype(TYPES.get(self._mask.type, np.int64))
+        try:
+            (output,) = self._session.run([self._output], inputs)
+        except Exception as error:  # onnxruntime's errors have no common base class
+            raise UserError(f"{self.path}: onnxruntime cannot run it ({one_line(error)})") from None
+        values = np.asarray(output)
+        if values.ndim != 2 or len(values) != len(numbers) or values.dtype.kind != "f":
+            actual = f"{values.shape} of {values.dtype} for {len(numbers)} texts"
+            raise UserError(f"{self.path}: the output {self._output!r} is {actual}, not one row of numbers per text")
+        return values[: len(tokens)].astype(np.float32)

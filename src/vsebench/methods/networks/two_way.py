@@ -1,0 +1,37 @@
+"""The two-way loss of networks on image features: images against all labels, and labels against a batch's images.
+
+Source: Kobayashi, "Two-way multi-label loss", CVPR 2023. None of the other papers includes it.
+"""
+
+from pydantic import Field
+
+from vsebench.data.problem import Matrix
+from vsebench.kernels.losses.two_way import two_way_loss
+from vsebench.methods.networks.training import Images, Loss, NetworkSettings, network_with
+
+
+class TwoWaySettings(NetworkSettings):
+    """Settings of a network with the two-way loss."""
+
+    temperature_positives: float = Field(default=4.0, gt=0)  # T; a larger value takes all positives into account
+    temperature_negatives: float = Field(default=1.0, gt=0)  # U; a larger value takes all negatives into account
+
+
+class TwoWay(Loss):
+    """Softmax losses of an image over labels and of a label over the images of a batch.
+
+        P = T log sum of exp(-f / T) over positives,   N = U log sum of exp(f / U) over negatives
+        mean over images of log(1 + exp(P + N)) + mean over labels of log(1 + exp(P + N))
+
+    Images without a label, and labels that no image of the batch has, are left out of the means. The loss depends on
+    the batches: a label is compared only with the images that share a batch with its own.
+    """
+
+    settings_type = TwoWaySettings
+
+    def __call__(self, scores: Matrix, images: Images) -> float:
+        temperatures = self.settings.temperature_positives, self.settings.temperature_negatives
+        return float(two_way_loss(scores, images, *self.lists, *temperatures))
+
+
+METHODS = {"two_way": network_with(TwoWay)}
