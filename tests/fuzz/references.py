@@ -469,7 +469,9 @@ def arff_tokens(line: str) -> list[str]:
             end = line.find("}", position) + 1 or len(line)
             words.append("".join(line[position:end].split()))
         elif not sign.isspace():
-            while end < len(line) and not line[end].isspace() and line[end] not in "{},%'\"":
+            while end < len(line) and not line[end].isspace() and line[end] not in "{},%":
+                if line[end] in "'\"" and line[end - 1] != "\\":
+                    break
                 end += 1
             words.append(line[position:end])
         position = end
@@ -512,25 +514,36 @@ def mulan_labels(data: bytes) -> list[str] | None:
 def mulan(files: Files, kind: str) -> tuple[Reading, list[list[float]]] | None:
     lines, labels = text_lines(files.get("a.arff", b"\xff")), mulan_labels(files.get("l.xml", b""))
     attributes: dict[str, bool] = {}
+    shown: dict[str, str] = {}
     for number, line in enumerate(lines or []):
         words = arff_tokens(line)
         keyword = line.split("%")[0].split()[:1]
         match [word.lower() for word in keyword]:
             case ["@data"] if attributes:
                 rows = [row.split("%")[0].strip() for row in (lines or [])[number + 1 :]]
-                return mulan_rows([row for row in rows if row], kind, attributes, labels)
+                found = mulan_rows([row for row in rows if row], kind, attributes, labels)
+                return None if found is None else mulan_names(*found, shown)
             case ["@attribute"]:
                 _, name, of = words if len(words) == 3 else ["", "", ""]
-                name = " ".join(name.removeprefix('"').split()) if name else ""
+                quoted, name = name.startswith('"'), " ".join(name.removeprefix('"').split()) if name else ""
                 binary = re.sub("['\"]([01])['\"]", r"\1", of) == "{0,1}"
                 if name in attributes or not (binary or of.lower() in ("numeric", "real", "integer")):
                     return None
                 attributes[name] = binary
+                shown[name] = name if quoted else re.sub(r"\\(.)", r"\1", name)
             case [] | ["@relation"]:
                 pass
             case _:
                 return None
     return None
+
+
+def mulan_names(
+    reading: Reading, features: list[list[float]], shown: dict[str, str]
+) -> tuple[Reading, list[list[float]]] | None:
+    labels = [shown[label] for label in reading.labels]
+    counts = {(image, shown[label]): count for (image, label), count in reading.counts.items()}
+    return (Reading(reading.images, labels, counts, reading.parts), features) if distinct(labels) else None
 
 
 def mulan_rows(
