@@ -120,13 +120,18 @@ def attempt(
     return chosen, history(records, case, "selection"), kept
 
 
-def check_memory(method: type[Fitter], settings: Settings, problem: Problem, case: Case) -> None:
-    """Raise a `UserError` if a fit cannot succeed, because it certainly needs more memory than there is."""
+def check_memory(
+    method: type[Fitter], settings: Settings, problem: Problem, case: Case, limit: int | None = None
+) -> None:
+    """Raise a `UserError` if a fit cannot succeed, because it certainly needs more memory than there is.
+
+    limit : the memory in bytes; None: what this process can use
+    """
     if problem.features is None:
         return
     training = problem.training
     size = Size(len(training.images), problem.features.dimensions, training.labels.n_labels)
-    needed, limit = method.least_memory(size, settings), memory_limit()
+    needed, limit = method.least_memory(size, settings), memory_limit() if limit is None else limit
     if needed > limit:
         of = f"{size.images:,} images, {size.features:,} features and {size.labels:,} labels"
         raise UserError(
