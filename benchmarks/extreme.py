@@ -4,8 +4,8 @@
 
 At full size, 500,000 training images have 100,000 labels, 200,000 features, five labels each, and 100 non-zero
 features on average; 1,000 more images are for the test. The data are drawn as in `feature_rows`, so they are simulated,
-and their accuracies say only whether a method learns. They are written to FOLDER in the text format of the Extreme
-Classification Repository (0.9 GB) unless they are there, and read from it.
+and the accuracy after one epoch only shows that labels were ranked. They are written to FOLDER in the text format of
+the Extreme Classification Repository (0.9 GB) unless they are there, and read from it.
 
 Each method then runs in a process of its own: one epoch, or the whole fit of a method without epochs, and the ranking
 of 200 test images. A method whose bound on memory (`Fitter.least_memory`) exceeds the limit says so before it begins; a
@@ -121,7 +121,7 @@ def run_method(folder: Path, variant: str, limit: int) -> dict[str, Any]:
     method = load_method(config.method)
     values = with_factors(method, config.settings, FACTORS)
     if "normalise" in method.settings_type.model_fields:
-        values["normalise"] = ["l2"]
+        values["normalise"] = ["idf", "l2"]
     settings = read_settings(method, values, variant)
     with workers(1) as pool:
         problem = Problem(split.final, SEED, pool, features)
