@@ -11,6 +11,7 @@ import polars as pl
 
 from vsebench.config.method import Epochs
 from vsebench.core.errors import UserError
+from vsebench.core.machine import memory_limit
 from vsebench.core.schemas import HISTORY
 from vsebench.core.tasks import Case
 from vsebench.core.workers import workers
@@ -19,7 +20,7 @@ from vsebench.data.problem import HeldOut, LabelMatrix, Problem, Training
 from vsebench.data.streams import VALIDATION_SAMPLE, generator
 from vsebench.evaluation.metrics import mean_metric
 from vsebench.evaluation.ranking import rank
-from vsebench.methods.base import Control, Fitter, Method, Settings, Solved
+from vsebench.methods.base import Control, Fitter, Method, Settings, Size, Solved
 from vsebench.models import Model
 
 Record = dict[str, Any]  # a row of the history, for one epoch
@@ -88,6 +89,7 @@ def attempt(
 
     Returns the attempt, its history, and the model of the best epoch (None if training diverged).
     """
+    check_memory(method, settings, validation.problem, case)
     if issubclass(method, Control):
         control = method(validation.problem, settings)
         model = control.model()
@@ -118,6 +120,26 @@ def attempt(
     return chosen, history(records, case, "selection"), kept
 
 
+def check_memory(
+    method: type[Fitter], settings: Settings, problem: Problem, case: Case, limit: int | None = None
+) -> None:
+    """Raise a `UserError` if a fit cannot succeed, because it certainly needs more memory than there is.
+
+    limit : the memory in bytes; None: what this process can use
+    """
+    if problem.features is None:
+        return
+    training = problem.training
+    size = Size(len(training.images), problem.features.dimensions, training.labels.n_labels)
+    needed, limit = method.least_memory(size, settings), memory_limit() if limit is None else limit
+    if needed > limit:
+        of = f"{size.images:,} images, {size.features:,} features and {size.labels:,} labels"
+        raise UserError(
+            f"{case}: needs at least {needed / 2**30:,.1f} GiB of memory for {of}, but there are {limit / 2**30:,.1f} "
+            "GiB; leave this method out here, or keep fewer labels (`vocabulary: {top_labels: ...}`)"
+        )
+
+
 def stopped_early(fitter: Fitter) -> bool:
     """Return whether the method's solver stopped at its limit on iterations."""
     return fitter.solved is not None and not fitter.solved.converged
@@ -129,6 +151,7 @@ def refit(method: type[Fitter], chosen: Attempt, problem: Problem, case: Case) -
     Returns what was chosen and how this fit's solver ended, the history, and the model. Raises a `DivergenceError` if
     the loss or a score is not a finite number.
     """
+    check_memory(method, chosen.settings, problem, case)
     if not issubclass(method, Method):
         control = method(problem, chosen.settings)
         model = control.model()

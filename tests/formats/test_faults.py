@@ -233,6 +233,31 @@ FAULTS = {
             (MULAN_HEADER + b"{0 0.5}\n", "'sky' is 0.5, but must be 0 or 1"),
         ],
     },
+    "XC repository": {
+        "x.txt": [
+            (None, "x.txt: no such file; run the download stage"),
+            (b"", "x.txt: is empty; the first line must state the numbers of images, features and labels"),
+            (b"4 5\n", "line 1: '4 5' must be the numbers of images, features and labels, from 1"),
+            (b"1 5 0\n\n", "line 1: '1 5 0' must be the numbers of images"),
+            (b"2 5 3\n0 1:1\n", "x.txt: has 1 images, but its first line states 2; it is incomplete"),
+            (b"1 5 3\n0 1:1\n\n1 2:1\n", "line 4: is the line of another image, but its first line states 1 images"),
+            (b"1 5 3\n0:1 1:1\n", "line 2: '0:1' must be numbers of labels, separated by commas; a line without"),
+            (b"1 5 3\n0,3 1:1\n", "line 2: label 3 does not exist; numbers are from 0 to 2"),
+            (b"2 5 3\n0 1:1\n1 2:1 5:1\n", "line 3: feature 5 does not exist; numbers are from 0 to 4"),
+            (b"1 5 3\n0 1:1 2;1 3:1\n", "line 2: '2;1' must be a feature's number, a colon and a value"),
+            (b"1 5 3\n0 1:nan\n", "line 2: '1:nan' must be a feature's number, a colon and a value"),
+            (b"2 5 3\n0\n0 2:1 1:1 2:3\n", "line 3: feature 2 occurs twice"),
+            (b"2 5 3\n0\n0 1:1e39\n", "line 3: the value of feature 1 is too large for a 32-bit number"),
+        ],
+        "tr.txt": [
+            (None, "tr.txt: no such file; run the download stage"),
+            (b"1 1\n2\n", "tr.txt: line 2: has 1 columns, but the option `split` is 2"),
+            (b"1 5\n", "tr.txt: line 1: image 5 does not exist; x.txt has 4 images"),
+            (b"1 0\n", "tr.txt: line 1: image 0 does not exist"),
+            (b"1 x\n", "tr.txt: line 1: '1 x' must be numbers of images, one per split"),
+        ],
+        "ts.txt": [(b"2 2\n1 3\n", "ts.txt: line 2: image 3 of split 2 is already in 'train'")],
+    },
     "ILSVRC 2010": {
         "meta.mat": [
             (None, "contains no meta.mat; use the official archive"),

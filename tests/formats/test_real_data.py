@@ -8,6 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 from tests import data_sets
@@ -32,6 +33,8 @@ COUNTS = {
     "mirflickr-tags457": (10_821, 457, 37_865, 37_865, 0, {"train": 8_631, "test": 2_190}),
     "mirflickr-tags1386": (11_834, 1_383, 53_680, 53_680, 0, {"train": 9_430, "test": 2_404}),
     "scene": (2_407, 6, 2_585, 2_585, 0, {"train": 1_211, "test": 1_196}),
+    "bibtex": (7_395, 159, 17_762, 17_762, 0, {"train": 4_880, "test": 2_515}),
+    "delicious": (16_105, 983, 306_317, 306_317, 14, {"train": 12_920, "test": 3_185}),
     "mirflickr38": (15_000, 38, 70_501, 70_501, 233, {"train": 12_000, "test": 3_000}),
     "voc2007": (9_963, 20, 14_319, 14_319, 0, {"train": 2_501, "valid": 2_510, "test": 4_952}),
 }
@@ -138,6 +141,21 @@ def test_blobs_of_corel5k374(prepared):
     training = pairs.filter(images["part"].gather(pairs["image"]) == "train")["label"]
     assert (len(test), test.n_unique(), np.bincount(test).max()) == (1_763, 263, 116)
     assert test.filter(~test.is_in(training.implode())).len() == 3
+
+
+@pytest.mark.parametrize(("name", "terms"), [("bibtex", (7_395, 1_836)), ("delicious", (16_105, 500))])
+def test_terms_of_pages_and_bookmarks(prepared, name, terms):
+    folder = prepared(name)
+    images = read_parquet(folder / "images.parquet")
+    features = read_features(folder / "features.npz", images["has_features"].to_numpy())
+    assert features.values.shape == terms
+    assert set(features.values.data) == {1}
+
+
+def test_a_label_of_delicious_whose_name_has_an_escaped_quote(prepared):
+    """Both tags are in Mulan's files; grep counts their rows by the number of the attribute."""
+    labels = read_parquet(prepared("delicious") / "labels.parquet").filter(pl.col("name").str.ends_with("usica"))
+    assert dict(labels.select("name", "frequency").iter_rows()) == {"TAG_musica": 152, "TAG_m'usica": 43}
 
 
 @pytest.mark.parametrize("name", each(["mirflickr-tags457", "mirflickr-tags1386", "mirflickr38"]))

@@ -469,7 +469,9 @@ def arff_tokens(line: str) -> list[str]:
             end = line.find("}", position) + 1 or len(line)
             words.append("".join(line[position:end].split()))
         elif not sign.isspace():
-            while end < len(line) and not line[end].isspace() and line[end] not in "{},%'\"":
+            while end < len(line) and not line[end].isspace() and line[end] not in "{},%":
+                if line[end] in "'\"" and line[end - 1] != "\\":
+                    break
                 end += 1
             words.append(line[position:end])
         position = end
@@ -512,25 +514,36 @@ def mulan_labels(data: bytes) -> list[str] | None:
 def mulan(files: Files, kind: str) -> tuple[Reading, list[list[float]]] | None:
     lines, labels = text_lines(files.get("a.arff", b"\xff")), mulan_labels(files.get("l.xml", b""))
     attributes: dict[str, bool] = {}
+    shown: dict[str, str] = {}
     for number, line in enumerate(lines or []):
         words = arff_tokens(line)
         keyword = line.split("%")[0].split()[:1]
         match [word.lower() for word in keyword]:
             case ["@data"] if attributes:
                 rows = [row.split("%")[0].strip() for row in (lines or [])[number + 1 :]]
-                return mulan_rows([row for row in rows if row], kind, attributes, labels)
+                found = mulan_rows([row for row in rows if row], kind, attributes, labels)
+                return None if found is None else mulan_names(*found, shown)
             case ["@attribute"]:
                 _, name, of = words if len(words) == 3 else ["", "", ""]
-                name = " ".join(name.removeprefix('"').split()) if name else ""
+                quoted, name = name.startswith('"'), " ".join(name.removeprefix('"').split()) if name else ""
                 binary = re.sub("['\"]([01])['\"]", r"\1", of) == "{0,1}"
                 if name in attributes or not (binary or of.lower() in ("numeric", "real", "integer")):
                     return None
                 attributes[name] = binary
+                shown[name] = name if quoted else re.sub(r"\\(.)", r"\1", name)
             case [] | ["@relation"]:
                 pass
             case _:
                 return None
     return None
+
+
+def mulan_names(
+    reading: Reading, features: list[list[float]], shown: dict[str, str]
+) -> tuple[Reading, list[list[float]]] | None:
+    labels = [shown[label] for label in reading.labels]
+    counts = {(image, shown[label]): count for (image, label), count in reading.counts.items()}
+    return (Reading(reading.images, labels, counts, reading.parts), features) if distinct(labels) else None
 
 
 def mulan_rows(
@@ -551,6 +564,51 @@ def mulan_rows(
         features.append([value for name, value in values.items() if name not in labels])
     parts = ["train"] + ["test"] * (len(images) - 1)
     return (Reading(images, labels, counts, parts), features) if len(images) > 1 else None
+
+
+def xc_repository(files: Files, split: int) -> tuple[Reading, list[list[float]]] | None:
+    """Read `x.txt` with the split files `tr.txt` and `ts.txt`."""
+    first, *lines = files.get("x.txt", b"").split(b"\n")
+    sizes = [int(word) if re.fullmatch(rb"[0-9]{1,8}", word) else 0 for word in first.split()]
+    if len(sizes) != 3 or 0 in sizes or sizes[2] > 9_999_999 or any(line.strip() for line in lines[sizes[0] :]):
+        return None
+    if len(lines) < sizes[0] or (len(lines) == sizes[0] and not lines[-1]):
+        return None
+    images = [f"x-{number:06d}" for number in range(1, sizes[0] + 1)]
+    counts, features = {}, []
+    for image, line in zip(images, lines, strict=False):
+        read = xc_line(line.removesuffix(b"\r"), sizes[1], sizes[2])
+        if read is None:
+            return None
+        counts.update({(image, label): 1 for label in read[0]})
+        features.append([read[1].get(number, 0.0) for number in range(sizes[1])])
+    parts: list[str | None] = [None] * sizes[0]
+    for part, name in (("train", "tr.txt"), ("test", "ts.txt")):
+        for line in files.get(name, b"").rstrip().split(b"\n"):
+            words = re.split(rb"[ \t]+", line.strip())
+            if len(words) < split or not all(re.fullmatch(rb"[0-9]{1,9}", word) for word in words):
+                return None
+            image_number = int(words[split - 1])
+            if not 1 <= image_number <= sizes[0] or parts[image_number - 1]:
+                return None
+            parts[image_number - 1] = part
+    return Reading(images, [str(label) for label in range(sizes[2])], counts, parts), features  # type: ignore[arg-type]
+
+
+def xc_line(line: bytes, n_features: int, n_labels: int) -> tuple[set[str], dict[int, float]] | None:
+    head, *words = line.split(b" ")
+    labels = [int(word) if re.fullmatch(rb"[0-9]{1,9}", word) else n_labels for word in head.split(b",") if head]
+    if any(label >= n_labels for label in labels):
+        return None
+    values: dict[int, float] = {}
+    for word in b" ".join(words).strip().split(b" "):
+        found = re.fullmatch(rb"([0-9]{1,9}):(\S+)", word)
+        value = arff_number(found[2].decode(errors="replace")) if found else None
+        if word and (found is None or value is None or int(found[1]) >= n_features or int(found[1]) in values):
+            return None
+        if found is not None and value is not None:
+            values[int(found[1])] = struct.unpack("<f", struct.pack("<f", value))[0]
+    return {str(label) for label in labels}, values
 
 
 def mirflickr_concepts(files: Files) -> Reading | None:

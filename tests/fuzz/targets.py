@@ -47,6 +47,7 @@ from vsebench.formats.readers import (
     table,
     visual_genome,
     voc2007,
+    xc_repository,
 )
 from vsebench.formats.word_vectors import npz_vectors, text_vectors, word2vec_binary
 
@@ -347,6 +348,25 @@ def read_mulan(kind: mulan.Kind) -> Callable[[Files, Path], tuple[Reading, list[
     return read
 
 
+# The Extreme Classification Repository
+
+XC = {
+    "x.txt": b"4 5 3\n0,2 0:1 3:.5\n 4:-2e1 1:3.\r\n1\n2,2 2:1  3:0\n",
+    "tr.txt": b"1 4\n2 3\n",
+    "ts.txt": b"3 1\n",
+}
+
+
+def read_xc(files: Files, folder: Path) -> tuple[Reading, list[list[float]]]:
+    write_files(folder, files)
+    options = xc_repository.Options(
+        features="sparse", data="x.txt", splits={"train": "tr.txt", "test": "ts.txt"}, split=2
+    )
+    annotations = xc_repository.read(folder, options)
+    assert annotations.features is not None
+    return in_plain_python(annotations), annotations.features.values.toarray().tolist()
+
+
 # ILSVRC 2010
 
 ILSVRC_TRUTHS = {VALID_TRUTH: b"2\r\n1\n", TEST_TRUTH: b"1\n"}
@@ -608,6 +628,7 @@ TARGETS: dict[str, Target] = {
     ),
     "mulan, dense": Target(MULAN["dense"], read_mulan("dense"), partial(references.mulan, kind="dense")),
     "mulan, sparse": Target(MULAN["sparse"], read_mulan("sparse"), partial(references.mulan, kind="sparse")),
+    "XC repository": Target(XC, read_xc, partial(references.xc_repository, split=2)),
     # Words and numbers have no checksum in a MATLAB file that is not compressed.
     "ILSVRC 2010": Target(ILSVRC_TRUTHS | ilsvrc_files(compressed=False), read_ilsvrc, any_result=True),
     "ILSVRC 2010, compressed": Target(ilsvrc_files(compressed=True), read_ilsvrc),

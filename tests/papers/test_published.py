@@ -60,6 +60,14 @@ lsep table2 voc2007/lsep_label_count exact_match 66.3 percent
 lsep text mscoco train_images 82081 count
 lsep text lsep pairs_per_image 1000 count
 lsep text ranking margin 1.0 1
+xmc table1 delicious images_per_label 311.61 count
+xmc table2 bibtex/wsabie psp@5 49.30 percent
+xmc table2 delicious/parabel psp@3 34.00 percent
+xmc table2 bibtex/dismec psp@1 - text
+xmc table6 bibtex/wsabie precision@1 54.78 percent
+xmc table6 bibtex/proxml precision@3 39.0 percent
+xmc table6 delicious/fastxml precision@1 69.61 percent
+xmc table6 delicious/wsabie precision@5 53.64 percent
 """
 PAPERS = sorted(path.stem for path in FOLDER.glob("*.csv"))
 README = (FOLDER / "README.md").read_text()

@@ -52,6 +52,16 @@ def peak_memory_of(process: int) -> int | None:
     return _status_bytes("VmHWM", str(process))
 
 
+def memory_limit() -> int:
+    """Return the memory that this process can use at most, in bytes.
+
+    It is the machine's memory, or less if a limit of the process (`ulimit -v`) or of its control group is smaller.
+    """
+    limits = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"), resource.getrlimit(resource.RLIMIT_AS)[0]]
+    limits += [int(line) for line in _lines_of("/sys/fs/cgroup/memory.max") if line.isdecimal()]
+    return min(limit for limit in limits if limit != resource.RLIM_INFINITY)
+
+
 def memory_bytes() -> int | None:
     """Return the memory that this process uses now, in bytes; None if the system has no /proc/self/status."""
     return _status_bytes("VmRSS")

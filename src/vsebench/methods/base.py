@@ -55,6 +55,15 @@ class Solved:
     gradient: float  # its component with the largest absolute value
 
 
+@dataclass(frozen=True)
+class Size:
+    """The size of a problem with image features: the numbers of training images, of features and of labels."""
+
+    images: int
+    features: int
+    labels: int
+
+
 class Fitter(ABC):
     """The base of `Method` and `Control`: built from a problem and settings, it returns a model.
 
@@ -80,6 +89,15 @@ class Fitter(ABC):
     @abstractmethod
     def model(self) -> Model:
         """Return the current model; the next epoch may overwrite its arrays."""
+
+    @classmethod
+    def least_memory(cls, size: Size, settings: Any) -> int:
+        """Return a lower bound of the memory that a fit on image features needs, in bytes.
+
+        It counts the arrays with two of these sizes (or with a size and a setting), which become too large first. A fit
+        is refused before it begins if the bound exceeds the machine's memory; 0: the bound is not known.
+        """
+        return 0
 
     @classmethod
     def knows_labels_alone(cls) -> bool:

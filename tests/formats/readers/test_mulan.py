@@ -94,6 +94,62 @@ def test_what_was_written_is_read(tmp_path_factory, data):
     assert (None if annotations.parts is None else annotations.parts.to_list()) == parts
 
 
+@given(st.data())
+def test_files_of_plain_names_are_read_as_by_liac_arff(tmp_path_factory, data):
+    """Names with escapes, comments, blank lines, and rows of both kinds; scikit-learn contains liac-arff."""
+    liac_arff = pytest.importorskip("sklearn.externals._arff")
+    signs = st.sampled_from(["a", "B", "7", "_", ".", "é", "\\'", '\\"', "\\~", "\\\\"])
+    name = st.lists(signs, min_size=1, max_size=5).map("".join).filter(lambda name: name[-1] not in "'\"")
+    width = data.draw(st.integers(2, 5))
+    keys = data.draw(st.lists(name, min_size=width, max_size=width, unique=True))
+    assume(len({re.sub(r"\\(.)", r"\1", key) for key in keys}) == width)
+    labels = data.draw(st.integers(1, width - 1))
+    kinds = ["{0,1}"] * labels + data.draw(st.lists(st.sampled_from(["real", "{0,1}"]), min_size=width - labels))
+    kinds = (kinds + ["numeric"] * width)[:width]
+    number = st.floats(-1000, 1000, width=32).map(repr)
+    cell = [st.sampled_from("01") if kind == "{0,1}" else number for kind in kinds]
+    cells = data.draw(st.lists(st.tuples(*cell), min_size=1, max_size=5))
+    kind = data.draw(st.sampled_from(["sparse", "dense"]))
+    separator = data.draw(st.sampled_from([",", ", "]))
+    rows = [
+        separator.join(row)
+        if kind == "dense"
+        else "{" + separator.join(f"{at} {value}" for at, value in enumerate(row) if float(value)) + "}"
+        for row in cells
+    ]
+    between = data.draw(st.lists(st.sampled_from(["", "% a comment"]), max_size=2))
+    text = arff(list(zip(keys, kinds, strict=True)), [*between, *rows])
+    folder = tmp_path_factory.mktemp("raw")
+    write(folder, l_xml=xml(keys[:labels]), a_arff=text)
+    annotations = mulan.read(folder, options(arff="a.arff", features=kind))
+    theirs = liac_arff.loads(text)
+    assert [name for name, _ in theirs["attributes"]] == keys
+    matrix = np.array([[float(value) for value in row] for row in theirs["data"]], dtype=np.float32)
+    assert annotations.labels == [re.sub(r"\\(.)", r"\1", key) for key in keys[:labels]]
+    assert np.array_equal(matrix_of(annotations), matrix[:, :labels])
+    assert np.array_equal(values_of(annotations), matrix[:, labels:])
+
+
+def test_an_escaped_quote_in_a_name_without_quotes(tmp_path):
+    """As in Mulan's `delicious-train.arff`, line 1115, and in its XML file."""
+    header = [("x", "numeric"), (r"TAG_m\'usica", "{0,1}"), ("TAG_musica", "{0,1}"), (r"TAG_dise\~no", "{0,1}")]
+    write(
+        tmp_path,
+        l_xml=xml(["TAG_musica", r"TAG_m\'usica", r"TAG_dise\~no"]),
+        a_arff=arff(header, ["{0 2,1 1}", "{2 1}"]),
+    )
+    annotations = mulan.read(tmp_path, options(arff="a.arff", features="sparse"))
+    assert annotations.labels == ["TAG_musica", "TAG_m'usica", "TAG_dise~no"]
+    assert matrix_of(annotations).tolist() == [[0, 1, 0], [1, 0, 0]]
+
+
+def test_two_labels_that_differ_only_in_an_escape_are_refused(tmp_path):
+    header = [("x", "numeric"), (r"a\'b", "{0,1}"), ('"a\'b"', "{0,1}")]
+    write(tmp_path, l_xml=xml([r"a\'b", "a'b"]), a_arff=arff(header, ["1,0,1"]))
+    with pytest.raises(UserError, match=r"l\.xml: the label \"a'b\" occurs 2 times; names must be unique"):
+        mulan.read(tmp_path, options(arff="a.arff", features="dense"))
+
+
 def test_files_that_are_parts(tmp_path):
     header = [("x", "numeric"), ("y", "{0,1}")]
     packed = gzip.compress(arff(header, ["{0 2}", "{1 1}"]).encode())

@@ -4,11 +4,16 @@ The XML file has an element `labels` with an element `label` for each label. Nes
 ordinary labels; the hierarchy itself is not read. In the ARFF file, labels are attributes in any position, like the
 features, so they are found by name. Labels are in the order of the XML file.
 
+In a name without quotes, a backslash before a sign is an escape that Mulan writes in both files: `TAG_m\'usica` in
+`delicious.xml` is the attribute `TAG_m\'usica`. So such names are compared as they are written, and the label is then
+called `TAG_m'usica`.
+
 The supported part of ARFF (UTF-8, plain or .gz):
 
     % a comment, also at the end of a line; blank lines are ignored
     @relation name
-    @attribute name numeric        (or real, integer; a name with white space is in ' or ", with \ as escape)
+    @attribute name numeric        (or real, integer; a name with white space is in ' or ", with \ as escape; \' and
+                                   \" can also be in a name without quotes)
     @attribute name {0,1}          (in this order, because an absent value in a sparse row means the first one)
     @data
     0.5,3,0,1                      (a dense row: the value of each attribute)
@@ -20,7 +25,7 @@ files must be of one kind, dense or sparse, which is also the kind of the featur
 ARFF has no image ids, so images are named by file and row: `scene-train-000001` is the first data row of
 `scene-train.arff.gz`.
 
-Checked on real files: Corel5k and Corel16k (sparse), scene (dense, .gz) and emotions (dense).
+Checked on real files: Corel5k, Corel16k, Bibtex and Delicious (sparse), scene (dense, .gz) and emotions (dense).
 
 Source: Tsoumakas, Spyromitros-Xioufis, Vilcek and Vlahavas, "Mulan: a Java library for multi-label learning", JMLR 12
 (2011). ARFF: the format of the program Weka.
@@ -48,11 +53,12 @@ from vsebench.formats.annotations import RawAnnotations, check_unique, count_pai
 from vsebench.formats.download.archives import MEMORY, text_lines
 
 ATTRIBUTE = re.compile(
-    r"""@attribute\s+(?:'(?P<single>(?:[^'\\]|\\.)*)'|"(?P<double>(?:[^"\\]|\\.)*)"|(?P<plain>[^\s{},%'"]+))"""
+    r"""@attribute\s+(?:'(?P<single>(?:[^'\\]|\\.)*)'|"(?P<double>(?:[^"\\]|\\.)*)"|(?P<plain>(?:\\['"]|[^\s{},%'"])+))"""
     r"\s*(?P<type>[^%]*)(?:%.*)?",
     re.IGNORECASE,
 )
 BINARY = re.compile(r"\{\s*(['\"]?)0\1\s*,\s*(['\"]?)1\2\s*\}")
+ESCAPE = re.compile(r"\\(.)")  # a backslash, and the sign that it escapes
 NUMERIC = {"numeric", "real", "integer"}
 NUMBER = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 VALUE = re.compile(rf"\s*({NUMBER})\s*", re.ASCII)
@@ -82,8 +88,16 @@ class Options(Strict):
 
 
 class Attribute(NamedTuple):
-    """A column of an ARFF file: its name, and whether its values must be 0 or 1."""
+    """A column of an ARFF file.
 
+    Attributes
+    ----------
+    key : its name as the XML file has it: without escapes if it is in quotes, otherwise as written
+    name : its name without escapes
+    binary : whether its values must be 0 or 1
+    """
+
+    key: str
     name: str
     binary: bool
 
@@ -115,8 +129,10 @@ def read(raw: Path, options: Options) -> RawAnnotations:
     for name, table in zip(names, tables, strict=True):
         if table.attributes != attributes:
             raise UserError(f"{raw / name}: its attributes differ in name or order from those of {names[0]}")
-    labels = read_labels(raw / options.labels)
-    columns, feature_columns = _columns(attributes, labels, raw / options.labels, names[0])
+    keys = read_labels(raw / options.labels)
+    columns, feature_columns = _columns(attributes, keys, raw / options.labels, names[0])
+    labels = [attributes[column].name for column in columns]
+    check_unique(labels, str(raw / options.labels), "label")
     for name, table in zip(names, tables, strict=True):
         _check_binary(table, columns, raw / name)
     is_sparse = options.features == "sparse"
@@ -226,9 +242,9 @@ def _read_header(lines: list[str], path: Path) -> tuple[list[Attribute], int]:
                 return [*attributes.values()], number
             case ["@attribute"]:
                 attribute = _parse_attribute(line, f"{path}: line {number}")
-                if attribute.name in attributes:
-                    raise UserError(f"{path}: line {number}: the attribute {attribute.name[:60]!r} occurs twice")
-                attributes[attribute.name] = attribute
+                if attribute.key in attributes:
+                    raise UserError(f"{path}: line {number}: the attribute {attribute.key[:60]!r} occurs twice")
+                attributes[attribute.key] = attribute
             case _:
                 raise UserError(f"{path}: line {number}: {line[:60]!r} must be @relation, @attribute or @data")
     raise UserError(f"{path}: has no @data line; the file is incomplete or not ARFF")
@@ -239,12 +255,13 @@ def _parse_attribute(line: str, where: str) -> Attribute:
     if match is None:
         raise UserError(f"{where}: {line[:60]!r} must have the form `@attribute name type`")
     quoted = match["single"] if match["single"] is not None else match["double"]
-    name = match["plain"] if quoted is None else re.sub(r"\\(.)", r"\1", quoted)
+    name = ESCAPE.sub(r"\1", match["plain"] if quoted is None else quoted)
+    key = match["plain"] if quoted is None else name
     kind = match["type"].strip()
     binary = BINARY.fullmatch(kind) is not None
     if not binary and kind.lower() not in NUMERIC:
         raise UserError(f"{where}: the type {kind[:60]!r} of {name[:60]!r} must be {{0,1}} or numeric")
-    return Attribute(" ".join(name.split()), binary)
+    return Attribute(" ".join(key.split()), " ".join(name.split()), binary)
 
 
 def _dense(rows: list[tuple[int, str]], width: int, path: Path) -> NDArray[np.float32]:
@@ -309,14 +326,17 @@ def _floats(words: list[str], where: str) -> NDArray[np.float32]:
 
 
 def _columns(
-    attributes: list[Attribute], labels: list[str], where: Path, arff: str
+    attributes: list[Attribute], keys: list[str], where: Path, arff: str
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the numbers of the columns that are labels, in the order of the labels, and of all other columns."""
-    column_of = {attribute.name: column for column, attribute in enumerate(attributes)}
-    missing = [label for label in labels if label not in column_of]
+    """Return the numbers of the columns that are labels, in the order of the labels, and of all other columns.
+
+    `keys` are the labels as the XML file has them.
+    """
+    column_of = {attribute.key: column for column, attribute in enumerate(attributes)}
+    missing = [key for key in keys if key not in column_of]
     if missing:
         raise UserError(f"{where}: the label {missing[0][:60]!r} is not an attribute of {arff}")
-    columns = np.array([column_of[label] for label in labels])
+    columns = np.array([column_of[key] for key in keys])
     feature_columns = np.setdiff1d(np.arange(len(attributes)), columns)
     if not len(feature_columns):
         raise UserError(f"{where}: all attributes of {arff} are labels, so no feature is left")
@@ -332,7 +352,7 @@ def _check_binary(table: Rows, label_columns: NDArray[np.intp], path: Path) -> N
     wrong = np.flatnonzero(values.data != 1)
     if len(wrong):
         row, column = (int(axis[wrong[0]]) for axis in values.coords)
-        name, value = table.attributes[columns[column]].name, values.data[wrong[0]]
+        name, value = table.attributes[columns[column]].key, values.data[wrong[0]]
         raise UserError(f"{path}: line {table.lines[row]}: {name[:60]!r} is {value:g}, but must be 0 or 1")
 
 

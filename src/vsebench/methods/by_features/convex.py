@@ -20,7 +20,7 @@ from scipy.sparse import csr_array, issparse
 from vsebench.data.chunks import even_chunks
 from vsebench.data.features import Normalisation, Rows
 from vsebench.data.problem import LabelMatrix, Matrix
-from vsebench.methods.base import Solved
+from vsebench.methods.base import Size, Solved
 from vsebench.methods.by_features.linear_map import LinearMap
 from vsebench.methods.by_features.seen import FeatureControl, FeatureSettings, Seen, see
 
@@ -90,6 +90,10 @@ class ConvexControl(FeatureControl):
 
     settings_type = ConvexSettings
     settings: ConvexSettings
+
+    @classmethod
+    def least_memory(cls, size: Size, settings: ConvexSettings) -> int:
+        return 2 * 8 * CORRECTIONS * size.features * size.labels  # what L-BFGS keeps
 
     def minimise(self, seen: Seen, loss: Loss) -> LinearMap:
         """Return the linear map that minimises the loss of the images."""

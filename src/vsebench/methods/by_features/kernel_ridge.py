@@ -21,6 +21,7 @@ from scipy.linalg import solve
 from vsebench.core.errors import UserError
 from vsebench.data.features import Normalisation, Rows
 from vsebench.data.problem import Matrix, Queries
+from vsebench.methods.base import Size
 from vsebench.methods.by_features.neighbours import (
     check_rows,
     prepare,
@@ -98,6 +99,10 @@ class KernelRidge(FeatureControl):
     """Kernel ridge regression; images without features are left out of the fit."""
 
     settings_type = KernelRidgeSettings
+
+    @classmethod
+    def least_memory(cls, size: Size, settings: KernelRidgeSettings) -> int:
+        return 8 * size.images * (size.images + size.labels)  # K and Y
 
     def model(self) -> KernelMap:
         seen = see(self.problem, self.settings)

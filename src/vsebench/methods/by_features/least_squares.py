@@ -18,6 +18,7 @@ from scipy import sparse
 from vsebench.core.yaml_files import Strict
 from vsebench.data.features import Rows
 from vsebench.data.problem import LabelMatrix, Matrix
+from vsebench.methods.base import Size
 from vsebench.methods.by_features.seen import FeatureSettings
 
 
@@ -75,6 +76,14 @@ def least_squares(rows: Rows, truth: sparse.csr_array, regularisation: float | R
     gram[np.diag_indices_from(gram)] += penalty(gram, regularisation)
     weight = np.linalg.solve(gram, right)
     return np.ascontiguousarray(np.vstack([weight, frequency - means @ weight]).T, dtype=np.float32)
+
+
+def least_squares_memory(size: Size) -> int:
+    """Return a lower bound of the memory of `least_squares` with one column of Y per label, in bytes.
+
+    It counts both sides of the system of equations, and another matrix like Xc' Xc.
+    """
+    return 8 * size.features * (2 * size.features + size.labels)
 
 
 def penalty(gram: NDArray[np.float64], regularisation: float | Relative) -> float:

@@ -15,7 +15,7 @@ from vsebench.kernels.sgd.image_rows import new_image_rows
 from vsebench.kernels.sgd.linear_models import linear_epoch, one_vs_rest_epoch, passive_aggressive_epoch
 from vsebench.kernels.sgd.warp import one_trial
 from vsebench.kernels.vectors import aligned, padded_size
-from vsebench.methods.base import Method, Progress, Settings
+from vsebench.methods.base import Method, Progress, Settings, Size
 from vsebench.methods.by_features.from_features import FeatureMethod
 from vsebench.methods.by_features.linear_map import LinearMap
 from vsebench.methods.by_features.seen import FeatureSettings, see
@@ -45,6 +45,10 @@ class LinearWarp(FeatureMethod):
     def __init__(self, problem: Problem, settings: FeatureSettings) -> None:
         super().__init__(problem, settings)
         self.weights = aligned(self.seen.labels.n_labels, padded_size(self.dimensions))
+
+    @classmethod
+    def least_memory(cls, size: Size, settings: Settings) -> int:
+        return 2 * 4 * size.features * size.labels  # the weights, and the model's copy of them
 
     def epoch(self) -> Progress:
         """Take gradient steps on the weighted hinge, each on the first violator among its trials."""
@@ -103,6 +107,10 @@ class OneVsRest(Method):
         self.weights = aligned(padded_size(self.seen.rows.shape[1] + 1), columns)
         self.steps_of_labels = aligned(1, columns)
         self.order = generator(problem.seed, Stream.ORDER)
+
+    @classmethod
+    def least_memory(cls, size: Size, settings: Settings) -> int:
+        return 2 * 4 * size.features * size.labels  # the weights, and the model's copy of them
 
     def epoch(self) -> Progress:
         labels = self.seen.labels

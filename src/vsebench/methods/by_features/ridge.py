@@ -5,7 +5,8 @@ Source: Hoerl and Kennard, "Ridge regression", Technometrics 12, 1970; the formu
 
 import numpy as np
 
-from vsebench.methods.by_features.least_squares import RidgeSettings, least_squares, weighted
+from vsebench.methods.base import Size
+from vsebench.methods.by_features.least_squares import RidgeSettings, least_squares, least_squares_memory, weighted
 from vsebench.methods.by_features.linear_map import LinearMap
 from vsebench.methods.by_features.seen import FeatureControl, see
 
@@ -14,6 +15,10 @@ class Ridge(FeatureControl):
     """Ridge regression; images without features are left out of the fit."""
 
     settings_type = RidgeSettings
+
+    @classmethod
+    def least_memory(cls, size: Size, settings: RidgeSettings) -> int:
+        return least_squares_memory(size)
 
     def model(self) -> LinearMap:
         seen = see(self.problem, self.settings)

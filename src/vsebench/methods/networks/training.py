@@ -7,6 +7,7 @@ not scores of labels, the table that computes the scores. The network itself is 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,7 +18,7 @@ from vsebench.data.problem import LabelMatrix, Matrix, Problem
 from vsebench.data.streams import Stream, generator
 from vsebench.kernels.rank_loss import rank_losses
 from vsebench.kernels.vectors import LANES
-from vsebench.methods.base import Method, Progress, Settings
+from vsebench.methods.base import Method, Progress, Settings, Size
 from vsebench.methods.by_features.seen import NormaliseSettings, see
 from vsebench.methods.networks.layers import Layers, LayerSettings, batches
 from vsebench.methods.networks.network import Network
@@ -120,6 +121,13 @@ class NetworkMethod(Method):
         sizes = [int(self.seen.rows.shape[1]), *settings.hidden, self.table.n_outputs]
         self.layers = Layers(sizes, settings, start, dropout)
         self.layers.intercepts[-1].value[...] = self.loss.intercepts
+
+    @classmethod
+    def least_memory(cls, size: Size, settings: Any) -> int:
+        if cls.loss_type.table_type is not LabelTable:  # outputs are as many as the numbers of a word vector
+            return 0
+        weights: int = sum(inputs * units for inputs, units in pairwise([size.features, *settings.hidden, size.labels]))
+        return 5 * 4 * weights  # values, gradients, the optimiser's two means, and the model's copy
 
     def epoch(self) -> Progress:
         """Train once on every image, in a new random order."""

@@ -1,0 +1,106 @@
+"""The lower bounds of memory that refuse a fit before it begins."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from tests.methods.problems import method_of, names_of_methods
+from vsebench import training
+from vsebench.core import machine
+from vsebench.core.errors import UserError
+from vsebench.core.tasks import Case, Task
+from vsebench.core.workers import workers
+from vsebench.data.features import Features
+from vsebench.data.problem import LabelMatrix, Problem, Training
+from vsebench.methods.base import Fitter, Method, Size, read_settings
+
+BOUNDED = {
+    "wsabie": {"factors": 64, "learning_rate": 0.001, "maximum_norm": 2.0},
+    "wsabie_auc": {"factors": 64, "learning_rate": 0.001, "maximum_norm": 2.0},
+    "linear_warp": {"learning_rate": 0.01},
+    "pamir_ia": {"aggressiveness": 0.1},
+    "one_vs_rest": {"aggressiveness": 0.1},
+    "ridge": {"regularisation": 1.0},
+    "kernel_ridge": {"gamma": 1.0, "regularisation": 1.0},
+    "logistic": {"regularisation": 0.1, "iterations": 12},
+    "softmax": {"regularisation": 0.1, "iterations": 12},
+    "bce": {"hidden": (64,), "learning_rate": 0.001},
+    "zlpr": {"hidden": (), "learning_rate": 0.001},
+}
+CASE = Case(Task("data", "official"), "method", 1)
+
+
+def problem_of(size, pool):
+    """Return images with five features each, and three labels each."""
+    rng = np.random.default_rng(1)
+    shape = (size.images, size.features)
+    values = sparse.random_array(shape, density=5 / size.features, format="csr", dtype=np.float32, rng=rng)
+    labels = np.sort(rng.random((size.images, size.labels)).argsort(axis=1)[:, :3], axis=1).astype(np.int32)
+    offsets = np.arange(0, 3 * size.images + 1, 3, dtype=np.int64)
+    matrix = LabelMatrix(size.labels, offsets, labels.ravel(), np.ones(labels.size, dtype=np.int32))
+    return Problem(Training.all_of(matrix), 1, pool, Features(values, np.ones(size.images, dtype=np.bool_)))
+
+
+def fit(method, problem, settings):
+    fitter = method(problem, settings)
+    if isinstance(fitter, Method):
+        fitter.epoch()
+    return fitter.model()
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+def test_a_fit_takes_at_least_the_bound_and_not_many_times_as_much(name):
+    size = Size(images=700, features=900, labels=500) if name != "kernel_ridge" else Size(900, 300, 200)
+    method = method_of(name)
+    settings = read_settings(method, BOUNDED[name], name)
+    with workers(1) as pool:
+        fit(method, problem_of(Size(20, 8, 4), pool), settings)  # what is compiled is not counted
+        problem = problem_of(size, pool)
+        tracemalloc.start()
+        model = fit(method, problem, settings)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert model.n_labels == size.labels
+    bound = method.least_memory(size, settings)
+    assert bound <= peak
+    assert bound > peak / 5
+
+
+def test_every_method_with_a_bound_is_tested_or_shares_it():
+    bounds = {name: method_of(name).least_memory.__func__ for name in names_of_methods()}
+    tested = {bounds[name] for name in BOUNDED} | {Fitter.least_memory.__func__}
+    assert {name for name, bound in bounds.items() if bound not in tested} == set()
+
+
+@pytest.mark.parametrize("call", ["attempt", "refit"])
+def test_a_fit_that_cannot_succeed_is_refused_in_one_line_before_it_begins(monkeypatch, call):
+    monkeypatch.setattr(training, "memory_limit", lambda: 1 << 19)
+    method = method_of("ridge")
+    settings = read_settings(method, BOUNDED["ridge"], "ridge")
+    with workers(1) as pool:
+        problem = problem_of(Size(30, 200, 200), pool)
+        monkeypatch.setattr(method, "model", lambda self: pytest.fail("it began"))
+        validation, chosen = training.Validation(problem, None, "map"), training.Attempt(settings, None, None)
+        calls = {
+            "attempt": lambda: training.attempt(method, settings, validation, None, CASE),
+            "refit": lambda: training.refit(method, chosen, problem, CASE),
+        }
+        with pytest.raises(UserError) as refused:
+            calls[call]()
+    message = str(refused.value)
+    assert "needs at least 0.0 GiB of memory for 30 images, 200 features and 200 labels" in message
+    assert message.endswith("leave this method out here, or keep fewer labels (`vocabulary: {top_labels: ...}`)")
+    assert len(message.splitlines()) == 1
+
+
+def test_the_limit_is_the_smallest_of_machine_process_and_control_group(monkeypatch):
+    whole = machine.memory_limit()
+    monkeypatch.setattr(machine.resource, "getrlimit", lambda _: (1 << 30, -1))
+    assert machine.memory_limit() == min(whole, 1 << 30)
+    monkeypatch.setattr(machine, "_lines_of", lambda path: ["4096"] if path.endswith("memory.max") else [])
+    assert machine.memory_limit() == 4096
+    monkeypatch.setattr(machine, "_lines_of", lambda path: ["max"])
+    monkeypatch.setattr(machine.resource, "getrlimit", lambda _: (machine.resource.RLIM_INFINITY, -1))
+    assert machine.memory_limit() >= whole
