@@ -36,6 +36,7 @@ from vsebench.models import Model, check_matrix, features_of
 
 PAIRS_A_CHUNK = 1 << 22  # number of distances in memory at once (32 MiB)
 SAMPLED = 5000  # number of images among which the largest distance is sought
+RELEVANT = 1e-9  # smaller mean or largest distances between rows of unit length are rounding errors
 SECOND_KEY = 1e-9  # the largest value of the second key, which orders labels that no neighbour has
 
 
@@ -72,8 +73,6 @@ def mean_distances(rows: Rows, blocks: Sequence[Block]) -> Numbers:
         means[number] = 2 * (squared_lengths(part).mean() - centre @ centre)
     return np.where(means > RELEVANT, means, 1)
 
-
-RELEVANT = 1e-9  # smaller mean or largest distances between rows of unit length are rounding errors
 
 
 def largest_distances(rows: Rows, blocks: Sequence[Block]) -> Numbers:
@@ -173,6 +172,11 @@ class DistanceModel(Model):
             "settings": np.array(self.settings.model_dump_json()),
         }
         return rows_to_arrays(self.features, "features") | own | self.normalisation.arrays()
+
+    @classmethod
+    def settings_to_keep(cls, settings: FeatureSettings) -> FeatureSettings:
+        """Return the settings that the model needs, without those that only its fit needs."""
+        return cls.settings_type(**settings.model_dump(include=set(cls.settings_type.model_fields)))
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:

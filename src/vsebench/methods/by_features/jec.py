@@ -69,6 +69,7 @@ class JecModel(DistanceModel):
         first, votes = (np.zeros((len(near), self.n_labels)) for _ in range(2))
         for counts, images in ((first, near[:, :1]), (votes, near[:, 1:])):
             add_votes(counts, images, np.ones(images.shape), self.labels.offsets, self.labels.label_of_pair)
+        votes[first > 0] = 0
         together = np.where(first.any(axis=1, keepdims=True), first @ self._together, 1)
         product = votes * together
         product /= np.maximum(product.max(axis=1, keepdims=True), 1)

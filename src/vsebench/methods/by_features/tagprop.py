@@ -74,7 +74,7 @@ class TagPropSettings(FeatureSettings):
 class SigmaSettings(TagPropSettings):
     """Settings of TagProp with a sigmoid for each label."""
 
-    regularisation: float = Field(default=0.01, gt=0)  # a, the penalty on the squares of alpha and beta
+    regularisation: float = Field(default=1e-4, gt=0)  # a, the penalty on the squares of alpha and beta
     turns: int = Field(default=10, ge=1)  # maximum number of turns of w and of alpha and beta
 
 
@@ -289,15 +289,16 @@ class TagProp(FeatureControl):
         rows = unit_rows(seen.rows, blocks)
         factors = column_factors(blocks, 1 / mean_distances(rows, blocks))
         rows = multiplied(rows, factors)
-        if self.settings.weights == "rank":
-            weight = np.zeros(min(self.settings.neighbours, n_images))
-        else:
-            weight = np.full(len(blocks), START / len(blocks))
         searches, images = searches_of(rows, blocks), np.arange(n_images, dtype=np.int32)
         near, distances = neighbourhood(searches, rows, blocks, images, self.settings.neighbours)
         votes = Votes(near, distances, seen.labels, self.settings.weights)
-        weight, alpha, beta = self.learn(votes, weight)
-        return TagPropModel(rows, factors, seen.labels, self.settings, seen.normalisation, weight, alpha, beta)
+        by_rank = self.settings.weights == "rank"
+        start = np.zeros(near.shape[1]) if by_rank else np.full(len(blocks), START / len(blocks))
+        weight, alpha, beta = self.learn(votes, start)
+        if by_rank and n_images <= self.settings.neighbours:  # a new image has one neighbour more, the farthest
+            weight = np.append(weight, weight.max(initial=0))
+        settings = TagPropModel.settings_to_keep(self.settings)
+        return TagPropModel(rows, factors, seen.labels, settings, seen.normalisation, weight, alpha, beta)
 
     def learn(self, votes: Votes, weight: Numbers) -> tuple[Numbers, Numbers, Numbers]:
         """Return w, alpha and beta, starting from w; `solved` gets how the minimisation ended."""

@@ -218,7 +218,7 @@ class TwoPassKnn(FeatureControl):
         means = mean_distances(rows, blocks)
         share = self.shares(multiplied(rows, column_factors(blocks, 1 / means)), blocks, seen.labels)
         factors = column_factors(blocks, share / means)
-        settings = TwoPassSettings(**self.settings.model_dump(include=set(TwoPassSettings.model_fields)))
+        settings = TwoPassModel.settings_to_keep(self.settings)
         return TwoPassModel(multiplied(rows, factors), factors, seen.labels, settings, seen.normalisation)
 
     def shares(self, rows: Rows, blocks: Sequence[Block], labels: LabelMatrix) -> Numbers:  # noqa: ARG002
@@ -234,10 +234,10 @@ class TwoPassKnnMl(TwoPassKnn):
 
     def shares(self, rows: Rows, blocks: Sequence[Block], labels: LabelMatrix) -> Numbers:
         equal = super().shares(rows, blocks, labels)
-        n_images = min(self.settings.images, labels.n_rows)
-        chosen = np.unique(np.linspace(0, labels.n_rows - 1, n_images).astype(np.int32))
         if len(blocks) == 1:
             return equal
+        n_images = min(self.settings.images, labels.n_rows)
+        chosen = np.unique(np.linspace(0, labels.n_rows - 1, n_images).astype(np.int32))
         targets, impostors = pairs_of(rows, blocks, labels, chosen, self.settings.per_label)
         weight, self.solved = best_weight(equal, targets, impostors, self.settings.push)
         return weight / weight.sum() if weight.sum() > 0 else equal
