@@ -23,9 +23,7 @@ def drawn(seed=1, scale=2.0):
 
 def loss_of(logits, near, alpha=NONE, beta=NONE):
     slopes = np.empty_like(logits), np.empty(5)
-    value = negative_log_likelihood(
-        logits, near, LABELS.offsets, LABELS.label_of_pair, COSTS, alpha, beta, slopes
-    )
+    value = negative_log_likelihood(logits, near, LABELS.offsets, LABELS.label_of_pair, COSTS, alpha, beta, slopes)
     return value, slopes[0]
 
 
@@ -65,7 +63,7 @@ def test_sums_for_sigmoids_are_the_derivatives_of_the_likelihood():
 
 
 def test_the_likelihood_of_an_example_by_hand():
-    # Image 0 has label 0. Its neighbours 1 and 2 have the shares 3/4 and 1/4; the first has label 0, the second label 1.
+    # Image 0 has label 0. Its neighbours have the shares 3/4 and 1/4; the first has label 0, the second label 1.
     labels = matrix_of([[0], [0], [1]], 2)
     slopes = np.empty((1, 2)), np.empty(2)
     logits, near = np.log([[3.0, 1.0]]), np.array([[1, 2]], dtype=np.int32)

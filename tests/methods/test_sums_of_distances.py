@@ -273,8 +273,8 @@ def test_jec_ranks_labels_of_the_nearest_image_then_of_its_neighbours_then_all_o
     angles = np.radians([1, 2, 3, 40, 60, 90, 100, 110])
     model, _ = fit_to("jec", matrix, np.stack([np.cos(angles), np.sin(angles)], axis=1), neighbours=3)
     (scores,) = model.scores(new_images([[1, 0]], 8))
-    # First 1 (three images) and 0 (two images). Of the neighbours, label 2 has n = 1 and t = 1, label 3 n = 2 and t = 1,
-    # label 4 n = 1 and t = 1. The others by frequency: 6, 5, and 7 without an image.
+    # First 1 (three images) and 0 (two images). Of the neighbours, label 3 has n = 2 and t = 1, labels 2 and 4 have
+    # n = 1 and t = 1. The others by frequency: 6, 5, and 7 without an image.
     assert np.argsort(-scores, kind="stable").tolist() == [1, 0, 3, 2, 4, 6, 5, 7]
     assert scores[[3, 2, 4]].tolist() == [2, 1.5, 1.5]
 

@@ -245,7 +245,7 @@ class Votes:
     def best_sigmoids(
         self, weight: Numbers, alpha: Numbers, beta: Numbers, regularisation: float
     ) -> tuple[Numbers, Numbers, float]:
-        """Return the alpha and beta of the smallest loss at w, by Newton's method from the given ones, and that loss."""
+        """Return the alpha and beta of the smallest loss at w, by Newton's method from given ones, and this loss."""
         arguments, sums = self.arguments(weight), np.empty((self.labels.n_labels, 6))
         counts = np.bincount(self.labels.label_of_pair, minlength=self.labels.n_labels)
         penalty = regularisation * np.maximum(counts, 1) / max(self.labels.n_pairs, 1)
