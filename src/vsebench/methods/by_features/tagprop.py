@@ -29,6 +29,7 @@ image auto-annotation", ICCV 2009, section 3.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -57,7 +58,7 @@ Weights: TypeAlias = Literal["distance", "rank"]
 
 START = 10.0  # sum of the weights w of distances at the start
 SMALL_GRADIENT = 1e-6  # largest component of the projected gradient at the minimum; the loss is about 1 to 20
-ACCEPTED_GRADIENT = 1e-3  # if, because of rounding, no step lowers the loss
+ACCEPTED_GRADIENT = 1e-4  # if, because of rounding, no step lowers the loss
 SMALL_DECREASE = 1e-5  # turns end when one lowers the loss by less than this share
 NEWTON_STEPS = 50  # maximum number of steps of Newton's method; a step that is too long counts, and is halved
 SMALL_STEP = 1e-8  # Newton's method ends when the next step would lower each label's loss by less than this share
@@ -114,7 +115,7 @@ class TagPropModel(DistanceModel):
         add_votes(votes, near, shares, self.labels.offsets, self.labels.label_of_pair)
         return votes
 
-    @property
+    @cached_property
     def _searches(self) -> list[Search]:
         return searches_of(self.features, self.blocks)
 
@@ -182,7 +183,7 @@ def neighbourhood(
 def logits_of(weight: Numbers, distances: Numbers, weights: Weights) -> Numbers:
     """Return the logits of the neighbours' shares, (m, k), from their base distances, (n_sets, m, k)."""
     if weights == "rank":
-        return np.tile(-weight[: distances.shape[2]], (distances.shape[1], 1))
+        return np.tile(-weight, (distances.shape[1], 1))
     return np.asarray(-np.tensordot(weight, distances, axes=1))
 
 
