@@ -101,6 +101,15 @@ def test_the_loss_of_margins_is_that_of_numpy_and_its_slopes_are_differences(sca
     assert np.allclose(slopes, differences, atol=1e-6)
 
 
+def test_the_loss_of_margins_of_an_example_by_hand():
+    # The target is pulled by 1 x 0.5. The impostor is nearer than 1 + 0.5 by 0.7: 2 x 0.25 x (0.7 - 0.1 / 2) = 0.325.
+    one, half, ends = np.ones(1), np.full(1, 0.5), np.array([0, 1])
+    slopes = np.empty(1), np.empty(1)
+    value = margin_loss(half, one, ends, np.array([0.8]), half / 2, ends, 2.0, 0.1, slopes)
+    assert value == pytest.approx(0.825)
+    assert [slopes[0][0], slopes[1][0]] == pytest.approx([1 + 0.5, -0.5])
+
+
 def test_neighbours_of_several_searches_are_taken_in_turns_without_repeats():
     near = np.array([[[3, 0, 1, 2]], [[4, 3, 2, 0]]], dtype=np.int32)
     none, itself = (np.array([own], dtype=np.int32) for own in (-1, 3))

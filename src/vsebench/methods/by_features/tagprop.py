@@ -28,7 +28,7 @@ image auto-annotation", ICCV 2009, section 3.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Literal, TypeAlias
 
@@ -320,17 +320,17 @@ class TagPropSigma(TagProp):
         alpha, beta = votes.constant_sigmoids()
         if votes.near.shape[1] == 0:
             return weight, alpha, beta
-        loss, iterations = np.inf, 0
+        loss, last_turn, ends = np.inf, False, []
         for _ in range(self.settings.turns):
             alpha, beta, next_loss = votes.best_sigmoids(weight, alpha, beta, self.settings.regularisation)
-            if next_loss >= (1 - SMALL_DECREASE) * loss:
+            last_turn = next_loss >= (1 - SMALL_DECREASE) * loss
+            if last_turn:
                 break
             loss = next_loss
-            weight, self.solved = votes.best_weight(weight, alpha, beta, self.settings.iterations)
-            iterations += self.solved.iterations
-        else:
-            self.solved = replace(self.solved, converged=False)
-        self.solved = replace(self.solved, iterations=iterations)
+            weight, end = votes.best_weight(weight, alpha, beta, self.settings.iterations)
+            ends.append(end)
+        iterations = sum(end.iterations for end in ends)
+        self.solved = Solved(last_turn and ends[-1].converged, iterations, ends[-1].gradient)
         return weight, alpha, beta
 
 

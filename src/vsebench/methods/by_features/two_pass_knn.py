@@ -166,7 +166,7 @@ def nearest_of(rows: Rows, images: Ids, asking: Ids, k: int) -> NDArray[np.int64
     near, _ = search.nearest(queries, min(k + int((own >= 0).any()), len(images)))
     order = np.argsort(squared_distances(search, queries, near), axis=1, kind="stable")
     merged = take_in_turns(np.take_along_axis(near, order, axis=1)[np.newaxis], own, len(images), k)
-    return images[merged].astype(np.int64)
+    return np.asarray(images[merged], dtype=np.int64)
 
 
 def _pairs(
