@@ -3,12 +3,15 @@
 Source: Zhai, Guo, Yuan, Liu and Wang, "VSE-fs: Fast Full-Sample Visual Semantic Embedding", Eq. 1, 2 and Algorithm 1.
 The updates are in `vsebench.kernels.full_sample`. An iteration updates the images, then the labels. With gamma = 0,
 both updates lower the loss. With gamma > 0, the first does; the second lowers the loss for fixed extended embeddings P.
+`FullSample` is the part that `ials` shares.
 """
 
 import math
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
 from vsebench.data.chunks import even_chunks
@@ -17,7 +20,13 @@ from vsebench.data.streams import Stream, generator
 from vsebench.kernels.full_sample import LabelSide, extend_images, positive_loss, sweep_images, sweep_labels
 from vsebench.kernels.vectors import LANES, aligned, padded_size
 from vsebench.methods.base import FactorSettings, Method, Progress
-from vsebench.methods.by_labels.full_sample import chunks_of_equal_work, label_penalties, rows_and_columns, stable_order
+from vsebench.methods.by_labels.full_sample import (
+    chunks_of_equal_work,
+    label_penalties,
+    penalty_scales,
+    rows_and_columns,
+    stable_order,
+)
 from vsebench.methods.by_labels.start import padded_start
 from vsebench.models import Embeddings
 
@@ -35,28 +44,53 @@ class VseFsSettings(FactorSettings):
     regularisation: float = Field(ge=0)  # lambda, the penalty on squared vectors
     weights: Literal["ones", "counts"]  # w_ic: 1, or the number of times that the label occurs on the image
     deviation: float = Field(gt=0)  # standard deviation of the initial embeddings, which are normal
+    # Exponent of the total weight of an image's or a label's pairs, by which its penalty is multiplied; 0: all equal.
+    nu: float = Field(default=0.0, ge=0)
 
 
-class VseFs(Method):
-    """VSE-fs. One epoch is one iteration: all images, then all labels.
+@dataclass(frozen=True)
+class Objective:
+    """The loss that is minimised: see `vsebench.kernels.full_sample`.
+
+    Attributes
+    ----------
+    weights : (n_pairs,) float32, w_ic of the positives, in the order of the label matrix
+    penalties : (n_labels,) float32, beta_c
+    gamma, regularisation : gamma and lambda
+    nu : the exponent in `penalty_scales`, which gives m_i and m_c
+    """
+
+    weights: NDArray[np.float32]
+    penalties: NDArray[np.float32]
+    gamma: float
+    regularisation: float
+    nu: float
+
+
+class FullSample(Method):
+    """Coordinate descent on an `Objective`. One epoch is one iteration: all images, then all labels.
 
     Kernels read the images in the order `order`: images with few labels first. The work is cut into independent chunks,
     and sums over images have a fixed order, so results do not depend on the number of threads.
     """
 
-    settings_type = VseFsSettings
     needs = frozenset({"known_labels"})
 
-    def __init__(self, problem: Problem, settings: VseFsSettings) -> None:
+    def __init__(self, problem: Problem, factors: int, deviation: float, objective: Objective) -> None:
+        """Start from normal embeddings with this number of factors and this standard deviation."""
         train = problem.training.labels
-        self.settings, self.workers = settings, problem.workers
+        self.factors, self.workers = factors, problem.workers
+        self.gamma, self.regularisation = objective.gamma, objective.regularisation
         self.order = stable_order(np.diff(train.offsets))
-        self.rows, self.columns = rows_and_columns(train, self.order, settings.weights, settings.gamma)
+        self.rows, self.columns = rows_and_columns(train, self.order, objective.weights, self.gamma)
         rng = generator(problem.seed, Stream.START)
-        self.blocks = self._start_of_images(train.n_rows, rng)
-        self.labels = padded_start(train.n_labels, settings.factors, settings.deviation, rng)
+        self.blocks = self._start_of_images(train.n_rows, deviation, rng)
+        self.labels = padded_start(train.n_labels, factors, deviation, rng)
         self.previous = np.zeros_like(self.labels)  # label vectors with which the u_i in `blocks` were computed
-        self.penalties = label_penalties(train, settings.beta_0, settings.alpha)
+        self.penalties = objective.penalties
+        by_image, self.label_scales = penalty_scales(train, objective.weights, self.penalties, objective.nu)
+        self.image_scales = aligned(padded_size(train.n_rows))  # in the kernels' order
+        self.image_scales[: train.n_rows] = by_image[self.order]
         self.scores = aligned(len(self.columns.weights))
         # Chunks of images with many labels come first, so that no thread has to process one of them alone at the end.
         size = padded_size(math.ceil(train.n_rows / IMAGE_CHUNKS))
@@ -71,9 +105,9 @@ class VseFs(Method):
         return Progress(loss)
 
     def model(self) -> Embeddings:
-        k = self.settings.factors
+        k = self.factors
         image = np.empty((self.blocks.shape[1], k), dtype=np.float32)
-        changes, gamma = self._label_changes(), np.float32(self.settings.gamma)
+        changes, gamma = self._label_changes(), np.float32(self.gamma)
 
         def work(start: int, stop: int) -> None:
             extended = aligned(stop - start, self.labels.shape[1])
@@ -83,22 +117,22 @@ class VseFs(Method):
         self.workers.run(work, self.image_chunks)
         return Embeddings(image, np.ascontiguousarray(self.labels[:, :k]))
 
-    def _start_of_images(self, n_images: int, rng: np.random.Generator) -> Matrix:
+    def _start_of_images(self, n_images: int, deviation: float, rng: np.random.Generator) -> Matrix:
         """Return the initial u_i = v_i, drawn in the order of the data, in chunks, to save memory."""
-        blocks = aligned(padded_size(self.settings.factors) // LANES, n_images, LANES)
+        blocks = aligned(padded_size(self.factors) // LANES, n_images, LANES)
         position = np.empty(n_images, dtype=np.int64)
         position[self.order] = np.arange(n_images)
         for first, last in even_chunks(n_images, IMAGES_PER_DRAW):
-            start = padded_start(last - first, self.settings.factors, self.settings.deviation, rng)
+            start = padded_start(last - first, self.factors, deviation, rng)
             blocks[:, position[first:last]] = start.reshape(last - first, -1, LANES).swapaxes(0, 1)
         return blocks
 
     def _sweep_images(self) -> tuple[Matrix, float]:
-        """Update the images; return H^I = sum_i u_i u_i' and |V_I|^2."""
+        """Update the images; return H^I = sum_i u_i u_i' and the sum of the m_i |v_i|^2."""
         labels = LabelSide(
             self.labels, self._label_changes(), self.penalties, self._squared_norms(), self._label_hessian()
         )
-        gamma, regularisation = np.float32(self.settings.gamma), np.float32(self.settings.regularisation)
+        gamma, regularisation = np.float32(self.gamma), np.float32(self.regularisation)
         self.previous = self.labels.copy()
         parts: dict[int, tuple[Matrix, float]] = {}
 
@@ -109,8 +143,9 @@ class VseFs(Method):
             for first in range(start, stop, IMAGES_PER_CALL):
                 last = min(first + IMAGES_PER_CALL, stop)
                 norm += sweep_images(
-                    first, last, self.rows, labels, gamma, regularisation, self.blocks, self.scores, extended
-                )
+                    first, last, self.rows, labels, gamma, regularisation, self.image_scales, self.blocks, self.scores,
+                    extended,
+                )  # fmt: skip
                 part = extended[: last - first]
                 product += part.T @ part
             parts[start] = product, norm
@@ -122,12 +157,12 @@ class VseFs(Method):
         return image_hessian, sum(parts[start][1] for start, _ in self.image_chunks)
 
     def _sweep_labels(self, image_hessian: Matrix) -> None:
-        regularisation = np.float32(self.settings.regularisation)
+        regularisation = np.float32(self.regularisation)
 
         def work(start: int, stop: int) -> None:
             sweep_labels(
                 start, stop, self.columns, self.blocks, self.previous, self.penalties, image_hessian, regularisation,
-                self.scores, self.labels,
+                self.label_scales, self.scores, self.labels,
             )  # fmt: skip
 
         self.workers.run(work, self.label_chunks)
@@ -153,7 +188,22 @@ class VseFs(Method):
         norms = self._squared_norms()
         positives = positive_loss(self.columns, self.scores, self.penalties, norms)
         everything = np.einsum("fg,fg->", self._label_hessian(), image_hessian, dtype=np.float64)
-        return float(positives + everything + self.settings.regularisation * (image_norms + float(norms.sum())))
+        label_norms = float((self.label_scales * norms).sum())
+        return float(positives + everything + self.regularisation * (image_norms + label_norms))
+
+
+class VseFs(FullSample):
+    """VSE-fs."""
+
+    settings_type = VseFsSettings
+
+    def __init__(self, problem: Problem, settings: VseFsSettings) -> None:
+        train, self.settings = problem.training.labels, settings
+        counted = settings.weights == "counts"
+        weights = train.count_of_pair.astype(np.float32) if counted else np.ones(train.n_pairs, dtype=np.float32)
+        penalties = label_penalties(train, settings.beta_0, settings.alpha)
+        objective = Objective(weights, penalties, settings.gamma, settings.regularisation, settings.nu)
+        super().__init__(problem, settings.factors, settings.deviation, objective)
 
 
 METHODS = {"vse_fs": VseFs}
