@@ -14,7 +14,9 @@ class Problem:
         self.positive, self.weights, self.beta = positive, weights, beta.astype(float)
         self.gamma, self.ridge = gamma, ridge
         totals = np.where(positive, weights, self.beta)
-        self.image_scales, self.label_scales = totals.sum(axis=1) ** nu, totals.sum(axis=0) ** nu
+        self.image_scales, self.label_scales = (
+            np.where(total > 0, total, 1) ** nu for total in (totals.sum(axis=1), totals.sum(axis=0))
+        )
         self.root = 1 / np.sqrt(np.maximum(positive.sum(axis=1), 1))
         self.refresh()
 

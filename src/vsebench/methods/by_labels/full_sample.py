@@ -79,7 +79,8 @@ def penalty_scales(
     """Return the factors of the penalties on images, (n_rows,), and on labels, (n_labels,), both float32.
 
     The factor of an image is W_i^nu, where W_i is the total weight of its pairs with all labels: w_ic for its labels,
-    (n_pairs,), and the penalty beta_c for every other label, (n_labels,); that of a label is W_c^nu in the same way.
+    (n_pairs,), and the penalty beta_c for every other label, (n_labels,); that of a label is W_c^nu in the same way. Without any weight,
+    the factor is 1, so that the vector becomes 0.
 
     Source: Rendle, Krichene, Zhang and Koren, "Revisiting the Performance of iALS on Item Recommendation Benchmarks",
     RecSys 2022, section 3.2, in the terms of VSE-fs.
@@ -90,7 +91,7 @@ def penalty_scales(
     beta = penalties.astype(np.float64)
     image = beta.sum() + np.bincount(train.image_of_pair, weights=excess, minlength=train.n_rows)
     label = beta * train.n_rows + np.bincount(train.label_of_pair, weights=excess, minlength=train.n_labels)
-    by_image, by_label = (np.maximum(total, 0) ** nu for total in (image, label))  # rounding can go below 0
+    by_image, by_label = (np.where(total > 0, total, 1) ** nu for total in (image, label))
     return by_image.astype(np.float32), by_label.astype(np.float32)
 
 
