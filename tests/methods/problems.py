@@ -29,7 +29,12 @@ def methods_in(folder):
     return [name for name, module in MODULES.items() if module.split(".")[2] == folder]
 
 
-PACKAGES = {"implicit_als": "implicit", "lightfm_warp": "lightfm", "lightfm_features": "lightfm"}
+PACKAGES = {
+    "implicit_als": "implicit",
+    "irspack_ials": "irspack",
+    "lightfm_warp": "lightfm",
+    "lightfm_features": "lightfm",
+}
 N_IMAGES, N_LABELS, N_GROUPS = 400, 32, 4
 SMALL = {"factors": 16}
 WORD_NETWORKS = ["avg_wv", "fast0tag", "s_fast0tag", "s_opt_x_ent_published", "s_x_ent", "x_ent"]
@@ -48,6 +53,7 @@ SETTINGS = {
     "slim": {"l1": 1.0, "l2": 5.0},
     "pure_svd": {"factors": 4},
     "ials": {"alpha_0": 0.1, "regularisation": 0.1, "nu": 0.5},
+    "irspack_ials": {"alpha_0": 0.1, "regularisation": 0.1, "nu": 0.5},
     "mult_vae": {"hidden": [16], "latent": 8, "learning_rate": 0.01, "dropout": 0.1, "batch": 20, "annealing": 10},
     "implicit_als": {"confidence": 20.0, "regularisation": 2.0},
     "lightfm_warp": {"regularisation": 0.0},

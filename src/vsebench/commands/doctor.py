@@ -24,6 +24,7 @@ OPTIONAL = {
     "onnxruntime": "make setup-images",
     "pillow": "make setup-images",
     "implicit": "make setup-peers",
+    "irspack": "make setup-peers",
     "lightfm-next": "make setup-peers",
     "cornac": "make setup-peers",
 }
