@@ -118,7 +118,9 @@ def test_label_penalties_by_hand():
 
 def test_penalty_scales_by_hand():
     """Image 0 has label 0 twice, image 1 has labels 0 and 1; other pairs have weights 0.5 and 0.25."""
-    matrix = LabelMatrix(2, np.array([0, 1, 3]), np.array([0, 0, 1], dtype=np.int32), np.array([2, 1, 1], dtype=np.int32))
+    matrix = LabelMatrix(
+        2, np.array([0, 1, 3]), np.array([0, 0, 1], dtype=np.int32), np.array([2, 1, 1], dtype=np.int32)
+    )
     weights, penalties = np.array([2, 1, 1], dtype=np.float32), np.array([0.5, 0.25], dtype=np.float32)
     by_image, by_label = penalty_scales(matrix, weights, penalties, 2.0)
     np.testing.assert_allclose(by_image, [2.25**2, 2**2])

@@ -53,7 +53,8 @@ def test_shrinkage_is_worth_so_many_images():
 
 def test_edlae_without_dropout_is_ease(small):
     edlae, ease = (
-        weights_of(name, small, regularisation=3.0, **more) for name, more in (("edlae", {"dropout": 0.0}), ("ease", {}))
+        weights_of(name, small, regularisation=3.0, **more)
+        for name, more in (("edlae", {"dropout": 0.0}), ("ease", {}))
     )
     assert edlae.tobytes() == ease.tobytes()
 

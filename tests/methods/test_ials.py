@@ -1,9 +1,11 @@
 """iALS against its loss in plain NumPy, alternating exact solutions, and VSE-fs."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
-from tests.builders import dense, matrix_of
+from tests.builders import dense, matrix_of, rows_of
 from tests.methods.problems import fit_to, problem_from, settings_of
 from vsebench.core.workers import workers
 from vsebench.methods.by_labels.ials import Ials
@@ -52,7 +54,9 @@ class Twin:
         identity = np.eye(partners.shape[1])
         return np.array(
             [
-                np.linalg.solve(everything + partners.T @ (row[:, None] * partners) + penalty * identity, partners.T @ row)
+                np.linalg.solve(
+                    everything + partners.T @ (row[:, None] * partners) + penalty * identity, partners.T @ row
+                )
                 for row, penalty in zip(positive, penalties, strict=True)
             ]
         )
@@ -106,13 +110,13 @@ def test_repeated_updates_of_the_images_alone_reach_their_direct_solution(matrix
 @pytest.mark.parametrize("nu", [0.0, 1.0])
 def test_no_epoch_raises_the_loss(matrix, nu):
     _, _, losses = converged(matrix, SETTINGS | {"nu": nu}, epochs=100)
-    assert all(later <= earlier * (1 + 1e-6) for earlier, later in zip(losses[:-1], losses[1:], strict=True))
+    assert all(later <= earlier * (1 + 1e-6) for earlier, later in pairwise(losses))
     assert losses[-1] < 0.9 * losses[0]
 
 
 @pytest.mark.parametrize("nu", [0.0, 0.8])
 def test_it_is_vse_fs_without_label_vectors_in_other_units(matrix, nu):
-    """The loss over 1 + alpha_0 is that of VSE-fs with w 1, beta_c alpha_0 / (1 + alpha_0) and vectors of other length."""
+    """The loss over 1 + alpha_0 is that of VSE-fs with w 1, beta_c alpha_0 / (1 + alpha_0) and longer vectors."""
     settings = SETTINGS | {"nu": nu}
     total = 1 + settings["alpha_0"]
     same = {
@@ -132,7 +136,7 @@ def test_what_has_no_label_or_no_image_has_the_score_zero(matrix):
 
 
 def test_repeated_labels_count_once(matrix):
-    once = matrix_of([matrix.label_of_pair[a:b] for a, b in zip(matrix.offsets[:-1], matrix.offsets[1:], strict=True)], 20)
+    once = matrix_of(rows_of(matrix), matrix.n_labels)
     with workers(1) as pool:
         first, second = (Ials(problem_from(m, pool), settings_of("ials", **SETTINGS)) for m in (matrix, once))
         assert first.epoch().loss == second.epoch().loss

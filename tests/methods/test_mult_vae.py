@@ -83,9 +83,7 @@ def test_scores_are_those_of_the_means_of_the_latent_variables(small):
 
 def test_an_image_outside_the_data_set_is_scored_by_its_known_labels(small):
     model, _ = fit_to("mult_vae", small, **SMALL)
-    inside, outside = (
-        model.scores(Queries(np.array([image], dtype=np.int32), small.rows([7]))) for image in (7, -1)
-    )
+    inside, outside = (model.scores(Queries(np.array([image], dtype=np.int32), small.rows([7]))) for image in (7, -1))
     assert np.array_equal(inside, outside)
 
 

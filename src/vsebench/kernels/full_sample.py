@@ -6,8 +6,9 @@ s_ic = <u_i, v_c>, the loss is
     sum over positives of w_ic (1 - z_ic)^2 - beta_c s_ic^2   +   sum_i u_i' H^C u_i
     + lambda (sum_i m_i |v_i|^2 + sum_c m_c |v_c|^2),
 
-with factors m_i and m_c that are 1 in the paper. Here z_ic = s_ic - a_i <v'_c, v_c> leaves c itself out of p_i, a_i = gamma |C_i|^(-1/2), v'_c is v_c as it was when p_i
-was computed, and H^C = sum_c beta_c v_c v_c'. The paper's updates are misprinted; docs/methods.md derives these.
+where z_ic = s_ic - a_i <v'_c, v_c> leaves c itself out of p_i, a_i = gamma |C_i|^(-1/2), v'_c is v_c as it was when p_i
+was computed, and H^C = sum_c beta_c v_c v_c'. The factors m_i and m_c are 1 in the paper. The paper's updates are
+misprinted; docs/methods.md derives these.
 
 The vector of an image or a label is updated factor by factor, as in the paper's Algorithm 1, but vectorised over 16
 images, or over 16 positives of a label. 16 factors make a block. The values of the partners (an image's labels, or a

@@ -79,11 +79,14 @@ def penalty_scales(
     """Return the factors of the penalties on images, (n_rows,), and on labels, (n_labels,), both float32.
 
     The factor of an image is W_i^nu, where W_i is the total weight of its pairs with all labels: w_ic for its labels,
-    (n_pairs,), and the penalty beta_c for every other label, (n_labels,); that of a label is W_c^nu in the same way. Without any weight,
-    the factor is 1, so that the vector becomes 0.
+    and beta_c for the others. The factor of a label is W_c^nu in the same way. Without any weight, the factor is 1, so
+    that the vector becomes 0.
 
-    Source: Rendle, Krichene, Zhang and Koren, "Revisiting the Performance of iALS on Item Recommendation Benchmarks",
-    RecSys 2022, section 3.2, in the terms of VSE-fs.
+    weights : (n_pairs,), w_ic
+    penalties : (n_labels,), beta_c
+
+    Source: Rendle, Krichene, Zhang and Koren, "Revisiting the performance of iALS on item recommendation benchmarks",
+    RecSys 2022, in the terms of VSE-fs.
     """
     if nu == 0:  # the usual case, which needs no sums
         return np.ones(train.n_rows, dtype=np.float32), np.ones(train.n_labels, dtype=np.float32)

@@ -1,8 +1,8 @@
 """iALS from the package irspack: conjugate gradients on the loss of `ials`.
 
-Source: Rendle, Krichene, Zhang and Koren, "Revisiting the performance of iALS on item recommendation benchmarks", RecSys
-2022; Takacs, Pilaszy and Tikk, "Applications of the conjugate gradient method for implicit feedback collaborative
-filtering", RecSys 2011. Labels count once per image. The package is optional (`make setup-peers`).
+Source: Rendle, Krichene, Zhang and Koren, "Revisiting the performance of iALS on item recommendation benchmarks",
+RecSys 2022; Takacs, Pilaszy and Tikk, "Applications of the conjugate gradient method for implicit feedback
+collaborative filtering", RecSys 2011. Labels count once per image. The package is optional (`make setup-peers`).
 """
 
 import numpy as np

@@ -3,6 +3,8 @@
 X is the binary label matrix, in which a label counts once per image.
 """
 
+from typing import ClassVar
+
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
@@ -25,7 +27,7 @@ class Ease(Control):
     P = (X^T X + lambda I)^-1, the weights are B = I - P diag(1 / diag P), whose diagonal is zero.
     """
 
-    settings_type = EaseSettings
+    settings_type: ClassVar[type[EaseSettings]] = EaseSettings
     needs = frozenset({"known_labels"})
 
     def model(self) -> LabelWeights:
@@ -59,8 +61,9 @@ class Edlae(Ease):
     settings_type = EdlaeSettings
 
     def ridge(self, frequency: NDArray[np.float64]) -> NDArray[np.float64]:
-        p = self.settings.dropout
-        return self.settings.regularisation + p / (1 - p) * frequency
+        p: float = self.settings.dropout
+        penalties: NDArray[np.float64] = self.settings.regularisation + p / (1 - p) * frequency
+        return penalties
 
 
 class KnnSettings(Settings):
@@ -99,7 +102,7 @@ class Rp3BetaSettings(Settings):
 
 
 class Rp3Beta(Control):
-    """RP3beta: a label's score is the probability that a random walk of three steps ends there, over its frequency^beta.
+    """RP3beta: a label's score is the probability that a walk of three steps ends there, over its frequency^beta.
 
     The walk goes from an image to one of its labels a, on to one of the n_a images with a, and from there to one of the
     |C_j| labels of that image j, each with equal probability. So the weight of a known label a for label b is

@@ -10,8 +10,8 @@
 Both networks have hidden layers with tanh; those of the second have the sizes of the first in reverse order. The weight
 of the last term, the divergence from the prior, grows linearly from 0 during the first `annealing` epochs.
 
-Source: Liang, Krishnan, Hoffman and Jebara, "Variational autoencoders for collaborative filtering", WWW 2018, Eq. 7 and
-section 2.2.2. Weights start and move as those of the other networks (`methods.networks.layers`).
+Source: Liang, Krishnan, Hoffman and Jebara, "Variational autoencoders for collaborative filtering", WWW 2018. Weights
+start and move as those of the other networks (`methods.networks.layers`).
 """
 
 from collections.abc import Sequence

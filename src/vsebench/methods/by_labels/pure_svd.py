@@ -3,8 +3,7 @@
 With X = U S Q' truncated to K factors, the scores of an image with the labels x are x Q Q'. Q are the K eigenvectors of
 X' X with the largest eigenvalues. A label counts once per image.
 
-Source: Cremonesi, Koren and Turrin, "Performance of recommender algorithms on top-N recommendation tasks", RecSys 2010,
-section 3.2.
+Source: Cremonesi, Koren and Turrin, "Performance of recommender algorithms on top-N recommendation tasks", RecSys 2010.
 """
 
 import numpy as np

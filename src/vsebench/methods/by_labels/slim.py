@@ -4,7 +4,7 @@ Column c of the weights W, with x_c column c of the binary label matrix X, minim
 
     1/2 |x_c - X w|^2 + l2/2 |w|^2 + l1 |w|_1   over w >= 0 with w_c = 0.
 
-Source: Ning and Karypis, "SLIM: sparse linear methods for top-N recommender systems", ICDM 2011, Eq. 3; l1 is the
+Source: Ning and Karypis, "SLIM: sparse linear methods for top-N recommender systems", ICDM 2011; l1 is the
 paper's lambda and l2 its beta. The kernel solves it by coordinate descent on the numbers of images with two labels.
 """
 
@@ -42,7 +42,9 @@ class Slim(Control):
         ends: list[tuple[int, float]] = []
 
         def work(start: int, stop: int) -> None:
-            ends.append(elastic_net_columns(start, stop, gram, settings.l1, settings.l2, TOLERANCE, MOST_SWEEPS, weight))
+            ends.append(
+                elastic_net_columns(start, stop, gram, settings.l1, settings.l2, TOLERANCE, MOST_SWEEPS, weight)
+            )
 
         self.problem.workers.run(work, even_chunks(labels.n_labels, LABELS_PER_CHUNK))
         sweeps, change = (max(values) for values in zip(*ends, strict=True))

@@ -1,7 +1,8 @@
 """A network in training: its layers, their derivatives, and the optimiser.
 
-Hidden layers have rectified activations, unless stated otherwise, and are followed by dropout. Weights are initialised as by He and others, with
-a tenth of the scale in the last layer; intercepts start at 0 unless the loss sets other values.
+Hidden layers have rectified activations, unless stated otherwise, and are followed by dropout. Weights are initialised
+as by He and others, with a tenth of the scale in the last layer; intercepts start at 0 unless the loss sets other
+values.
 
 Sources: He, Zhang, Ren and Sun, "Delving deep into rectifiers", ICCV 2015; Srivastava and others, "Dropout", JMLR 15,
 2014.
