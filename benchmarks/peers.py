@@ -17,7 +17,7 @@ from vsebench.data.problem import LabelMatrix, Problem
 from vsebench.data.problem import Training as Labels
 from vsebench.methods import lightfm_warp
 from vsebench.methods.by_labels import implicit_als, irspack_ials
-from vsebench.methods.by_labels.ials import IalsSettings
+from vsebench.methods.by_labels.ials_settings import IalsSettings
 from vsebench.models import Embeddings
 
 

@@ -21,22 +21,12 @@ pairs, |C_i| / t + alpha_0 (|C| - |C_i|) and its counterpart, are the sums that 
 """
 
 import numpy as np
-from pydantic import Field
 
 from vsebench.data.problem import Problem
-from vsebench.methods.base import FactorSettings, Progress
-from vsebench.methods.by_labels.vse_fs import FullSample, Objective
+from vsebench.methods.base import Progress
+from vsebench.methods.by_labels.coordinate_descent import FullSample, Objective
+from vsebench.methods.by_labels.ials_settings import IalsSettings
 from vsebench.models import Embeddings
-
-
-class IalsSettings(FactorSettings):
-    """Settings of iALS, named as by Rendle and others."""
-
-    alpha_0: float = Field(gt=0)  # weight of the squared scores of all pairs; positives have weight 1 besides
-    regularisation: float = Field(ge=0)  # lambda, the penalty on squared vectors
-    # Exponent of |C_i| + alpha_0 |C| and of n_c + alpha_0 n, by which penalties are multiplied; 0: all are equal.
-    nu: float = Field(ge=0)
-    deviation: float = Field(gt=0)  # standard deviation of the initial embeddings, which are normal
 
 
 class Ials(FullSample):

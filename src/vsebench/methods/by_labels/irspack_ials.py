@@ -11,7 +11,7 @@ from irspack import IALSRecommender
 
 from vsebench.data.problem import Problem
 from vsebench.methods.base import Method, Progress
-from vsebench.methods.by_labels.ials import IalsSettings
+from vsebench.methods.by_labels.ials_settings import IalsSettings
 from vsebench.models import Embeddings
 
 
