@@ -6,7 +6,7 @@
 # make test-long                tests that take an hour: long fuzzing, and runs that are killed many times
 # make test-slurm               test runs over Slurm, which is started on this machine (as root; docs/cluster.md)
 # make benchmark                compare speed with other packages (docs/benchmarks.md); run this on an idle machine
-# make setup-peers              install the third-party packages of the methods implicit_als, lightfm_warp and lightfm_features
+# make setup-peers              install the third-party packages of the methods implicit_als, irspack_ials and lightfm_*
 # make setup-images             install the packages that compute image features with a network (docs/features.md)
 # make setup-cluster            install the package that submits jobs to Slurm (docs/cluster.md)
 # make docs                     build the site of the pages, docs/_build/index.html, and check the links between them

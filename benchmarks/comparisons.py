@@ -16,7 +16,9 @@ from benchmarks.contestants import (
     ALS,
     CORNAC_BPR,
     ENS,
+    IALS,
     IMPLICIT_BPR,
+    IRSPACK_IALS,
     LIGHTFM_WARP,
     MATCHED,
     OPT_AUC,
@@ -197,6 +199,7 @@ def sgemm_share(bench: Bench, data: Data, threads: int) -> list[Row]:
 
 COMPARISONS: dict[str, Callable[[Bench, Data, int], list[Row]]] = {
     "iteration": partial(epochs, "iteration", VSE_FS, (ALS,)),
+    "ials_iteration": partial(epochs, "ials_iteration", IALS, (IRSPACK_IALS,)),
     "time_to_95": time_to_95,
     "bpr_epoch": partial(epochs, "bpr_epoch", OPT_AUC, (IMPLICIT_BPR, CORNAC_BPR)),
     "warp_epoch": partial(epochs, "warp_epoch", WARP_10, (LIGHTFM_WARP,)),

@@ -23,7 +23,7 @@ from vsebench.models import Model
 from vsebench.training import warm_up
 
 Settings = dict[str, float | str]
-PEERS = ("implicit", "cornac", "lightfm")
+PEERS = ("implicit", "irspack", "cornac", "lightfm")
 FEW_FACTORS = 16  # enough to load kernels
 
 
@@ -104,6 +104,9 @@ def grid_of(names: str, *settings: tuple[float, ...]) -> tuple[Settings, ...]:
 
 # beta_0 is divided among the labels; regularisation is lambda. Implicit ALS minimises the same objectives.
 OBJECTIVES = grid_of("beta_0 regularisation", (4.0, 4.0), (4.0, 8.0), (128.0, 16.0), (256.0, 32.0))
+IALS_OBJECTIVES = grid_of(
+    "alpha_0 regularisation nu", (0.003, 0.03, 1.0), (0.01, 0.03, 1.0), (0.03, 0.03, 1.0), (0.03, 0.1, 1.0)
+)
 BPR = grid_of("learning_rate regularisation", (0.05, 0.003), (0.1, 0.003), (0.2, 0.01), (0.3, 0.01))
 WARP = grid_of("learning_rate regularisation", (0.01, 0.0), (0.01, 0.01), (0.02, 0.01), (0.05, 0.0))
 LIGHTFM = grid_of("learning_rate regularisation", (0.01, 0.0), (0.02, 0.0), (0.02, 0.0003), (0.05, 0.0))
@@ -132,9 +135,12 @@ WARP_10 = Contestant(
 OPT_AUC_PLAIN = Contestant("opt_auc_plain", "Opt-AUC", partial(Ours, "opt_auc", {}), AS_CONFIGURED)
 ENS = Contestant("vse_ens", "VSE-ens", partial(Ours, "vse_ens", {}), AS_CONFIGURED)
 ALS = Contestant("implicit_als", "implicit ALS", partial(_peer, "ImplicitAls"), OBJECTIVES)
+IALS = Contestant("ials", "iALS", partial(Ours, "ials", {}), IALS_OBJECTIVES)
+IRSPACK_IALS = Contestant("irspack_ials", "irspack iALS", partial(_peer, "IrspackIals"), IALS_OBJECTIVES)
 IMPLICIT_BPR = Contestant("implicit_bpr", "implicit BPR", partial(_peer, "ImplicitBpr"), BPR)
 CORNAC_BPR = Contestant("cornac_bpr", "Cornac BPR", partial(_peer, "CornacBpr"), BPR)
 LIGHTFM_WARP = Contestant("lightfm_warp", "LightFM WARP", partial(_peer, "LightfmWarp"), LIGHTFM)
 EVERYONE = (
-    VSE_FS, MATCHED, OPT_AUC, OPT_AUC_PLAIN, WARP_10, ENS, ALS, IMPLICIT_BPR, CORNAC_BPR, LIGHTFM_WARP,
+    VSE_FS, MATCHED, OPT_AUC, OPT_AUC_PLAIN, WARP_10, ENS, ALS, IALS, IRSPACK_IALS, IMPLICIT_BPR, CORNAC_BPR,
+    LIGHTFM_WARP,
 )  # fmt: skip

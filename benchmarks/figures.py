@@ -16,7 +16,7 @@ from vsebench.rendering.style import COLOURS, DASHES, DOUBLE, GREY, MARKERS, SIN
 
 GROWTH = ("factors", "labels", "pairs")
 RATIOS = [what for what in TITLES if what != "sgemm_share"]
-EPOCHS = ["iteration", "bpr_epoch", "warp_epoch", "ens_epoch"]
+EPOCHS = ["iteration", "ials_iteration", "bpr_epoch", "warp_epoch", "ens_epoch"]
 
 
 def write(tables: Tables, folder: Path) -> None:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 TITLES = {
     "iteration": "One iteration",
+    "ials_iteration": "One iteration of iALS",
     "time_to_95": "From the labels to 95 % of the better method's best validation recall@10, same objective",
     "bpr_epoch": "One epoch, uniform negatives",
     "warp_epoch": "One epoch, WARP with at most 10 trials",
@@ -47,6 +48,8 @@ def goal(what: str, peer: str, threads: int) -> Goal:
     match what:
         case "iteration":
             return Goal(2.5, 5.0)
+        case "ials_iteration":
+            return Goal(2.5, 3.0)
         case "time_to_95":
             return Goal(2.0, 4.0)
         case "bpr_epoch":

@@ -16,7 +16,8 @@ from vsebench.core.workers import Workers
 from vsebench.data.problem import LabelMatrix, Problem
 from vsebench.data.problem import Training as Labels
 from vsebench.methods import lightfm_warp
-from vsebench.methods.by_labels import implicit_als
+from vsebench.methods.by_labels import implicit_als, irspack_ials
+from vsebench.methods.by_labels.ials_settings import IalsSettings
 from vsebench.models import Embeddings
 
 
@@ -55,6 +56,17 @@ class ImplicitAls(Training):
             self.method.weights, show_progress=False, callback=lambda _, elapsed, __: seconds.append(elapsed)
         )
         return seconds
+
+
+class IrspackIals(Training):
+    """iALS by conjugate gradients, with the objective of our `ials`."""
+
+    def __init__(self, train: LabelMatrix, settings: Settings, pool: Workers) -> None:
+        own = IalsSettings(
+            factors=int(settings["factors"]), alpha_0=float(settings["alpha_0"]),
+            regularisation=float(settings["regularisation"]), nu=float(settings["nu"]), deviation=0.1,
+        )  # fmt: skip
+        self.method = irspack_ials.IrspackIals(Problem(Labels.all_of(train), SEED, pool), own)
 
 
 class ImplicitBpr(Training):

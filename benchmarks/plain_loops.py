@@ -142,7 +142,9 @@ def product(output, vectors, label):  # type: ignore[no-untyped-def]
 
 
 @njit(fastmath=FASTMATH, error_model="numpy")
-def sweep_images(start, stop, rows, labels, gamma, regularisation, blocks, scores, extended):  # type: ignore[no-untyped-def]
+def sweep_images(  # type: ignore[no-untyped-def]
+    start, stop, rows, labels, gamma, regularisation, image_scales, blocks, scores, extended
+):
     """Update images one by one instead of 16 at a time."""
     n_factors = labels.vectors.shape[1]
     most = full_sample.longest(rows.offsets, start, stop)
@@ -151,7 +153,7 @@ def sweep_images(start, stop, rows, labels, gamma, regularisation, blocks, score
     for i in range(start, stop):
         u, first, n = extended[i - start], rows.offsets[i], rows.offsets[i + 1] - rows.offsets[i]
         full_sample.extend_image(i, blocks, labels.changes, rows, gamma, extended, i - start)
-        root = np.float32(gamma / np.sqrt(max(n, 1)))
+        root, penalty = np.float32(gamma / np.sqrt(max(n, 1))), regularisation * image_scales[i]
         for j in range(n):
             c, w = rows.labels[first + j], rows.weights[first + j]
             targets[j] = w * (np.float32(1) + root * labels.squared_norms[c])
@@ -162,15 +164,15 @@ def sweep_images(start, stop, rows, labels, gamma, regularisation, blocks, score
             for f in range(n_factors):
                 slopes[f] -= labels.hessian[k, f] * u[k]
         for f in range(n_factors):
-            slope, curvature, partners = slopes[f], labels.hessian[f, f] + regularisation, np.float32(0)
+            slope, curvature, partners = slopes[f], labels.hessian[f, f] + penalty, np.float32(0)
             for j in range(n):
                 x = labels.vectors[rows.labels[first + j], f]
                 slope += (targets[j] - excess[j] * score[j]) * x
                 curvature += excess[j] * x * x
                 partners += x
             v = u[f] - root * partners
-            change = (slope - regularisation * v) / curvature if curvature > 0 else np.float32(0)
-            norm += (v + change) ** 2
+            change = (slope - penalty * v) / curvature if curvature > 0 else np.float32(0)
+            norm += image_scales[i] * (v + change) ** 2
             u[f] += change
             for g in range(n_factors):
                 slopes[g] -= labels.hessian[f, g] * change

@@ -19,7 +19,7 @@ SCHEMA = {
     "functions_compiled": pl.Int32,
     "machine": pl.String,
 }
-PEERS = ("implicit_als", "lightfm_features", "lightfm_warp")
+PEERS = ("implicit_als", "irspack_ials", "lightfm_features", "lightfm_warp")
 WARM = "vse_fs"
 
 

@@ -8,10 +8,13 @@ from benchmarks.contestants import (
     ALS,
     CORNAC_BPR,
     EVERYONE,
+    IALS,
     IMPLICIT_BPR,
+    IRSPACK_IALS,
     LIGHTFM_WARP,
     MATCHED,
     OPT_AUC,
+    PEERS,
     VSE_FS,
     WARP_10,
 )
@@ -28,12 +31,13 @@ def data():
 
 
 def peers():
-    for package in ("implicit", "cornac", "lightfm"):
+    for package in PEERS:
         pytest.importorskip(package)
 
 
 @pytest.mark.parametrize(
-    "group", [(VSE_FS, ALS), (MATCHED, ALS), (OPT_AUC, IMPLICIT_BPR, CORNAC_BPR), (WARP_10, LIGHTFM_WARP)]
+    "group",
+    [(VSE_FS, ALS), (MATCHED, ALS), (IALS, IRSPACK_IALS), (OPT_AUC, IMPLICIT_BPR, CORNAC_BPR), (WARP_10, LIGHTFM_WARP)],
 )
 def test_everyone_tries_as_many_settings(group):
     assert {len(contestant.grid) for contestant in group} == {4}
@@ -46,7 +50,7 @@ def test_one_learning_rate_and_regularisation_for_uniform_negatives():
 @pytest.mark.parametrize("contestant", EVERYONE, ids=lambda contestant: contestant.name)
 @pytest.mark.parametrize("threads", [1, 2])
 def test_everyone_learns(contestant, threads, data):
-    if contestant in (ALS, IMPLICIT_BPR, CORNAC_BPR, LIGHTFM_WARP):
+    if contestant in (ALS, IRSPACK_IALS, IMPLICIT_BPR, CORNAC_BPR, LIGHTFM_WARP):
         peers()
     with workers(threads) as pool:
         training = contestant.start(data.train, contestant.grid[0] | {"factors": 16}, pool)
@@ -75,6 +79,26 @@ def test_implicit_als_has_the_objective_of_vse_fs(data):
 
     assert loss(1.0) < loss(0.999)
     assert loss(1.0) < loss(1.001)
+
+
+def test_ials_reaches_the_loss_of_irspack(data):
+    peers()
+    settings = {"alpha_0": 0.1, "regularisation": 0.3, "nu": 0.7, "factors": 16}
+    positive, n = dense(data.train), np.array([data.train.n_rows, data.train.n_labels])
+
+    def loss(contestant):
+        with workers(1) as pool:
+            training = contestant.start(data.train, settings, pool)
+            training.run(200)
+        sides = [array.astype(np.float64) for array in training.model().arrays().values()]
+        scores = sides[0] @ sides[1].T
+        total = (positive * (1 - scores) ** 2).sum() + 0.1 * (scores**2).sum()
+        for axis, vectors in enumerate(sides):
+            scale = (positive.sum(axis=1 - axis) + 0.1 * n[1 - axis]) ** 0.7
+            total += 0.3 * scale @ (vectors**2).sum(axis=1)
+        return total
+
+    assert loss(IALS) == pytest.approx(loss(IRSPACK_IALS), rel=1e-4)
 
 
 def test_the_first_iteration_that_reaches_a_target():

@@ -14,7 +14,7 @@ from benchmarks import (
     report,
     results,
 )
-from benchmarks.contestants import CORNAC_BPR, VSE_FS
+from benchmarks.contestants import CORNAC_BPR, PEERS, VSE_FS
 from benchmarks.goals import FEATURE_TITLES, TITLES, TREE, goal
 from benchmarks.growth import METHODS
 from benchmarks.plan import QUICK, Training
@@ -130,7 +130,7 @@ def test_a_missing_peer_is_one_line(tmp_path, monkeypatch, capsys):
 
 
 def test_a_whole_run_on_tiny_data(tmp_path, monkeypatch):
-    for package in ("implicit", "cornac", "lightfm"):
+    for package in PEERS:
         pytest.importorskip(package)
     tiny = replace(
         QUICK, scale=0.02, factors=8, images=200, threads=(1, 2), trainings={"iapr": Training(epochs=2, every=1)}

@@ -29,7 +29,12 @@ def methods_in(folder):
     return [name for name, module in MODULES.items() if module.split(".")[2] == folder]
 
 
-PACKAGES = {"implicit_als": "implicit", "lightfm_warp": "lightfm", "lightfm_features": "lightfm"}
+PACKAGES = {
+    "implicit_als": "implicit",
+    "irspack_ials": "irspack",
+    "lightfm_warp": "lightfm",
+    "lightfm_features": "lightfm",
+}
 N_IMAGES, N_LABELS, N_GROUPS = 400, 32, 4
 SMALL = {"factors": 16}
 WORD_NETWORKS = ["avg_wv", "fast0tag", "s_fast0tag", "s_opt_x_ent_published", "s_x_ent", "x_ent"]
@@ -42,7 +47,14 @@ SETTINGS = {
     "vse_fs": {"beta_0": 4.0, "alpha": 0.5, "gamma": 0.05, "regularisation": 0.5},
     "vse_fs_features": {"beta_0": 8.0, "alpha": 0.0, "regularisation": 0.3},
     "ease": {"regularisation": 3.0},
+    "edlae": {"regularisation": 3.0, "dropout": 0.2},
     "item_knn": {"neighbours": 7, "shrinkage": 0.0},
+    "rp3beta": {"beta": 0.5, "neighbours": 7},
+    "slim": {"l1": 1.0, "l2": 5.0},
+    "pure_svd": {"factors": 4},
+    "ials": {"alpha_0": 0.1, "regularisation": 0.1, "nu": 0.5},
+    "irspack_ials": {"alpha_0": 0.1, "regularisation": 0.1, "nu": 0.5},
+    "mult_vae": {"hidden": [16], "latent": 8, "learning_rate": 0.01, "dropout": 0.1, "batch": 20, "annealing": 10},
     "implicit_als": {"confidence": 20.0, "regularisation": 2.0},
     "lightfm_warp": {"regularisation": 0.0},
     "ridge": {"regularisation": 1.0},
@@ -86,11 +98,11 @@ def settings_of(name, **changes):
     """Return a method's settings: those of config/methods, if there are any, changed for small problems."""
     path = CONFIG / f"{name}.yaml"
     values = dict(read_method_config(path).settings) if path.is_file() else {}
-    values |= SETTINGS.get(name, {})
     if issubclass(method_of(name), Ensemble):
         return read_settings(method_of(name), {"members": members_of(name, **changes)}, name)
     if "factors" in method_of(name).settings_type.model_fields:
         values |= SMALL
+    values |= SETTINGS.get(name, {})
     return read_settings(method_of(name), values | changes, name)
 
 

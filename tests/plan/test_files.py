@@ -16,7 +16,12 @@ from vsebench.plan import read_plan
 from vsebench.plan.checks import few_seeds
 
 RUNS = sorted(CONFIG.glob("*.yaml"))
-PEERS = {"implicit_als": "implicit", "lightfm_warp": "lightfm", "lightfm_features": "lightfm"}
+PEERS = {
+    "implicit_als": "implicit",
+    "irspack_ials": "irspack",
+    "lightfm_warp": "lightfm",
+    "lightfm_features": "lightfm",
+}
 
 
 def needs_peers(variants):

@@ -4,12 +4,19 @@ import numpy as np
 
 
 class Problem:
-    """A dense VSE-fs problem. `exclusion` holds the v'_c; P follows the labels only when `refresh` is called."""
+    """A dense VSE-fs problem. `exclusion` holds the v'_c; P follows the labels only when `refresh` is called.
 
-    def __init__(self, images, labels, positive, weights, beta, gamma, ridge):
+    The penalty of an image or a label is multiplied by the total weight of its pairs to the power nu.
+    """
+
+    def __init__(self, images, labels, positive, weights, beta, gamma, ridge, nu=0.0):
         self.images, self.labels = images.astype(float), labels.astype(float)
         self.positive, self.weights, self.beta = positive, weights, beta.astype(float)
         self.gamma, self.ridge = gamma, ridge
+        totals = np.where(positive, weights, self.beta)
+        self.image_scales, self.label_scales = (
+            np.where(total > 0, total, 1) ** nu for total in (totals.sum(axis=1), totals.sum(axis=0))
+        )
         self.root = 1 / np.sqrt(np.maximum(positive.sum(axis=1), 1))
         self.refresh()
 
@@ -22,7 +29,9 @@ class Problem:
         overlap = self.gamma * self.root[:, None] * np.sum(self.exclusion * self.labels, axis=1)
         scores = scores - np.where(self.positive, overlap, 0)
         fit = np.where(self.positive, self.weights * (1 - scores) ** 2, self.beta * scores**2).sum()
-        return fit + self.ridge * ((self.images**2).sum() + (self.labels**2).sum())
+        images = self.image_scales @ (self.images**2).sum(axis=1)
+        labels = self.label_scales @ (self.labels**2).sum(axis=1)
+        return fit + self.ridge * (images + labels)
 
     def minimise_coordinate(self, array, index):
         """The loss is a parabola in one coordinate: go to its lowest point, found from three values."""

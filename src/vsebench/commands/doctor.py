@@ -25,6 +25,7 @@ OPTIONAL = {
     "pillow": "make setup-images",
     "tokenizers": "make setup-images",
     "implicit": "make setup-peers",
+    "irspack": "make setup-peers",
     "lightfm-next": "make setup-peers",
     "cornac": "make setup-peers",
 }

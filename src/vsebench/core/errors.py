@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 LONGEST = 1000  # longest message in characters; it may quote a table cell of any length
-PEERS = {"cornac", "implicit", "lightfm"}  # import names of the packages that `make setup-peers` installs
+PEERS = {"cornac", "implicit", "irspack", "lightfm"}  # import names of the packages that `make setup-peers` installs
 ONNX = "onnxruntime"  # the package that runs networks
 IMAGES = {ONNX, "tokenizers"}  # packages that `make setup-images` installs, which are imported by these names
 

@@ -25,6 +25,7 @@ class Stream(IntEnum):
     HEAD_DROPOUT = 11
     WORDS = 12  # word vectors for labels without one, random vectors, and permutations of vectors
     PRESAMPLE = 13  # the labels from which an epoch's negatives are drawn
+    LATENT = 14  # the noise of a variational autoencoder's latent variables
 
 
 VALIDATION_SAMPLE = 3  # the images to validate on, drawn by NumPy; NEGATIVES, also 3, is drawn by kernels

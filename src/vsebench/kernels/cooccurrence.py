@@ -1,4 +1,4 @@
-"""Count, for each pair of labels, the images that have both labels."""
+"""Count, for each pair of labels, the images that have both labels, or add up weights of these images."""
 
 import numpy as np
 from numba import njit
@@ -20,4 +20,22 @@ def count_together(offsets, labels, n_labels):
         for a in row:
             for b in row:
                 together[a, b] += 1.0
+    return together
+
+
+@njit(cache=True, nogil=True)
+def weigh_together(offsets, labels, weights, n_labels):
+    """For each pair of labels, add up the weights of the images that have both: X' diag(weights) X.
+
+    offsets, labels, n_labels : as in `count_together`
+    weights : (n_images,) float64
+
+    Returns (n_labels, n_labels) float64.
+    """
+    together = np.zeros((n_labels, n_labels))
+    for i in range(len(offsets) - 1):
+        row = labels[offsets[i] : offsets[i + 1]]
+        for a in row:
+            for b in row:
+                together[a, b] += weights[i]
     return together

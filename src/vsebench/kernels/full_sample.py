@@ -3,10 +3,12 @@
 With the extended vector u_i = v_i + gamma p_i, p_i = |C_i|^(-1/2) (sum of the vectors of i's labels), and the score
 s_ic = <u_i, v_c>, the loss is
 
-    sum over positives of w_ic (1 - z_ic)^2 - beta_c s_ic^2   +   sum_i u_i' H^C u_i   +   lambda (|V_I|^2 + |V_C|^2),
+    sum over positives of w_ic (1 - z_ic)^2 - beta_c s_ic^2   +   sum_i u_i' H^C u_i
+    + lambda (sum_i m_i |v_i|^2 + sum_c m_c |v_c|^2),
 
 where z_ic = s_ic - a_i <v'_c, v_c> leaves c itself out of p_i, a_i = gamma |C_i|^(-1/2), v'_c is v_c as it was when p_i
-was computed, and H^C = sum_c beta_c v_c v_c'. The paper's updates are misprinted; docs/methods.md derives these.
+was computed, and H^C = sum_c beta_c v_c v_c'. The factors m_i and m_c are 1 in the paper. The paper's updates are
+misprinted; docs/methods.md derives these.
 
 The vector of an image or a label is updated factor by factor, as in the paper's Algorithm 1, but vectorised over 16
 images, or over 16 positives of a label. 16 factors make a block. The values of the partners (an image's labels, or a
@@ -28,6 +30,8 @@ penalties : (n_labels,), beta_c
 squared_norms : (n_labels,), |v_c|^2
 hessian : (K, K), H^C, or H^I = sum_i u_i u_i' in an update of labels
 gamma, regularisation : gamma and lambda
+image_scales : (n_images, rounded up to a multiple of 16), m_i in the kernels' order
+label_scales : (n_labels,), m_c
 """
 
 from typing import NamedTuple
@@ -146,14 +150,14 @@ def longest(offsets, start, stop):
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy", nogil=True)
-def sweep_images(start, stop, rows, labels, gamma, regularisation, blocks, scores, extended):
+def sweep_images(start, stop, rows, labels, gamma, regularisation, image_scales, blocks, scores, extended):
     """Update the images `start` to `stop`, factor by factor, to the minimum of the loss in each.
 
     start, stop : integers, images in the kernels' order; start is a multiple of 16
     blocks, scores : updated
     extended : (at least stop - start, K), the u_i of these images as rows; written
 
-    Returns the sum of the |v_i|^2, float64.
+    Returns the sum of the m_i |v_i|^2, float64.
     """
     n_factors = labels.vectors.shape[1]
     most = longest(rows.offsets, start, stop)
@@ -187,11 +191,12 @@ def sweep_images(start, stop, rows, labels, gamma, regularisation, blocks, score
         for f in range(0, n_factors, LANES):
             transpose(u, (f, 0))
         sums = broadcast(np.float32(0))
+        penalty = regularisation * load(image_scales, group)
         for f0 in range(0, n_factors, LANES):
             gather_labels(f0, group, width, n, labels.vectors, rows, x)
             negative_products(f0, u, labels.hessian, slopes)
             sums = sums + minimise_block(
-                f0, n, x, targets, excess, score, slopes, u, load(roots, 0), labels.hessian, regularisation
+                f0, n, x, targets, excess, score, slopes, u, load(roots, 0), labels.hessian, penalty
             )
         store(squares, 0, sums)
         for f in range(0, n_factors, LANES):
@@ -200,7 +205,7 @@ def sweep_images(start, stop, rows, labels, gamma, regularisation, blocks, score
                 store(extended, (group + lane - start, f), load(u, (f + lane, 0)))
                 store(blocks, (f // LANES, group + lane, 0), load(u, (f + lane, 0)))
         for lane in range(width):
-            norm += squares[lane]
+            norm += squares[lane] * image_scales[group + lane]
             first = rows.offsets[group + lane]
             for j in range(rows.offsets[group + lane + 1] - first):
                 scores[rows.slots[first + j]] = score[j, lane]
@@ -243,26 +248,27 @@ def negative_products(f0, u, hessian, slopes):
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy", inline="always")
-def minimise_block(f0, n, x, targets, excess, score, slopes, u, roots, hessian, regularisation):
+def minimise_block(f0, n, x, targets, excess, score, slopes, u, roots, hessian, penalty):
     """Move 16 images to the minimum of the loss in each of the factors f0 to f0 + 16, one factor after the other.
 
     For one image i and factor f, with e_ic = w_ic (1 + a_i <v'_c, v_c>) - (w_ic - beta_c) s_ic:
 
-        v_if += [sum_c v_cf e_ic - (H^C u_i)_f - lambda v_if] / [sum_c (w_ic - beta_c) v_cf^2 + h^C_ff + lambda]
+        v_if += [sum_c v_cf e_ic - (H^C u_i)_f - lambda m_i v_if]
+                / [sum_c (w_ic - beta_c) v_cf^2 + h^C_ff + lambda m_i]
 
     n : integer, the largest number of positives of an image
     x : (n, 16, 16) float32, v_cf: positive, factor of the block, image
     targets, excess, score : (n, 16) float32, w (1 + a <v'_c, v_c>), w - beta and s, positive x image; score is updated
     slopes : (16, 16) float32, -H^C u, factor of the block x image; updated
     u : (K, 16) float32, u_i, factor x image; updated
-    roots : `Vector`, the a_i
+    roots, penalty : `Vector`s, the a_i and the lambda m_i
 
     Returns the sums over the block of the squared v_if, a `Vector`.
     """
     squares = broadcast(np.float32(0))
     for f in range(LANES):
         slope = load(slopes, (f, 0))
-        curvature = broadcast(hessian[f0 + f, f0 + f] + regularisation)
+        curvature = broadcast(hessian[f0 + f, f0 + f]) + penalty
         partners = broadcast(np.float32(0))
         for j in range(n):
             xf, e = load(x, (j, f, 0)), load(excess, (j, 0))
@@ -270,7 +276,7 @@ def minimise_block(f0, n, x, targets, excess, score, slopes, u, roots, hessian, 
             curvature = curvature + e * xf * xf
             partners = partners + xf
         v = load(u, (f0 + f, 0)) - roots * partners
-        change = divide_or_zero(slope - regularisation * v, curvature)
+        change = divide_or_zero(slope - penalty * v, curvature)
         v = v + change
         squares = squares + v * v
         store(u, (f0 + f, 0), load(u, (f0 + f, 0)) + change)
@@ -282,13 +288,15 @@ def minimise_block(f0, n, x, targets, excess, score, slopes, u, roots, hessian, 
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy", nogil=True)
-def sweep_labels(start, stop, columns, blocks, previous, penalties, hessian, regularisation, scores, labels):
+def sweep_labels(
+    start, stop, columns, blocks, previous, penalties, hessian, regularisation, label_scales, scores, labels
+):
     """Update the labels `start` to `stop`, factor by factor, to the minimum of the loss in each, with all p_i fixed.
 
     For one label c and factor f, with e_ic = w_ic (1 - z_ic) + beta_c s_ic:
 
-        v_cf += [sum_i (u_if e_ic - a_i v'_cf w_ic (1 - z_ic)) - beta_c (H^I v_c)_f - lambda v_cf]
-                / [sum_i (w_ic (u_if - a_i v'_cf)^2 - beta_c u_if^2) + beta_c h^I_ff + lambda]
+        v_cf += [sum_i (u_if e_ic - a_i v'_cf w_ic (1 - z_ic)) - beta_c (H^I v_c)_f - lambda m_c v_cf]
+                / [sum_i (w_ic (u_if - a_i v'_cf)^2 - beta_c u_if^2) + beta_c h^I_ff + lambda m_c]
 
     start, stop : integers, labels
     previous : (n_labels, K), v'_c, the labels before the sweep
@@ -307,7 +315,8 @@ def sweep_labels(start, stop, columns, blocks, previous, penalties, hessian, reg
             products = broadcast(np.float32(0))  # H^I v_c
             for k in range(labels.shape[1]):
                 products = products + labels[c, k] * load(hessian, (k, f0))
-            store(slopes, 0, -penalties[c] * products - regularisation * load(labels, (c, f0)))
+            penalty = regularisation * label_scales[c]
+            store(slopes, 0, -penalties[c] * products - penalty * load(labels, (c, f0)))
             overlap = overlaps[c - start]
             excluded, excluded_curvature = exclusion(first, n_tiles, columns, scores, overlap)
             for f in range(LANES):
@@ -323,7 +332,7 @@ def sweep_labels(start, stop, columns, blocks, previous, penalties, hessian, reg
                     mixed = mixed + w * a * xf
                 m = add_up(mixed)
                 numerator = slopes[f] - old * excluded + add_up(slope)
-                denominator = penalties[c] * hessian[f0 + f, f0 + f] + regularisation + add_up(curvature)
+                denominator = penalties[c] * hessian[f0 + f, f0 + f] + penalty + add_up(curvature)
                 denominator += old * (old * excluded_curvature - np.float32(2) * m)
                 change = numerator / denominator if denominator > 0 else np.float32(0)
                 labels[c, f0 + f] += change

@@ -63,13 +63,15 @@ class VseFsFeatures(Method):
     def __init__(self, problem: Problem, settings: VseFsFeaturesSettings) -> None:
         self.seen, self.settings, self.workers = see(problem, settings), settings, problem.workers
         train = self.seen.labels
-        self.rows, self.columns = rows_and_columns(train, np.arange(train.n_rows), "ones", 0.0)
+        ones = np.ones(train.n_pairs, dtype=np.float32)
+        self.rows, self.columns = rows_and_columns(train, np.arange(train.n_rows), ones, 0.0)
         self.penalties = label_penalties(train, settings.beta_0, settings.alpha)
         start = generator(problem.seed, Stream.START)
         self.labels = padded_start(train.n_labels, settings.factors, settings.deviation, start)
         self.map = np.zeros((self.seen.rows.shape[1], self.labels.shape[1]), dtype=np.float32)  # E
         self.vectors = np.zeros((train.n_rows, self.labels.shape[1]), dtype=np.float32)  # X E
         self.map_regularisation = settings.regularisation * mean_squared_length(self.seen.rows)  # lambda m
+        self.label_scales = np.ones(train.n_labels, dtype=np.float32)
         self.chunks = chunks_of_equal_work(self.columns.tiles, problem.workers.threads)
 
     def epoch(self) -> Progress:
@@ -144,8 +146,9 @@ class VseFsFeatures(Method):
 
         def work(start: int, stop: int) -> None:
             sweep_labels(
-                start, stop, self.columns, blocks, before, self.penalties, hessian, regularisation, scores, self.labels
-            )
+                start, stop, self.columns, blocks, before, self.penalties, hessian, regularisation, self.label_scales,
+                scores, self.labels,
+            )  # fmt: skip
 
         self.workers.run(work, self.chunks)
         norms: Matrix = np.einsum("cf,cf->c", self.labels, self.labels)

@@ -11,8 +11,10 @@ from vsebench.kernels.full_sample import AHEAD, Columns, Rows
 from vsebench.kernels.vectors import LANES, aligned
 
 
-def rows_and_columns(train: LabelMatrix, order: NDArray[np.int64], weights: str, gamma: float) -> tuple[Rows, Columns]:
-    """Return the positives sorted by image and by label; `order` lists the images, `weights` is "ones" or "counts".
+def rows_and_columns(
+    train: LabelMatrix, order: NDArray[np.int64], weights: NDArray[np.float32], gamma: float
+) -> tuple[Rows, Columns]:
+    """Return the positives sorted by image and by label; `order` lists the images, `weights` are the w of the pairs.
 
     An example with LANES = 4 instead of 16, and three labels. Image 0 has the labels 0, 1 and 2, image 1 has label 1,
     and image 2 has the labels 0 and 1. Images with few labels come first, so `order` is 1, 2, 0: in the kernels, image
@@ -32,9 +34,7 @@ def rows_and_columns(train: LabelMatrix, order: NDArray[np.int64], weights: str,
     offsets = np.concatenate([[0], np.cumsum(degrees)])
     # The positives of an image stay together, so all of them are shifted by the same number of slots.
     pairs = np.repeat(train.offsets[order] - offsets[:-1], degrees) + np.arange(train.n_pairs)
-    ones = np.ones(train.n_pairs, dtype=np.float32)
-    w = ones if weights == "ones" else train.count_of_pair[pairs].astype(np.float32)
-    labels = train.label_of_pair[pairs]
+    w, labels = weights[pairs], train.label_of_pair[pairs]
 
     label_degrees = np.bincount(labels, minlength=train.n_labels)
     tiles = np.concatenate([[0], np.cumsum(-(-label_degrees // LANES))])
@@ -71,6 +71,31 @@ def label_penalties(train: LabelMatrix, beta_0: float, alpha: float) -> NDArray[
     share = (popularity / max(popularity.sum(), 1)) ** alpha
     weights: NDArray[np.float32] = (beta_0 * share / share.sum()).astype(np.float32)
     return weights
+
+
+def penalty_scales(
+    train: LabelMatrix, weights: NDArray[np.float32], penalties: NDArray[np.float32], nu: float
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return the factors of the penalties on images, (n_rows,), and on labels, (n_labels,), both float32.
+
+    The factor of an image is W_i^nu, where W_i is the total weight of its pairs with all labels: w_ic for its labels,
+    and beta_c for the others. The factor of a label is W_c^nu in the same way. Without any weight, the factor is 1, so
+    that the vector becomes 0.
+
+    weights : (n_pairs,), w_ic
+    penalties : (n_labels,), beta_c
+
+    Source: Rendle, Krichene, Zhang and Koren, "Revisiting the performance of iALS on item recommendation benchmarks",
+    RecSys 2022, in the terms of VSE-fs.
+    """
+    if nu == 0:  # the usual case, which needs no sums
+        return np.ones(train.n_rows, dtype=np.float32), np.ones(train.n_labels, dtype=np.float32)
+    excess = (weights - penalties[train.label_of_pair]).astype(np.float64)
+    beta = penalties.astype(np.float64)
+    image = beta.sum() + np.bincount(train.image_of_pair, weights=excess, minlength=train.n_rows)
+    label = beta * train.n_rows + np.bincount(train.label_of_pair, weights=excess, minlength=train.n_labels)
+    by_image, by_label = (np.where(total > 0, total, 1) ** nu for total in (image, label))
+    return by_image.astype(np.float32), by_label.astype(np.float32)
 
 
 def chunks_of_equal_work(offsets: NDArray[np.int64], n_chunks: int) -> Chunks:

@@ -3,10 +3,13 @@
 X is the binary label matrix, in which a label counts once per image.
 """
 
+from typing import ClassVar
+
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
-from vsebench.kernels.cooccurrence import count_together
+from vsebench.kernels.cooccurrence import count_together, weigh_together
 from vsebench.methods.base import Control, Settings
 from vsebench.models import LabelWeights
 
@@ -24,17 +27,43 @@ class Ease(Control):
     P = (X^T X + lambda I)^-1, the weights are B = I - P diag(1 / diag P), whose diagonal is zero.
     """
 
-    settings_type = EaseSettings
+    settings_type: ClassVar[type[EaseSettings]] = EaseSettings
     needs = frozenset({"known_labels"})
 
     def model(self) -> LabelWeights:
         labels = self.problem.training.labels
         gram = count_together(labels.offsets, labels.label_of_pair, labels.n_labels)
-        gram[np.diag_indices_from(gram)] += self.settings.regularisation
+        gram[np.diag_indices_from(gram)] += self.ridge(np.diag(gram))
         inverse = np.linalg.inv(gram)
         weight = -inverse / np.diag(inverse)
         np.fill_diagonal(weight, 0.0)
         return LabelWeights(weight.astype(np.float32))
+
+    def ridge(self, frequency: NDArray[np.float64]) -> NDArray[np.float64] | float:
+        """Return what is added to the diagonal, for the numbers of images with each label, (n_labels,)."""
+        return float(self.settings.regularisation)
+
+
+class EdlaeSettings(EaseSettings):
+    """Settings of EDLAE."""
+
+    dropout: float = Field(ge=0, lt=1)  # p, the probability that a label of an image is left out of its input
+
+
+class Edlae(Ease):
+    """EDLAE: EASE whose penalty grows with a label's frequency, as if known labels were dropped at random in training.
+
+    Source: Steck, "Autoencoders that don't overfit towards the identity", NeurIPS 2020, the full-rank model with all
+    emphasis on dropped labels: with P = (X^T X + lambda I + p / (1 - p) diag(X^T X))^-1, the weights are
+    B = I - P diag(1 / diag P), whose diagonal is zero. With p = 0, this is EASE.
+    """
+
+    settings_type = EdlaeSettings
+
+    def ridge(self, frequency: NDArray[np.float64]) -> NDArray[np.float64]:
+        p: float = self.settings.dropout
+        penalties: NDArray[np.float64] = self.settings.regularisation + p / (1 - p) * frequency
+        return penalties
 
 
 class KnnSettings(Settings):
@@ -61,11 +90,50 @@ class ItemKnn(Control):
         scale = np.sqrt(np.outer(frequency, frequency)) + self.settings.shrinkage
         similarity = np.divide(together, scale, out=np.zeros_like(together), where=scale > 0)
         np.fill_diagonal(similarity, 0.0)
-        if self.settings.neighbours < len(similarity):
-            # With a stable sort, the order of equally similar labels is the same on every machine.
-            order = np.argsort(-similarity, axis=0, kind="stable")
-            np.put_along_axis(similarity, order[self.settings.neighbours :], 0.0, axis=0)
+        keep_largest(similarity.T, self.settings.neighbours)
         return LabelWeights(similarity.astype(np.float32))
 
 
-METHODS = {"ease": Ease, "item_knn": ItemKnn}
+class Rp3BetaSettings(Settings):
+    """Settings of RP3beta."""
+
+    beta: float = Field(ge=0)  # exponent of a label's frequency, by which its scores are divided
+    neighbours: int = Field(ge=1)  # number of labels that a known label can lead to (all others if there are fewer)
+
+
+class Rp3Beta(Control):
+    """RP3beta: a label's score is the probability that a walk of three steps ends there, over its frequency^beta.
+
+    The walk goes from an image to one of its labels a, on to one of the n_a images with a, and from there to one of the
+    |C_j| labels of that image j, each with equal probability. So the weight of a known label a for label b is
+
+        W_ab = sum over images j with a and b of 1 / (n_a |C_j|)  /  n_b^beta,
+
+    of which the `neighbours` largest of each row are kept.
+
+    Source: Paudel, Christoffel, Newell and Bernstein, "Updatable, accurate, diverse, and scalable recommendations for
+    interactive applications", ACM TiiS 7(1), 2017.
+    """
+
+    settings_type = Rp3BetaSettings
+    needs = frozenset({"known_labels"})
+
+    def model(self) -> LabelWeights:
+        labels = self.problem.training.labels
+        per_image = 1.0 / np.maximum(labels.n_labels_of_row, 1)
+        weight = weigh_together(labels.offsets, labels.label_of_pair, per_image, labels.n_labels)
+        frequency = np.maximum(np.bincount(labels.label_of_pair, minlength=labels.n_labels), 1).astype(np.float64)
+        weight /= np.outer(frequency, frequency**self.settings.beta)
+        np.fill_diagonal(weight, 0.0)
+        keep_largest(weight, self.settings.neighbours)
+        return LabelWeights(weight.astype(np.float32))
+
+
+def keep_largest(rows: NDArray[np.float64], n: int) -> None:
+    """Set all numbers but the n largest of each row to 0; of equal numbers, those of the first labels are kept."""
+    if n < rows.shape[1]:
+        order = np.argsort(-rows, axis=1, kind="stable")
+        np.put_along_axis(rows, order[:, n:], 0.0, axis=1)
+
+
+METHODS = {"ease": Ease, "edlae": Edlae, "item_knn": ItemKnn, "rp3beta": Rp3Beta}

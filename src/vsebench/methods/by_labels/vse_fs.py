@@ -1,29 +1,18 @@
 """VSE-fs: least squares over all (image, label) pairs by coordinate descent.
 
 Source: Zhai, Guo, Yuan, Liu and Wang, "VSE-fs: Fast Full-Sample Visual Semantic Embedding", Eq. 1, 2 and Algorithm 1.
-The updates are in `vsebench.kernels.full_sample`. An iteration updates the images, then the labels. With gamma = 0,
-both updates lower the loss. With gamma > 0, the first does; the second lowers the loss for fixed extended embeddings P.
+The descent is in `coordinate_descent`.
 """
 
-import math
 from typing import Literal
 
 import numpy as np
 from pydantic import Field
 
-from vsebench.data.chunks import even_chunks
-from vsebench.data.problem import Matrix, Problem
-from vsebench.data.streams import Stream, generator
-from vsebench.kernels.full_sample import LabelSide, extend_images, positive_loss, sweep_images, sweep_labels
-from vsebench.kernels.vectors import LANES, aligned, padded_size
-from vsebench.methods.base import FactorSettings, Method, Progress
-from vsebench.methods.by_labels.full_sample import chunks_of_equal_work, label_penalties, rows_and_columns, stable_order
-from vsebench.methods.by_labels.start import padded_start
-from vsebench.models import Embeddings
-
-IMAGES_PER_CALL = 512  # images per kernel call; their vectors stay in the cache until H^I is computed
-IMAGE_CHUNKS = 64
-IMAGES_PER_DRAW = 1 << 14
+from vsebench.data.problem import Problem
+from vsebench.methods.base import FactorSettings
+from vsebench.methods.by_labels.coordinate_descent import FullSample, Objective
+from vsebench.methods.by_labels.full_sample import label_penalties
 
 
 class VseFsSettings(FactorSettings):
@@ -35,125 +24,22 @@ class VseFsSettings(FactorSettings):
     regularisation: float = Field(ge=0)  # lambda, the penalty on squared vectors
     weights: Literal["ones", "counts"]  # w_ic: 1, or the number of times that the label occurs on the image
     deviation: float = Field(gt=0)  # standard deviation of the initial embeddings, which are normal
+    # Exponent of the total weight of an image's or a label's pairs, by which its penalty is multiplied; 0: all equal.
+    nu: float = Field(default=0.0, ge=0)
 
 
-class VseFs(Method):
-    """VSE-fs. One epoch is one iteration: all images, then all labels.
-
-    Kernels read the images in the order `order`: images with few labels first. The work is cut into independent chunks,
-    and sums over images have a fixed order, so results do not depend on the number of threads.
-    """
+class VseFs(FullSample):
+    """VSE-fs."""
 
     settings_type = VseFsSettings
-    needs = frozenset({"known_labels"})
 
     def __init__(self, problem: Problem, settings: VseFsSettings) -> None:
-        train = problem.training.labels
-        self.settings, self.workers = settings, problem.workers
-        self.order = stable_order(np.diff(train.offsets))
-        self.rows, self.columns = rows_and_columns(train, self.order, settings.weights, settings.gamma)
-        rng = generator(problem.seed, Stream.START)
-        self.blocks = self._start_of_images(train.n_rows, rng)
-        self.labels = padded_start(train.n_labels, settings.factors, settings.deviation, rng)
-        self.previous = np.zeros_like(self.labels)  # label vectors with which the u_i in `blocks` were computed
-        self.penalties = label_penalties(train, settings.beta_0, settings.alpha)
-        self.scores = aligned(len(self.columns.weights))
-        # Chunks of images with many labels come first, so that no thread has to process one of them alone at the end.
-        size = padded_size(math.ceil(train.n_rows / IMAGE_CHUNKS))
-        self.image_chunks = even_chunks(train.n_rows, size)[::-1]
-        self.label_chunks = chunks_of_equal_work(self.columns.tiles, problem.workers.threads)
-
-    def epoch(self) -> Progress:
-        """Update all images, then all labels; the loss is computed in between, with consistent values."""
-        image_hessian, image_norms = self._sweep_images()
-        loss = self._loss(image_hessian, image_norms)
-        self._sweep_labels(image_hessian)
-        return Progress(loss)
-
-    def model(self) -> Embeddings:
-        k = self.settings.factors
-        image = np.empty((self.blocks.shape[1], k), dtype=np.float32)
-        changes, gamma = self._label_changes(), np.float32(self.settings.gamma)
-
-        def work(start: int, stop: int) -> None:
-            extended = aligned(stop - start, self.labels.shape[1])
-            extend_images(start, stop, self.blocks, changes, self.rows, gamma, extended)
-            image[self.order[start:stop]] = extended[:, :k]
-
-        self.workers.run(work, self.image_chunks)
-        return Embeddings(image, np.ascontiguousarray(self.labels[:, :k]))
-
-    def _start_of_images(self, n_images: int, rng: np.random.Generator) -> Matrix:
-        """Return the initial u_i = v_i, drawn in the order of the data, in chunks, to save memory."""
-        blocks = aligned(padded_size(self.settings.factors) // LANES, n_images, LANES)
-        position = np.empty(n_images, dtype=np.int64)
-        position[self.order] = np.arange(n_images)
-        for first, last in even_chunks(n_images, IMAGES_PER_DRAW):
-            start = padded_start(last - first, self.settings.factors, self.settings.deviation, rng)
-            blocks[:, position[first:last]] = start.reshape(last - first, -1, LANES).swapaxes(0, 1)
-        return blocks
-
-    def _sweep_images(self) -> tuple[Matrix, float]:
-        """Update the images; return H^I = sum_i u_i u_i' and |V_I|^2."""
-        labels = LabelSide(
-            self.labels, self._label_changes(), self.penalties, self._squared_norms(), self._label_hessian()
-        )
-        gamma, regularisation = np.float32(self.settings.gamma), np.float32(self.settings.regularisation)
-        self.previous = self.labels.copy()
-        parts: dict[int, tuple[Matrix, float]] = {}
-
-        def work(start: int, stop: int) -> None:
-            product = np.zeros_like(labels.hessian)
-            extended = aligned(IMAGES_PER_CALL, self.labels.shape[1])
-            norm = 0.0
-            for first in range(start, stop, IMAGES_PER_CALL):
-                last = min(first + IMAGES_PER_CALL, stop)
-                norm += sweep_images(
-                    first, last, self.rows, labels, gamma, regularisation, self.blocks, self.scores, extended
-                )
-                part = extended[: last - first]
-                product += part.T @ part
-            parts[start] = product, norm
-
-        self.workers.run(work, self.image_chunks)
-        image_hessian = aligned(*labels.hessian.shape)
-        for start, _ in self.image_chunks:
-            image_hessian += parts[start][0]
-        return image_hessian, sum(parts[start][1] for start, _ in self.image_chunks)
-
-    def _sweep_labels(self, image_hessian: Matrix) -> None:
-        regularisation = np.float32(self.settings.regularisation)
-
-        def work(start: int, stop: int) -> None:
-            sweep_labels(
-                start, stop, self.columns, self.blocks, self.previous, self.penalties, image_hessian, regularisation,
-                self.scores, self.labels,
-            )  # fmt: skip
-
-        self.workers.run(work, self.label_chunks)
-
-    def _label_changes(self) -> Matrix:
-        """Return how much each label's vector has changed since the last update of the images."""
-        changes = aligned(*self.labels.shape)
-        np.subtract(self.labels, self.previous, out=changes)
-        return changes
-
-    def _label_hessian(self) -> Matrix:
-        """Return H^C = sum_c beta_c v_c v_c'."""
-        weighted: Matrix = self.labels * self.penalties[:, None]
-        product: Matrix = weighted.T @ self.labels
-        return product
-
-    def _squared_norms(self) -> Matrix:
-        norms: Matrix = np.einsum("cf,cf->c", self.labels, self.labels)
-        return norms
-
-    def _loss(self, image_hessian: Matrix, image_norms: float) -> float:
-        """Return the loss of Eq. 1 before the labels are updated."""
-        norms = self._squared_norms()
-        positives = positive_loss(self.columns, self.scores, self.penalties, norms)
-        everything = np.einsum("fg,fg->", self._label_hessian(), image_hessian, dtype=np.float64)
-        return float(positives + everything + self.settings.regularisation * (image_norms + float(norms.sum())))
+        train, self.settings = problem.training.labels, settings
+        counted = settings.weights == "counts"
+        weights = train.count_of_pair.astype(np.float32) if counted else np.ones(train.n_pairs, dtype=np.float32)
+        penalties = label_penalties(train, settings.beta_0, settings.alpha)
+        objective = Objective(weights, penalties, settings.gamma, settings.regularisation, settings.nu)
+        super().__init__(problem, settings.factors, settings.deviation, objective)
 
 
 METHODS = {"vse_fs": VseFs}

@@ -1,7 +1,8 @@
 """A network in training: its layers, their derivatives, and the optimiser.
 
-Hidden layers have rectified activations and are followed by dropout. Weights are initialised as by He and others, with
-a tenth of the scale in the last layer; intercepts start at 0 unless the loss sets other values.
+Hidden layers have rectified activations, unless stated otherwise, and are followed by dropout. Weights are initialised
+as by He and others, with a tenth of the scale in the last layer; intercepts start at 0 unless the loss sets other
+values.
 
 Sources: He, Zhang, Ren and Sun, "Delving deep into rectifiers", ICCV 2015; Srivastava and others, "Dropout", JMLR 15,
 2014.
@@ -9,7 +10,7 @@ Sources: He, Zhang, Ren and Sun, "Delving deep into rectifiers", ICCV 2015; Sriv
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,14 +82,37 @@ class Parameter:
             momentum_step(*self.flat[:3], learning_rate, self.decay)
 
 
+@dataclass(frozen=True)
+class Activation:
+    """The function of a hidden layer.
+
+    Attributes
+    ----------
+    apply : overwrites the layer's inputs, float32, with its activations
+    derivative : returns the derivatives by the inputs from the activations
+    """
+
+    apply: Callable[[Matrix], Matrix]
+    derivative: Callable[[Any], Any]
+
+
+RECTIFIED = Activation(lambda units: np.maximum(units, 0, out=units), lambda units: units > 0)
+TANH = Activation(lambda units: np.tanh(units, out=units), lambda units: 1 - units * units)  # only without dropout
+
+
 class Layers:
     """The layers of a network, with gradients and the optimiser's state."""
 
     def __init__(
-        self, sizes: Sequence[int], settings: LayerSettings, start: np.random.Generator, dropout: np.random.Generator
+        self,
+        sizes: Sequence[int],
+        settings: LayerSettings,
+        start: np.random.Generator,
+        dropout: np.random.Generator,
+        activation: Activation = RECTIFIED,
     ) -> None:
         """Draw the initial weights; `sizes` are the numbers of inputs, activations of hidden layers, and outputs."""
-        self.settings, self.dropout = settings, dropout
+        self.settings, self.dropout, self.activation = settings, dropout, activation
         self.n_steps = 0
         scales = [np.sqrt(2 / inputs) for inputs in sizes[:-1]]
         scales[-1] *= LAST_LAYER
@@ -110,27 +134,44 @@ class Layers:
         loss : returns the sum of the images' losses for outputs (m, n_outputs) float32, which it overwrites with the
             derivatives
         """
+        layers, slope = self.forward(inputs)
+        total = loss(slope)
+        slope /= slope.shape[0]
+        self.backward(layers, slope)
+        self.move()
+        return total
+
+    def forward(self, inputs: Rows) -> tuple[list[Rows], Matrix]:
+        """Return the inputs followed by the activations of each hidden layer, and the outputs, (m, n_outputs)."""
         layers: list[Rows] = [inputs]
         for weights, intercepts in zip(self.weights[:-1], self.intercepts[:-1], strict=True):
             units = layers[-1] @ weights.value
             units += intercepts.value
-            np.maximum(units, 0, out=units)
+            self.activation.apply(units)
             layers.append(self.drop(units))
-        slope = layers[-1] @ self.weights[-1].value
-        slope += self.intercepts[-1].value
-        total = loss(slope)
-        slope /= slope.shape[0]
+        outputs = layers[-1] @ self.weights[-1].value
+        outputs += self.intercepts[-1].value
+        return layers, outputs
+
+    def backward(self, layers: Sequence[Rows], slope: Matrix) -> Matrix:
+        """Set the gradients, given the derivatives by the outputs; return the derivatives by the first layer's outputs.
+
+        layers : as returned by `forward`; slope : (m, n_outputs)
+        """
         for layer in reversed(range(len(layers))):
             self.weights[layer].gradient[...] = layers[layer].T @ slope
             self.intercepts[layer].gradient[...] = slope.sum(axis=0)
             if layer:
                 slope = slope @ self.weights[layer].value.T
                 # The derivative is 0 where an activation is 0: it was dropped, or its input was below 0.
-                slope *= (layers[layer] > 0) / np.float32(1 - self.settings.dropout)
+                slope *= self.activation.derivative(layers[layer]) / np.float32(1 - self.settings.dropout)
+        return slope
+
+    def move(self) -> None:
+        """Take a step of the optimiser along the gradients."""
         self.n_steps += 1
         for parameter in (*self.weights, *self.intercepts):
             parameter.step(self.n_steps, self.settings.learning_rate)
-        return total
 
     def drop(self, units: Matrix) -> Matrix:
         """Set a random share of the activations to 0, and scale the others to keep the expected sum."""

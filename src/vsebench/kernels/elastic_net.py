@@ -1,0 +1,63 @@
+"""Coordinate descent for SLIM: sparse, non-negative regressions of each label on the other labels."""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def elastic_net_columns(start, stop, gram, l1, l2, tolerance, most_sweeps, weights):
+    """Minimise 1/2 |x_c - X w|^2 + l2/2 |w|^2 + l1 sum of w over w >= 0 with w_c = 0, for the labels c = start to stop.
+
+    For each label k in turn, with r_k = (X' (x_c - X w))_k and the number g_kk of images with label k,
+
+        w_k = max(0, r_k + g_kk w_k - l1) / (g_kk + l2).
+
+    All numbers of images are non-negative, so r_k never exceeds g_kc, and w_k is 0 if g_kc <= l1: such labels are left
+    out. A label's descent ends with a sweep that changes no weight by more than the tolerance.
+
+    gram : (n_labels, n_labels) float64, X' X: the numbers of images that have both labels
+    l1, l2, tolerance : float64
+    most_sweeps : integer, the largest number of sweeps for a label
+    weights : (n_labels, n_labels) float32, a column for each label; columns start to stop are written, others kept
+
+    Returns the largest number of sweeps that a label took, integer, and the largest change in a last sweep, float64.
+    """
+    n_labels = len(gram)
+    candidates = np.empty(n_labels, dtype=np.int64)
+    r, w = np.empty(n_labels), np.empty(n_labels)
+    most, last_change = 0, 0.0
+    for c in range(start, stop):
+        n = 0
+        for k in range(n_labels):
+            weights[k, c] = 0
+            if k != c and gram[c, k] > l1:
+                candidates[n], r[n], w[n] = k, gram[c, k], 0.0
+                n += 1
+        change, sweeps = 0.0, 0
+        for sweep in range(most_sweeps):
+            change, sweeps = sweep_column(gram, l1, l2, candidates[:n], r, w), sweep + 1
+            if change <= tolerance:
+                break
+        most, last_change = max(most, sweeps), max(last_change, change)
+        for a in range(n):
+            weights[candidates[a], c] = w[a]
+    return most, last_change
+
+
+@njit(cache=True, error_model="numpy", inline="always")
+def sweep_column(gram, l1, l2, candidates, r, w):
+    """Update the weights w of some labels and r, both (at least n,) float64; return the largest change of a weight.
+
+    candidates : (n,) int64, the labels, which are those of the first n numbers of r and w
+    """
+    largest = 0.0
+    for a in range(len(candidates)):
+        row = gram[candidates[a]]
+        own = row[candidates[a]]
+        change = max(0.0, r[a] + own * w[a] - l1) / (own + l2) - w[a]
+        if change != 0:
+            w[a] += change
+            largest = max(largest, abs(change))
+            for b in range(len(candidates)):
+                r[b] -= row[candidates[b]] * change
+    return largest

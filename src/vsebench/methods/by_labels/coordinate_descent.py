@@ -1,0 +1,174 @@
+"""Coordinate descent on a least squares loss over all pairs of an image and a label: what `vse_fs` and `ials` share.
+
+The updates are in `vsebench.kernels.full_sample`. An iteration updates the images, then the labels. With gamma = 0,
+both updates lower the loss. With gamma > 0, the first does; the second lowers the loss for fixed extended embeddings P.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vsebench.data.chunks import even_chunks
+from vsebench.data.problem import Matrix, Problem
+from vsebench.data.streams import Stream, generator
+from vsebench.kernels.full_sample import LabelSide, extend_images, positive_loss, sweep_images, sweep_labels
+from vsebench.kernels.vectors import LANES, aligned, padded_size
+from vsebench.methods.base import Method, Progress
+from vsebench.methods.by_labels.full_sample import (
+    chunks_of_equal_work,
+    penalty_scales,
+    rows_and_columns,
+    stable_order,
+)
+from vsebench.methods.by_labels.start import padded_start
+from vsebench.models import Embeddings
+
+IMAGES_PER_CALL = 512  # images per kernel call; their vectors stay in the cache until H^I is computed
+IMAGE_CHUNKS = 64
+IMAGES_PER_DRAW = 1 << 14
+
+
+@dataclass(frozen=True)
+class Objective:
+    """The loss that is minimised: see `vsebench.kernels.full_sample`.
+
+    Attributes
+    ----------
+    weights : (n_pairs,) float32, w_ic of the positives, in the order of the label matrix
+    penalties : (n_labels,) float32, beta_c
+    gamma, regularisation : gamma and lambda
+    nu : the exponent in `penalty_scales`, which gives m_i and m_c
+    """
+
+    weights: NDArray[np.float32]
+    penalties: NDArray[np.float32]
+    gamma: float
+    regularisation: float
+    nu: float
+
+
+class FullSample(Method):
+    """Coordinate descent on an `Objective`. One epoch is one iteration: all images, then all labels.
+
+    Kernels read the images in the order `order`: images with few labels first. The work is cut into independent chunks,
+    and sums over images have a fixed order, so results do not depend on the number of threads.
+    """
+
+    needs = frozenset({"known_labels"})
+
+    def __init__(self, problem: Problem, factors: int, deviation: float, objective: Objective) -> None:
+        """Start from normal embeddings with this number of factors and this standard deviation."""
+        train = problem.training.labels
+        self.factors, self.workers = factors, problem.workers
+        self.gamma, self.regularisation = objective.gamma, objective.regularisation
+        self.order = stable_order(np.diff(train.offsets))
+        self.rows, self.columns = rows_and_columns(train, self.order, objective.weights, self.gamma)
+        rng = generator(problem.seed, Stream.START)
+        self.blocks = self._start_of_images(train.n_rows, deviation, rng)
+        self.labels = padded_start(train.n_labels, factors, deviation, rng)
+        self.previous = np.zeros_like(self.labels)  # label vectors with which the u_i in `blocks` were computed
+        self.penalties = objective.penalties
+        by_image, self.label_scales = penalty_scales(train, objective.weights, self.penalties, objective.nu)
+        self.image_scales = aligned(padded_size(train.n_rows))  # in the kernels' order
+        self.image_scales[: train.n_rows] = by_image[self.order]
+        self.scores = aligned(len(self.columns.weights))
+        # Chunks of images with many labels come first, so that no thread has to process one of them alone at the end.
+        size = padded_size(math.ceil(train.n_rows / IMAGE_CHUNKS))
+        self.image_chunks = even_chunks(train.n_rows, size)[::-1]
+        self.label_chunks = chunks_of_equal_work(self.columns.tiles, problem.workers.threads)
+
+    def epoch(self) -> Progress:
+        """Update all images, then all labels; the loss is computed in between, with consistent values."""
+        image_hessian, image_norms = self._sweep_images()
+        loss = self._loss(image_hessian, image_norms)
+        self._sweep_labels(image_hessian)
+        return Progress(loss)
+
+    def model(self) -> Embeddings:
+        k = self.factors
+        image = np.empty((self.blocks.shape[1], k), dtype=np.float32)
+        changes, gamma = self._label_changes(), np.float32(self.gamma)
+
+        def work(start: int, stop: int) -> None:
+            extended = aligned(stop - start, self.labels.shape[1])
+            extend_images(start, stop, self.blocks, changes, self.rows, gamma, extended)
+            image[self.order[start:stop]] = extended[:, :k]
+
+        self.workers.run(work, self.image_chunks)
+        return Embeddings(image, np.ascontiguousarray(self.labels[:, :k]))
+
+    def _start_of_images(self, n_images: int, deviation: float, rng: np.random.Generator) -> Matrix:
+        """Return the initial u_i = v_i, drawn in the order of the data, in chunks, to save memory."""
+        blocks = aligned(padded_size(self.factors) // LANES, n_images, LANES)
+        position = np.empty(n_images, dtype=np.int64)
+        position[self.order] = np.arange(n_images)
+        for first, last in even_chunks(n_images, IMAGES_PER_DRAW):
+            start = padded_start(last - first, self.factors, deviation, rng)
+            blocks[:, position[first:last]] = start.reshape(last - first, -1, LANES).swapaxes(0, 1)
+        return blocks
+
+    def _sweep_images(self) -> tuple[Matrix, float]:
+        """Update the images; return H^I = sum_i u_i u_i' and the sum of the m_i |v_i|^2."""
+        labels = LabelSide(
+            self.labels, self._label_changes(), self.penalties, self._squared_norms(), self._label_hessian()
+        )
+        gamma, regularisation = np.float32(self.gamma), np.float32(self.regularisation)
+        self.previous = self.labels.copy()
+        parts: dict[int, tuple[Matrix, float]] = {}
+
+        def work(start: int, stop: int) -> None:
+            product = np.zeros_like(labels.hessian)
+            extended = aligned(IMAGES_PER_CALL, self.labels.shape[1])
+            norm = 0.0
+            for first in range(start, stop, IMAGES_PER_CALL):
+                last = min(first + IMAGES_PER_CALL, stop)
+                norm += sweep_images(
+                    first, last, self.rows, labels, gamma, regularisation, self.image_scales, self.blocks, self.scores,
+                    extended,
+                )  # fmt: skip
+                part = extended[: last - first]
+                product += part.T @ part
+            parts[start] = product, norm
+
+        self.workers.run(work, self.image_chunks)
+        image_hessian = aligned(*labels.hessian.shape)
+        for start, _ in self.image_chunks:
+            image_hessian += parts[start][0]
+        return image_hessian, sum(parts[start][1] for start, _ in self.image_chunks)
+
+    def _sweep_labels(self, image_hessian: Matrix) -> None:
+        regularisation = np.float32(self.regularisation)
+
+        def work(start: int, stop: int) -> None:
+            sweep_labels(
+                start, stop, self.columns, self.blocks, self.previous, self.penalties, image_hessian, regularisation,
+                self.label_scales, self.scores, self.labels,
+            )  # fmt: skip
+
+        self.workers.run(work, self.label_chunks)
+
+    def _label_changes(self) -> Matrix:
+        """Return how much each label's vector has changed since the last update of the images."""
+        changes = aligned(*self.labels.shape)
+        np.subtract(self.labels, self.previous, out=changes)
+        return changes
+
+    def _label_hessian(self) -> Matrix:
+        """Return H^C = sum_c beta_c v_c v_c'."""
+        weighted: Matrix = self.labels * self.penalties[:, None]
+        product: Matrix = weighted.T @ self.labels
+        return product
+
+    def _squared_norms(self) -> Matrix:
+        norms: Matrix = np.einsum("cf,cf->c", self.labels, self.labels)
+        return norms
+
+    def _loss(self, image_hessian: Matrix, image_norms: float) -> float:
+        """Return the loss of Eq. 1 before the labels are updated."""
+        norms = self._squared_norms()
+        positives = positive_loss(self.columns, self.scores, self.penalties, norms)
+        everything = np.einsum("fg,fg->", self._label_hessian(), image_hessian, dtype=np.float64)
+        label_norms = float((self.label_scales * norms).sum())
+        return float(positives + everything + self.regularisation * (image_norms + label_norms))

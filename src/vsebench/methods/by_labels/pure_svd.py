@@ -1,0 +1,34 @@
+"""PureSVD: the label matrix, in which a missing label is 0, projected onto its first right singular vectors.
+
+With X = U S Q' truncated to K factors, the scores of an image with the labels x are x Q Q'. Q are the K eigenvectors of
+X' X with the largest eigenvalues. A label counts once per image.
+
+Source: Cremonesi, Koren and Turrin, "Performance of recommender algorithms on top-N recommendation tasks", RecSys 2010.
+"""
+
+import numpy as np
+from scipy import linalg, sparse
+
+from vsebench.kernels.cooccurrence import count_together
+from vsebench.methods.base import Control, FactorSettings
+from vsebench.models import Embeddings
+
+
+class PureSvd(Control):
+    """PureSVD; with more factors than labels, it has as many factors as labels."""
+
+    settings_type = FactorSettings
+    needs = frozenset({"known_labels"})
+
+    def model(self) -> Embeddings:
+        labels = self.problem.training.labels
+        gram = count_together(labels.offsets, labels.label_of_pair, labels.n_labels)
+        first = max(0, labels.n_labels - self.settings.factors)  # eigenvalues ascend
+        _, vectors = linalg.eigh(gram, subset_by_index=(first, labels.n_labels - 1))
+        ones = np.ones(labels.n_pairs)
+        rows = sparse.csr_array((ones, labels.label_of_pair, labels.offsets), shape=(labels.n_rows, labels.n_labels))
+        image, label = (np.ascontiguousarray(side, dtype=np.float32) for side in (rows @ vectors, vectors))
+        return Embeddings(image, label)
+
+
+METHODS = {"pure_svd": PureSvd}
