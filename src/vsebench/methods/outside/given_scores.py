@@ -162,7 +162,7 @@ def rows_of(queries: Queries, row_of_image: Ids) -> Ids:
 
 def largest(scores: NDArray[np.float32]) -> float:
     """Return the largest absolute score; NaN if there is a NaN."""
-    return float(np.max(np.abs(scores), initial=0))
+    return float(np.maximum(scores.max(initial=0), -scores.min(initial=0)))
 
 
 MODELS = {"score_matrix": ScoreMatrix, "score_vectors": ScoreVectors, "score_lists": ScoreLists}

@@ -84,15 +84,21 @@ def model_of(scores: Scores, names: Names) -> Model:
 
 
 def _lists_of(values: ScoredPairs, image_of: Ids, label_of: Ids, row_of_image: Ids, n_labels: int) -> ScoreLists:
-    """Return the lists of the data set's images, without labels of other data sets."""
-    image, label = image_of[values.image], label_of[values.label]
-    listed = np.flatnonzero((image >= 0) & (label >= 0))
-    row = row_of_image[image[listed]]
-    order = np.argsort(row, kind="stable")
-    offsets = np.zeros(row_of_image.max(initial=-1) + 2, dtype=np.int64)
-    np.cumsum(np.bincount(row, minlength=len(offsets) - 1), out=offsets[1:])
-    kept = listed[order]
-    return ScoreLists(n_labels, row_of_image, offsets, label[kept], values.score[kept])
+    """Return the lists of the data set's images, without labels of other data sets.
+
+    There can be tens of millions of listed labels, so arrays of them are made only where they are needed.
+    """
+    row = np.where(image_of >= 0, row_of_image[image_of], -1)[values.image]
+    label, score = label_of[values.label], values.score
+    ours = (row >= 0) & (label >= 0)
+    if not ours.all():
+        row, label, score = row[ours], label[ours], score[ours]
+    if (row[1:] < row[:-1]).any():  # the file does not list image by image
+        order = np.argsort(row, kind="stable")
+        row, label, score = row[order], label[order], score[order]
+    n_rows = int(row_of_image.max(initial=-1)) + 1
+    offsets = np.searchsorted(row, np.arange(n_rows + 1, dtype=row.dtype)).astype(np.int64)
+    return ScoreLists(n_labels, row_of_image, offsets, label, score)
 
 
 def index_of(given: list[str], names: list[str]) -> Ids:
