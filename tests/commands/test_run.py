@@ -58,8 +58,8 @@ def test_a_table_of_a_paper_is_a_target(started):
     ("words", "message"),
     [
         (["acuracy"], "there is no target 'acuracy'; did you mean accuracy? the main ones are accuracy, all, "),
-        (["figures/overwiew.pdf"], "figures/overwiew.pdf: this run does not make it; did you mean overview? "),
-        (["results/tables/zzz.md"], "results/tables/zzz.md: this run does not make it; `snakemake -n` lists "),
+        (["figures/overwiew.pdf"], "figures/overwiew.pdf: the run of config/config.yaml does not make it; did you mean overview? "),
+        (["results/tables/zzz.md"], "results/tables/zzz.md: the run of config/config.yaml does not make it; name another configuration"),
         (["config/lsep.yaml", "config/iapr.yaml"], "config/lsep.yaml and config/iapr.yaml: a run has one"),
         (["config/none.yaml"], "config/none.yaml: no such file"),
     ],

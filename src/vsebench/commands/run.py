@@ -93,4 +93,5 @@ def check_targets(targets: list[str], configuration: Path, content: dict[str, An
         made = {"results/tables": plan.tables, "figures": plan.figures}.get(str(path.parent))
         if made is not None and path.stem not in made:
             nearest = did_you_mean(path.stem, made)
-            raise UserError(f"{target}: this run does not make it; {nearest}`snakemake -n` lists all files of a run")
+            advice = "name another configuration, or see `snakemake -n`, which lists all files of a run"
+            raise UserError(f"{target}: the run of {configuration} does not make it; {nearest}{advice}")
