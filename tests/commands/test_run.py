@@ -9,6 +9,8 @@ from tests.stages.small import run
 from tests.workflow.project import ROOT
 from vsebench.commands.run import PROFILE, options_of
 
+NOT_MADE = "the run of config/config.yaml does not make it"
+
 
 @pytest.fixture
 def started(monkeypatch):
@@ -58,8 +60,14 @@ def test_a_table_of_a_paper_is_a_target(started):
     ("words", "message"),
     [
         (["acuracy"], "there is no target 'acuracy'; did you mean accuracy? the main ones are accuracy, all, "),
-        (["figures/overwiew.pdf"], "figures/overwiew.pdf: the run of config/config.yaml does not make it; did you mean overview? "),
-        (["results/tables/zzz.md"], "results/tables/zzz.md: the run of config/config.yaml does not make it; name another configuration"),
+        (
+            ["figures/overwiew.pdf"],
+            f"figures/overwiew.pdf: {NOT_MADE}; did you mean overview? ",
+        ),
+        (
+            ["results/tables/zzz.md"],
+            f"results/tables/zzz.md: {NOT_MADE}; name another configuration",
+        ),
         (["config/lsep.yaml", "config/iapr.yaml"], "config/lsep.yaml and config/iapr.yaml: a run has one"),
         (["config/none.yaml"], "config/none.yaml: no such file"),
     ],

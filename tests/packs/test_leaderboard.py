@@ -143,7 +143,7 @@ def test_a_link_restores_the_state_of_the_chart(runs, tmp_path):
     names = re.findall('aria-label="([^":]+): Recall@5 ', shown)
     assert sorted(names) == ["Popularity (other)", "Random (other)"]
     pressed = re.findall('<button[^>]* aria-pressed="(true|false)"[^>]*>(?:<svg.*?</svg>)?([^<]+)<', shown)
-    assert dict((name, on) for on, name in pressed)["Ridge (other)"] == "false"
+    assert {name: on for on, name in pressed}["Ridge (other)"] == "false"
     assert "Ridge (other): Recall@5" in dumped(page.as_uri() + f"#chart?{urlencode(state | {'hidden': ''})}")
 
 

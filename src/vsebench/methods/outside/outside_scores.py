@@ -12,6 +12,8 @@ from vsebench.methods.base import Control, Settings
 from vsebench.methods.outside.given_scores import ScoreLists, ScoreMatrix, ScoreVectors
 from vsebench.models import Model
 
+SMALL = 1 << 16  # labels with smaller numbers fit into 16 bits
+
 
 class OutsideSettings(Settings):
     """Settings: the file of scores."""
@@ -88,11 +90,13 @@ def _lists_of(values: ScoredPairs, image_of: Ids, label_of: Ids, row_of_image: I
 
     There can be tens of millions of listed labels, so arrays of them are made only where they are needed.
     """
-    row = np.where(image_of >= 0, row_of_image[image_of], -1)[values.image]
-    label, score = label_of[values.label], values.score
-    ours = (row >= 0) & (label >= 0)
-    if not ours.all():
-        row, label, score = row[ours], label[ours], score[ours]
+    row_of = np.where(image_of >= 0, row_of_image[image_of], -1).astype(np.int32)
+    given = values.image, values.label, values.score
+    if (image_of < 0).any() or (label_of < 0).any():
+        ours = (row_of[values.image] >= 0) & (label_of[values.label] >= 0)
+        given = values.image[ours], values.label[ours], values.score[ours]
+    row, score = row_of[given[0]], given[2]
+    label = label_of.astype(np.uint16 if n_labels <= SMALL else np.int32)[given[1]]
     if (row[1:] < row[:-1]).any():  # the file does not list image by image
         order = np.argsort(row, kind="stable")
         row, label, score = row[order], label[order], score[order]
