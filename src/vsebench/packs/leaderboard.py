@@ -212,7 +212,8 @@ def rank_table(tasks: Sequence[BoardTask], contestants: Sequence[Contestant], ru
             Cell(*at_task[index], marks=task.marks(contestants[index])) if index in at_task else Cell()
             for task, at_task in zip(tasks, of_tasks, strict=True)
         ]
-        rows.append(Row.of(titles[index], number, Cell(*means), *cells))
+        mean = Cell(means[0], means[1], means[2]) if means else Cell()
+        rows.append(Row.of(titles[index], number, mean, *cells))
     columns = [Column("method", "Method"), Column("tasks", "Tasks of\nthe mean", "count")]
     columns.append(Column("mean_rank", "Mean rank", "mean", interval=True))
     columns += [
