@@ -1,8 +1,10 @@
 """Scores of a model that was trained outside this package, read from a file (`vsebench.formats.scores_file`)."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vsebench.core.errors import UserError
 from vsebench.data.needs import NAMES, PARTS, Names, Parts
@@ -96,7 +98,7 @@ def _lists_of(values: ScoredPairs, image_of: Ids, label_of: Ids, row_of_image: I
         ours = (row_of[values.image] >= 0) & (label_of[values.label] >= 0)
         given = values.image[ours], values.label[ours], values.score[ours]
     row, score = row_of[given[0]], given[2]
-    label = label_of.astype(np.uint16 if n_labels <= SMALL else np.int32)[given[1]]
+    label: NDArray[Any] = label_of.astype(np.uint16 if n_labels <= SMALL else np.int32)[given[1]]
     if (row[1:] < row[:-1]).any():  # the file does not list image by image
         order = np.argsort(row, kind="stable")
         row, label, score = row[order], label[order], score[order]
