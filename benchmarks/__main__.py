@@ -22,6 +22,7 @@ from benchmarks import (
     memory,
     neighbour_search,
     networks,
+    outside_scores,
     quality,
     report,
     results,
@@ -66,6 +67,7 @@ ALONE = {
     "losses_by_labels": losses_by_labels.measure,
     "epochs_by_labels": epochs_by_labels.measure,
     "vectors": without_vectors.measure,
+    "outside_scores": outside_scores.measure,
 }
 WITHOUT_PEERS = (*RACES, *SEARCHES, *ALONE)  # races and searches skip peers that are not installed
 PARTS = (*COMPARISONS, "growth", *WITH_PEERS, *WITHOUT_PEERS)

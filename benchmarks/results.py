@@ -10,6 +10,7 @@ from benchmarks import (
     epochs_by_labels,
     losses_by_labels,
     memory,
+    outside_scores,
     quality,
     starts,
     without_vectors,
@@ -31,6 +32,7 @@ SCHEMAS: dict[str, pl.Schema] = {
     "losses_by_labels": pl.Schema(losses_by_labels.SCHEMA),
     "epochs_by_labels": pl.Schema(epochs_by_labels.SCHEMA),
     "vectors": pl.Schema(without_vectors.SCHEMA),
+    "outside_scores": pl.Schema(outside_scores.SCHEMA),
 }
 ORDER_OF_PARTS = {what: number for number, what in enumerate([*TITLES, *FEATURE_TITLES, TREE])}
 LARGE_FIRST = ((pl.col("size") != "nuswide"), "size")

@@ -77,12 +77,18 @@ def test_on_a_terminal_the_line_is_replaced_after_each_job_and_tables_are_named(
 def test_messages_that_progress_replaces_are_dropped_and_counted_and_others_stay():
     handler, _, _ = begin()
     only = OnlyProgress(handler)
-    started = {"jobid": 1, "rule_name": "fit", "output": ["a"]}
-    events = ((LogEvent.JOB_INFO, started, True), (LogEvent.JOB_FINISHED, {"job_id": 1}, False), (None, {}, True))
-    for event, values, stays in events:
-        assert only.filter(logging.makeLogRecord({"event": event, "msg": "a message"} | values)) == stays
+
+    def stays(level: int = logging.INFO, **values: object) -> bool:
+        return only.filter(logging.makeLogRecord({"levelno": level, "event": None} | values))
+
+    assert stays(event=LogEvent.JOB_INFO, jobid=1, rule_name="fit", output=["a"])
+    assert not stays(event=LogEvent.JOB_FINISHED, job_id=1)
     assert handler.left["fit"] == 3
-    assert not only.filter(logging.makeLogRecord({"msg": "Select jobs to execute..."}))
+    assert not stays(event=LogEvent.RESOURCES_INFO, msg="Provided cores: 2")
+    for message in ("Select jobs to execute...", "Building DAG of jobs...", "Using shell: /usr/bin/bash"):
+        assert not stays(msg=message)
+    assert stays(msg="Nothing to be done")
+    assert stays(logging.WARNING, msg="Using shell: none")
 
 
 def test_nothing_is_printed_at_the_end_or_for_other_messages():

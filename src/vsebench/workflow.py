@@ -21,7 +21,15 @@ from vsebench.core.sources import content_hash
 from vsebench.rendering.outline import read_outline
 
 PAUSE = 15.0  # seconds between two lines about the state of the run, and before the first one
-REPLACED = ("run_info", "job_started", "job_finished", "progress")  # events of Snakemake
+REPLACED = ("run_info", "job_started", "job_finished", "progress", "resources_info")  # events of Snakemake
+# The beginnings of its other messages that tell a user nothing.
+NEEDLESS = (
+    "Assuming unrestricted shared filesystem usage",
+    "Building DAG of jobs",
+    "Complete log(s)",
+    "Select jobs to execute",
+    "Using shell",
+)
 CLEAR = "\r\x1b[K"  # on a terminal: go to the start of the line and delete it
 
 
@@ -200,6 +208,8 @@ class Progress(logging.Handler):
 class OnlyProgress(logging.Filter):
     """A filter of Snakemake's logger that hands each message to `Progress` and drops those that this replaces.
 
+    Needless messages are dropped, too; warnings and errors stay.
+
     Snakemake's option `--quiet progress` cannot do this, because with it Snakemake does not log that jobs have ended.
     """
 
@@ -210,7 +220,8 @@ class OnlyProgress(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         self.progress.emit(record)
         event = getattr(vars(record).get("event"), "value", None)
-        return event not in REPLACED and not str(record.msg).startswith("Select jobs to execute")
+        dropped = event in REPLACED or str(record.msg).startswith(NEEDLESS)
+        return record.levelno >= logging.WARNING or not dropped
 
 
 def in_words(seconds: float) -> str:

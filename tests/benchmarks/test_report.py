@@ -62,6 +62,7 @@ def tables():
         "wsabie_steps": [(93, 100, 1000, 1.2, 4e-6, 5, 1.0, "m")],
         "losses_by_labels": [("exact", 100, 2, 4e-6, 5, 1.0, "m")],
         "epochs_by_labels": epochs(),
+        "outside_scores": [("nuswide", "its vectors (.npz)", 2, 1.5, 2**29, 20.0, 2**28, 0.25, "m")],
         "vectors": [("opt_auc", "sums", 32, 300, 2000, 0.02, 1.1, 1.0, 1.2, 15, 1.0, "m")],
     }
     given = {name: pl.DataFrame(own, schema=results.SCHEMAS[name], orient="row") for name, own in rows.items()}
@@ -97,6 +98,7 @@ def test_page_and_figures(tmp_path, make):
         assert "| nuswide | 1 | VSE-fs | implicit ALS | 1.05 | 3.10 | 2.95 [2.91, 3.00] | 2.50 | 5.00 | floor |" in page
         assert "| cold | 12.5 [12.0, 13.0] | 20.0 | 30 |" in page
         assert "| openimages | VSE-fs | 9.00 | 128 | 2,048 | 1,024 | 2.00 |" in page
+        assert "| nuswide | its vectors (.npz) | 1.50 | 512 | 20.0 | 256 | 0.2500 |" in page
         assert "O((N+M)K^2" in page
 
 

@@ -7,6 +7,9 @@ import pytest
 
 from tests.stages.small import run
 from tests.workflow.project import ROOT
+from vsebench.commands.run import PROFILE, options_of
+
+NOT_MADE = "the run of config/config.yaml does not make it"
 
 
 @pytest.fixture
@@ -23,15 +26,24 @@ def started(monkeypatch):
     return start
 
 
+def test_the_options_of_the_profile_are_given_to_snakemake(started, tmp_path):
+    line = started()
+    assert line[line.index("--workflow-profile") + 1] == "none"
+    assert "--rerun-incomplete" in line
+    assert line[line.index("--rerun-triggers") + 1 :][:4] == ["mtime", "params", "input", "code"]
+    assert "runtime=60" in line[line.index("--default-resources") + 1 :][:3]
+    assert options_of(tmp_path / "none.yaml") == []
+
+
 def test_the_default_run_is_started_on_all_cores_without_the_messages_that_progress_replaces(started):
     quiet = ["--quiet", "host", "reason", "rules"]
-    assert started() == [sys.executable, "-m", "snakemake", "--cores", "all", *quiet]
+    assert started() == [sys.executable, "-m", "snakemake", "--cores", "all", *options_of(ROOT / PROFILE), *quiet]
 
 
 def test_a_configuration_and_targets_are_told_apart_by_the_ending(started):
     line = started("accuracy", "config/corel5k.yaml", "figures/overview.pdf", "--cores", "2", "--dry-run")
-    targets, options = ["accuracy", "figures/overview.pdf"], ["--dry-run", "--configfile", "config/corel5k.yaml"]
-    assert line == [sys.executable, "-m", "snakemake", *targets, "--cores", "2", *options]
+    options = [*options_of(ROOT / PROFILE), "--dry-run", "--configfile", "config/corel5k.yaml"]
+    assert line == [sys.executable, "-m", "snakemake", "accuracy", "figures/overview.pdf", "--cores", "2", *options]
 
 
 def test_a_folder_of_the_runs_own_shares_the_data_of_the_project(started, monkeypatch):
@@ -48,8 +60,14 @@ def test_a_table_of_a_paper_is_a_target(started):
     ("words", "message"),
     [
         (["acuracy"], "there is no target 'acuracy'; did you mean accuracy? the main ones are accuracy, all, "),
-        (["figures/overwiew.pdf"], "figures/overwiew.pdf: this run does not make it; did you mean overview? "),
-        (["results/tables/zzz.md"], "results/tables/zzz.md: this run does not make it; `snakemake -n` lists "),
+        (
+            ["figures/overwiew.pdf"],
+            f"figures/overwiew.pdf: {NOT_MADE}; did you mean overview? ",
+        ),
+        (
+            ["results/tables/zzz.md"],
+            f"results/tables/zzz.md: {NOT_MADE}; name another configuration",
+        ),
         (["config/lsep.yaml", "config/iapr.yaml"], "config/lsep.yaml and config/iapr.yaml: a run has one"),
         (["config/none.yaml"], "config/none.yaml: no such file"),
     ],

@@ -1,21 +1,123 @@
-"""The files of docs/templates, copied as described in docs/methods.md and docs/data.md, pass their own tests."""
+"""What `vsebench new` makes of docs/templates is valid as it is, passes its own tests, and runs."""
 
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable
+from pathlib import Path
 
 import pytest
 
 from tests.docs.conftest import ROOT
+from tests.stages.small import run
+from vsebench.config.method import read_method_config
+from vsebench.core.yaml_files import read_yaml
+from vsebench.plan import read_plan
+
+OWN_TESTS = {
+    "method": "tests/methods/test_bag_of_labels.py",
+    "dataset": "tests/formats/test_bag_of_labels.py",
+    "metric": "tests/evaluation/test_bag_of_labels.py",
+}
+NAME = "bag_of_labels"
 
 
-@pytest.mark.parametrize("kind", ["method", "dataset"])
-def test_a_copied_template_passes_its_test(kind, tmp_path):
-    for name in ("src", "config", f"docs/templates/{kind}"):
-        shutil.copytree(ROOT / name, tmp_path / name)  # with numba's cache
-    shutil.copytree(tmp_path / "docs/templates" / kind, tmp_path, dirs_exist_ok=True)
-    environment = os.environ | {"PYTHONPATH": str(tmp_path / "src")}
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"]
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+def copy_of(folder: Path, names: Iterable[str] = ("src", "config", "docs/templates")) -> Path:
+    for name in names:
+        shutil.copytree(ROOT / name, folder / name)  # with numba's cache
+    return folder
+
+
+def python(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+    """Run a module of Python with the package of a folder."""
+    environment = os.environ | {"PYTHONPATH": str(folder / "src")}
+    command = [sys.executable, "-m", *words]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("kind", OWN_TESTS)
+def test_a_new_module_passes_its_test_and_the_linter(kind: str, tmp_path: Path) -> None:
+    copy_of(tmp_path)
+    made = python(tmp_path, "vsebench", "new", kind, NAME)
+    assert made.returncode == 0, made.stderr
+    files, _, after = made.stdout.partition("\nNext:\n")
+    assert {OWN_TESTS[kind]} < {*files.split()}
+    assert all((tmp_path / file).is_file() for file in files.split())
+    assert f".venv/bin/pytest {OWN_TESTS[kind]}" in after
+    assert "my_" not in after
+    done = python(tmp_path, "pytest", "-q", "-p", "no:cacheprovider", "tests")
     assert done.returncode == 0, done.stdout
+    modules = [file for file in files.split() if file.endswith(".py")]
+    lint = python(tmp_path, "ruff", "check", "--no-cache", "--config", str(ROOT / "pyproject.toml"), *modules)
+    assert lint.returncode == 0, lint.stdout
+
+
+def test_a_new_method_passes_the_tests_of_every_method(tmp_path: Path) -> None:
+    copy_of(tmp_path, ("src", "config", "docs/templates", "tests/methods"))
+    for name in ("tests/__init__.py", "tests/builders.py", "pyproject.toml"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    assert python(tmp_path, "vsebench", "new", "method", NAME).returncode == 0
+    contract = ["tests/methods/test_contract.py", "-k", f"{NAME} and not refused"]
+    done = python(tmp_path, "pytest", "-p", "no:cacheprovider", *contract)
+    assert done.returncode == 0, done.stdout
+    assert " passed" in done.stdout
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the configuration and the templates, which is the current folder."""
+    monkeypatch.chdir(copy_of(tmp_path, ("config", "docs/templates", "data/included")))
+    return tmp_path
+
+
+def test_a_new_variant_is_the_method_that_it_extends_until_it_is_edited(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("new", "variant", NAME, "--extends", "wsabie_300") == 0
+    assert "'methods=[popularity,wsabie_300,bag_of_labels]'" in capsys.readouterr().out
+    file = project / "config/methods/bag_of_labels.yaml"
+    assert "Those of wsabie_300 are {" in file.read_text(encoding="utf-8")
+    new, old = (read_method_config(file.with_stem(name)) for name in (NAME, "wsabie_300"))
+    assert new == old.model_copy(update={"title": NAME, "short": None})
+    file.write_text(file.read_text(encoding="utf-8").replace("{}\n", "{factors: 7}\n"), encoding="utf-8")
+    assert read_method_config(file).settings == old.settings | {"factors": 7}
+
+
+def test_a_new_paper_is_part_of_the_default_run(project: Path) -> None:
+    assert run("new", "paper", NAME) == 0
+    config = project / "config/config.yaml"
+    plan = read_plan(config.parent, read_yaml(config) | {"papers": [NAME]}, [config])
+    assert {name for name, table in plan.tables.items() if table.paper} == {f"{NAME}_table1", f"{NAME}_table2"}
+    assert run("audit", "--papers", f"config/papers/{NAME}.yaml", "--out", project / "audit.csv") == 0
+    findings = (project / "audit.csv").read_text(encoding="utf-8")
+    assert findings.count("agrees") == findings.count("Recall = N x Precision") == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["methods", "x"], "there is no template 'methods'; the kinds are dataset, method, metric, paper, variant"),
+        (["method", "My-Model"], "'My-Model': a name is made of small letters, digits and _"),
+        (["method", "../x"], "'../x': a name is made of small letters"),
+        (["method", "ridge"], "config/methods/ridge.yaml exists already; choose another name than 'ridge'"),
+        (["method", "sgd"], "src/vsebench/methods/by_labels/sgd.py exists already"),
+        (["method", "outside_scores"], "outside_scores.py exists already"),
+        (["method", "wsabie_ensemble"], "a method of this name exists already"),
+        (["metric", "recall"], "a metric of this name exists already"),
+        (["metric", "top_5"], "'top_5': in a metric's name, a letter follows each _"),
+        (["variant", "mine"], "--extends: missing; name the method to start from"),
+        (["variant", "mine", "--extends", "wsabi"], "there is no file config/methods/wsabi.yaml; did you mean wsabie"),
+        (["metric", "mine", "--extends", "wsabie"], "--extends: only a variant extends a method"),
+    ],
+)
+def test_a_mistake_is_one_line_and_makes_no_file(
+    words: list[str], message: str, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = {path: path.stat().st_mtime_ns for path in project.rglob("*")}
+    assert run("new", *words) == 1
+    printed = capsys.readouterr()
+    assert printed.err.count("\n") == 1
+    assert message in printed.err
+    assert printed.out == ""
+    assert {path: path.stat().st_mtime_ns for path in project.rglob("*")} == before

@@ -2,8 +2,11 @@
 
 import json
 import re
+import shutil
+import subprocess
 from dataclasses import replace
 from html import unescape
+from urllib.parse import urlencode
 
 import pytest
 
@@ -20,6 +23,8 @@ from vsebench.packs.leaderboard import (
     value_table,
 )
 from vsebench.packs.runs import opened
+
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +95,14 @@ def test_simulated_tasks_do_not_count_in_the_mean_rank_and_methods_of_more_real_
     assert [row.cells[1].value for row in table.rows] == [1] * 6 + [0] * 3
     assert [row.cells[2].value for row in table.rows] == [*sorted(ranks.values()), None, None, None]
     assert [row.cells[1].value for row in rank_table([shared, other], contestants, runs).rows] == [1] * 9
+    values = value_table([real, other], contestants, runs)
+    assert [row.cells[0].value for row in values.rows] == [row.cells[0].value for row in table.rows]
+
+
+def test_tasks_with_real_data_come_first(runs, monkeypatch):
+    simulated = tasks_of(runs)
+    monkeypatch.setattr(BoardTask, "simulated", property(lambda task: 0 in task.runs))
+    assert [each.title for each in tasks_of(runs)] == [each.title for each in reversed(simulated)]
 
 
 def test_fits_at_a_limit_are_marked_and_each_method_says_how_its_settings_were_chosen(runs):
@@ -118,6 +131,26 @@ def test_the_page_says_that_data_is_simulated_and_has_the_values_for_the_chart(r
     data = json.loads(re.search('id="numbers">(.*?)</script>', page, re.DOTALL)[1])
     assert len(data["values"]) == 9 * 3  # three methods and metrics of three runs
     assert "#chart?" in page  # the script that keeps the state of the chart in the address
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="needs chromium, to run the page's script")
+def test_a_link_restores_the_state_of_the_chart(runs, tmp_path):
+    page = tmp_path / "page.html"
+    page.write_text(leaderboard(runs), encoding="utf-8")
+    task = chart(tasks_of(runs), contestants_of(runs), runs)["tasks"][1]["id"]
+    state = {"data": task, "metric": "Recall@5", "view": "intervals", "hidden": "ridge@2"}
+    shown = dumped(f"{page.as_uri()}#chart?{urlencode(state)}")
+    names = re.findall('aria-label="([^":]+): Recall@5 ', shown)
+    assert sorted(names) == ["Popularity (other)", "Random (other)"]
+    pressed = re.findall('<button[^>]* aria-pressed="(true|false)"[^>]*>(?:<svg.*?</svg>)?([^<]+)<', shown)
+    assert {name: on for on, name in pressed}["Ridge (other)"] == "false"
+    assert "Ridge (other): Recall@5" in dumped(page.as_uri() + f"#chart?{urlencode(state | {'hidden': ''})}")
+
+
+def dumped(address):
+    """Return the page at an address after its script has run."""
+    options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=2000", "--dump-dom"]
+    return subprocess.run([CHROMIUM, *options, address], capture_output=True, text=True, check=True).stdout
 
 
 def test_what_changed_since_an_older_pack_is_on_the_page(packs, tmp_path, capsys):

@@ -9,7 +9,7 @@ from vsebench.config.dataset import SiblingsConfig, WordVectorsConfig
 from vsebench.config.method import read_method_config
 from vsebench.config.run import RunConfig
 from vsebench.core.errors import UserError
-from vsebench.core.yaml_files import check, read_config
+from vsebench.core.yaml_files import check, read_config, read_yaml
 from vsebench.formats.adapters import knows, load_adapter
 from vsebench.methods.base import Ensemble, load_method, read_settings, with_factors
 from vsebench.plan import read_plan
@@ -162,6 +162,7 @@ def test_data_sets_and_methods_are_all_that_a_run_needs(monkeypatch):
 
 def test_a_short_title_is_that_of_its_own_title(folder):
     change_method(folder, "ridge", short="Ridge")
+    change_method(folder, "ridge_hue", short=None)
     change_method(folder, "opt_auc", short="AUC")
     plan = read_plan(folder, default(methods=["ridge", "ridge_hue", "opt_auc"], papers=[]), [])
     shown = plan.outline.variants
@@ -169,3 +170,11 @@ def test_a_short_title_is_that_of_its_own_title(folder):
     assert shown["ridge_hue"].shown(short=True) == "Ridge regression (hue)"  # it extends the file with the short title
     assert plan.datasets["sim-iapr"].short is None
     assert "short" not in plan.datasets["sim-iapr"].about()
+
+
+@pytest.mark.parametrize("kind", ["methods", "datasets", "decisions"])
+def test_long_titles_have_short_ones_and_no_two_files_show_the_same(kind):
+    files = {path.stem: read_yaml(path) for path in (CONFIG / kind).glob("*.yaml")}
+    shown = {name: values.get("short", values["title"]) for name, values in files.items()}
+    assert {name: title for name, title in shown.items() if len(title) > 30} == {}
+    assert len(set(shown.values())) == len(shown)

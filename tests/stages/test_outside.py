@@ -11,6 +11,7 @@ from vsebench import models
 from vsebench.core.storage import read_json, read_parquet
 from vsebench.data import splits
 from vsebench.evaluation.ranking import queries_of
+from vsebench.formats import scores_file
 from vsebench.formats.scores_file import SUFFIXES
 
 N_LABELS = 24
@@ -91,6 +92,29 @@ def test_every_form_gives_the_same_ranks(folder, form):
     assert expected["above"].max() > 0
     assert fit(folder, write(folder, form)) == 0
     assert read_parquet(ours).equals(expected)
+
+
+@pytest.mark.parametrize("form", [".parquet", ".csv"])
+def test_a_table_is_read_in_batches_in_any_order(folder, monkeypatch, capsys, form):
+    monkeypatch.setattr(scores_file, "ROWS_A_BATCH", 7)
+    ours = folder / "results/tiny/images/seed1/ranks.parquet"
+    assert fit(folder, write(folder, ".npz")) == 0
+    expected = read_parquet(ours)
+    path = write(folder, form)
+    read = pl.read_csv if form == ".csv" else pl.read_parquet
+    saved = pl.DataFrame.write_csv if form == ".csv" else pl.DataFrame.write_parquet
+    frame = read(path).sample(fraction=1.0, shuffle=True, seed=1)
+    saved(frame, path)
+    assert fit(folder, path) == 0
+    assert read_parquet(ours).equals(expected)
+    saved(pl.concat([frame, frame[20:21]]), path)
+    assert run("check-scores", path, folder / "out") == 1
+    assert f"row 21: {frame['label'][20]!r} is listed more than once for image {frame['image'][20]!r}" in (
+        capsys.readouterr().err
+    )
+    saved(frame.with_columns(score=pl.when(pl.int_range(pl.len()) == 100).then(None).otherwise("score")), path)
+    assert run("check-scores", path, folder / "out") == 1
+    assert "row 101: the score is not a finite number" in capsys.readouterr().err
 
 
 def test_labels_that_a_list_lacks_are_tied_behind_it(folder):

@@ -1,4 +1,4 @@
-"""Check Python, packages, cores, memory, disk, mirror and cache, and report what is missing and how to fix it.
+"""Check Python, packages, cores, memory, disk, folders, mirror and cache, and report what is wrong and how to fix it.
 
 The command prints one line per check. The exit status is 1 if something that every run needs is missing.
 """
@@ -8,14 +8,17 @@ import os
 import platform
 import shutil
 import sys
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
-from re import match
+
+from packaging.requirements import Requirement  # comes with Matplotlib
 
 from vsebench.core.errors import UserError
 from vsebench.core.machine import processor
+from vsebench.core.modules import PACKAGE
 
 OLDEST_PYTHON = (3, 11)
 GIGABYTE = 10**9
@@ -28,6 +31,14 @@ OPTIONAL = {
     "irspack": "make setup-peers",
     "lightfm-next": "make setup-peers",
     "cornac": "make setup-peers",
+    "snakemake-executor-plugin-slurm": "make setup-cluster",
+}
+WRITTEN = ("data", "results", "figures")  # folders that a run writes
+TOOLS = {  # programs that only some runs need
+    "git": "results do not name the commit of the source without it",
+    "uv": "for `environment:` of a command; venv and pip take its place",
+    "conda": "for `conda:` of a command",
+    "apptainer": "for `container:` of a command",
 }
 
 
@@ -53,10 +64,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    findings = [*_machine(), *_folders(), *_packages()]
+    findings = [*_machine(), _source(), *_folders(), *_packages(), *_tools()]
     for finding in findings:
         remedy = f"; {finding.remedy}" if finding.remedy else ""
-        print(f"{finding.mark:8}{finding.name:20}{finding.result}{remedy}")
+        print(f"{finding.mark:8}{finding.name:33}{finding.result}{remedy}")
     missing = [finding.name for finding in findings if finding.mark == "MISSING"]
     if missing:
         raise UserError(f"missing: {', '.join(missing)}; the lines above say what to do")
@@ -71,13 +82,25 @@ def _machine() -> Iterator[Finding]:
     yield Finding("memory", f"{memory / GIGABYTE:.1f} GB")
 
 
+def _source() -> Finding:
+    """Tell which copy of the package is in use; a copy in this folder that is not used is most often a mistake."""
+    other = Path("src/vsebench").resolve()
+    remedy = ""
+    if other.is_dir() and other != PACKAGE.resolve():
+        remedy = f"edits of {other} have no effect; run `make setup` here, or correct PYTHONPATH"
+    return Finding("vsebench", f"{version('vsebench')} in {PACKAGE}", remedy)
+
+
 def _folders() -> Iterator[Finding]:
     here = Path.cwd()
     free = shutil.disk_usage(here).free
     remedy = "" if free >= LEAST_DISK else f"make {LEAST_DISK / GIGABYTE:.0f} GB available for data and results"
     yield Finding("free disk", f"{free / GIGABYTE:.1f} GB in {here}", remedy, needed=True)
-    remedy = "" if os.access(here, os.W_OK) else "run in a writable folder"
-    yield Finding("this folder", "is writable" if not remedy else "is not writable", remedy, needed=True)
+    yield _writable("this folder", here, "run in a writable folder")
+    for name in WRITTEN:
+        if os.path.lexists(here / name):  # also a link to a folder that is gone
+            yield _writable(name, here / name, "change its permissions or its owner (chmod, chown), or move it away")
+    yield _writable("temporary files", Path(tempfile.gettempdir()), "set TMPDIR to a writable folder")
     yield _mirror(os.environ.get("VSEBENCH_MIRROR"))
     cache = Path(os.environ.get("NUMBA_CACHE_DIR") or Path(__file__).parents[1] / "kernels" / "__pycache__")
     writable = "set NUMBA_CACHE_DIR to a writable folder, otherwise every run compiles the kernels again"
@@ -89,8 +112,20 @@ def _mirror(name: str | None) -> Finding:
     if not name:
         remedy = "set VSEBENCH_MIRROR to a folder with archives, if you have one; otherwise archives are downloaded"
         return Finding("mirror", "none", remedy)
-    remedy = "" if Path(name).is_dir() else "there is no such folder; correct VSEBENCH_MIRROR or unset it"
-    return Finding("mirror", name, remedy, needed=True)
+    if "://" in name:
+        return Finding("mirror", f"{name} (an address, which is not tried here)")
+    if not Path(name).is_dir():
+        return Finding("mirror", name, "there is no such folder; correct VSEBENCH_MIRROR or unset it", needed=True)
+    number = sum(path.is_file() for path in Path(name).iterdir())
+    remedy = "" if number else "it has no file; put the archives into it, or unset VSEBENCH_MIRROR"
+    return Finding("mirror", f"{name}, {number} file{'' if number == 1 else 's'}", remedy)
+
+
+def _writable(name: str, folder: Path, remedy: str) -> Finding:
+    """Check that files can be written to a folder that every run needs."""
+    if folder.is_dir() and os.access(folder, os.W_OK | os.X_OK):
+        return Finding(name, "is writable", needed=True)
+    return Finding(name, f"{folder} is not a writable folder", remedy, needed=True)
 
 
 def _can_write(folder: Path) -> bool:
@@ -108,10 +143,18 @@ def _packages() -> Iterator[Finding]:
 
 
 def _package(requirement: str, remedy: str, needed: bool) -> Finding:
-    """Check a package by its requirement, such as "numpy>=2.4"."""
-    name_match = match(r"[\w.-]+", requirement)
-    name = name_match.group() if name_match else requirement
+    """Check a package and its version by its requirement, such as "numpy>=2.4"."""
+    wanted = Requirement(requirement)
     try:
-        return Finding(name, version(name), needed=needed)
+        found = version(wanted.name)
     except PackageNotFoundError:
-        return Finding(name, "not installed", remedy, needed)
+        return Finding(wanted.name, "not installed", remedy, needed)
+    if not wanted.specifier.contains(found, prereleases=True):
+        return Finding(wanted.name, f"{found}, but {wanted.specifier} is needed", remedy, needed)
+    return Finding(wanted.name, found, needed=needed)
+
+
+def _tools() -> Iterator[Finding]:
+    for name, remedy in TOOLS.items():
+        path = shutil.which(name)
+        yield Finding(name, path or "not installed", "" if path else remedy)

@@ -15,6 +15,7 @@ from vsebench.core.yaml_files import read_yaml
 from vsebench.plan import read_plan
 
 LEFT_OUT = ("host", "reason", "rules")  # Snakemake's messages that are not printed; the run prints its own progress
+PROFILE = Path("profiles/default/profile.yaml")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,7 +46,7 @@ def run(arguments: argparse.Namespace) -> NoReturn:
     content = read_content(configuration)
     targets = [name for name in arguments.names if name not in files]
     check_targets(targets, configuration, content)
-    command = [sys.executable, "-m", "snakemake", *targets, "--cores", arguments.cores]
+    command = [sys.executable, "-m", "snakemake", *targets, "--cores", arguments.cores, *options_of(PROFILE)]
     command += ["--dry-run"] if arguments.dry_run else ["--quiet", *LEFT_OUT]
     if arguments.out is not None:
         os.environ["VSEBENCH_DATA"] = os.fspath(Path("data").resolve())
@@ -53,6 +54,17 @@ def run(arguments: argparse.Namespace) -> NoReturn:
     command += ["--configfile", *files] if files else []
     sys.stdout.flush()
     os.execv(sys.executable, command)
+
+
+def options_of(profile: Path) -> list[str]:
+    """Return the options in a profile; Snakemake prints a line about a profile that it reads itself."""
+    if not profile.is_file():
+        return []
+    options = ["--workflow-profile", "none"]
+    for name, value in read_yaml(profile).items():
+        values = value if isinstance(value, list) else [] if value is True else [value]
+        options += [f"--{name}", *map(str, values)]
+    return options
 
 
 def read_content(path: Path) -> dict[str, Any]:
@@ -81,4 +93,5 @@ def check_targets(targets: list[str], configuration: Path, content: dict[str, An
         made = {"results/tables": plan.tables, "figures": plan.figures}.get(str(path.parent))
         if made is not None and path.stem not in made:
             nearest = did_you_mean(path.stem, made)
-            raise UserError(f"{target}: this run does not make it; {nearest}`snakemake -n` lists all files of a run")
+            advice = "name another configuration, or see `snakemake -n`, which lists all files of a run"
+            raise UserError(f"{target}: the run of {configuration} does not make it; {nearest}{advice}")

@@ -19,11 +19,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from vsebench.core.errors import UserError
+from vsebench.data.problem import Ids
 from vsebench.formats.annotations import check_unique
 from vsebench.formats.features_file import load, read_ids
 
 LARGEST = 1e30  # larger numbers overflow in inner products
 COLUMNS = ("image", "label")
+ROWS_A_BATCH = 1 << 20
 SUFFIXES = (".npy", ".npz", ".parquet", ".csv")
 
 
@@ -37,10 +39,13 @@ class VectorPairs:
 
 @dataclass(frozen=True)
 class ScoredPairs:
-    """The labels that are listed for images: `image` and `label`, indices into `Scores.ids` and `.labels`; `score`."""
+    """The labels that are listed for images: `image` and `label`, indices into `Scores.ids` and `.labels`; `score`.
 
-    image: NDArray[np.int64]
-    label: NDArray[np.int64]
+    All three are (n_pairs,), int32 and float32.
+    """
+
+    image: Ids
+    label: Ids
     score: NDArray[np.float32]
 
 
@@ -141,33 +146,76 @@ def _check_shape(array: NDArray[Any], shape: tuple[int, int], where: str) -> Non
 
 
 def _from_table(path: Path) -> tuple[list[str], list[str], Values]:
+    """Read a table in batches, since the names of a large one would take gigabytes as text."""
+    numbers: dict[str, dict[str, int]] = {name: {} for name in COLUMNS}  # column -> its names and their numbers
+    batches, row = [], 0
     try:
-        frame = pl.read_csv(path, infer_schema=False) if path.suffix == ".csv" else pl.read_parquet(path, glob=False)
+        table = pl.scan_csv(path, infer_schema=False) if path.suffix == ".csv" else pl.scan_parquet(path, glob=False)
+        kind = _kind_of_numbers(table.collect_schema().names(), path)
+        for frame in table.select(*COLUMNS, kind).collect_batches(chunk_size=ROWS_A_BATCH, maintain_order=True):
+            batches.append(_read_batch(frame, kind, numbers, f"{path}: row", row))
+            row += len(frame)
     except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise UserError(f"{path}: not a readable table ({' '.join(str(error).split())[:200]})") from None
-    given = [name for name in ("score", "rank") if name in frame.columns]
-    if len(given) != 1 or not set(COLUMNS) <= set(frame.columns):
-        raise UserError(
-            f"{path}: the columns are {', '.join(frame.columns[:9])}; needed are image, label, and score or rank"
-        )
+    image, label, score = (_joined(batches, column) for column in (0, 1, 2))
+    ids, labels = (list(numbers[name]) for name in COLUMNS)
+    twice = _first_twice(image, label, len(labels))
+    if twice is not None:
+        listed, of = labels[label[twice]], ids[image[twice]]
+        raise UserError(f"{path}: row {twice + 1}: {listed!r} is listed more than once for image {of!r}")
+    return ids, labels, ScoredPairs(image, label, score)
+
+
+def _kind_of_numbers(columns: list[str], path: Path) -> str:
+    """Return which of the columns `score` and `rank` a table has."""
+    given = [name for name in ("score", "rank") if name in columns]
+    if len(given) != 1 or not set(COLUMNS) <= set(columns):
+        raise UserError(f"{path}: the columns are {', '.join(columns[:9])}; needed are image, label, and score or rank")
+    return given[0]
+
+
+def _read_batch(
+    frame: pl.DataFrame, kind: str, numbers: dict[str, dict[str, int]], where: str, before: int
+) -> list[NDArray[Any]]:
+    """Return the numbers of the images and labels in some rows, and the scores; new names get the next numbers.
+
+    `before` rows precede these in the table, which `where` names in errors.
+    """
     frame = frame.select(
         *(pl.col(name).cast(pl.String).str.strip_chars() for name in COLUMNS),
-        pl.col(given[0]).cast(pl.Float32, strict=False).alias("score") * (1 if given == ["score"] else -1),
+        pl.col(kind).cast(pl.Float32, strict=False).alias("score") * (1 if kind == "score" else -1),
     )
     wrong = (~(frame["score"].abs() < LARGEST).fill_null(False)).arg_true()
     if len(wrong):
-        raise UserError(f"{path}: row {wrong[0] + 1}: the {given[0]} is not a finite number")
-    for name in COLUMNS:
+        raise UserError(f"{where} {before + wrong[0] + 1}: the {kind} is not a finite number")
+    columns = []
+    for name, known in numbers.items():
         empty = (frame[name].fill_null("") == "").arg_true()
         if len(empty):
-            raise UserError(f"{path}: row {empty[0] + 1}: the {name} is missing")
-    twice = frame.select(COLUMNS).is_duplicated().arg_true()
-    if len(twice):
-        image, label = frame.select(COLUMNS).row(int(twice[0]))
-        raise UserError(f"{path}: row {twice[0] + 1}: {label!r} is listed more than once for image {image!r}")
-    ids, labels = (frame[name].unique(maintain_order=True) for name in COLUMNS)
-    image, label = (
-        frame[name].replace_strict(names, np.arange(len(names)), return_dtype=pl.Int64).to_numpy()
-        for name, names in zip(COLUMNS, (ids, labels), strict=True)
-    )
-    return ids.to_list(), labels.to_list(), ScoredPairs(image, label, frame["score"].to_numpy().astype(np.float32))
+            raise UserError(f"{where} {before + empty[0] + 1}: the {name} is missing")
+        names = frame[name].unique(maintain_order=True)
+        own = [known.setdefault(each, len(known)) for each in names.to_list()]
+        columns.append(frame[name].replace_strict(names, own, return_dtype=pl.Int32).to_numpy())
+    return [*columns, frame["score"].to_numpy().astype(np.float32)]
+
+
+def _joined(batches: list[list[NDArray[Any]]], column: int) -> NDArray[Any]:
+    """Return a column of all batches as one array, and free its parts."""
+    joined = np.concatenate([np.empty(0, np.float32 if column == 2 else np.int32), *(each[column] for each in batches)])
+    for each in batches:
+        each[column] = joined[:0]
+    return joined
+
+
+def _first_twice(image: Ids, label: Ids, n_labels: int) -> int | None:
+    """Return the first of the rows whose image and label another row has, too, for the first such images; or None."""
+    n_images = int(image.max(initial=-1)) + 1
+    step = max(1, n_images * ROWS_A_BATCH // max(1, len(image)))
+    for start in range(0, n_images, step):
+        rows = np.flatnonzero((image >= start) & (image < start + step))
+        pairs = image[rows].astype(np.int64) * n_labels + label[rows]
+        ordered = np.sort(pairs)
+        again = ordered[1:][ordered[1:] == ordered[:-1]]
+        if len(again):
+            return int(rows[np.isin(pairs, again)][0])
+    return None

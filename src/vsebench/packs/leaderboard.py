@@ -112,7 +112,7 @@ def leaderboard(runs: Sequence[Run], earlier: Sequence[Run] = ()) -> str:
 
 
 def tasks_of(runs: Sequence[Run]) -> list[BoardTask]:
-    """Return the tasks of all runs; runs with the same splits share one."""
+    """Return the tasks of all runs, those with real data first; runs with the same splits share one."""
     groups: list[tuple[Task, dict[int, Run]]] = []
     for number, run in enumerate(runs):
         for task, packed in run.manifest.of_tasks.items():
@@ -127,7 +127,8 @@ def tasks_of(runs: Sequence[Run]) -> list[BoardTask]:
                 groups.append((task, {number: run}))
             else:
                 members[number] = run
-    return [BoardTask(task, members, title_of(task, members, groups)) for task, members in groups]
+    tasks = [BoardTask(task, members, title_of(task, members, groups)) for task, members in groups]
+    return sorted(tasks, key=lambda task: task.simulated)
 
 
 def agree(first: Mapping[int, str], second: Mapping[int, str]) -> bool:
@@ -182,49 +183,60 @@ def ranked(task: BoardTask, contestants: Sequence[Contestant]) -> dict[int, tupl
     return ranks
 
 
-def rank_table(tasks: Sequence[BoardTask], contestants: Sequence[Contestant], runs: Sequence[Run]) -> Table:
-    """Return the table of ranks: methods of most tasks with real data first, and of these the best mean rank first."""
-    of_tasks = [ranked(task, contestants) for task in tasks]
+def standings(
+    tasks: Sequence[BoardTask], of_tasks: Sequence[Mapping[int, tuple[int, int, int]]]
+) -> list[tuple[int, int, list[float]]]:
+    """Return each method's index, number of tasks in its mean rank, and mean rank with its ends, the best first.
+
+    Methods of most tasks with real data are the first, and of these the best mean rank. `of_tasks` has the ranks at
+    each task (`ranked`).
+    """
     only_simulated = all(task.simulated for task in tasks)
-    lines = []
-    for index, (each, title) in enumerate(zip(contestants, titles_of(contestants, runs), strict=True)):
-        if not any(index in at_task for at_task in of_tasks):
-            continue
+    found = []
+    for index in sorted(set().union(*of_tasks)):
         ranks = [
             at_task[index]
             for task, at_task in zip(tasks, of_tasks, strict=True)
             if index in at_task and (only_simulated or not task.simulated)
         ]
-        means = [sum(values) / len(ranks) for values in zip(*ranks, strict=True)]
+        found.append((index, len(ranks), [sum(values) / len(ranks) for values in zip(*ranks, strict=True)]))
+    return sorted(found, key=lambda each: (-each[1], each[2]))
+
+
+def rank_table(tasks: Sequence[BoardTask], contestants: Sequence[Contestant], runs: Sequence[Run]) -> Table:
+    """Return the table of ranks, the best method first (`standings`)."""
+    of_tasks = [ranked(task, contestants) for task in tasks]
+    titles, rows = titles_of(contestants, runs), []
+    for index, number, means in standings(tasks, of_tasks):
         cells = [
-            Cell(*at_task[index], marks=task.marks(each)) if index in at_task else Cell()
+            Cell(*at_task[index], marks=task.marks(contestants[index])) if index in at_task else Cell()
             for task, at_task in zip(tasks, of_tasks, strict=True)
         ]
-        lines.append((-len(ranks), means, Row.of(title, len(ranks), Cell(*means), *cells)))
+        mean = Cell(means[0], means[1], means[2]) if means else Cell()
+        rows.append(Row.of(titles[index], number, mean, *cells))
     columns = [Column("method", "Method"), Column("tasks", "Tasks of\nthe mean", "count")]
     columns.append(Column("mean_rank", "Mean rank", "mean", interval=True))
     columns += [
         Column(f"rank_{number}", f"{task.title}: {metric_title(task.metric)}", "count", interval=True)
         for number, task in enumerate(tasks)
     ]
-    lines.sort(key=lambda line: line[:2])
-    notes = (*RANKS, *meanings(cell.marks for *_, row in lines for cell in row.cells))
-    return Table(columns, [row for *_, row in lines], f"Ranks of {len(lines)} methods on {len(tasks)} tasks", notes)
+    notes = (*RANKS, *meanings(cell.marks for row in rows for cell in row.cells))
+    return Table(columns, rows, f"Ranks of {len(rows)} methods on {len(tasks)} tasks", notes)
 
 
 def value_table(tasks: Sequence[BoardTask], contestants: Sequence[Contestant], runs: Sequence[Run]) -> Table:
-    """Return the table of the headline metric of each task, with 95 % intervals."""
-    of_tasks = [(task, task.numbers(task.metric), ranked(task, contestants)) for task in tasks]
-    rows = []
-    for index, (each, title) in enumerate(zip(contestants, titles_of(contestants, runs), strict=True)):
-        cells = []
-        for task, numbers, ranks in of_tasks:
+    """Return the table of the headline metric of each task, with 95 % intervals, in the order of `rank_table`."""
+    of_tasks = [ranked(task, contestants) for task in tasks]
+    numbers_of = [task.numbers(task.metric) for task in tasks]
+    titles, rows = titles_of(contestants, runs), []
+    for index, *_ in standings(tasks, of_tasks):
+        each, cells = contestants[index], []
+        for task, numbers, ranks in zip(tasks, numbers_of, of_tasks, strict=True):
             row = numbers.get((each.run, each.method))
             best = index in ranks and ranks[index][0] == 1
             marks = task.marks(each)
             cells.append(Cell(row["value"], row["ci_low"], row["ci_high"], bold=best, marks=marks) if row else Cell())
-        if any(cell.value is not None for cell in cells):
-            rows.append(Row.of(title, settings_of(each, tasks), *cells))
+        rows.append(Row.of(titles[index], settings_of(each, tasks), *cells))
     columns = [Column("method", "Method"), Column("settings", "Settings")]
     columns += [
         Column(f"value_{number}", f"{task.title}: {metric_title(task.metric)}", metric_form(task.metric), interval=True)

@@ -92,7 +92,7 @@ class ScoreLists(Model):
     size : number of labels of the data set
     row_of_image : (n_images,) int32, the row of each image of the data set; -1 for an image without a list
     offsets : (n_rows + 1,) int64, where the list of each row starts
-    label : (n_listed,) int32, the listed labels, each once per row
+    label : (n_listed,) uint16 or int32, the listed labels, each once per row
     score : (n_listed,) float32
     """
 
@@ -100,7 +100,7 @@ class ScoreLists(Model):
     size: int
     row_of_image: Ids
     offsets: NDArray[np.int64]
-    label: Ids
+    label: NDArray[np.uint16] | Ids
     score: NDArray[np.float32]
 
     def __post_init__(self) -> None:
@@ -162,7 +162,7 @@ def rows_of(queries: Queries, row_of_image: Ids) -> Ids:
 
 def largest(scores: NDArray[np.float32]) -> float:
     """Return the largest absolute score; NaN if there is a NaN."""
-    return float(np.max(np.abs(scores), initial=0))
+    return float(np.maximum(scores.max(initial=0), -scores.min(initial=0)))
 
 
 MODELS = {"score_matrix": ScoreMatrix, "score_vectors": ScoreVectors, "score_lists": ScoreLists}

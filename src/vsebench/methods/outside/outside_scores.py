@@ -1,8 +1,10 @@
 """Scores of a model that was trained outside this package, read from a file (`vsebench.formats.scores_file`)."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vsebench.core.errors import UserError
 from vsebench.data.needs import NAMES, PARTS, Names, Parts
@@ -11,6 +13,8 @@ from vsebench.formats.scores_file import ScoredPairs, Scores, VectorPairs, read_
 from vsebench.methods.base import Control, Settings
 from vsebench.methods.outside.given_scores import ScoreLists, ScoreMatrix, ScoreVectors
 from vsebench.models import Model
+
+SMALL = 1 << 16  # labels with smaller numbers fit into 16 bits
 
 
 class OutsideSettings(Settings):
@@ -84,15 +88,23 @@ def model_of(scores: Scores, names: Names) -> Model:
 
 
 def _lists_of(values: ScoredPairs, image_of: Ids, label_of: Ids, row_of_image: Ids, n_labels: int) -> ScoreLists:
-    """Return the lists of the data set's images, without labels of other data sets."""
-    image, label = image_of[values.image], label_of[values.label]
-    listed = np.flatnonzero((image >= 0) & (label >= 0))
-    row = row_of_image[image[listed]]
-    order = np.argsort(row, kind="stable")
-    offsets = np.zeros(row_of_image.max(initial=-1) + 2, dtype=np.int64)
-    np.cumsum(np.bincount(row, minlength=len(offsets) - 1), out=offsets[1:])
-    kept = listed[order]
-    return ScoreLists(n_labels, row_of_image, offsets, label[kept], values.score[kept])
+    """Return the lists of the data set's images, without labels of other data sets.
+
+    There can be tens of millions of listed labels, so arrays of them are made only where they are needed.
+    """
+    row_of = np.where(image_of >= 0, row_of_image[image_of], -1).astype(np.int32)
+    given = values.image, values.label, values.score
+    if (image_of < 0).any() or (label_of < 0).any():
+        ours = (row_of[values.image] >= 0) & (label_of[values.label] >= 0)
+        given = values.image[ours], values.label[ours], values.score[ours]
+    row, score = row_of[given[0]], given[2]
+    label: NDArray[Any] = label_of.astype(np.uint16 if n_labels <= SMALL else np.int32)[given[1]]
+    if (row[1:] < row[:-1]).any():  # the file does not list image by image
+        order = np.argsort(row, kind="stable")
+        row, label, score = row[order], label[order], score[order]
+    n_rows = int(row_of_image.max(initial=-1)) + 1
+    offsets = np.searchsorted(row, np.arange(n_rows + 1, dtype=row.dtype)).astype(np.int64)
+    return ScoreLists(n_labels, row_of_image, offsets, label, score)
 
 
 def index_of(given: list[str], names: list[str]) -> Ids:

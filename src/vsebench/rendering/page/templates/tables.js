@@ -39,7 +39,9 @@ for (const table of document.querySelectorAll("table")) {
   const filter = document.createElement("label"), input = document.createElement("input"), count = document.createElement("span");
   filter.className = "filter";
   input.type = "search";
-  input.placeholder = numeric ? `words, or ${numeric.textContent} > 0.1` : "words";
+  // The beginning of a heading is enough for a condition, and a long one would not fit.
+  const named = (text) => text.length > 20 ? text.slice(0, Math.max(text.lastIndexOf(" ", 20), 8)) : text;
+  input.placeholder = numeric ? `words, or ${named(numeric.textContent)} > 0.1` : "words";
   count.setAttribute("aria-live", "polite");
   filter.append("Show rows with", input, count);
   table.parentElement.before(filter);

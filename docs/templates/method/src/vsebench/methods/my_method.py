@@ -14,19 +14,19 @@ from vsebench.methods.base import Control, Settings
 from vsebench.models import LabelWeights
 
 
-class OwnSettings(Settings):
+class MyMethodSettings(Settings):
     """Settings, each with a type and a range."""
 
     smoothing: float = Field(gt=0)  # images
 
 
-class Own(Control):
+class MyMethod(Control):
     """A method without epochs; for training by epochs, derive from `Method` instead."""
 
-    settings_type = OwnSettings
+    settings_type = MyMethodSettings
     needs = frozenset({"known_labels"})  # keys of `vsebench.data.needs.NEEDS`
 
-    def __init__(self, problem: Problem, settings: OwnSettings) -> None:
+    def __init__(self, problem: Problem, settings: MyMethodSettings) -> None:
         self.labels, self.settings = problem.training.labels, settings
 
     def model(self) -> LabelWeights:
@@ -37,4 +37,4 @@ class Own(Control):
         return LabelWeights(weight.astype(np.float32))
 
 
-METHODS = {"my_method": Own}
+METHODS = {"my_method": MyMethod}

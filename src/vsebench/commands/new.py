@@ -1,0 +1,99 @@
+"""Make the files of a new method, variant, data set, metric or paper from a template, and say what to do next.
+
+The folder docs/templates/KIND has the files of a kind at their places in the project. In their paths and texts,
+`my_KIND` stands for the new name and `MyKind` for the name of a class; docs/templates/KIND.txt has the next steps.
+"""
+
+import argparse
+import re
+from collections.abc import Callable, Collection
+from pathlib import Path
+
+import yaml
+
+from vsebench.config.method import read_method_config
+from vsebench.core.errors import UserError, instead
+from vsebench.core.modules import PACKAGE, modules_by_key, name_of
+from vsebench.core.storage import replacing
+from vsebench.evaluation.metrics.base import known_metrics
+
+TEMPLATES = Path("docs/templates")
+METHODS = Path("config/methods")
+NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
+# The names that are taken besides those of files.
+TAKEN: dict[str, Callable[[], Collection[str]]] = {
+    "method": lambda: modules_by_key("METHODS", "methods"),
+    "metric": known_metrics,
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("kind", metavar="KIND", help="dataset, method, metric, paper or variant")
+    parser.add_argument("name", metavar="NAME", help="its name: small letters, digits and _")
+    parser.add_argument("--extends", metavar="METHOD", help="for a variant: the file in config/methods to start from")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    kind, name = arguments.kind, arguments.name
+    folder = TEMPLATES / kind
+    if not TEMPLATES.is_dir():
+        raise UserError(f"there is no folder {TEMPLATES}; run this command in the folder of the project")
+    if not folder.is_dir():
+        kinds = sorted(path.name for path in TEMPLATES.iterdir() if path.is_dir())
+        raise UserError(f"there is no template {kind!r}; the kinds are {', '.join(kinds)}")
+    words = {f"my_{kind}": name, f"My{kind.capitalize()}": class_name(name)} | base_of(kind, arguments.extends)
+    templates = sorted(path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    files = {Path(fill(str(path.relative_to(folder)), words)): path for path in templates}
+    check_name(kind, name, files)
+    for file, template in files.items():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(file) as temporary:
+            temporary.write_text(fill(template.read_text(encoding="utf-8"), words), encoding="utf-8")
+        print(file)
+    print("\nNext:")
+    print(fill(folder.with_suffix(".txt").read_text(encoding="utf-8"), words), end="")
+
+
+def class_name(name: str) -> str:
+    """Return the name of a class for a name with underscores.
+
+    >>> class_name("hit_rate")
+    'HitRate'
+    """
+    return "".join(word.capitalize() for word in name.split("_"))
+
+
+def base_of(kind: str, base: str | None) -> dict[str, str]:
+    """Return what a variant's template says about the file that it extends; nothing for other kinds."""
+    if kind != "variant":
+        if base is not None:
+            raise UserError("--extends: only a variant extends a method; leave this option out")
+        return {}
+    if base is None:
+        raise UserError("--extends: missing; name the method to start from, such as --extends vse_fs")
+    path = METHODS / f"{base}.yaml"
+    if not path.is_file():
+        known = [file.stem for file in METHODS.glob("*.yaml")]
+        raise UserError(f"--extends: there is no file {path}; {instead(base, known, 'methods')}")
+    settings = yaml.safe_dump(read_method_config(path).settings, default_flow_style=True, sort_keys=False, width=1000)
+    return {"my_base": base, "my_settings": settings.strip()}
+
+
+def check_name(kind: str, name: str, files: Collection[Path]) -> None:
+    """Raise a `UserError` if a name has a wrong form or is taken."""
+    if not NAME.fullmatch(name):
+        raise UserError(f"{name!r}: a name is made of small letters, digits and _, and begins with a letter")
+    if kind == "metric" and name_of(type(class_name(name), (), {})) != name:
+        raise UserError(f"{name!r}: in a metric's name, a letter follows each _, since its class is found by the name")
+    taken = [str(file) for file in files if file.exists()]
+    modules = {file.name for file in files if file.is_relative_to("src")}
+    taken += [str(path) for path in PACKAGE.rglob("*.py") if path.name in modules]
+    if not taken and kind in TAKEN and name in TAKEN[kind]():
+        taken = [f"a {kind} of this name"]
+    if taken:
+        raise UserError(f"{taken[0]} exists already; choose another name than {name!r}")
+
+
+def fill(text: str, words: dict[str, str]) -> str:
+    """Return a text in which the placeholders of a template are replaced."""
+    return re.sub("|".join(words), lambda match: words[match[0]], text)
