@@ -15,16 +15,19 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from vsebench import models
+from vsebench.config.dataset import Propensity
 from vsebench.config.method import Epochs, read_method_config
-from vsebench.config.run import DEFAULT_METRICS
+from vsebench.config.run import default_metrics
 from vsebench.core.errors import UserError, did_you_mean
 from vsebench.core.schemas import SUMMARY
 from vsebench.core.storage import read_parquet
 from vsebench.core.tasks import Case, Entry, Task
 from vsebench.core.workers import Workers, workers
+from vsebench.core.yaml_files import check
 from vsebench.data.features import Features, Rows, side_by_side
 from vsebench.data.needs import NEEDS, Names, Parts
 from vsebench.data.problem import Dataset, Ids, LabelMatrix, Matrix, Problem, Queries, Split, Training, WordVectors
+from vsebench.evaluation.frequencies import Frequencies
 from vsebench.evaluation.measuring import Measured, Ranked, measure
 from vsebench.evaluation.metrics.base import load_metric
 from vsebench.evaluation.ranking import check_finite, list_tops, rank, rank_images
@@ -40,6 +43,7 @@ from vsebench.selection import Search, select
 from vsebench.training import Attempt, refit
 
 VALIDATION_IMAGES = 20000
+PROPENSITY = Propensity()
 Texts = NDArray[np.str_]
 
 
@@ -268,7 +272,8 @@ def evaluate(
     scores: Mapping[str, Any] | None = None,
     names: tuple[Sequence[str], Sequence[str]] | None = None,
     factors: int = 32,
-    metrics: Sequence[str] = DEFAULT_METRICS,
+    metrics: Sequence[str] | None = None,
+    propensity: tuple[float, float] = (PROPENSITY.a, PROPENSITY.b),
     bootstrap: int = 1000,
     threads: int = 1,
 ) -> pl.DataFrame:
@@ -286,7 +291,8 @@ def evaluate(
         (`vsebench.formats.scores_file`), whose images and labels are matched by `names`
     names : ids of the images and names of the labels, in the order of the matrix; None: those of a table of pairs
     seeds : the seeds, or their number: 3 stands for the seeds 1, 2 and 3
-    metrics : names of metrics, such as recall@10, ndcg@10, map or mrr
+    metrics : names of metrics, such as recall@10, ndcg@10, map or mrr; None: those of a run that names none
+    propensity : the settings A and B of the propensities of labels, for the metrics psp@k and psndcg@k
     bootstrap : number of resamples for the intervals
 
     Returns
@@ -302,7 +308,10 @@ def evaluate(
     UserError
         As in `fit`; also if the protocol or a metric is unknown.
     """
+    rules = load_protocol(protocol)
+    metrics = default_metrics(rules.new_images) if metrics is None else metrics
     _check_evaluation(methods if not scores else [*methods, *scores], metrics, seeds, bootstrap, threads)
+    settings = check(Propensity, {"a": propensity[0], "b": propensity[1]}, "propensity")
     variants = [_variant(name, factors, None) for name in methods]
     named, sets, vectors = _inputs(matrix, features, word_vectors)
     labels = named.matrix
@@ -310,7 +319,6 @@ def evaluate(
     if names is None and named.images is not None and named.labels is not None:
         names = (named.images, named.labels)
     outside = {name: _outside(name, value, labels, names) for name, value in (scores or {}).items()}
-    rules = load_protocol(protocol)
     provided = _provided(given, vectors) | (set() if rules.new_images else {"known_labels"})
     for variant in variants:
         _check_needs(variant, provided - ({"trained_labels"} if rules.only_unseen else set()))
@@ -322,7 +330,10 @@ def evaluate(
             split = split_dataset(protocol, dataset, seed)
             ranked = _all_ranked(variants, outside, task, seed, split, sets, vectors, pool)
             n_candidates = int(split.test.candidates.sum())
-            results = measure(ranked, metrics, n_candidates, bootstrap, learnt=split.final.learnt)
+            frequencies = Frequencies.of_training(split.final, settings)
+            results = measure(
+                ranked, metrics, n_candidates, bootstrap, learnt=split.final.learnt, frequencies=frequencies
+            )
             for name, of_method in zip((*methods, *outside), results, strict=True):
                 measured[Entry(name)][seed] = of_method
     oracles = [Entry(variant.name) for variant in variants if variant.role == "oracle"]

@@ -112,11 +112,11 @@ def test_metrics_of_sets_agree_with_scikit_learn(data, k):
         assert value == pytest.approx(function(right, predicted, average=average, zero_division=0)), name
 
 
-def test_recalled_labels_are_those_that_some_image_gets_rightly():
+def test_n_plus_counts_the_labels_that_some_image_gets_rightly():
     right = np.array([[True, False, True], [True, True, False]])
     scores = np.array([[3, 2, 1], [3, 1, 2]], dtype=np.float32)
-    (found,) = measure([ranked(scores, right)], ["recalled_labels@1", "recalled_labels@3"], 3, 10)
-    assert found.values.tolist() == pytest.approx([1 / 3, 1])
+    (found,) = measure([ranked(scores, right)], ["n_plus@1", "n_plus@3"], 3, 10)
+    assert found.values.tolist() == [1, 3]
 
 
 def test_the_f1_of_means_is_that_of_per_class_precision_and_recall(data):

@@ -17,6 +17,8 @@ from vsebench.evaluation.metrics.base import (
     LabelMetric,
     ListMetric,
     Metric,
+    PopularityMetric,
+    PropensityMetric,
     RankMetric,
     SeenMetric,
     SetMetric,
@@ -225,7 +227,8 @@ class TestAgreesWithScikitLearn:
 @pytest.mark.parametrize("name", known_metrics())
 def test_every_metric_is_of_a_kind_and_says_what_it_is(name):
     metric = next(load_metric(full) for full in (name, f"{name}@5") if loads(full))
-    assert isinstance(metric, RankMetric | LabelMetric | SetMetric | ImageSetMetric | ListMetric | SeenMetric)
+    of_ranks = RankMetric | LabelMetric | SeenMetric | PropensityMetric
+    assert isinstance(metric, of_ranks | SetMetric | ImageSetMetric | ListMetric | PopularityMetric)
     assert metric.unit == ("label" if isinstance(metric, LabelMetric) else "image")
     assert type(metric).__doc__ != Metric.__doc__
 

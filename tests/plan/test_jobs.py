@@ -86,7 +86,7 @@ def test_a_method_with_fewer_seeds_is_fitted_and_measured_with_the_first_seeds_o
     assert value(measure.options, "--own-seeds") == {"sim-iapr/regions/opt_auc": [1, 2, 3]}
     ranked = [path.split("/")[3:5] for path in measure.inputs["ranks"] if path.endswith("/ranks.parquet")]
     assert [folder[0] for folder in ranked] == [f"seed{seed}" for seed in (1, 1, 2, 2, 3, 3, 4)]
-    assert len(measure.inputs["split"]) == 3 * 4
+    assert len(measure.inputs["split"]) == 4 * 4
     assert "--own-seeds" not in job_of(plan, "measure", distinct).options
     claims = job_of(plan, "test_claims", regions)
     of_regions = {"sim-iapr/regions/opt_auc": [1, 2, 3], "sim-iapr/regions/popularity": [1, 2, 3, 4]}

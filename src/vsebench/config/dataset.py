@@ -163,6 +163,13 @@ class Partition(Strict):
         return self.model_dump(exclude_none=True)
 
 
+class Propensity(Strict):
+    """The settings A and B of the propensities of labels; Jain, Prabhu and Varma, KDD 2016, state the formula."""
+
+    a: float = Field(default=0.55, ge=0)  # 0: all labels have the same propensity
+    b: float = Field(default=1.5, gt=0)
+
+
 class Described(Strict):
     """The description of a source of data, for tables and the report."""
 
@@ -279,6 +286,8 @@ class DatasetConfig(DatasetDefinition, Described):
     # columns `label` and `parent`
     siblings: str | None = None
     word_vectors: str | None = None  # source of the labels' word vectors: a file in config/word_vectors
+    # `a` and `b` of the propensities of labels, for the metrics `psp@k` and `psndcg@k`; see [metrics.md](metrics.md)
+    propensity: Propensity = Propensity()
     pictures: Pictures | None = None  # pictures for the report; none: the images of the `network` in `features`
 
     def definition(self, *left_out: str) -> dict[str, Any]:

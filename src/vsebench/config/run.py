@@ -17,6 +17,13 @@ DEFAULT_METRICS = (
     "precision@5", "recall@5", "map@5", "ndcg@5", "auc@5",
     "precision@10", "recall@10", "map@10", "ndcg@10", "auc@10", "mrr", "auc",
 )  # fmt: skip
+# The headline metrics where test images are new, which a run that names no metrics measures in addition.
+NEW_IMAGE_METRICS = ("map", "pc_precision@5", "pc_recall@5", "macro_f1_of_means@5", "n_plus@5")
+
+
+def default_metrics(new_images: bool) -> list[str]:
+    """Return the metrics that are measured if a user names none."""
+    return [*DEFAULT_METRICS, *(NEW_IMAGE_METRICS if new_images else ())]
 
 
 class RunDataset(Strict):
@@ -117,7 +124,8 @@ class RunConfig(Strict):
     # the metric that settings and epochs are chosen by: it is computed from each image's ranks, and larger is better;
     # none: the protocol's metric, `ndcg@10` for `distinct` and `regions`, `map` for the others
     validation_metric: str | None = None
-    # full names of the metrics to measure, in the order of display; see [metrics.md](metrics.md)
+    # full names of the metrics to measure, in the order of display; see [metrics.md](metrics.md). The default of a run
+    # with new test images also has `map`, `pc_precision@5`, `pc_recall@5`, `macro_f1_of_means@5` and `n_plus@5`
     metrics: list[str] = Field(default=list(DEFAULT_METRICS), min_length=1)
     validation_images: int = Field(default=20000, ge=1)  # maximum number of images to validate on
     bootstrap: int = Field(default=1000, ge=100)  # number of resamples for intervals and tests

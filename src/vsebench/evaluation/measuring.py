@@ -8,12 +8,15 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from vsebench.evaluation.metrics import list_values, values
+from vsebench.evaluation.frequencies import Frequencies
+from vsebench.evaluation.metrics import list_values, popularity_values, propensity_values, values
 from vsebench.evaluation.metrics.base import (
     ImageSetMetric,
     LabelMetric,
     ListMetric,
     Metric,
+    PopularityMetric,
+    PropensityMetric,
     RankMetric,
     SeenMetric,
     SetMetric,
@@ -37,7 +40,8 @@ class Ranked:
 class Measured:
     """The metrics of a model.
 
-    A metric that cannot be computed is NaN: label metrics with known images, and list metrics without siblings.
+    A metric that cannot be computed is NaN: label metrics with known images, list metrics without siblings, and
+    metrics that need the labels' frequencies without these.
     """
 
     values: Values  # (n_metrics,)
@@ -52,12 +56,13 @@ def measure(
     resamples: int,
     siblings: pl.DataFrame | None = None,
     learnt: NDArray[np.bool_] | None = None,
+    frequencies: Frequencies | None = None,
 ) -> list[Measured]:
     """Return the metrics of models that were tested on the same images.
 
     Each resample draws the same images for all models. `n_labels` is the number of candidates; `siblings` is the table
     `schemas.SIBLINGS`, or None if the data set has none. `learnt`, (number of all labels,) bool, marks the labels that
-    are not unseen; None if all labels are learnt.
+    are not unseen; None if all labels are learnt. `frequencies` is None if they are not known.
     """
     of_images, of_labels, of_lists = (_of_kind(metrics, kind) for kind in (RankMetric, LabelMetric, ListMetric))
     of_sets, of_seen = _of_kind(metrics, SetMetric | ImageSetMetric), _of_kind(metrics, SeenMetric)
@@ -71,6 +76,11 @@ def measure(
         parts.append((of_lists, _measure_units(tables, resamples)))
     if of_sets:
         parts.append((of_sets, _measure_first_labels(models, of_sets, n_labels, resamples)))
+    if of_popularity := _of_kind(metrics, PopularityMetric):
+        tables = [_popularity_values(model, of_popularity, frequencies) for model in models]
+        parts.append((of_popularity, _measure_units(tables, resamples)))
+    if of_propensity := _of_kind(metrics, PropensityMetric):
+        parts.append((of_propensity, _measure_shares(models, of_propensity, frequencies, resamples)))
     parts += [([name], _measure_seen(models, name, resamples, learnt)) for name in of_seen]
     return _side_by_side(parts, metrics)
 
@@ -104,11 +114,21 @@ def measure_sets(sets: Sequence[LabelSets], metrics: Sequence[str], resamples: i
     if of_labels:
         n = np.full(len(of_labels), sets[0].n_images, dtype=np.int64)
         measured = [
-            Measured(np.array([label_sets.value(name) for name in of_labels]), samples, n)
+            _recentred(Measured(np.array([label_sets.value(name) for name in of_labels]), samples, n), of_labels)
             for label_sets, samples in zip(sets, resampled(sets, of_labels, resamples), strict=True)
         ]
         parts.append((of_labels, measured))
     return _side_by_side(parts, metrics)
+
+
+def _recentred(measured: Measured, metrics: Sequence[str]) -> Measured:
+    """Shift the resamples of metrics for which this is stated (`SetMetric.recentred`), within the metric's range."""
+    samples = measured.samples.copy()
+    for column, metric in enumerate(map(load_metric, metrics)):
+        if isinstance(metric, SetMetric) and metric.recentred:
+            shift = measured.values[column] - samples[:, column].mean()
+            samples[:, column] = np.clip(samples[:, column] + shift, 0, metric.largest)
+    return Measured(measured.values, samples, measured.n)
 
 
 def _of_kind(metrics: Sequence[str], kind: type[Metric] | UnionType) -> list[str]:
@@ -152,6 +172,29 @@ def _list_values(model: Ranked, metrics: Sequence[str], siblings: pl.DataFrame |
     if siblings is None:
         return np.full((1, len(metrics)), np.nan)
     return list_values(model.lists, model.ranks, metrics, siblings)
+
+
+def _popularity_values(model: Ranked, metrics: Sequence[str], frequencies: Frequencies | None) -> Values:
+    """Return popularity metrics, (n_images with a label, n_metrics), or NaN without frequencies."""
+    if frequencies is None:
+        return np.full((1, len(metrics)), np.nan)
+    return popularity_values(model.lists, model.ranks, metrics, frequencies.of_labels)
+
+
+def _measure_shares(
+    models: Sequence[Ranked], metrics: Sequence[str], frequencies: Frequencies | None, resamples: int
+) -> list[Measured]:
+    """Return propensity metrics: means over images as shares of the best possible means, in each resample as well."""
+    if frequencies is None:
+        return _measure_units([np.full((1, len(metrics)), np.nan) for _ in models], resamples)
+    weights = frequencies.weights()
+    tables = [np.hstack(propensity_values(model.ranks, metrics, weights)) for model in models]
+    measured = []
+    for table, samples in zip(tables, bootstrap_all(tables, resamples), strict=True):
+        means = np.vstack([table.mean(axis=0), samples])
+        found = means[:, : len(metrics)] / means[:, len(metrics) :]
+        measured.append(Measured(found[0], found[1:], np.full(len(metrics), len(table), dtype=np.int64)))
+    return measured
 
 
 def _measure_seen(

@@ -6,9 +6,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from vsebench.config.dataset import Propensity
 from vsebench.core.schemas import LISTS
 from vsebench.core.storage import read_json, read_parquet
 from vsebench.core.tasks import Case
+from vsebench.evaluation.frequencies import Frequencies
 from vsebench.evaluation.measuring import Ranked
 from vsebench.evaluation.sets import LabelSets
 
@@ -43,6 +45,13 @@ def n_labels_of(case: Case, results: Path) -> int:
 def n_candidates_of(case: Case, results: Path) -> int:
     """Return the number of labels that can be predicted: the candidates of the protocol."""
     return int(read_parquet(case.split(results) / "labels.parquet")["test"].sum())
+
+
+def frequencies_of(case: Case, results: Path, propensity: Propensity) -> Frequencies:
+    """Return how many training images, including validation images, have each label."""
+    pairs, images = (read_parquet(case.split(results) / name) for name in ("final.parquet", "images.parquet"))
+    counts = np.bincount(pairs["label"].to_numpy(), minlength=n_labels_of(case, results))
+    return Frequencies(counts.astype(np.int64), int(images["final"].sum()), propensity)
 
 
 def learnt_of(case: Case, results: Path) -> NDArray[np.bool_]:

@@ -14,7 +14,7 @@ from vsebench.core.storage import read_json
 from vsebench.core.tasks import Case, Entry, Task
 from vsebench.evaluation.estimates import Estimates
 from vsebench.evaluation.measuring import Measured, Ranked, measure, measure_sets
-from vsebench.evaluation.metrics.base import ListMetric, load_metric
+from vsebench.evaluation.metrics.base import ListMetric, load_metric, needs_frequencies
 from vsebench.evaluation.reading import learnt_of, n_candidates_of, read_ranked, read_sets
 from vsebench.evaluation.significance import Values, adjust
 from vsebench.packs.runs import Run
@@ -102,9 +102,12 @@ def check_metrics(first: Run, second: Run, metrics: Sequence[str] | None) -> Non
 
 
 def chosen(first: Sequence[str], second: Sequence[str], metrics: Sequence[str] | None) -> list[str]:
-    """Return the metrics that both runs have, except those that need the siblings of labels, which packs lack."""
+    """Return the metrics that both runs have, except those that need what packs lack.
+
+    These are the siblings of labels and the labels' numbers of training images.
+    """
     both = [name for name in first if name in second and (metrics is None or name in metrics)]
-    return [name for name in both if not isinstance(load_metric(name), ListMetric)]
+    return [name for name in both if not (isinstance(load_metric(name), ListMetric) or needs_frequencies([name]))]
 
 
 def why_not(task: Task, first: Run, second: Run) -> str | None:

@@ -1,6 +1,7 @@
 """The manifest of a pack: which tasks, splits, methods and metrics it has (`pack.json`)."""
 
 from collections.abc import Sequence
+from types import UnionType
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -8,7 +9,15 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from vsebench.config.method import Role
 from vsebench.core.errors import UserError
 from vsebench.core.tasks import Entry, Task
-from vsebench.evaluation.metrics.base import ImageSetMetric, LabelMetric, ListMetric, SetMetric, load_metric
+from vsebench.evaluation.metrics.base import (
+    ImageSetMetric,
+    LabelMetric,
+    ListMetric,
+    Metric,
+    PopularityMetric,
+    SetMetric,
+    load_metric,
+)
 
 # The schema number of packs. Add one when an older version of vsebench would fail on a pack or misread it.
 PACK_VERSION = 1
@@ -83,7 +92,8 @@ def files_read(metrics: Sequence[str]) -> list[str]:
     >>> files_read(["recall@10"]), files_read(["macro_f1@5", "label_map"])
     ([], ['lists.parquet', 'label_ranks.parquet'])
     """
-    kinds = {"lists.parquet": ListMetric | SetMetric | ImageSetMetric, "label_ranks.parquet": LabelMetric}
+    of_lists = ListMetric | PopularityMetric | SetMetric | ImageSetMetric
+    kinds: dict[str, type[Metric] | UnionType] = {"lists.parquet": of_lists, "label_ranks.parquet": LabelMetric}
     return [file for file, kind in kinds.items() if any(isinstance(load_metric(name), kind) for name in metrics)]
 
 

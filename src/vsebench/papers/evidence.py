@@ -28,6 +28,7 @@ from vsebench.evaluation.metrics.base import (
     SeenMetric,
     is_of_decision,
     load_metric,
+    needs_frequencies,
 )
 from vsebench.evaluation.sets import LabelSets
 from vsebench.evaluation.significance import bootstrap_all
@@ -47,7 +48,7 @@ def check_any_metric(name: str) -> str:
     """Return the name of a metric that needs neither siblings nor a split; any other name raises a pydantic error."""
     if isinstance(_metric(name), ListMetric):
         raise PydanticCustomError("metric", "use the test sibling_precision for {name}", {"name": name})
-    if isinstance(_metric(name), SeenMetric):
+    if isinstance(_metric(name), SeenMetric) or needs_frequencies([name]):
         raise PydanticCustomError("metric", "{name} cannot test a claim; use another metric", {"name": name})
     return name
 

@@ -25,6 +25,7 @@ from vsebench.plan.files import (
     read_siblings,
     read_word_vectors,
     typed,
+    with_metrics,
 )
 from vsebench.plan.packs import read_packs
 from vsebench.plan.paths import base_of, with_paths_of_run
@@ -48,7 +49,7 @@ def read_plan(folder: Path, values: dict[str, Any], files: list[Path], overridde
     where = " + ".join([*map(str, files), *(["--config"] if overridden else [])]) or "the command line"
     config = check(RunConfig, values | {key: typed(values[key]) for key in overridden}, where)
     check_config(config, where)
-    config = with_paths_of_run(config, files, folder)
+    config = with_metrics(with_paths_of_run(config, files, folder))
     datasets = {
         name: read_dataset(name, entry, folder, where, base_of(files, folder, "datasets", name))
         for name, entry in config.datasets.items()

@@ -9,7 +9,7 @@ import yaml
 
 from vsebench.config.dataset import DatasetConfig, SiblingsConfig, Vocabulary, WordVectorsConfig
 from vsebench.config.method import ChosenSettings, MethodConfig, read_method_config
-from vsebench.config.run import RunConfig, RunDataset
+from vsebench.config.run import RunConfig, RunDataset, default_metrics
 from vsebench.core.errors import UserError, instead
 from vsebench.core.yaml_files import check, read_config, read_yaml
 from vsebench.formats.adapters import load_adapter
@@ -17,6 +17,7 @@ from vsebench.formats.parents import parent_table
 from vsebench.formats.readers import table
 from vsebench.papers.base import Paper
 from vsebench.plan.paths import INCLUDED, moved, with_own_files
+from vsebench.protocols.base import load_protocol
 
 # These names become folders, which the workflow must be able to tell from other folders.
 DATASET_NAME = "[a-z][a-z0-9-]*"
@@ -37,6 +38,15 @@ def typed(value: Any) -> Any:
             except yaml.YAMLError:
                 return value
     return value
+
+
+def with_metrics(config: RunConfig) -> RunConfig:
+    """Return the run with the metrics to measure, which depend on its protocols if it names none."""
+    if "metrics" in config.model_fields_set:
+        return config
+    protocols = {name for entry in config.datasets.values() for name in entry.protocols}
+    new_images = any(load_protocol(name).new_images for name in protocols)
+    return config.model_copy(update={"metrics": default_metrics(new_images)})
 
 
 def read_method(variant: str, config: RunConfig, folder: Path, where: str) -> MethodConfig:
@@ -97,7 +107,7 @@ def own_table(name: str, data: dict[str, Any], folder: Path, where: str) -> Data
         raise UserError(f"{where}: datasets.{name}: {folder}/datasets has a data set of this name; choose another name")
     key = f"{where}: datasets.{name}.data"
     others = {"title", "short", "features", "normalise", "partition", "siblings", "word_vectors", "pictures"}
-    others &= data.keys()
+    others = (others | {"propensity"}) & data.keys()
     if "vocabulary" in data:
         raise UserError(f"{key}.vocabulary: this key belongs next to `data`, under datasets.{name}")
     options = check(table.Options, {option: value for option, value in data.items() if option not in others}, key)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import polars as pl
 
+from vsebench.config.dataset import Propensity
 from vsebench.core.errors import UserError
 from vsebench.core.schemas import BY_FREQUENCY, COLD, METRICS, SUMMARY
 from vsebench.core.storage import read_json, read_parquet, write_table
@@ -17,7 +18,7 @@ from vsebench.core.tasks import Case, Entry, Task, common_seeds
 from vsebench.evaluation.by_frequency import recall_by_frequency
 from vsebench.evaluation.measuring import Measured, Ranked, measure, measure_sets, values_of_cold
 from vsebench.evaluation.metrics.base import RankMetric, is_of_decision, load_metric
-from vsebench.evaluation.reading import learnt_of, n_candidates_of, read_ranked, read_sets
+from vsebench.evaluation.reading import frequencies_of, learnt_of, n_candidates_of, read_ranked, read_sets
 from vsebench.evaluation.summary import BySeed, metrics_table, summarise
 
 
@@ -35,6 +36,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--metrics", nargs="+", required=True, help="names of metrics, such as recall@10")
     parser.add_argument("--bootstrap", type=int, required=True, help="number of resamples")
     parser.add_argument("--siblings", type=Path, help="siblings.parquet, for list metrics")
+    parser.add_argument(
+        "--propensity", type=json.loads, help='JSON, for metrics that need frequencies: {"a": 0.55, "b": 1.5}'
+    )
     parser.add_argument("--packs", type=Path, help="packs.json, if methods are from packs")
     parser.add_argument("--out", type=Path, required=True, help="metrics.parquet to write")
     parser.add_argument("--summary", type=Path, required=True, help="summary.parquet to write")
@@ -68,6 +72,7 @@ def that_fit(variants: list[str], task: Task, packs: Path | None) -> list[str]:
 def measure_rankings(arguments: argparse.Namespace, task: Task, metrics: list[str]) -> dict[Entry, BySeed]:
     """Return the metrics of the rankings of all methods."""
     siblings = read_parquet(arguments.siblings) if arguments.siblings else None
+    propensity = Propensity(**arguments.propensity) if arguments.propensity else None
     by_entry: dict[Entry, dict[int, Measured]] = {Entry(variant): {} for variant in arguments.variants}
     for seed in arguments.seeds:
         variants = with_seed(arguments, task, seed)
@@ -75,7 +80,8 @@ def measure_rankings(arguments: argparse.Namespace, task: Task, metrics: list[st
         ranked = [read_ranked(case, arguments.results) for case in cases]
         check_same_images(ranked, cases)
         n_labels, learnt = n_candidates_of(cases[0], arguments.results), learnt_of(cases[0], arguments.results)
-        measured = measure(ranked, metrics, n_labels, arguments.bootstrap, siblings, learnt)
+        frequencies = frequencies_of(cases[0], arguments.results, propensity) if propensity else None
+        measured = measure(ranked, metrics, n_labels, arguments.bootstrap, siblings, learnt, frequencies)
         for variant, of_variant in zip(variants, measured, strict=True):
             by_entry[Entry(variant)][seed] = of_variant
     return dict(by_entry)

@@ -6,7 +6,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from vsebench.evaluation.metrics.base import ListMetric, RankMetric, metric_of_kind
+from vsebench.evaluation.metrics.base import (
+    ListMetric,
+    PopularityMetric,
+    PropensityMetric,
+    RankMetric,
+    metric_of_kind,
+)
 
 RANKED = ["above", "tied", "right", "negatives"]  # the inputs of a metric of an image with one held-out label
 
@@ -71,3 +77,42 @@ def list_values(
     rows = related.select("image").unique().join(marked_lists, on="image", how="left")
     by_image = rows.with_columns(pl.col("related").fill_null(False)).group_by("image").agg(**expressions).sort("image")
     return by_image.select(pl.col(name).cast(pl.Float64) for name in metrics).to_numpy()
+
+
+def popularity_values(
+    lists: pl.DataFrame, right: pl.DataFrame, metrics: Sequence[str], frequencies: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return popularity metrics, (n_images, n_metrics), for the images with a held-out label in ascending order.
+
+    `lists` is the table LISTS of `core.schemas`, `right` contains the held-out labels (image, label), and
+    `frequencies`, (n_labels,), are the numbers of training images with each label.
+    """
+    kind = PopularityMetric, "how frequent the labels of a list are", "average_popularity@10"
+    expressions = {name: metric_of_kind(name, *kind).value().cast(pl.Float64) for name in metrics}
+    counted = lists.with_columns(frequency=pl.Series(frequencies[lists["label"].to_numpy()]))
+    rows = right.select("image").unique().join(counted, on="image", how="left")
+    return rows.sort("image", "rank").group_by("image", maintain_order=True).agg(**expressions).drop("image").to_numpy()
+
+
+def propensity_values(
+    ranks: pl.DataFrame, metrics: Sequence[str], weights: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the values of lists and of the best lists, (n_images, n_metrics) each, in ascending order of images.
+
+    `ranks` is the table RANKS of `core.schemas`, and `weights`, (n_labels,), are the weights of the labels.
+    """
+    kind = PropensityMetric, "the ranks and weights of an image's labels", "psp@5"
+    expressions = {name: metric_of_kind(name, *kind).value().cast(pl.Float64) for name in metrics}
+    rows = ranks.with_columns(weight=pl.Series(weights[ranks["label"].to_numpy()]))
+    # The order of held-out labels matters, because their weights differ, but `with_ranks` leaves it open between those
+    # that no negative separates.
+    place = pl.int_range(1, pl.len() + 1).over("image")
+    listed = rows.sort("image", "right", "weight", nulls_last=True).with_columns(
+        rank=pl.col("above") + pl.col("tied") + place
+    )
+    best = rows.sort("image", "weight", descending=[False, True]).with_columns(rank=place)
+    of_lists, of_best = (
+        table.group_by("image", maintain_order=True).agg(**expressions).drop("image").to_numpy()
+        for table in (listed, best)
+    )
+    return of_lists, of_best

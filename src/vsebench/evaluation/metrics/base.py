@@ -6,7 +6,7 @@ A module of this package defines related metrics: classes whose names in lower c
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar, Literal, TypeVar
@@ -34,6 +34,7 @@ class Metric(ABC):
     lower_is_better: ClassVar[bool] = False
     is_quality: ClassVar[bool] = True  # false if neither large nor small values are better
     largest: ClassVar[float] = 1.0  # the largest possible value; the smallest is 0
+    is_count: ClassVar[bool] = False  # whether values are numbers of labels or images, which tables show as such
     unit: ClassVar[Literal["image", "label"]] = "image"  # the unit that is averaged over and resampled
 
 
@@ -64,6 +65,44 @@ class ListMetric(Metric):
 
         Columns: `rank` (counted from 1; null in the only row of an image without candidates) and `related` (the
         label is one of the image's held-out labels or a sibling of one).
+        """
+
+
+class PopularityMetric(Metric):
+    """A metric of an image, from the first labels of its list and how frequent they are in training."""
+
+    takes_cutoff = "always"
+
+    @abstractmethod
+    def value(self) -> pl.Expr:
+        """Return the metric as an aggregate over the rows of one image, one row per label of its list.
+
+        Columns: `rank` (counted from 1; null in the only row of an image without candidates) and `frequency` (the
+        number of training images with the label).
+        """
+
+
+class PropensityMetric(Metric):
+    """A metric in which a rare label counts more, as a share of the best possible: a ratio of two means over images.
+
+    A label has the weight 1 / p, its propensity p being (Jain, Prabhu and Varma, KDD 2016)
+
+        p = 1 / (1 + C exp(-A log(N_l + B))),    C = (log N - 1) (B + 1)^A,
+
+    with N training images, N_l of them with the label, and A and B as settings of the data set. An image has no value
+    of its own: the metric of a set of images is the mean of their values, divided by the mean of the values of lists
+    that begin with the images' held-out labels, the largest weights first. A resample of the images is such a set, so
+    both means are those of the resample, and two methods are compared by the differences of these ratios.
+    """
+
+    takes_cutoff = "always"
+
+    @abstractmethod
+    def value(self) -> pl.Expr:
+        """Return the numerator as an aggregate over the rows of one image, one row per held-out label.
+
+        Columns: `weight` and `rank`, the label's rank in the list, or in the best list; null for a label that is
+        excluded from the candidates (a miss). Of held-out labels with the same score, the smallest weight comes first.
         """
 
 
@@ -102,6 +141,9 @@ class SetMetric(Metric):
     """
 
     takes_cutoff = "optional"
+    # Whether resamples are shifted so that their mean is the metric. This is for numbers of different labels: a
+    # resample has fewer different images than the test images, so all resamples would be smaller than the metric.
+    recentred: ClassVar[bool] = False
 
     @abstractmethod
     def value(self, hits: Values, predicted: Values, right: Values) -> Values:
@@ -140,7 +182,8 @@ def load_metric(name: str) -> Metric:
         raise UserError(f"the metric {name!r} needs a cut-off, such as {plain}@10")
     if metric.takes_cutoff == "never" and cutoff is not None:
         raise UserError(f"the metric {plain!r} takes no cut-off; remove @{cutoff} from its name")
-    if issubclass(metric, SetMetric | ImageSetMetric | ListMetric) and int(cutoff or 0) > LARGEST_CUTOFF_OF_LISTS:
+    of_lists = SetMetric | ImageSetMetric | ListMetric | PopularityMetric
+    if issubclass(metric, of_lists) and int(cutoff or 0) > LARGEST_CUTOFF_OF_LISTS:
         raise UserError(f"the metric {name!r}: use a cut-off up to {LARGEST_CUTOFF_OF_LISTS}, where lists end")
     return metric(int(cutoff) if cutoff else None)
 
@@ -151,6 +194,11 @@ def metric_of_kind(name: str, kind: type[Kind], source: str, example: str) -> Ki
     if not isinstance(metric, kind):
         raise UserError(f"{name} cannot be computed from {source}; use a metric such as {example}")
     return metric
+
+
+def needs_frequencies(names: Iterable[str]) -> bool:
+    """Return whether one of these metrics needs the labels' numbers of training images."""
+    return any(isinstance(load_metric(name), PropensityMetric | PopularityMetric) for name in names)
 
 
 def module_of_metric(name: str) -> str:

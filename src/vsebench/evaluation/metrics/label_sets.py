@@ -6,6 +6,8 @@ Source of the per-class and overall precision and recall: Li, Song and Luo, "Imp
 image classification", CVPR 2017, Eqs. 27 and 28.
 """
 
+from math import inf
+
 import numpy as np
 
 from vsebench.evaluation.metrics.base import SetMetric, Values, mean_over_labels, share
@@ -76,8 +78,16 @@ class MacroF1OfPresent(SetMetric):
         return share(f1.sum(axis=-1, where=right > 0), np.count_nonzero(right, axis=-1).astype(float))
 
 
-class RecalledLabels(SetMetric):
-    """The share of all labels with a hit: N+ in the tables of LEAR and FastTag, divided by the number of labels."""
+class NPlus(SetMetric):
+    """The number of labels with a hit, so with a recall above 0: N+ in the tables of papers on image annotation.
+
+    Source: Feng, Manmatha and Lavrenko, "Multiple Bernoulli relevance models for image and video annotation", CVPR
+    2004, with five labels an image.
+    """
+
+    largest = inf
+    is_count = True
+    recentred = True
 
     def value(self, hits: Values, predicted: Values, right: Values) -> Values:
-        return mean_over_labels((hits > 0).astype(float))
+        return np.asarray((hits > 0).sum(axis=-1), dtype=float)

@@ -8,7 +8,7 @@ from vsebench.data.needs import TEST_LABELS
 from vsebench.data.splits import FILES
 from vsebench.evaluation.analyses import known_analyses
 from vsebench.evaluation.analyses.base import load_analysis
-from vsebench.evaluation.metrics.base import RankMetric, load_metric, module_of_metric
+from vsebench.evaluation.metrics.base import RankMetric, load_metric, module_of_metric, needs_frequencies
 from vsebench.packs.manifest import MANIFEST
 from vsebench.papers.verdicts import claim_modules, claims_read
 from vsebench.plan.jobs.base import (
@@ -35,6 +35,7 @@ from vsebench.protocols.base import load_protocol
 from vsebench.rendering import kinds
 from vsebench.rendering.outline import GATHERED
 
+SPLIT_FILES_MEASURED = ("split.json", "images.parquet", "labels.parquet", "final.parquet")
 GATHERED_FOR_CLAIMS = ("timing.parquet", "history.parquet", "metrics.parquet", "datasets.json", "settings.json")
 
 
@@ -52,8 +53,9 @@ def measure(plan: Plan, at: Wildcards) -> Job:
         "siblings": list(read.values()),
         "packs": packs,
         "decisions": decisions_made(plan, [at.task]),
-        "split": split_files(at.task, plan.task_seeds(at.task), ("split.json", "labels.parquet", "final.parquet")),
+        "split": split_files(at.task, plan.task_seeds(at.task), SPLIT_FILES_MEASURED),
     }
+    with_frequencies = needs_frequencies(plan.config.metrics)
     named = options(
         variants=[*plan.variants(at.task), *packed],
         decisions=plan.decided(at.task),
@@ -63,6 +65,7 @@ def measure(plan: Plan, at: Wildcards) -> Job:
         packs=packs,
         metrics=plan.config.metrics,
         siblings=read.get(at.dataset),
+        propensity=plan.datasets[at.dataset].propensity.model_dump() if with_frequencies else None,
         bootstrap=plan.config.bootstrap,
     )
     return Job(inputs, named)

@@ -1,0 +1,40 @@
+"""How frequent each label is in training, and the weights of labels that follow from it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vsebench.config.dataset import Propensity
+from vsebench.data.problem import Training
+
+
+@dataclass(frozen=True)
+class Frequencies:
+    """The training images of each label.
+
+    Attributes
+    ----------
+    of_labels : (n_labels,) int64, the number of training images with each label
+    n_images : the number of training images, with and without labels
+    propensity : the settings A and B of the propensities
+    """
+
+    of_labels: NDArray[np.int64]
+    n_images: int
+    propensity: Propensity
+
+    @classmethod
+    def of_training(cls, training: Training, propensity: Propensity) -> "Frequencies":
+        """Count what the tested models are trained on."""
+        counts = np.bincount(training.labels.label_of_pair, minlength=training.labels.n_labels)
+        return cls(counts.astype(np.int64), len(training.images), propensity)
+
+    def weights(self) -> NDArray[np.float64]:
+        """Return 1 / p of each label, (n_labels,); `metrics.base.PropensityMetric` states the propensity p.
+
+        With fewer than three training images, where C would be negative, all weights are 1.
+        """
+        a, b = self.propensity.a, self.propensity.b
+        c = max(np.log(max(self.n_images, 1)) - 1, 0.0) * (b + 1) ** a
+        return np.asarray(1 + c * (self.of_labels + b) ** -a)

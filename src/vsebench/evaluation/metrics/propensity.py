@@ -1,0 +1,31 @@
+"""Precision and discounted gain in which rare labels count more, as a share of the best possible (`PropensityMetric`).
+
+These are the metrics of the Extreme Classification Repository (Bhatia and others, 2016), which has the settings A and B
+of its data sets. Source of both: Jain, Prabhu and Varma, "Extreme multi-label loss functions for recommendation,
+tagging, ranking and other missing label applications", KDD 2016. They are unbiased for the metrics of the complete
+label sets if a label is missing from an image with the probability 1 - p.
+"""
+
+import polars as pl
+
+from vsebench.evaluation.metrics.base import PropensityMetric, within
+from vsebench.evaluation.metrics.map_and_ndcg import best_gain, discount
+
+
+class Psp(PropensityMetric):
+    """Propensity-scored precision: the sum of the hits' weights, divided by k, as a share of the best possible."""
+
+    def value(self) -> pl.Expr:
+        return pl.col("weight").filter(within(self.cutoff)).sum() / pl.lit(self.cutoff)
+
+
+class Psndcg(PropensityMetric):
+    """Propensity-scored NDCG: the sum of weight / log2(1 + p) over hits at ranks p, as a share of the best possible.
+
+    The sum of each image is first divided by the largest one of an image with as many held-out labels whose weights
+    are all 1, so images with many labels do not count more, as in the repository's own program.
+    """
+
+    def value(self) -> pl.Expr:
+        gain = pl.col("weight") * discount(pl.col("rank"))
+        return gain.filter(within(self.cutoff)).sum() / best_gain(self.cutoff)

@@ -1,0 +1,59 @@
+"""Which labels are recommended, right or wrong: how many of them, how evenly, and how frequent they are in training.
+
+They describe a method and do not measure its quality: labels drawn at random have the largest coverage and the smallest
+Gini coefficient. A label is recommended for an image if it is predicted, such as one of the first k of its list.
+"""
+
+from math import inf
+
+import numpy as np
+import polars as pl
+
+from vsebench.evaluation.metrics.base import PopularityMetric, SetMetric, Values, mean_over_labels, share, within
+
+
+class CatalogueCoverage(SetMetric):
+    """The share of all labels that are recommended for at least one image.
+
+    Source: Herlocker, Konstan, Terveen and Riedl, "Evaluating collaborative filtering recommender systems", ACM TOIS
+    22, 2004.
+    """
+
+    is_quality = False
+    recentred = True
+
+    def value(self, hits: Values, predicted: Values, right: Values) -> Values:
+        return mean_over_labels((predicted > 0).astype(float))
+
+
+class Gini(SetMetric):
+    """The Gini coefficient of the numbers of images that the labels are recommended for.
+
+        sum over labels of (2 r - n - 1) x / (n sum of x),
+
+    for n labels, recommended for x images each, with r the position (from 1) of a label in ascending order of x. It is
+    0 if all labels are recommended equally often, or none at all, and 1 - 1 / n if only one is. Source: Fleder and
+    Hosanagar, "Blockbuster culture's next rise or fall", Management Science 55, 2009.
+    """
+
+    is_quality = False
+    recentred = True
+
+    def value(self, hits: Values, predicted: Values, right: Values) -> Values:
+        n = predicted.shape[-1]
+        weights = 2 * np.arange(1, n + 1) - n - 1
+        return share((np.sort(predicted, axis=-1) * weights).sum(axis=-1), n * predicted.sum(axis=-1))
+
+
+class AveragePopularity(PopularityMetric):
+    """The mean number of training images of the first k labels; of all labels if the list has fewer, 0 if it has none.
+
+    Source: Yin, Cui, Li, Yao and Chen, "Challenging the long tail recommendation", VLDB 2012.
+    """
+
+    is_quality = False
+    largest = inf
+    is_count = True
+
+    def value(self) -> pl.Expr:
+        return pl.col("frequency").filter(within(self.cutoff)).mean().fill_null(0.0)
