@@ -237,3 +237,31 @@ def add_votes(scores, near, weights, offsets, labels):
             r = near[q, slot]
             for pair in range(offsets[r], offsets[r + 1]):
                 scores[q, labels[pair]] += weights[q, slot]
+
+
+@njit(cache=True, nogil=True)
+def take_in_turns(near, own, n, k):
+    """Merge the neighbours of several searches: the nearest of each, then the second nearest of each, and so on.
+
+    near : (n_searches, m, t) int32, the row numbers that each search found, nearest first
+    own : (m,) int32, a row that is not taken as a neighbour of the query; -1: none
+    n : number of rows
+    k : number of different neighbours of a query; the searches contain at least as many without its own row
+
+    Returns (m, k) int32, in the order in which the neighbours were taken.
+    """
+    n_searches, m, n_found = near.shape
+    merged = np.empty((m, k), dtype=np.int32)
+    taken_for = np.full(n, -1, dtype=np.int64)
+    for q in range(m):
+        if own[q] >= 0:
+            taken_for[own[q]] = q
+        count = 0
+        for slot in range(n_found):
+            for search in range(n_searches):
+                r = near[search, q, slot]
+                if count < k and taken_for[r] != q:
+                    taken_for[r] = q
+                    merged[q, count] = r
+                    count += 1
+    return merged

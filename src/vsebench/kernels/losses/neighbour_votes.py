@@ -1,0 +1,101 @@
+"""Losses of votes that an image's neighbours give to labels, with derivatives.
+
+Arguments have the same meaning in all functions:
+
+logits : (n, k) float64; a neighbour's share of the votes is exp(logit), divided by the sum over the k neighbours
+near : (n, k) int32, the row numbers of each image's neighbours
+offsets, labels : (n + 1,) int64 and (n_pairs,) int32, the labels of each row; image i is row i
+costs : (2,) float64, the weight of a pair of an image and a label that it does not have, and of one that it has
+"""
+
+import numpy as np
+from numba import njit
+
+from vsebench.kernels.losses.logistic import sigmoid, softplus
+
+SURE = 1e-5  # the probability of a label that a neighbour does not have, and of no label where it has one
+
+
+@njit(cache=True)
+def votes_of(logits, near, offsets, labels, shares, votes):
+    """Write the shares of an image's neighbours, (k,), and each label's sum of shares, (n_labels,); both float64."""
+    largest, total = logits.max(), 0.0
+    for slot in range(len(near)):
+        shares[slot] = np.exp(logits[slot] - largest)
+        total += shares[slot]
+    votes[:] = 0
+    for slot in range(len(near)):
+        shares[slot] /= total
+        for pair in range(offsets[near[slot]], offsets[near[slot] + 1]):
+            votes[labels[pair]] += shares[slot]
+
+
+@njit(cache=True, nogil=True)
+def negative_log_likelihood(logits, near, offsets, labels, costs, alpha, beta, slopes):
+    """Return minus the weighted sum over images and labels of log p, float64.
+
+    p is the probability that the model gives to whether the image has the label. With x, the label's sum of shares,
+    the probability that it has it is SURE + (1 - 2 SURE) x, or sigmoid(alpha x + beta) if `alpha` is not empty.
+
+    alpha, beta : (n_labels,) float64, or both empty; the number of labels is `len(slopes[1])`
+    slopes : (n, k) float64 and (n_labels,) float64 scratch; the first gets the derivative for each logit
+    """
+    of_logits, of_votes = slopes
+    k, n_labels = logits.shape[1], len(of_votes)
+    shares, votes, has = np.empty(k), np.empty(n_labels), np.zeros(n_labels, dtype=np.bool_)
+    total = 0.0
+    for i in range(len(logits)):
+        votes_of(logits[i], near[i], offsets, labels, shares, votes)
+        has[:] = False
+        for pair in range(offsets[i], offsets[i + 1]):
+            has[labels[pair]] = True
+        for c in range(n_labels):
+            cost = costs[1] if has[c] else costs[0]
+            sign = 1.0 if has[c] else -1.0
+            if len(alpha):
+                z = sign * (alpha[c] * votes[c] + beta[c])
+                total += cost * softplus(-z)
+                of_votes[c] = -cost * sign * alpha[c] * sigmoid(-z)
+            else:
+                p = SURE + (1 - 2 * SURE) * (votes[c] if has[c] else 1 - votes[c])
+                total -= cost * np.log(p)
+                of_votes[c] = -cost * sign * (1 - 2 * SURE) / p
+        mean = 0.0
+        for slot in range(k):
+            slope = 0.0
+            for pair in range(offsets[near[i, slot]], offsets[near[i, slot] + 1]):
+                slope += of_votes[labels[pair]]
+            of_logits[i, slot] = slope
+            mean += shares[slot] * slope
+        for slot in range(k):
+            of_logits[i, slot] = shares[slot] * (of_logits[i, slot] - mean)
+    return total
+
+
+@njit(cache=True, nogil=True)
+def sigmoid_sums(logits, near, offsets, labels, costs, alpha, beta, sums):
+    """Write each label's part of `negative_log_likelihood` with sigmoids, and its derivatives for alpha and beta.
+
+    sums : (n_labels, 6) float64: the value, the derivatives for alpha and for beta, and the second derivatives for
+        alpha twice, for alpha and beta, and for beta twice
+    """
+    n_labels = len(sums)
+    shares, votes, has = np.empty(logits.shape[1]), np.empty(n_labels), np.zeros(n_labels, dtype=np.bool_)
+    sums[:] = 0
+    for i in range(len(logits)):
+        votes_of(logits[i], near[i], offsets, labels, shares, votes)
+        has[:] = False
+        for pair in range(offsets[i], offsets[i + 1]):
+            has[labels[pair]] = True
+        for c in range(n_labels):
+            cost, sign = (costs[1], 1.0) if has[c] else (costs[0], -1.0)
+            x = votes[c]
+            z = sign * (alpha[c] * x + beta[c])
+            wrong = sigmoid(-z)
+            slope, curvature = -cost * sign * wrong, cost * wrong * (1 - wrong)
+            sums[c, 0] += cost * softplus(-z)
+            sums[c, 1] += slope * x
+            sums[c, 2] += slope
+            sums[c, 3] += curvature * x * x
+            sums[c, 4] += curvature * x
+            sums[c, 5] += curvature

@@ -1,0 +1,94 @@
+"""JEC, joint equal contribution: labels of the nearest training image, then those of further neighbours.
+
+The distance is the mean of the base distances, each divided by its largest value between training images. An image's
+labels are ranked in three groups:
+
+1. the labels of the nearest image, by training frequency;
+2. the labels of the next neighbours, by n_c t_c, where n_c of these neighbours have label c, and t_c is the sum over
+   the nearest image's labels a of the number of training images with both a and c; by n_c if the nearest image has no
+   label;
+3. all others, by training frequency.
+
+Source: Makadia, Pavlovic and Kumar, "A new baseline for image annotation", ECCV 2008, section 3. Its base distances
+are those of seven sets of features; here, they are those of `base_distances`.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from vsebench.data.problem import Matrix, Queries
+from vsebench.kernels.cooccurrence import count_together
+from vsebench.kernels.ranking.neighbours import add_votes
+from vsebench.methods.by_features.base_distances import (
+    DistanceModel,
+    blocks_of,
+    column_factors,
+    largest_distances,
+    multiplied,
+    squared_distances,
+    unit_rows,
+)
+from vsebench.methods.by_features.neighbours import Numbers
+from vsebench.methods.by_features.seen import FeatureControl, FeatureSettings, see
+
+
+class JecSettings(FeatureSettings):
+    """Settings of JEC."""
+
+    neighbours: int = Field(default=5, ge=1)  # number of nearest images, the nearest included
+
+
+@dataclass(frozen=True)
+class JecModel(DistanceModel):
+    """Ranks labels by JEC's transfer of labels."""
+
+    kind: ClassVar[str] = "jec"
+    settings_type = JecSettings
+
+    @cached_property
+    def _frequencies(self) -> Numbers:
+        """(n_labels,): below 1; the more images have the label, the larger."""
+        counts = np.bincount(self.labels.label_of_pair, minlength=self.n_labels)
+        return np.asarray(counts / (counts.max(initial=0) + 1))
+
+    @cached_property
+    def _together(self) -> Numbers:
+        """(n_labels, n_labels): the numbers of images with both labels."""
+        return np.asarray(count_together(self.labels.offsets, self.labels.label_of_pair, self.n_labels))
+
+    def scores(self, queries: Queries) -> Matrix:
+        rows = self.prepared(queries)
+        near, _ = self._search.nearest(rows, min(self.settings.neighbours, self.labels.n_rows))
+        # Rows ascend, so among images at the same distance the first one is the nearest.
+        order = np.argsort(squared_distances(self._search, rows, near), axis=1, kind="stable")
+        near = np.take_along_axis(near, order, axis=1)
+        first, votes = (np.zeros((len(near), self.n_labels)) for _ in range(2))
+        for counts, images in ((first, near[:, :1]), (votes, near[:, 1:])):
+            add_votes(counts, images, np.ones(images.shape), self.labels.offsets, self.labels.label_of_pair)
+        votes[first > 0] = 0
+        together = np.where(first.any(axis=1, keepdims=True), first @ self._together, 1)
+        product = votes * together
+        product /= np.maximum(product.max(axis=1, keepdims=True), 1)
+        scores = np.where(votes > 0, 1 + product, self._frequencies)
+        return np.where(first > 0, 3 + self._frequencies, scores).astype(np.float32)
+
+
+class Jec(FeatureControl):
+    """JEC; images without features are left out."""
+
+    settings_type = JecSettings
+
+    def model(self) -> JecModel:
+        seen = see(self.problem, self.settings)
+        blocks = blocks_of(seen)
+        rows = unit_rows(seen.rows, blocks)
+        factors = column_factors(blocks, 1 / (len(blocks) * largest_distances(rows, blocks)))
+        return JecModel(multiplied(rows, factors), factors, seen.labels, self.settings, seen.normalisation)
+
+
+MODELS = {"jec": JecModel}
+METHODS = {"jec": Jec}

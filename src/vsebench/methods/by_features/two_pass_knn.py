@@ -1,0 +1,261 @@
+"""2PKNN, two-pass nearest neighbours: for each label, the nearest images that have it; then votes of their union.
+
+    first pass    U(i) = union over the labels l of the K1 images nearest to i among the training images with l
+    second pass   score of l for i = sum over the images j in U(i) with l of exp(-s D(i, j)),
+                  D(i, j) = sum over the sets of features b of v_b d_b(i, j),   sum of v_b = 1
+
+d_b are the base distances of `base_distances`, each divided by its mean over pairs of training images, so the mean of D
+is 1. A rare label has as many images in the union as a frequent one. Scores are not divided by a label's largest score
+over the test images, as some programs do, since the score of an image would then depend on the other test images.
+
+`two_pass_knn` has equal weights v_b. `two_pass_knn_ml` learns them by large margins. With w_b >= 0 and D' = sum over b
+of w_b d_b, it minimises the sum over training images p and their targets q of
+
+    l_pq D'(p, q) + m sum over the impostors r of p of (1 - l_pr) [1 + D'(p, q) - D'(p, r)]_+,
+    l_pq = |Y_p and Y_q| / |Y_q|,   Y_p: the labels of image p
+
+and takes v_b = w_b / sum of w. The targets of p are the K1 images nearest to p among those with l, for each label l of
+p; its impostors are these images for each other label. Nearness is that of equal weights, and p itself is left out. The
+hinge is smoothed: it is quadratic between 0 and 0.1. The minimum is found by L-BFGS with bounds. The paper's weights of
+single features are not learnt, so with one set of features there is nothing to learn.
+
+Source: Verma and Jawahar, "Image annotation using metric learning in semantic neighbourhoods", ECCV 2012, sections 3
+and 4.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from vsebench.data.chunks import even_chunks
+from vsebench.data.features import Block, Rows
+from vsebench.data.problem import Ids, LabelMatrix, Matrix, Queries
+from vsebench.kernels.losses.neighbour_margins import margin_loss
+from vsebench.kernels.ranking.neighbours import add_votes, take_in_turns
+from vsebench.methods.base import Solved
+from vsebench.methods.by_features.base_distances import (
+    DistanceModel,
+    blocks_of,
+    column_factors,
+    mean_distances,
+    multiplied,
+    part_of,
+    squared_distances,
+    unit_rows,
+)
+from vsebench.methods.by_features.neighbours import Numbers, Search
+from vsebench.methods.by_features.seen import FeatureControl, FeatureSettings, see
+
+NEIGHBOURS_A_CHUNK = 1 << 22  # number of neighbours in memory at once (about 100 MiB)
+SMOOTHING = 0.1  # where the smoothed hinge becomes linear
+SMALL_GRADIENT = 1e-6  # largest component of the projected gradient at the minimum of the mean loss
+ACCEPTED_GRADIENT = 1e-3  # if, because of rounding, no step lowers the loss
+ITERATIONS = 200  # maximum number of iterations of L-BFGS, which has one variable for each set of features
+
+
+class TwoPassSettings(FeatureSettings):
+    """Settings of 2PKNN."""
+
+    per_label: int = Field(default=4, ge=1)  # K1, number of nearest images for each label (all if there are fewer)
+    sharpness: float = Field(default=20.0, gt=0)  # s, the factor of the distance, whose mean is 1
+
+
+class MarginSettings(TwoPassSettings):
+    """Settings of 2PKNN with learnt weights of the base distances."""
+
+    push: float = Field(default=1.0, gt=0)  # m, the weight of impostors that are too near
+    images: int = Field(default=2000, ge=1)  # number of training images p, evenly spaced (all if there are fewer)
+
+
+@dataclass(frozen=True)
+class TwoPassModel(DistanceModel):
+    """Scores labels by the votes of each label's nearest images."""
+
+    kind: ClassVar[str] = "two_pass_knn"
+    settings_type = TwoPassSettings
+
+    @cached_property
+    def _images_of_label(self) -> list[Ids]:
+        return images_of_labels(self.labels)
+
+    def scores(self, queries: Queries) -> Matrix:
+        rows = self.prepared(queries)
+        scores = np.zeros((rows.shape[0], self.n_labels))
+        size = sum(min(len(images), self.settings.per_label) for images in self._images_of_label)
+        for start, stop in even_chunks(rows.shape[0], max(NEIGHBOURS_A_CHUNK // max(size, 1), 1)):
+            self._vote(rows[start:stop], scores[start:stop])
+        return scores.astype(np.float32)
+
+    def _vote(self, rows: Rows, scores: Numbers) -> None:
+        """Add the votes for queries, (m, d), to their scores, (m, n_labels)."""
+        near = []
+        for images in self._images_of_label:
+            if len(images):
+                search = Search(self.features[images], "euclidean")
+                found, _ = search.nearest(rows, min(self.settings.per_label, len(images)))
+                near.append(images[found])
+        union = np.sort(np.concatenate(near, axis=1), axis=1)
+        distances = squared_distances(self._search, rows, union)
+        weights = np.exp(-self.settings.sharpness * (distances - distances.min(axis=1, keepdims=True)))
+        weights[:, 1:][union[:, 1:] == union[:, :-1]] = 0  # an image votes once
+        add_votes(scores, union, weights, self.labels.offsets, self.labels.label_of_pair)
+
+
+def images_of_labels(labels: LabelMatrix) -> list[Ids]:
+    """Return for each label the images that have it, ascending, int32."""
+    order = np.argsort(labels.label_of_pair, kind="stable")
+    ends = np.cumsum(np.bincount(labels.label_of_pair, minlength=labels.n_labels))
+    return np.split(labels.image_of_pair[order], ends[:-1])
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Pairs of a training image p and one of its targets or impostors.
+
+    Attributes
+    ----------
+    offsets : (n + 1,) int64, where the pairs of each image p start
+    distances : (n_sets, n_pairs) float64, the base distances
+    likeness : (n_pairs,) float64, l
+    """
+
+    offsets: NDArray[np.int64]
+    distances: Numbers
+    likeness: Numbers
+
+
+def pairs_of(
+    rows: Rows, blocks: Sequence[Block], labels: LabelMatrix, chosen: Ids, per_label: int
+) -> tuple[Pairs, Pairs]:
+    """Return the targets and the impostors of training images.
+
+    Parameters
+    ----------
+    rows : (n, d), of unit length in each set, times the factors of equal weights
+    labels : n rows
+    chosen : (m,) int32, the images p, ascending
+    per_label : K1
+    """
+    carries = np.zeros((len(chosen), labels.n_labels), dtype=np.bool_)
+    own = labels.rows(chosen)
+    carries[own.image_of_pair, own.label_of_pair] = True
+    found: tuple[list[NDArray[np.int64]], list[NDArray[np.int64]]] = ([], [])  # p's position times n plus q
+    for label, images in enumerate(images_of_labels(labels)):
+        for members, keys in zip((True, False), found, strict=True):
+            asking = np.flatnonzero(carries[:, label] == members)
+            k = min(per_label, len(images) - members)  # an image is not its own target
+            if k > 0 and len(asking):
+                near = nearest_of(rows, images, chosen[asking], k)
+                keys.append((asking[:, np.newaxis] * labels.n_rows + near).ravel())
+    searches = [Search(part_of(rows, block), "euclidean") for block in blocks]
+    targets, impostors = (_pairs(keys, searches, rows, blocks, labels, chosen) for keys in found)
+    return targets, impostors
+
+
+def nearest_of(rows: Rows, images: Ids, asking: Ids, k: int) -> NDArray[np.int64]:
+    """Return the k nearest of some images to each of the images `asking`, (m, k), without the asking image itself."""
+    search, queries = Search(rows[images], "euclidean"), rows[asking]
+    position = np.searchsorted(images, asking).clip(max=len(images) - 1)
+    own = np.where(images[position] == asking, position, -1).astype(np.int32)
+    near, _ = search.nearest(queries, min(k + int((own >= 0).any()), len(images)))
+    order = np.argsort(squared_distances(search, queries, near), axis=1, kind="stable")
+    merged = take_in_turns(np.take_along_axis(near, order, axis=1)[np.newaxis], own, len(images), k)
+    return images[merged].astype(np.int64)
+
+
+def _pairs(
+    keys: list[NDArray[np.int64]],
+    searches: Sequence[Search],
+    rows: Rows,
+    blocks: Sequence[Block],
+    labels: LabelMatrix,
+    chosen: Ids,
+) -> Pairs:
+    """Return pairs without repeats, from the position of p in `chosen` times n plus q."""
+    different = np.unique(np.concatenate([*keys, np.empty(0, dtype=np.int64)]))
+    position, image = np.divmod(different, labels.n_rows)
+    offsets = np.searchsorted(position, np.arange(len(chosen) + 1)).astype(np.int64)
+    distances, shared = np.empty((len(blocks), len(different))), np.empty(len(different))
+    has = np.zeros(labels.n_labels, dtype=np.bool_)
+    for p, (start, stop) in enumerate(zip(offsets[:-1], offsets[1:], strict=True)):
+        near = image[start:stop].astype(np.int32)
+        for number, (search, block) in enumerate(zip(searches, blocks, strict=True)):
+            query = part_of(rows[chosen[p : p + 1]], block)
+            distances[number, start:stop] = squared_distances(search, query, near[np.newaxis])[0]
+        has[:] = False
+        has[labels.label_of_pair[labels.offsets[chosen[p]] : labels.offsets[chosen[p] + 1]]] = True
+        of_near = labels.rows(near)
+        shared[start:stop] = np.bincount(of_near.image_of_pair, has[of_near.label_of_pair], minlength=len(near))
+    return Pairs(offsets, distances, shared / labels.n_labels_of_row[image])
+
+
+def margin_objective(weight: Numbers, targets: Pairs, impostors: Pairs, push: float) -> tuple[float, Numbers]:
+    """Return the mean loss of an image p at the weights w, (n_sets,), and its derivative."""
+    slopes = np.empty(len(targets.likeness)), np.empty(len(impostors.likeness))
+    value = margin_loss(
+        weight @ targets.distances, targets.likeness, targets.offsets,
+        weight @ impostors.distances, 1 - impostors.likeness, impostors.offsets, push, SMOOTHING, slopes,
+    )  # fmt: skip
+    n_images = len(targets.offsets) - 1
+    return value / n_images, (targets.distances @ slopes[0] + impostors.distances @ slopes[1]) / n_images
+
+
+class TwoPassKnn(FeatureControl):
+    """2PKNN with equal weights of the base distances; images without features are left out."""
+
+    settings_type = TwoPassSettings
+    settings: TwoPassSettings
+
+    def model(self) -> TwoPassModel:
+        seen = see(self.problem, self.settings)
+        blocks = blocks_of(seen)
+        rows = unit_rows(seen.rows, blocks)
+        means = mean_distances(rows, blocks)
+        share = self.shares(multiplied(rows, column_factors(blocks, 1 / means)), blocks, seen.labels)
+        factors = column_factors(blocks, share / means)
+        settings = TwoPassModel.settings_to_keep(self.settings)
+        return TwoPassModel(multiplied(rows, factors), factors, seen.labels, settings, seen.normalisation)
+
+    def shares(self, rows: Rows, blocks: Sequence[Block], labels: LabelMatrix) -> Numbers:  # noqa: ARG002
+        """Return the weight v_b of each base distance, (n_sets,); they add up to 1."""
+        return np.full(len(blocks), 1 / len(blocks))
+
+
+class TwoPassKnnMl(TwoPassKnn):
+    """2PKNN with weights of the base distances that are learnt by large margins; images without features are left out."""
+
+    settings_type = MarginSettings
+    settings: MarginSettings
+
+    def shares(self, rows: Rows, blocks: Sequence[Block], labels: LabelMatrix) -> Numbers:
+        equal = super().shares(rows, blocks, labels)
+        if len(blocks) == 1:
+            return equal
+        n_images = min(self.settings.images, labels.n_rows)
+        chosen = np.unique(np.linspace(0, labels.n_rows - 1, n_images).astype(np.int32))
+        targets, impostors = pairs_of(rows, blocks, labels, chosen, self.settings.per_label)
+        weight, self.solved = best_weight(equal, targets, impostors, self.settings.push)
+        return weight / weight.sum() if weight.sum() > 0 else equal
+
+
+def best_weight(start: Numbers, targets: Pairs, impostors: Pairs, push: float) -> tuple[Numbers, Solved]:
+    """Return the weights w >= 0 of the smallest loss, (n_sets,), and how the minimisation ended."""
+    from scipy.optimize import minimize  # the import takes 0.1 seconds, and Snakemake imports this module
+
+    options = {"maxiter": ITERATIONS, "maxfun": 3 * ITERATIONS, "gtol": SMALL_GRADIENT, "ftol": 0}
+    best = minimize(
+        margin_objective, start, args=(targets, impostors, push), method="L-BFGS-B", jac=True,
+        bounds=[(0, None)] * len(start), options=options,
+    )  # fmt: skip
+    inner = np.where((best.x > 0) | (best.jac < 0), best.jac, 0)
+    gradient = float(np.abs(inner).max())
+    return np.asarray(best.x), Solved(gradient <= ACCEPTED_GRADIENT, int(best.nit), gradient)
+
+
+MODELS = {"two_pass_knn": TwoPassModel}
+METHODS = {"two_pass_knn": TwoPassKnn, "two_pass_knn_ml": TwoPassKnnMl}
