@@ -23,9 +23,7 @@ def drawn(seed=1, scale=2.0):
 
 def loss_of(logits, near, alpha=NONE, beta=NONE):
     slopes = np.empty_like(logits), np.empty(5)
-    value = negative_log_likelihood(
-        logits, near, LABELS.offsets, LABELS.label_of_pair, COSTS, alpha, beta, slopes
-    )
+    value = negative_log_likelihood(logits, near, LABELS.offsets, LABELS.label_of_pair, COSTS, alpha, beta, slopes)
     return value, slopes[0]
 
 

@@ -1,4 +1,4 @@
-"""FastTag: against the turns of its paper, values of the loss under drawn corruption, a hand-worked case, and stages."""
+"""FastTag: against the turns of its paper, values of its loss, a hand-worked case, and stages."""
 
 import numpy as np
 import pytest

@@ -74,7 +74,6 @@ def mean_distances(rows: Rows, blocks: Sequence[Block]) -> Numbers:
     return np.where(means > RELEVANT, means, 1)
 
 
-
 def largest_distances(rows: Rows, blocks: Sequence[Block]) -> Numbers:
     """Return the largest d_b of each set, (n_sets,), among at most 5,000 of the rows, evenly spaced; 1 instead of 0."""
     chosen = np.unique(np.linspace(0, rows.shape[0] - 1, min(rows.shape[0], SAMPLED)).astype(np.int64))

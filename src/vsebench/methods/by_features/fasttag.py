@@ -48,7 +48,7 @@ class FastTagSettings(RidgeSettings):
     gamma: float = Field(gt=0, allow_inf_nan=False)  # weight of the completion of labels
     dropped: float = Field(gt=0, lt=1)  # p, the probability that a label is dropped
     stages: int = Field(default=1, ge=1)  # number of stages; 1: no label is raised
-    recall: float = Field(default=0.4, gt=0, le=1)  # a label is raised if its recall is smaller
+    recall: float = Field(default=0.3, gt=0, le=1)  # a label is raised if its recall is smaller
     cutoff: int = Field(default=5, ge=1)  # number of labels of an image that count for the recall
     boost: float = Field(default=2.0, gt=1)  # factor for the weights of images with a raised label, in each stage
 
