@@ -6,8 +6,10 @@ from itertools import pairwise
 
 import pytest
 
-from tests.plan.runs import IAPR, ONE, own_table, partitioned, planned
+from tests.plan.runs import CONFIG, IAPR, ONE, default, own_table, partitioned, planned
+from vsebench.config.run import DEFAULT_METRICS, NEW_IMAGE_METRICS, default_metrics
 from vsebench.core.tasks import Task
+from vsebench.plan import read_plan
 from vsebench.plan.jobs import Wildcards, job
 from vsebench.plan.jobs.results import parts
 
@@ -203,3 +205,26 @@ def test_an_edited_claim_redraws_no_table_and_another_title_of_a_paper_does():
     assert job(plan, "test_claims", Wildcards()).content != tested.content
     object.__setattr__(paper, "title", "Another")
     assert job(plan, "table", Wildcards(name=name)).content != before.content
+
+
+def test_measuring_is_told_the_propensity_of_the_data_set_if_a_metric_needs_frequencies(tmp_path):
+    datasets = own_table(tmp_path, propensity={"a": 0.6, "b": 2.6}) | {"sim-iapr": ONE}
+    plan = planned(datasets=datasets, metrics=["map", "psp@5"], methods=["popularity"], papers=[], sweeps={})
+    own, simulated = (job_of(plan, "measure", task) for task in plan.tasks)
+    assert value(own.options, "--propensity") == {"a": 0.6, "b": 2.6}
+    assert value(simulated.options, "--propensity") == {"a": 0.55, "b": 1.5}
+    assert f"results/{IAPR}/seed1/split/images.parquet" in simulated.inputs["split"]
+    without = planned(metrics=["map", "n_plus@5"])
+    assert value(job_of(without, "measure", IAPR).options, "--propensity") is None
+
+
+@pytest.mark.parametrize(("other", "new"), [("distinct", False), ("official", True)])
+def test_a_run_that_names_no_metrics_also_measures_the_headline_metrics_of_new_images_if_it_has_some(other, new):
+    datasets = {"corel5k-densehue": {"protocols": ["regions", other]}}
+    values = default(datasets=datasets, methods=["popularity"], decisions={}, sweeps={}, scaling=None, papers=[])
+    del values["metrics"]
+    metrics = read_plan(CONFIG, values, []).config.metrics
+    assert metrics == default_metrics(new)
+    assert set(DEFAULT_METRICS) <= set(metrics)
+    assert set(NEW_IMAGE_METRICS) <= set(metrics) or not new
+    assert read_plan(CONFIG, values | {"metrics": ["map"]}, []).config.metrics == ["map"]

@@ -166,8 +166,8 @@ class Partition(Strict):
 class Propensity(Strict):
     """The settings A and B of the propensities of labels; Jain, Prabhu and Varma, KDD 2016, state the formula."""
 
-    a: float = Field(default=0.55, ge=0)  # 0: all labels have the same propensity
-    b: float = Field(default=1.5, gt=0)
+    a: float = Field(default=0.55, ge=0)  # A: how much the propensity grows with the frequency; 0: not at all
+    b: float = Field(default=1.5, gt=0)  # B: a number that is added to the number of training images with the label
 
 
 class Described(Strict):

@@ -23,7 +23,7 @@ NEW_IMAGE_METRICS = ("map", "pc_precision@5", "pc_recall@5", "macro_f1_of_means@
 
 def default_metrics(new_images: bool) -> list[str]:
     """Return the metrics that are measured if a user names none."""
-    return [*DEFAULT_METRICS, *(NEW_IMAGE_METRICS if new_images else ())]
+    return [*(NEW_IMAGE_METRICS if new_images else ()), *DEFAULT_METRICS]
 
 
 class RunDataset(Strict):
@@ -47,7 +47,7 @@ class RunDataset(Strict):
     options: dict[str, Any] = {}  # replaces single options of the data set's file, such as the simulator's `scale`
     vocabulary: dict[str, Any] = {}  # replaces single filters of the data set's file, such as `top_labels`
     # your own table, which has no file in config/datasets: options of the adapter `table`, and optionally
-    # `features`, `siblings`, `word_vectors` and `pictures`; see [own-data.md](own-data.md)
+    # `features`, `siblings`, `word_vectors`, `propensity` and `pictures`; see [own-data.md](own-data.md)
     data: dict[str, Any] | None = None
 
 

@@ -16,7 +16,7 @@ from vsebench.packs.manifest import Shown
 from vsebench.packs.runs import Run
 from vsebench.rendering.choices import how_chosen
 from vsebench.rendering.marks import marks_of, meanings, split
-from vsebench.rendering.metrics import few_metrics, metric_title
+from vsebench.rendering.metrics import few_metrics, metric_form, metric_title
 from vsebench.rendering.page.page import template
 from vsebench.rendering.table import Cell, Column, Row, Table
 
@@ -227,7 +227,7 @@ def value_table(tasks: Sequence[BoardTask], contestants: Sequence[Contestant], r
             rows.append(Row.of(title, settings_of(each, tasks), *cells))
     columns = [Column("method", "Method"), Column("settings", "Settings")]
     columns += [
-        Column(f"value_{number}", f"{task.title}: {metric_title(task.metric)}", "score", interval=True)
+        Column(f"value_{number}", f"{task.title}: {metric_title(task.metric)}", metric_form(task.metric), interval=True)
         for number, task in enumerate(tasks)
     ]
     notes = tuple(meanings(cell.marks for row in rows for cell in row.cells))

@@ -1,9 +1,16 @@
 """Give metrics titles for tables and figures, and choose a few metrics where space is limited."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+
+from vsebench.config.run import NEW_IMAGE_METRICS
+from vsebench.core.tasks import Task
+from vsebench.evaluation.metrics.base import known_metrics, metric_class
+from vsebench.protocols.base import load_protocol
+from vsebench.rendering.table import Form
 
 # Metrics that are preferred where only one or three are shown.
 PREFERRED = ("recall@10", "map@10", "ndcg@10")
+TITLES = {"n_plus": "N+", "psndcg": "PSnDCG"}
 ABBREVIATIONS = {
     "map": "MAP",
     "ndcg": "NDCG",
@@ -12,6 +19,7 @@ ABBREVIATIONS = {
     "f1": "F1",
     "pc": "per-class",
     "ov": "overall",
+    "psp": "PSP",
 }
 
 
@@ -20,16 +28,38 @@ def metric_title(metric: str) -> str:
 
     >>> metric_title("recall@10"), metric_title("mrr"), metric_title("label_map"), metric_title("macro_f1@5")
     ('Recall@10', 'MRR', 'Label MAP', 'Macro F1@5')
+    >>> metric_title("n_plus@5"), metric_title("psp@1")
+    ('N+@5', 'PSP@1')
     """
     name, at, cutoff = metric.partition("@")
-    words = " ".join(ABBREVIATIONS.get(word, word) for word in name.split("_"))
+    words = TITLES.get(name) or " ".join(ABBREVIATIONS.get(word, word) for word in name.split("_"))
     return words[:1].upper() + words[1:] + at + cutoff
 
 
-def few_metrics(metrics: Sequence[str]) -> list[str]:
-    """Return up to three metrics of a run; the first is the headline metric.
+def metric_form(metric: str) -> Form:
+    """Return how tables show the values of a metric, or of another printed quantity.
+
+    >>> metric_form("recall@10"), metric_form("n_plus@5")
+    ('score', 'count')
+    """
+    name = metric.partition("@")[0]
+    return "count" if name in known_metrics() and metric_class(name).is_count else "score"
+
+
+def few_metrics(metrics: Sequence[str], tasks: Iterable[Task] = ()) -> list[str]:
+    """Return a few metrics of a run for some of its tasks; the first is the run's headline metric.
+
+    They are up to three. If the test images of all tasks are new, they are the headline metric and those of
+    `config.run.NEW_IMAGE_METRICS` that the run has, if it has several.
 
     >>> few_metrics(["precision@5", "ndcg@10", "recall@10"]), few_metrics(["mrr", "f1@5"])
     (['recall@10', 'ndcg@10'], ['mrr', 'f1@5'])
+    >>> few_metrics(["mrr", "f1@5", "n_plus@5", "map"], [Task("photos", "official")])
+    ['mrr', 'map', 'n_plus@5']
     """
-    return [metric for metric in PREFERRED if metric in metrics] or list(metrics[:3])
+    few = [metric for metric in PREFERRED if metric in metrics] or list(metrics[:3])
+    new_images = [load_protocol(task.protocol).new_images for task in tasks]
+    of_new_images = [metric for metric in NEW_IMAGE_METRICS if metric in metrics]
+    if new_images and all(new_images) and len(of_new_images) > 1:
+        return list(dict.fromkeys([few[0], *of_new_images]))
+    return few

@@ -19,7 +19,7 @@ class Accuracy(FigureKind):
 
         accuracy = results.accuracy(Task.of(self.task))
         methods = results.competitors_of(accuracy)
-        metrics = few_metrics(results.outline.metrics)
+        metrics = few_metrics(results.outline.metrics, [Task.of(self.task)])
         figure, axes = drawing.panels(len(metrics), style.DOUBLE, 0.75 + 0.17 * len(methods), sharey=True)
         for axis, metric in zip(axes, metrics, strict=True):
             drawing.draw_dots(axis, results, accuracy, metric, methods)
@@ -36,7 +36,7 @@ class Accuracy(FigureKind):
         )
 
     def alternative(self, results: Results) -> str:
-        metrics = ", ".join(map(metric_title, few_metrics(results.outline.metrics)))
+        metrics = ", ".join(map(metric_title, few_metrics(results.outline.metrics, [Task.of(self.task)])))
         best = best_sentence(results, Task.of(self.task))
         return f"Dots with intervals, one per method, for {metrics}. {best}".strip()
 

@@ -10,7 +10,7 @@ from vsebench.core.tasks import Task
 from vsebench.evaluation.metrics.base import load_metric
 from vsebench.rendering.accuracy import accuracy_cells, remark_on_occurrences
 from vsebench.rendering.kinds import TableKind
-from vsebench.rendering.metrics import few_metrics, metric_title
+from vsebench.rendering.metrics import few_metrics, metric_form, metric_title
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import RANDOM, Results, beats_random, pick
 from vsebench.rendering.table import Column, Row, Table
@@ -43,13 +43,14 @@ class Accuracy(TableKind):
         accuracy = results.accuracy(task)
         metrics = results.outline.metrics
         if self.few:
-            chosen = {*few_metrics(metrics), *metrics[len(metrics) - 1 :]}
-            metrics = [metric for metric in metrics if metric in chosen][:FEW]
+            few = few_metrics(metrics, [task])
+            chosen = {*few, *metrics[len(metrics) - 1 :]} if len(few) < FEW else few
+            metrics = [metric for metric in metrics if metric in chosen][: max(FEW, len(few))]
         columns = [Column("dataset", "Data set", shown=False), Column("protocol", "Protocol", shown=False)]
         columns += [Column("method", "Name", shown=False), Column("title", "Method")]
         for metric in metrics:
             key = metric.replace("@", "_")
-            columns.append(Column(key, metric_title(metric), "score", interval=True))
+            columns.append(Column(key, metric_title(metric), metric_form(metric), interval=True))
             columns.append(Column(f"{key}_p_adjusted", "p", "score", shown=False))
         rows = []
         for method in [*results.competitors_of(accuracy), *results.oracles_of(accuracy)]:

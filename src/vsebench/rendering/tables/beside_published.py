@@ -8,7 +8,7 @@ from pydantic import Field
 from vsebench.core.tasks import Entry, Task
 from vsebench.rendering.accuracy import accuracy_cells
 from vsebench.rendering.choices import NOTE_OF_CHOICES, chosen_at
-from vsebench.rendering.metrics import metric_title
+from vsebench.rendering.metrics import metric_form, metric_title
 from vsebench.rendering.published_vs_ours import (
     ON_OTHER_DATA,
     PrintedTable,
@@ -49,7 +49,7 @@ class AccuracyBesidePublished(PrintedTable):
         cells, comparisons = metrics_of_methods(printed), self.compared(results)
         metrics = list(dict.fromkeys(cell.column for cell in cells))
         columns = [Column("dataset", "Data set", shown=False), Column("method", "Method"), Column("source", "Source")]
-        columns += [Column(metric, metric_title(metric), "score", interval=True) for metric in metrics]
+        columns += [Column(metric, metric_title(metric), metric_form(metric), interval=True) for metric in metrics]
         rows = []
         for dataset, method in lines_of(cells):
             line, group = f"{dataset}/{method}", paper.task_title(dataset)

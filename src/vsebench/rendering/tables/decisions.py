@@ -6,7 +6,7 @@ from typing import Any
 from vsebench.core.tasks import Task
 from vsebench.rendering.accuracy import accuracy_cells
 from vsebench.rendering.kinds import TableKind
-from vsebench.rendering.metrics import metric_title
+from vsebench.rendering.metrics import metric_form, metric_title
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results, pick
 from vsebench.rendering.table import Column, Row, Table
@@ -39,7 +39,7 @@ class Decisions(TableKind):
         columns += [Column("method", "Name", shown=False), Column("decision", "Decision name", shown=False)]
         columns += [Column("title", "Method"), Column("decision_title", "Decision", width=0.2)]
         for metric in metrics:
-            columns.append(Column(metric, metric_title(metric).replace(" ", "\n"), "score", interval=True))
+            columns.append(Column(metric, metric_title(metric).replace(" ", "\n"), metric_form(metric), interval=True))
             columns.append(Column(f"{metric}_p_adjusted", "p", "score", shown=False))
         rows = []
         for entry in results.decided_of(accuracy):

@@ -6,7 +6,7 @@ from typing import Any
 from vsebench.core.tasks import Task
 from vsebench.rendering.accuracy import accuracy_cells
 from vsebench.rendering.kinds import TableKind
-from vsebench.rendering.metrics import few_metrics, metric_title
+from vsebench.rendering.metrics import few_metrics, metric_form, metric_title
 from vsebench.rendering.results import RANDOM, Results, beats_random, best_of, near_best, pick
 from vsebench.rendering.table import Cell, Column, Row, Table
 
@@ -14,23 +14,23 @@ HEADING = 14  # characters per line of a heading
 
 
 class Best(TableKind):
-    """The best method in the headline metric with its values in up to three metrics, and the oracles' values."""
+    """The best method in the headline metric with its values in a few metrics, and the oracles' values."""
 
     needs = ("summary", "datasets")
     made_for = "run"
     section = "overview"
 
     def table(self, results: Results) -> Table:
-        metrics = few_metrics(results.outline.metrics)
-        headline = metric_title(metrics[0])
+        metrics = few_metrics(results.outline.metrics, results.outline.tasks)
+        headline, form = metric_title(metrics[0]), metric_form(metrics[0])
         oracles = results.oracles_of(results.summary)
         columns = (
             Column("title", "Data set", width=0.2),
             Column("protocol", "Protocol"),
             Column("method", f"Best in\n{headline}", width=0.16),
-            *(Column(metric.replace("@", "_"), metric_title(metric), "score", interval=True) for metric in metrics),
+            *(value_column(metric) for metric in metrics),
             Column("equal", "Not significantly\ndifferent", width=0.15),
-            *(Column(oracle, f"{results.method_title(oracle)},\n{headline}", "score") for oracle in oracles),
+            *(Column(oracle, f"{results.method_title(oracle)},\n{headline}", form) for oracle in oracles),
         )
         rows = [row_of_best(results, task, metrics, oracles) for task in results.tasks_of(results.summary)]
         note = (
@@ -38,6 +38,11 @@ class Best(TableKind):
             "metric. An oracle uses test information and is shown only for reference."
         )
         return Table(columns, rows, f"The method with the highest {headline} on each data set", [note], fold=2)
+
+
+def value_column(metric: str) -> Column:
+    """Return the column of a metric's values."""
+    return Column(metric.replace("@", "_"), metric_title(metric), metric_form(metric), interval=True)
 
 
 def row_of_best(results: Results, task: Task, metrics: list[str], oracles: list[str]) -> Row:
@@ -74,7 +79,7 @@ class MethodsByTasks(TableKind):
         columns = [Column("method", "Name", shown=False), Column("title", "Method")]
         for task in tasks:
             key = f"{task.dataset}_{task.protocol}"
-            columns.append(Column(key, _heading(results, task), "score", interval=True, narrow=True))
+            columns.append(Column(key, _heading(results, task), metric_form(metric), interval=True, narrow=True))
         rows = []
         for method in [*results.competitors_of(results.summary), *results.oracles_of(results.summary)]:
             by_task = {task: pick(results.accuracy(task), metric, method) for task in tasks}
