@@ -63,7 +63,7 @@ def test_sums_for_sigmoids_are_the_derivatives_of_the_likelihood():
 
 
 def test_the_likelihood_of_an_example_by_hand():
-    # Image 0 has label 0. Its neighbours 1 and 2 have the shares 3/4 and 1/4; the first has label 0, the second label 1.
+    # Image 0 has label 0. Its neighbours have the shares 3/4 and 1/4; the first has label 0, the second label 1.
     labels = matrix_of([[0], [0], [1]], 2)
     slopes = np.empty((1, 2)), np.empty(2)
     logits, near = np.log([[3.0, 1.0]]), np.array([[1, 2]], dtype=np.int32)
@@ -99,6 +99,15 @@ def test_the_loss_of_margins_is_that_of_numpy_and_its_slopes_are_differences(sca
         for s in steps
     ]
     assert np.allclose(slopes, differences, atol=1e-6)
+
+
+def test_the_loss_of_margins_of_an_example_by_hand():
+    # The target is pulled by 1 x 0.5. The impostor is nearer than 1 + 0.5 by 0.7: 2 x 0.25 x (0.7 - 0.1 / 2) = 0.325.
+    one, half, ends = np.ones(1), np.full(1, 0.5), np.array([0, 1])
+    slopes = np.empty(1), np.empty(1)
+    value = margin_loss(half, one, ends, np.array([0.8]), half / 2, ends, 2.0, 0.1, slopes)
+    assert value == pytest.approx(0.825)
+    assert [slopes[0][0], slopes[1][0]] == pytest.approx([1 + 0.5, -0.5])
 
 
 def test_neighbours_of_several_searches_are_taken_in_turns_without_repeats():

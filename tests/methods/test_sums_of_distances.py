@@ -23,7 +23,7 @@ from vsebench.data.features import Features, side_by_side
 from vsebench.data.problem import Queries
 from vsebench.methods.by_features.base_distances import largest_distances, mean_distances, unit_rows
 from vsebench.methods.by_features.tagprop import Votes
-from vsebench.methods.by_features.two_pass_knn import margin_objective, pairs_of
+from vsebench.methods.by_features.two_pass_knn import best_weight, margin_objective, pairs_of
 
 NAMES = ["jec", "tagprop", "tagprop_sigma", "two_pass_knn", "two_pass_knn_ml"]
 WHERE = ["new images", "sparse features", "two sets of features"]
@@ -219,16 +219,29 @@ def test_targets_and_impostors_are_those_of_numpy(where):
             assert np.allclose(pairs.distances[:, part], distances[:, image, images], atol=1e-6)
 
 
-def test_weights_of_margins_are_at_a_minimum():
+def pairs_of_sixty():
+    """Return the targets and the impostors of sixty images with two sets of features."""
     rows, carries, _, blocks = given_to("two sets of features")
-    rows, labels = unit_rows(rows[:60], blocks), matrix_of([np.flatnonzero(row).tolist() for row in carries[:60]], 32)
-    pairs = pairs_of(rows, blocks, labels, np.arange(60, dtype=np.int32), 3)
-    for weight in ([0.3, 0.7], [4.0, 2.0]):
-        value, slope = margin_objective(np.array(weight), *pairs, 0.5)
-        steps = 1e-6 * np.eye(2)
-        moved = [[margin_objective(weight + sign * step, *pairs, 0.5)[0] for sign in (1, -1)] for step in steps]
-        assert np.allclose(slope, [(up - down) / 2e-6 for up, down in moved], rtol=1e-4)
-        assert value > 0
+    labels = matrix_of([np.flatnonzero(row).tolist() for row in carries[:60]], 32)
+    return pairs_of(unit_rows(rows[:60], blocks), blocks, labels, np.arange(60, dtype=np.int32), 3)
+
+
+@pytest.mark.parametrize("weight", [[0.3, 0.7], [4.0, 2.0]])
+def test_slopes_of_margins_are_differences_of_their_loss(weight):
+    pairs = pairs_of_sixty()
+    _, slope = margin_objective(np.array(weight), *pairs, 0.5)
+    steps = 1e-6 * np.eye(2)
+    moved = [[margin_objective(weight + sign * step, *pairs, 0.5)[0] for sign in (1, -1)] for step in steps]
+    assert np.allclose(slope, [(up - down) / 2e-6 for up, down in moved], rtol=1e-4)
+
+
+def test_weights_of_margins_are_at_the_minimum_of_their_loss():
+    pairs = pairs_of_sixty()
+    weight, solved = best_weight(np.array([0.5, 0.5]), *pairs, 0.5)
+    assert solved.converged
+    least, _ = margin_objective(weight, *pairs, 0.5)
+    for other in ([0.9, 1.1], [1.1, 0.9], [0.9, 0.9], [1.1, 1.1]):
+        assert margin_objective(weight * other, *pairs, 0.5)[0] > least
 
 
 def planted(name, **changes):
@@ -273,8 +286,8 @@ def test_jec_ranks_labels_of_the_nearest_image_then_of_its_neighbours_then_all_o
     angles = np.radians([1, 2, 3, 40, 60, 90, 100, 110])
     model, _ = fit_to("jec", matrix, np.stack([np.cos(angles), np.sin(angles)], axis=1), neighbours=3)
     (scores,) = model.scores(new_images([[1, 0]], 8))
-    # First 1 (three images) and 0 (two images). Of the neighbours, label 2 has n = 1 and t = 1, label 3 n = 2 and t = 1,
-    # label 4 n = 1 and t = 1. The others by frequency: 6, 5, and 7 without an image.
+    # First 1 (three images) and 0 (two images). Of the neighbours, label 3 has n = 2 and t = 1, labels 2 and 4 have
+    # n = 1 and t = 1. The others by frequency: 6, 5, and 7 without an image.
     assert np.argsort(-scores, kind="stable").tolist() == [1, 0, 3, 2, 4, 6, 5, 7]
     assert scores[[3, 2, 4]].tolist() == [2, 1.5, 1.5]
 
@@ -316,6 +329,18 @@ def test_few_or_equal_images_give_finite_scores(name, few, tmp_path):
     assert np.isfinite(scores).all()
     models.save(model, tmp_path / "model.npz")
     assert np.array_equal(models.load(tmp_path / "model.npz").scores(queries), scores)
+
+
+@pytest.mark.parametrize("few", FEW)
+@pytest.mark.parametrize("name", NAMES)
+def test_few_or_equal_images_with_two_sets_of_features_give_finite_scores(name, few):
+    rows, values = FEW[few]
+    values, known = np.asarray(values, dtype=np.float32), np.ones(len(rows), dtype=bool)
+    features = side_by_side({key: Features(values * factor, known) for key, factor in {"a": 1, "b": 3}.items()})
+    with workers(1) as pool:
+        problem = problem_from(matrix_of(rows, 3), pool, features=features)
+        model = method_of(name)(problem, settings_of(name)).model()
+    assert np.isfinite(model.scores(new_images([[1.0, 3.0, 0.0, 1.0]], 3))).all()
 
 
 @pytest.mark.parametrize("name", ["tagprop", "tagprop_sigma"])

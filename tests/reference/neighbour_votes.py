@@ -6,7 +6,7 @@ SURE = 1e-5
 
 
 def votes(logits, near, carries):
-    """Return each label's votes, (n, n_labels), by the softmax of logits, (n, k), over the neighbours `near`, (n, k)."""
+    """Return each label's votes, (n, n_labels), by the softmax of logits, (n, k), over neighbours `near`, (n, k)."""
     shares = np.exp(logits - logits.max(axis=1, keepdims=True))
     shares /= shares.sum(axis=1, keepdims=True)
     return np.einsum("nk,nkl->nl", shares, carries[near].astype(float))

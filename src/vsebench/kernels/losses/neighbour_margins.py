@@ -1,6 +1,5 @@
 """The loss of distances between an image and its neighbours, with derivatives."""
 
-import numpy as np
 from numba import njit
 
 

@@ -28,7 +28,8 @@ image auto-annotation", ICCV 2009, section 3.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -57,7 +58,7 @@ Weights: TypeAlias = Literal["distance", "rank"]
 
 START = 10.0  # sum of the weights w of distances at the start
 SMALL_GRADIENT = 1e-6  # largest component of the projected gradient at the minimum; the loss is about 1 to 20
-ACCEPTED_GRADIENT = 1e-3  # if, because of rounding, no step lowers the loss
+ACCEPTED_GRADIENT = 1e-4  # if, because of rounding, no step lowers the loss
 SMALL_DECREASE = 1e-5  # turns end when one lowers the loss by less than this share
 NEWTON_STEPS = 50  # maximum number of steps of Newton's method; a step that is too long counts, and is halved
 SMALL_STEP = 1e-8  # Newton's method ends when the next step would lower each label's loss by less than this share
@@ -114,7 +115,7 @@ class TagPropModel(DistanceModel):
         add_votes(votes, near, shares, self.labels.offsets, self.labels.label_of_pair)
         return votes
 
-    @property
+    @cached_property
     def _searches(self) -> list[Search]:
         return searches_of(self.features, self.blocks)
 
@@ -182,7 +183,7 @@ def neighbourhood(
 def logits_of(weight: Numbers, distances: Numbers, weights: Weights) -> Numbers:
     """Return the logits of the neighbours' shares, (m, k), from their base distances, (n_sets, m, k)."""
     if weights == "rank":
-        return np.tile(-weight[: distances.shape[2]], (distances.shape[1], 1))
+        return np.tile(-weight, (distances.shape[1], 1))
     return np.asarray(-np.tensordot(weight, distances, axes=1))
 
 
@@ -245,7 +246,7 @@ class Votes:
     def best_sigmoids(
         self, weight: Numbers, alpha: Numbers, beta: Numbers, regularisation: float
     ) -> tuple[Numbers, Numbers, float]:
-        """Return the alpha and beta of the smallest loss at w, by Newton's method from the given ones, and that loss."""
+        """Return the alpha and beta of the smallest loss at w, by Newton's method from given ones, and this loss."""
         arguments, sums = self.arguments(weight), np.empty((self.labels.n_labels, 6))
         counts = np.bincount(self.labels.label_of_pair, minlength=self.labels.n_labels)
         penalty = regularisation * np.maximum(counts, 1) / max(self.labels.n_pairs, 1)
@@ -319,17 +320,17 @@ class TagPropSigma(TagProp):
         alpha, beta = votes.constant_sigmoids()
         if votes.near.shape[1] == 0:
             return weight, alpha, beta
-        loss, iterations = np.inf, 0
+        loss, last_turn, ends = np.inf, False, []
         for _ in range(self.settings.turns):
             alpha, beta, next_loss = votes.best_sigmoids(weight, alpha, beta, self.settings.regularisation)
-            if next_loss >= (1 - SMALL_DECREASE) * loss:
+            last_turn = next_loss >= (1 - SMALL_DECREASE) * loss
+            if last_turn:
                 break
             loss = next_loss
-            weight, self.solved = votes.best_weight(weight, alpha, beta, self.settings.iterations)
-            iterations += self.solved.iterations
-        else:
-            self.solved = replace(self.solved, converged=False)
-        self.solved = replace(self.solved, iterations=iterations)
+            weight, end = votes.best_weight(weight, alpha, beta, self.settings.iterations)
+            ends.append(end)
+        iterations = sum(end.iterations for end in ends)
+        self.solved = Solved(last_turn and ends[-1].converged, iterations, ends[-1].gradient)
         return weight, alpha, beta
 
 

@@ -26,6 +26,7 @@ and 4.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
@@ -165,7 +166,7 @@ def nearest_of(rows: Rows, images: Ids, asking: Ids, k: int) -> NDArray[np.int64
     near, _ = search.nearest(queries, min(k + int((own >= 0).any()), len(images)))
     order = np.argsort(squared_distances(search, queries, near), axis=1, kind="stable")
     merged = take_in_turns(np.take_along_axis(near, order, axis=1)[np.newaxis], own, len(images), k)
-    return images[merged].astype(np.int64)
+    return np.asarray(images[merged], dtype=np.int64)
 
 
 def _pairs(
@@ -182,7 +183,7 @@ def _pairs(
     offsets = np.searchsorted(position, np.arange(len(chosen) + 1)).astype(np.int64)
     distances, shared = np.empty((len(blocks), len(different))), np.empty(len(different))
     has = np.zeros(labels.n_labels, dtype=np.bool_)
-    for p, (start, stop) in enumerate(zip(offsets[:-1], offsets[1:], strict=True)):
+    for p, (start, stop) in enumerate(pairwise(offsets)):
         near = image[start:stop].astype(np.int32)
         for number, (search, block) in enumerate(zip(searches, blocks, strict=True)):
             query = part_of(rows[chosen[p : p + 1]], block)
@@ -221,13 +222,13 @@ class TwoPassKnn(FeatureControl):
         settings = TwoPassModel.settings_to_keep(self.settings)
         return TwoPassModel(multiplied(rows, factors), factors, seen.labels, settings, seen.normalisation)
 
-    def shares(self, rows: Rows, blocks: Sequence[Block], labels: LabelMatrix) -> Numbers:  # noqa: ARG002
+    def shares(self, rows: Rows, blocks: Sequence[Block], labels: LabelMatrix) -> Numbers:
         """Return the weight v_b of each base distance, (n_sets,); they add up to 1."""
         return np.full(len(blocks), 1 / len(blocks))
 
 
 class TwoPassKnnMl(TwoPassKnn):
-    """2PKNN with weights of the base distances that are learnt by large margins; images without features are left out."""
+    """2PKNN with weights of base distances that are learnt by margins; images without features are left out."""
 
     settings_type = MarginSettings
     settings: MarginSettings
