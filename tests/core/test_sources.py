@@ -105,7 +105,7 @@ def test_measuring_depends_on_no_kernel():
     found = names("stages.measure")
     assert not inside("kernels", found) | inside("methods", found)
     assert {name for name in found if name.startswith("evaluation")} == {
-        "evaluation.by_frequency", "evaluation.estimates", "evaluation.measuring",
+        "evaluation.by_frequency", "evaluation.estimates", "evaluation.frequencies", "evaluation.measuring",
         "evaluation.metrics.base", "evaluation.reading", "evaluation.seed_variance", "evaluation.sets",
         "evaluation.significance", "evaluation.summary",
     }  # fmt: skip

@@ -214,8 +214,8 @@ def test_resamples_of_numbers_of_labels_surround_the_number():
     found = measured(scores, right, names, frequencies_of(training), resamples=300)
     low, high = np.percentile(found.samples, [2.5, 97.5], axis=0)
     assert (low < found.values).all()
-    assert (found.values < high).all()
-    np.testing.assert_allclose(found.samples.mean(axis=0), found.values, rtol=1e-2)
+    assert (found.values <= high).all()
+    np.testing.assert_allclose(np.median(found.samples, axis=0), found.values)
 
 
 def test_without_frequencies_the_metrics_that_need_them_are_left_out():

@@ -126,7 +126,7 @@ def _recentred(measured: Measured, metrics: Sequence[str]) -> Measured:
     samples = measured.samples.copy()
     for column, metric in enumerate(map(load_metric, metrics)):
         if isinstance(metric, SetMetric) and metric.recentred:
-            shift = measured.values[column] - samples[:, column].mean()
+            shift = measured.values[column] - np.median(samples[:, column])
             samples[:, column] = np.clip(samples[:, column] + shift, 0, metric.largest)
     return Measured(measured.values, samples, measured.n)
 

@@ -141,7 +141,7 @@ class SetMetric(Metric):
     """
 
     takes_cutoff = "optional"
-    # Whether resamples are shifted so that their mean is the metric. This is for numbers of different labels: a
+    # Whether resamples are shifted so that their median is the metric. This is for numbers of different labels: a
     # resample has fewer different images than the test images, so all resamples would be smaller than the metric.
     recentred: ClassVar[bool] = False
 
@@ -234,6 +234,18 @@ def within(cutoff: int | None) -> pl.Expr:
     """Return whether a label is among the first `cutoff` labels of the list, which a miss never is."""
     rank = pl.col("rank")
     return (rank.is_not_null() if cutoff is None else rank <= cutoff).fill_null(False)
+
+
+def discount(rank: pl.Expr) -> pl.Expr:
+    """Return the gain of a hit at a rank, counted from 1."""
+    return 1 / (1 + rank.cast(pl.Float64)).log(2)
+
+
+def best_gain(cutoff: int | None) -> pl.Expr:
+    """Return the gain of a list that begins with all held-out labels, up to the cut-off."""
+    rank = pl.int_range(1, pl.len() + 1)
+    counted = pl.lit(True) if cutoff is None else rank <= cutoff
+    return pl.when(counted).then(discount(rank)).otherwise(0.0).sum()
 
 
 def share(part: Values, whole: Values) -> Values:

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from vsebench.evaluation.metrics.base import RankMetric, within
+from vsebench.evaluation.metrics.base import RankMetric, best_gain, discount, within
 
 
 class Map(RankMetric):
@@ -33,15 +33,3 @@ class Ndcg(RankMetric):
     def value(self) -> pl.Expr:
         gain = pl.when(within(self.cutoff)).then(discount(pl.col("rank"))).otherwise(0.0)
         return gain.sum() / best_gain(self.cutoff)
-
-
-def discount(rank: pl.Expr) -> pl.Expr:
-    """Return the gain of a hit at a rank, counted from 1."""
-    return 1 / (1 + rank.cast(pl.Float64)).log(2)
-
-
-def best_gain(cutoff: int | None) -> pl.Expr:
-    """Return the gain of a list that begins with all held-out labels, up to the cut-off."""
-    rank = pl.int_range(1, pl.len() + 1)
-    counted = pl.lit(True) if cutoff is None else rank <= cutoff
-    return pl.when(counted).then(discount(rank)).otherwise(0.0).sum()

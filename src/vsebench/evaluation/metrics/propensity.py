@@ -8,8 +8,7 @@ label sets if a label is missing from an image with the probability 1 - p.
 
 import polars as pl
 
-from vsebench.evaluation.metrics.base import PropensityMetric, within
-from vsebench.evaluation.metrics.map_and_ndcg import best_gain, discount
+from vsebench.evaluation.metrics.base import PropensityMetric, best_gain, discount, within
 
 
 class Psp(PropensityMetric):
