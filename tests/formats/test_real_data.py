@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 from tests import data_sets
+from tests.methods.real import measured, split_of
 from vsebench.cli import main
 from vsebench.config.dataset import SiblingsConfig, WordVectorsConfig
 from vsebench.core.storage import read_json, read_parquet
@@ -27,6 +28,7 @@ COUNTS = {
     "corel5k": (4_999, 260, 16_979, 16_979, 7, {"train": 4_500, "test": 499}),
     "corel5k-densehue": (4_999, 260, 16_979, 16_979, 7, {"train": 4_500, "test": 499}),
     "corel5k-network": (4_999, 260, 16_979, 16_979, 7, {"train": 4_500, "test": 499}),
+    "espgame": (20_770, 268, 97_327, 97_327, 2, {"train": 18_689, "test": 2_081}),
     "nuswide81": (269_648, 81, 503_848, 503_848, 60_301, {"train": 161_789, "test": 107_859}),
     "corel5k374": (5_000, 374, 17_610, 17_610, 0, {"train": 4_500, "test": 500}),
     "corel16k010": (6_958, 144, 21_722, 21_722, 0, {"train": 5_197, "test": 1_761}),
@@ -87,6 +89,28 @@ def test_known_annotations_of_iaprtc12(prepared):
     assert labels["name"].to_list()[:3] == ["adult", "airplane", "airport"]
     assert read_parquet(folder / "images.parquet")["id"].to_list()[:3] == ["00/25", "00/28", "00/32"]
     assert labels["frequency"].max() == 5534
+
+
+def test_known_annotations_of_espgame(prepared):
+    folder = prepared("espgame")
+    labels, per_image = read_parquet(folder / "labels.parquet"), labels_per_image(folder, "train", "test")
+    assert labels["name"].to_list()[:3] == ["airplane", "album", "america"]
+    assert (labels["frequency"].min(), labels["frequency"].max()) == (20, 5059)
+    assert read_parquet(folder / "images.parquet")["id"].to_list()[:3] == ["01/15001", "30/15030", "31/15031"]
+    assert (per_image.max(), round(per_image.mean(), 2)) == (15, 4.69)
+
+
+def test_a_method_of_labels_alone_beats_popularity_on_espgame(prepared, tmp_path):
+    """One label of each image is held out; the mirror has no features of these images."""
+    processed, split = prepared("espgame"), split_of(tmp_path, "espgame", "distinct", 1)
+    protocol = ["--protocol", "distinct", "--seed", "1"]
+    assert main(["stage", "split", "--processed", str(processed), *protocol, "--out", str(split)]) == 0
+    settings = {"popularity": {}, "item_knn": {"neighbours": 100, "shrinkage": 10.0}}
+    popularity, item_knn = (
+        measured(tmp_path, "espgame", "distinct", name, values, ["recall@10"], [])[0]
+        for name, values in settings.items()
+    )
+    assert item_knn > 1.1 * popularity > 0.2
 
 
 def labels_per_image(folder, *parts):

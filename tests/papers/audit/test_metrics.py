@@ -50,6 +50,14 @@ def test_recall_is_n_times_precision_only_with_one_held_out_label(recall, verdic
     assert verdicts("Recall = N x Precision", lines.replace("leave_one_out", "held_out_images")) == []
 
 
+@pytest.mark.parametrize(("f1", "verdict"), [("46.5", "agrees"), ("45.8", "contradicts"), ("47.1", "contradicts")])
+def test_the_f1_of_mean_precision_and_recall_over_labels_is_their_harmonic_mean(f1, verdict):
+    """2 x 42 x 52 / 94 is 46.47; P and R before rounding allow 45.96 to 46.97, so 45.8 and 47.1 are impossible."""
+    lines = percents({"pc_precision@5": "42", "pc_recall@5": "52", "macro_f1_of_means@5": f1})
+    assert verdicts("F1 of means", lines) == [verdict]
+    assert verdicts("F1 of means", lines.replace("pc_recall@5", "pc_recall@3")) == []
+
+
 @pytest.mark.parametrize(
     ("metric", "low", "high"),
     # With Recall@5 = 0.3 and Recall@10 = 0.4, and with 1000 labels.

@@ -87,8 +87,15 @@ class AccuracyBesideOwnData(PrintedTable):
         metrics = list(dict.fromkeys(cell.column for cell in cells))
         columns = [Column("dataset", "Data set", shown=False), Column("method", "Method", width=0.25)]
         columns += [Column("source", "Source"), Column("settings", "Settings", width=0.14)]
+        forms = {metric: metric_form(metric) for metric in metrics}
         columns += [
-            Column(metric, metric_title(metric).replace(" ", "\n"), "percent", interval=True) for metric in metrics
+            Column(
+                metric,
+                metric_title(metric).replace(" ", "\n"),
+                "count" if forms[metric] == "count" else "percent",
+                interval=True,
+            )
+            for metric in metrics
         ]
         shown = ["settings", *metrics]  # no paper prints how each setting was chosen, so this cell stays empty
         rows = [printed_row(paper, cells, f"{dataset}/{method}", shown) for dataset, method in lines_of(cells)]

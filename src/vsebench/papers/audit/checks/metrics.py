@@ -201,6 +201,16 @@ def _images(k: int) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[n
     return hits / k, hits / labels, 2 * hits / (k + labels)
 
 
+def f1_of_means(cells: PrintedCells) -> Iterator[Finding]:
+    """Check that the F1 of the mean precision and recall over labels is their harmonic mean."""
+    for cell in cells.numbers(r"macro_f1_of_means@\d{1,2}"):
+        cutoff = cell.column.partition("@")[2]
+        precision, recall = (same_row(cells, cell, f"pc_{name}@{cutoff}") for name in ("precision", "recall"))
+        if precision and recall:
+            rule = "2 P R / (P + R) of the labels' mean P and R"
+            yield judge("F1 of means", cell, [precision, recall], harmonic_mean(precision, recall), rule)
+
+
 def macro_f1(cells: PrintedCells) -> Iterator[Finding]:
     """Check that the mean F1 over classes is at most the F1 of the mean precision and recall."""
     for cell in cells.numbers("macro_f1"):

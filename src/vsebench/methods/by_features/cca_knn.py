@@ -1,0 +1,175 @@
+"""CCA-KNN: nearest training images in the space of a canonical correlation analysis of images and labels.
+
+    x = features of an image,   t = mean of the word vectors of its labels, or 1 for each of its labels, else 0
+    (C_xx + a I)^(-1/2) C_xt (C_tt + b I)^(-1/2) = U D V'
+    vector of an image = D^q U' (C_xx + a I)^(-1/2) (x - mean of x)
+
+C are sums of products of centred numbers over the training images with a label, D contains the correlations in
+descending order, of which the largest are kept. A label's score is the sum of the weights of the training images that
+have it, as in `nearest_images`: exponentials of the cosine, over the training images nearest by the cosine.
+
+Source: Murthy, Maji and Manmatha, "Automatic image annotation using deep learning representations", ICMR 2015; the
+powers of D: Gong, Ke, Isard and Lazebnik, "A multi-view embedding space for modeling internet images, tags, and their
+semantics", IJCV 106, 2014. Choices made here:
+
+- Both images are represented by their features, because a test image has no labels.
+- a and b are `regularisation` times the mean of the diagonal of their matrix.
+- An image none of whose labels has a word vector is left out of the analysis, but remains a possible neighbour.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+from scipy.linalg import cholesky, solve_triangular, svd
+
+from vsebench.core.errors import UserError
+from vsebench.data.problem import LabelMatrix, Matrix, Queries
+from vsebench.methods.by_features.linear_map import dense
+from vsebench.methods.by_features.neighbours import (
+    NeighbourModel,
+    NeighbourSettings,
+    Search,
+    prepare,
+    second_key_of,
+)
+from vsebench.methods.by_features.seen import FeatureControl, FeatureSettings, Seen, see
+from vsebench.models import check_matrix, features_of
+
+Numbers = NDArray[np.float64]
+
+
+class CcaSettings(FeatureSettings):
+    """Settings of CCA-KNN."""
+
+    components: int = Field(ge=1)  # number of canonical components (all that there are, if there are fewer)
+    regularisation: float = Field(gt=0, allow_inf_nan=False)  # times the mean of the diagonals of C_xx and C_tt
+    power: float = Field(default=1.0, ge=0)  # q, the exponent of the correlations in an image's vector
+    neighbours: int = Field(ge=1)  # number of nearest images
+    sharpness: float = Field(gt=0)  # the weight of a neighbour is exp(sharpness (cosine - cosine of the nearest))
+
+    def of_neighbours(self) -> NeighbourSettings:
+        """Return the settings of the search for neighbours in the common space."""
+        return NeighbourSettings(neighbours=self.neighbours, weights="exponential", sharpness=self.sharpness)
+
+
+@dataclass(frozen=True)
+class CommonSpaceNeighbours(NeighbourModel):
+    """Scores labels by the training images that are nearest in a linear projection of the features.
+
+    Attributes
+    ----------
+    features : (n, K) float32, the projected training images, of unit length
+    projection : (d, K) float32, for normalised features
+    offset : (K,) float32, added to projected features
+    """
+
+    kind: ClassVar[str] = "cca_knn"
+    projection: Matrix
+    offset: Matrix
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_matrix(self.projection, "projection", (None, self.features.shape[1]))
+        check_matrix(self.offset, "offset", (self.features.shape[1],))
+
+    @cached_property
+    def _search(self) -> Search:
+        return Search(self.features, "cosine")
+
+    def prepared(self, queries: Queries) -> Matrix:
+        rows = self.normalisation.apply(features_of(queries, len(self.projection)))
+        projected: Matrix = prepare(rows @ self.projection + self.offset, "cosine")
+        return projected
+
+    def scores(self, queries: Queries) -> Matrix:
+        return self.scores_among(self._search, self.prepared(queries), self.labels)
+
+    def largest_score(self) -> float:
+        return super().largest_score() + 0 * float(np.abs(self.projection).sum() + np.abs(self.offset).sum())
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        return super().arrays() | {"projection": self.projection, "offset": self.offset}
+
+    @classmethod
+    def fields_of(cls, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+        return super().fields_of(arrays) | {"projection": arrays["projection"], "offset": arrays["offset"]}
+
+
+def canonical(left: Numbers, right: Numbers, components: int, regularisation: float) -> tuple[Numbers, Numbers]:
+    """Return a projection of the rows of `left`, (d, K), and the K largest canonical correlations, descending.
+
+    Parameters
+    ----------
+    left : (n, d), centred
+    right : (n, m), centred
+    components : the largest K
+    regularisation : times the mean of the diagonal of each matrix of products, added to this diagonal
+    """
+    factors = [_factor(rows, regularisation) for rows in (left, right)]
+    middle = solve_triangular(factors[0], left.T @ right, lower=True)
+    middle = solve_triangular(factors[1], middle.T, lower=True).T
+    directions, correlations, _ = svd(middle, full_matrices=False)
+    projection = solve_triangular(factors[0], directions[:, :components], lower=True, trans="T")
+    return projection, correlations[:components]
+
+
+def _factor(rows: Numbers, regularisation: float) -> Numbers:
+    """Return the lower Cholesky factor of the regularised products of columns."""
+    gram = rows.T @ rows
+    gram[np.diag_indices_from(gram)] += regularisation * float(np.diagonal(gram).mean()) or 1.0
+    return np.asarray(cholesky(gram, lower=True))
+
+
+class CcaKnn(FeatureControl):
+    """CCA-KNN with word vectors of the labels; images without features or labels are left out of the fit."""
+
+    needs = frozenset({"features", "word_vectors"})
+    settings_type = CcaSettings
+
+    def text(self, labels: LabelMatrix) -> tuple[Numbers, NDArray[np.bool_]]:
+        """Return what stands for the labels of each image, (n, m), and the images for which there is something."""
+        words = self.problem.word_vectors
+        assert words is not None
+        carried = labels.mask() & words.known
+        n_words = carried.sum(axis=1)
+        vectors = carried.astype(np.float64) @ words.scaled("unit").astype(np.float64)
+        return vectors / np.maximum(n_words, 1)[:, np.newaxis], n_words > 0
+
+    def model(self) -> CommonSpaceNeighbours:
+        settings: CcaSettings = self.settings
+        seen = see(self.problem, settings, only_labelled=True)
+        rows = dense(seen.rows).astype(np.float64)
+        text, has_text = self.text(seen.labels)
+        if not has_text.any():
+            raise UserError("cca_knn: no label of the images to learn from has a word vector; use cca_knn_labels")
+        middle = rows[has_text].mean(axis=0)
+        left, right = rows[has_text] - middle, text[has_text] - text[has_text].mean(axis=0)
+        projection, correlations = canonical(left, right, settings.components, settings.regularisation)
+        projection = projection * correlations**settings.power
+        return self._neighbours(seen, rows, projection, -middle @ projection)
+
+    def _neighbours(self, seen: Seen, rows: Numbers, projection: Numbers, offset: Numbers) -> CommonSpaceNeighbours:
+        own = self.settings.of_neighbours()
+        scale = float(np.abs(rows @ projection + offset).max()) or 1.0  # of the order of 1, for float32
+        matrix, shift = (np.ascontiguousarray(part / scale, dtype=np.float32) for part in (projection, offset))
+        features = prepare(dense(seen.rows) @ matrix + shift, "cosine")
+        key = second_key_of(seen.labels, own)
+        return CommonSpaceNeighbours(features, seen.labels, key, own, seen.normalisation, matrix, shift)
+
+
+class CcaKnnOfLabels(CcaKnn):
+    """CCA-KNN with indicators of the labels; images without features or labels are left out of the fit."""
+
+    needs = frozenset({"features"})
+
+    def text(self, labels: LabelMatrix) -> tuple[Numbers, NDArray[np.bool_]]:
+        return labels.mask().astype(np.float64), np.ones(labels.n_rows, dtype=np.bool_)
+
+
+MODELS = {"cca_knn": CommonSpaceNeighbours}
+METHODS = {"cca_knn": CcaKnn, "cca_knn_labels": CcaKnnOfLabels}

@@ -1,0 +1,154 @@
+"""FastTag: a linear map W of image features agrees with a linear map B that completes the images' labels.
+
+    loss(B, W) = sum_i |B y_i - W x_i|^2 + lambda |W|^2 + gamma sum_i E |y_i - B y~_i|^2
+
+y_i contains 1 for each label of image i, and y~_i is y_i after each of its labels was dropped with probability p. With
+S = sum_i y_i y_i', the expectation needs no sampling:
+
+    sum_i E [y_i y~_i'] = P = (1 - p) S,   sum_i E [y~_i y~_i'] = Q,
+    Q_ab = (1 - p)^2 S_ab for a != b,      Q_aa = (1 - p) S_aa
+
+Source: Chen, Zheng and Weinberger, "Fast image tagging", ICML 2013, which minimises the loss over W and B in turns. The
+loss is convex, so the turns end at its only minimum, which is computed here directly. For a fixed B,
+
+    W = B G,   G = Y X' (X X' + lambda I)^-1,
+
+and with this W the loss is a parabola in B whose minimum is
+
+    B = gamma P (Y Y' - G X Y' + gamma Q)^-1
+
+Choices made here, as the parts of the paper about them could not be read:
+
+- Scores have an intercept that is not penalised: x and y are centred in the first term.
+- Further stages raise the recall of rare labels. After a stage, an image's scores as they would be without this image
+  follow from the leverages of ridge regression. If the recall of a label among the `cutoff` best labels of the training
+  images is below `recall`, the label is raised: images with a raised label get `boost` times the weight in all sums, B
+  and W are computed anew, and the rows of W of the raised labels are replaced.
+- A label without a training image has the score 0.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+from scipy.linalg import cho_factor, cho_solve, solve, solve_triangular
+
+from vsebench.data.problem import LabelMatrix, Mask
+from vsebench.methods.by_features.least_squares import RidgeSettings, penalty
+from vsebench.methods.by_features.linear_map import LinearMap, dense
+from vsebench.methods.by_features.seen import FeatureControl, see
+
+Numbers = NDArray[np.float64]
+
+
+class FastTagSettings(RidgeSettings):
+    """Settings of FastTag; `regularisation` is lambda."""
+
+    gamma: float = Field(gt=0, allow_inf_nan=False)  # weight of the completion of labels
+    dropped: float = Field(gt=0, lt=1)  # p, the probability that a label is dropped
+    stages: int = Field(default=1, ge=1)  # number of stages; 1: no label is raised
+    recall: float = Field(default=0.3, gt=0, le=1)  # a label is raised if its recall is smaller
+    cutoff: int = Field(default=5, ge=1)  # number of labels of an image that count for the recall
+    boost: float = Field(default=2.0, gt=1)  # factor for the weights of images with a raised label, in each stage
+
+
+@dataclass(frozen=True)
+class Stage:
+    """The result of one stage.
+
+    Attributes
+    ----------
+    completion : (L, L), B
+    weight : (L, d + 1), W and the intercept
+    without : (n, L), the scores of each image if it is left out of the fit of W
+    """
+
+    completion: Numbers
+    weight: Numbers
+    without: Numbers
+
+
+def corrupted(together: Numbers, dropped: float) -> tuple[Numbers, Numbers]:
+    """Return P and Q, (L, L), from S, (L, L), and the probability p that a label is dropped."""
+    kept = 1 - dropped
+    both = kept**2 * together
+    np.fill_diagonal(both, kept * np.diagonal(together))
+    return kept * together, both
+
+
+def minimise(rows: Numbers, truth: Numbers, importance: Numbers, settings: FastTagSettings) -> Stage:
+    """Return the minimum of the loss in which each image counts with its weight.
+
+    Parameters
+    ----------
+    rows : (n, d), the features of the images
+    truth : (n, L), 1 for each label of an image, else 0; no label is without an image
+    importance : (n,), the images' weights
+    """
+    total = importance.sum()
+    middle, share = importance @ rows / total, importance @ truth / total
+    x, y = rows - middle, truth - share
+    weighted = importance[:, np.newaxis] * x
+    gram = x.T @ weighted
+    gram[np.diag_indices_from(gram)] += penalty(gram, settings.regularisation)
+    factor = cho_factor(gram, lower=True)
+    right = weighted.T @ y
+    solution = cho_solve(factor, right)  # G'
+    unexplained = y.T @ (importance[:, np.newaxis] * y) - solution.T @ right
+    paired, both = corrupted(truth.T @ (importance[:, np.newaxis] * truth), settings.dropped)
+    completion = solve(unexplained + settings.gamma * both, settings.gamma * paired, assume_a="pos").T
+    weight = completion @ solution.T
+    intercept = completion @ share - weight @ middle
+    halves = solve_triangular(factor[0], x.T, lower=True)
+    leverage = importance * (1 / total + np.square(halves).sum(axis=0))
+    scores, target = rows @ weight.T + intercept, truth @ completion.T
+    left = np.maximum(1 - leverage, np.finfo(np.float64).eps)[:, np.newaxis]
+    without = target - (target - scores) / left
+    return Stage(completion, np.hstack([weight, intercept[:, np.newaxis]]), without)
+
+
+def recalls(scores: Numbers, truth: Numbers, cutoff: int) -> Numbers:
+    """Return the recall of each label among the labels with the best scores of each image, (L,)."""
+    best = np.argsort(-scores, axis=1, kind="stable")[:, :cutoff]
+    hits = np.zeros(scores.shape[1])
+    np.add.at(hits, best, np.take_along_axis(truth, best, axis=1))
+    return np.asarray(hits / truth.sum(axis=0))
+
+
+def fit_stages(rows: Numbers, truth: Numbers, settings: FastTagSettings) -> Numbers:
+    """Return W with the intercept, (L, d + 1), after all stages; the parameters are those of `minimise`."""
+    importance = np.ones(len(rows))
+    first = minimise(rows, truth, importance, settings)
+    weight, without = first.weight, first.without
+    for _ in range(1, settings.stages):
+        raised: Mask = recalls(without, truth, settings.cutoff) < settings.recall
+        if not raised.any():
+            break
+        importance[truth[:, raised].any(axis=1)] *= settings.boost
+        stage = minimise(rows, truth, importance, settings)
+        weight[raised], without[:, raised] = stage.weight[raised], stage.without[:, raised]
+    return weight
+
+
+def truth_of(labels: LabelMatrix, learnt: Mask) -> Numbers:
+    """Return the label matrix of some labels, dense, (n, number of these labels)."""
+    return np.asarray(labels.columns(learnt).mask(), dtype=np.float64)
+
+
+class FastTag(FeatureControl):
+    """FastTag; images without features are left out of the fit."""
+
+    settings_type = FastTagSettings
+
+    def model(self) -> LinearMap:
+        seen = see(self.problem, self.settings)
+        labels = seen.labels
+        learnt = np.bincount(labels.label_of_pair, minlength=labels.n_labels) > 0
+        rows = dense(seen.rows).astype(np.float64)
+        weight = np.zeros((labels.n_labels, rows.shape[1] + 1), dtype=np.float32)
+        weight[learnt] = fit_stages(rows, truth_of(labels, learnt), self.settings)
+        return LinearMap(weight, seen.normalisation)
+
+
+METHODS = {"fasttag": FastTag}

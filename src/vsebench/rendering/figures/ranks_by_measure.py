@@ -1,0 +1,102 @@
+"""The order of the methods by several metrics: each method is a line over its ranks."""
+
+import polars as pl
+from pydantic import Field
+
+from vsebench.core.tasks import Task
+from vsebench.evaluation.metrics.base import load_metric
+from vsebench.rendering.kinds import Axes, Figure, FigureKind
+from vsebench.rendering.metrics import metric_title
+from vsebench.rendering.outline import Outline
+from vsebench.rendering.results import Results, at
+from vsebench.rendering.style import Look
+
+
+class RanksByMeasure(FigureKind):
+    """One panel per task with two of the methods or more: the metrics side by side, rank 1 on top."""
+
+    needs = ("metrics", "datasets")
+
+    methods: list[str] = Field(min_length=2)
+    metrics: list[str] = Field(min_length=2)  # in the order of the panel, from left to right
+
+    def applies(self, outline: Outline) -> bool:
+        if not set(self.metrics) <= set(outline.metrics):
+            return False
+        return any(len(set(self.methods) & set(outline.competitors(task))) > 1 for task in outline.tasks)
+
+    def figure(self, results: Results) -> Figure:
+        from matplotlib.lines import Line2D
+
+        from vsebench.rendering import drawing, style
+
+        tasks, looks = self.tasks(results), style.looks(results)
+        ranks = {task: self.ranks(results, task) for task in tasks}
+        shown = [method for method in self.methods if any(method in of_task for of_task in ranks.values())]
+        rows = -(-len(shown) // 3)
+        figure, axes = drawing.panels(len(tasks), style.DOUBLE, 1.2 + 0.13 * len(shown) + 0.2 * rows, columns=2)
+        for axis, (task, of_task) in zip(axes, ranks.items(), strict=True):
+            self.draw(axis, of_task, looks)
+            axis.set_title(drawing.panel_title(results, task))
+        handles = [
+            Line2D([], [], color=looks[method].colour, marker=looks[method].marker,
+                   label=results.method_title(method, *tasks, short=True))
+            for method in shown
+        ]  # fmt: skip
+        figure.legend(handles=handles, loc="outside lower center", ncols=3)
+        return figure
+
+    def draw(self, axis: Axes, ranks: dict[str, list[float]], looks: dict[str, Look]) -> None:
+        """Draw a line for each method of a task."""
+        for method, of_method in ranks.items():
+            look = looks[method]
+            axis.plot(range(len(of_method)), of_method, color=look.colour, marker=look.marker, markersize=4,
+                      linewidth=1, markeredgecolor="white", markeredgewidth=0.4)  # fmt: skip
+        axis.set_xticks(range(len(self.metrics)), [metric_title(metric).replace(" ", "\n") for metric in self.metrics])
+        axis.set_xlim(-0.3, len(self.metrics) - 0.7)
+        axis.set_yticks(range(1, len(ranks) + 1))
+        axis.set_ylim(len(ranks) + 0.5, 0.5)
+        axis.set_ylabel("rank")
+
+    def tasks(self, results: Results) -> list[Task]:
+        """Return the tasks with two of the methods or more."""
+        tasks = results.tasks_of(results.metrics)
+        return [task for task in tasks if len(self.ranks(results, task)) > 1]
+
+    def ranks(self, results: Results, task: Task) -> dict[str, list[float]]:
+        """Return the ranks of the methods of a task by each metric, of the means over seeds; ties share their mean.
+
+        Methods are in the order of their ranks by the first metric.
+        """
+        rows = at(results.metrics, task).filter(
+            pl.col("method").is_in(self.methods), pl.col("metric").is_in(self.metrics), decision=""
+        )
+        means = rows.group_by("method", "metric").agg(pl.col("value").mean())
+        by_method: dict[str, list[float]] = {}
+        for metric in self.metrics:
+            descending = not load_metric(metric).lower_is_better
+            ranked = means.filter(metric=metric).with_columns(
+                rank=pl.col("value").rank("average", descending=descending)
+            )
+            for method, rank in ranked.sort("rank", "method").select("method", "rank").iter_rows():
+                by_method.setdefault(method, []).append(rank)
+        return by_method
+
+    def caption(self, results: Results) -> str:
+        names = ", ".join(map(metric_title, self.metrics))
+        return (
+            f"Ranks of the methods by {names}, from means over seeds; 1 is best, and equal methods share their mean "
+            "rank. Lines that cross are methods whose order depends on the measure."
+        )
+
+    def alternative(self, results: Results) -> str:
+        orders = []
+        for task in self.tasks(results):
+            ranks = self.ranks(results, task)
+            best = [min(ranks, key=lambda method, i=i: ranks[method][i]) for i in range(len(self.metrics))]  # type: ignore[misc]
+            named = (
+                f"{results.method_title(method, task)} by {metric_title(metric)}"
+                for method, metric in zip(best, self.metrics, strict=True)
+            )
+            orders.append(f"{results.task_title(task)}: the first are {', '.join(named)}")
+        return f"Lines of ranks over measures. {'; '.join(orders)}."
