@@ -116,7 +116,7 @@ def verdicts_of(paper):
     return found
 
 
-@pytest.mark.parametrize("name", sorted(PAPERS))
+@pytest.mark.parametrize("name", sorted(name for name, paper in PAPERS.items() if paper.claims))
 def test_a_claim_does_not_fail_on_the_papers_own_numbers(name):
     found = verdicts_of(PAPERS[name])
     assert len(found) >= 3

@@ -1,5 +1,7 @@
 """The order of the methods by several metrics: each method is a line over its ranks."""
 
+from typing import TYPE_CHECKING
+
 import polars as pl
 from pydantic import Field
 
@@ -9,7 +11,9 @@ from vsebench.rendering.kinds import Axes, Figure, FigureKind
 from vsebench.rendering.metrics import metric_title
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results, at
-from vsebench.rendering.style import Look
+
+if TYPE_CHECKING:
+    from vsebench.rendering.style import Look  # it loads Matplotlib
 
 
 class RanksByMeasure(FigureKind):
@@ -46,7 +50,7 @@ class RanksByMeasure(FigureKind):
         figure.legend(handles=handles, loc="outside lower center", ncols=3)
         return figure
 
-    def draw(self, axis: Axes, ranks: dict[str, list[float]], looks: dict[str, Look]) -> None:
+    def draw(self, axis: Axes, ranks: dict[str, list[float]], looks: "dict[str, Look]") -> None:
         """Draw a line for each method of a task."""
         for method, of_method in ranks.items():
             look = looks[method]

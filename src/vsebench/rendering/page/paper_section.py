@@ -101,7 +101,7 @@ def how_many_claims(results: Results, papers: Sequence[Paper]) -> str:
     sentence = f"{tested} of {number} claims can be tested on the data of this run."
     runs: dict[str, list[str]] = {}
     for paper in papers:
-        if paper.run and paper.run not in results.outline.configuration.split(" + "):
+        if paper.claims and paper.run and paper.run not in results.outline.configuration.split(" + "):
             runs.setdefault(paper.run, []).append(paper.title)
     commands = [f"make CONFIG=config/{run} ({', '.join(titles)})" for run, titles in runs.items()]
     return f"{sentence} For the others, run {'; '.join(commands)}." if commands and tested < number else sentence
