@@ -20,8 +20,8 @@ def numbers(results: Results) -> dict[str, Any]:
         title, role, colour and marker of each method), `values` and `seconds`. An entry of `values` consists of task,
         metric, method, value, both ends of the 95 % interval, and 2 for the best method, 1 for a method that is not
         significantly different from the best, 0 otherwise. An entry of `seconds` consists of task, method and seconds
-        of training; an entry of `marks` consists of task, method, the marks of fits that ended at a limit, and their
-        meaning in words. Tasks, metrics and methods are given by their indices.
+        of training, without controls; an entry of `marks` consists of task, method, the marks of fits that ended at a
+        limit, and their meaning in words. Tasks, metrics and methods are given by their indices.
     """
     from matplotlib.colors import to_hex
 
@@ -40,7 +40,7 @@ def numbers(results: Results) -> dict[str, Any]:
         marked += [[number, methods.index(method), signs, split(signs)[1]] for method, signs in marks.items() if signs]
         for method in results.methods_of(timing):
             trained = training_seconds(timing.filter(method=method), chosen_epochs(results, task, method))
-            if trained is not None:
+            if trained is not None and results.outline.variants[method].role != "control":
                 seconds.append([number, methods.index(method), float(f"{trained:.3g}")])
     return {
         "tasks": [
