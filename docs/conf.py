@@ -16,8 +16,8 @@ project = "vsebench"
 copyright = "The vsebench developers, Apache-2.0"  # noqa: A001
 root_doc = "docs/index"
 include_patterns = [
-    "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/*.md", "config/README.md", "config/papers/README.md",
-    "data/included/README.md",
+    "README.md", "AGENTS.md", "CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "SECURITY.md", "docs/*.md",
+    "config/README.md", "config/papers/README.md", "data/included/README.md",
 ]  # fmt: skip
 exclude_patterns = [".*", "data/raw", "data/processed", "data/features", "results", "figures", "docs/_build"]  # large
 

@@ -43,6 +43,12 @@ def test_it_carries_the_settings_of_every_method(wheel: Path) -> None:
         assert {Path(name).name: archive.read(name) for name in inside} == own
 
 
+def test_it_carries_the_licence_and_the_notice(wheel: Path) -> None:
+    with ZipFile(wheel) as archive:
+        inside = {Path(name).name: archive.read(name) for name in archive.namelist() if "/licenses/" in name}
+    assert inside == {name: (ROOT / name).read_bytes() for name in ("LICENSE", "NOTICE")}
+
+
 def test_it_works_outside_of_the_repository(wheel: Path, tmp_path: Path) -> None:
     """No package index is needed: a .pth file makes the packages of this environment visible."""
     home = tmp_path / "outside"

@@ -9,7 +9,8 @@ import pytest
 from tests.docs.conftest import ROOT, files_of, page, section
 from vsebench.core.modules import modules_by_key
 
-PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "config/README.md"]
+PAGES = ["README.md", "AGENTS.md", "CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "SECURITY.md"]
+PAGES += ["config/README.md"]
 PAGES += sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").glob("*.md"))
 
 
