@@ -1,12 +1,15 @@
 """2PKNN, two-pass nearest neighbours: for each label, the nearest images that have it; then votes of their union.
 
     first pass    U(i) = union over the labels l of the K1 images nearest to i among the training images with l
-    second pass   score of l for i = sum over the images j in U(i) with l of exp(-s D(i, j)),
+    second pass   score of l for i = sum over the images j in U(i) with l of exp(-s (D(i, j) - D_i)),
                   D(i, j) = sum over the sets of features b of v_b d_b(i, j),   sum of v_b = 1
 
 d_b are the base distances of `base_distances`, each divided by its mean over pairs of training images, so the mean of D
-is 1. A rare label has as many images in the union as a frequent one. Scores are not divided by a label's largest score
-over the test images, as some programs do, since the score of an image would then depend on the other test images.
+is 1. A rare label has as many images in the union as a frequent one. D_i is the smallest D(i, j) of the union; the
+paper does not subtract it. Without it, the scores of an image that is far from all others would be rounded to 0. The
+order of an image's labels is the same, but scores of different images do not compare as in the paper. Scores are not
+divided by a label's largest score over the test images, as some programs do, since the score of an image would then
+depend on the other test images.
 
 `two_pass_knn` has equal weights v_b. `two_pass_knn_ml` learns them by large margins. With w_b >= 0 and D' = sum over b
 of w_b d_b, it minimises the sum over training images p and their targets q of
