@@ -46,6 +46,7 @@ from vsebench.methods.by_features.base_distances import (
     DistanceModel,
     blocks_of,
     column_factors,
+    least_weights,
     mean_distances,
     multiplied,
     part_of,
@@ -57,8 +58,7 @@ from vsebench.methods.by_features.seen import FeatureControl, FeatureSettings, s
 
 NEIGHBOURS_A_CHUNK = 1 << 22  # number of neighbours in memory at once (about 100 MiB)
 SMOOTHING = 0.1  # where the smoothed hinge becomes linear
-SMALL_GRADIENT = 1e-6  # largest component of the projected gradient at the minimum of the mean loss
-ACCEPTED_GRADIENT = 1e-3  # if, because of rounding, no step lowers the loss
+ACCEPTED_GRADIENT = 1e-3  # of the mean loss, if, because of rounding, no step lowers it
 ITERATIONS = 200  # maximum number of iterations of L-BFGS, which has one variable for each set of features
 
 
@@ -249,16 +249,7 @@ class TwoPassKnnMl(TwoPassKnn):
 
 def best_weight(start: Numbers, targets: Pairs, impostors: Pairs, push: float) -> tuple[Numbers, Solved]:
     """Return the weights w >= 0 of the smallest loss, (n_sets,), and how the minimisation ended."""
-    from scipy.optimize import minimize  # the import takes 0.1 seconds, and Snakemake imports this module
-
-    options = {"maxiter": ITERATIONS, "maxfun": 3 * ITERATIONS, "gtol": SMALL_GRADIENT, "ftol": 0}
-    best = minimize(
-        margin_objective, start, args=(targets, impostors, push), method="L-BFGS-B", jac=True,
-        bounds=[(0, None)] * len(start), options=options,
-    )  # fmt: skip
-    inner = np.where((best.x > 0) | (best.jac < 0), best.jac, 0)
-    gradient = float(np.abs(inner).max())
-    return np.asarray(best.x), Solved(gradient <= ACCEPTED_GRADIENT, int(best.nit), gradient)
+    return least_weights(margin_objective, start, (targets, impostors, push), ITERATIONS, ACCEPTED_GRADIENT)
 
 
 MODELS = {"two_pass_knn": TwoPassModel}
