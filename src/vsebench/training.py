@@ -129,8 +129,8 @@ def check_memory(
     """
     if problem.features is None:
         return
-    training = problem.training
-    size = Size(len(training.images), problem.features.dimensions, training.labels.n_labels)
+    n_images = int(problem.features.known[problem.training.images].sum())  # others are left out of the fit
+    size = Size(n_images, problem.features.dimensions, problem.training.labels.n_labels)
     needed, limit = method.least_memory(size, settings), memory_limit() if limit is None else limit
     if needed > limit:
         of = f"{size.images:,} images, {size.features:,} features and {size.labels:,} labels"

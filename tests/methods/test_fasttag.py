@@ -5,6 +5,7 @@ import pytest
 
 from tests.builders import matrix_of
 from tests.methods.problems import fit_to, fitted, learnt_from, settings_of
+from vsebench.core.errors import UserError
 from vsebench.methods.by_features.fasttag import corrupted, fit_stages, minimise, recalls
 
 KNOWN = np.arange(400) != 5
@@ -154,5 +155,5 @@ def test_a_label_without_an_image_has_the_score_0():
 
 @pytest.mark.parametrize(("key", "value"), [("dropped", 0.0), ("dropped", 1.0), ("gamma", 0.0), ("boost", 1.0)])
 def test_a_setting_without_a_single_minimum_is_refused(key, value):
-    with pytest.raises(Exception, match=key):
+    with pytest.raises(UserError, match=f"fasttag: {key}"):
         settings_of("fasttag", **{key: value})

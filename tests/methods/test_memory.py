@@ -1,6 +1,7 @@
 """The lower bounds of memory that refuse a fit before it begins."""
 
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -93,6 +94,19 @@ def test_a_fit_that_cannot_succeed_is_refused_in_one_line_before_it_begins(monke
     assert "needs at least 0.0 GiB of memory for 30 images, 200 features and 200 labels" in message
     assert message.endswith("leave this method out here, or keep fewer labels (`vocabulary: {top_labels: ...}`)")
     assert len(message.splitlines()) == 1
+
+
+def test_images_without_features_need_no_memory():
+    method = method_of("kernel_ridge")
+    settings = read_settings(method, BOUNDED["kernel_ridge"], "kernel_ridge")
+    with workers(1) as pool:
+        problem = problem_of(Size(300, 20, 10), pool)
+        limit = method.least_memory(Size(100, 20, 10), settings)
+        with pytest.raises(UserError, match="for 300 images"):
+            training.check_memory(method, settings, problem, CASE, limit)
+        known = np.arange(300) < 100
+        some = replace(problem, features=Features(problem.features.values, known))
+        training.check_memory(method, settings, some, CASE, limit)
 
 
 def test_the_limit_is_the_smallest_of_machine_process_and_control_group(monkeypatch):

@@ -57,7 +57,7 @@ class Solved:
 
 @dataclass(frozen=True)
 class Size:
-    """The size of a problem with image features: the numbers of training images, of features and of labels."""
+    """The size of a problem: the numbers of training images that have features, of features and of labels."""
 
     images: int
     features: int

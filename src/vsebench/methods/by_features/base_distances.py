@@ -10,7 +10,7 @@ Source: Guillaumin, Mensink, Verbeek and Schmid, "TagProp", ICCV 2009, section 3
 features.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -22,6 +22,7 @@ from scipy import sparse
 from vsebench.data.chunks import even_chunks
 from vsebench.data.features import Block, Normalisation, Rows, csr
 from vsebench.data.problem import Ids, LabelMatrix, Matrix, Queries
+from vsebench.methods.base import Solved
 from vsebench.methods.by_features.neighbours import (
     Numbers,
     Search,
@@ -37,6 +38,7 @@ from vsebench.models import Model, check_matrix, features_of
 PAIRS_A_CHUNK = 1 << 22  # number of distances in memory at once (32 MiB)
 SAMPLED = 5000  # number of images among which the largest distance is sought
 RELEVANT = 1e-9  # smaller mean or largest distances between rows of unit length are rounding errors
+SMALL_GRADIENT = 1e-6  # largest component of the projected gradient at the minimum of a loss of weights
 SECOND_KEY = 1e-9  # the largest value of the second key, which orders labels that no neighbour has
 
 
@@ -104,6 +106,33 @@ def shares_of(labels: LabelMatrix) -> Numbers:
     """Return each label's number of images divided by the largest such number, (n_labels,)."""
     counts = np.bincount(labels.label_of_pair, minlength=labels.n_labels)
     return np.asarray(counts / max(counts.max(initial=0), 1))
+
+
+def least_weights(
+    loss: Callable[..., tuple[float, Numbers]],
+    start: Numbers,
+    arguments: tuple[Any, ...],
+    iterations: int,
+    accepted: float,
+) -> tuple[Numbers, Solved]:
+    """Return the weights w >= 0 of the smallest loss that L-BFGS with bounds reaches, and how it ended.
+
+    Parameters
+    ----------
+    loss : returns the loss and its derivative with respect to w; its first argument is w, the others are `arguments`
+    start : the first w
+    iterations : maximum number of iterations
+    accepted : largest component of the projected gradient at which w counts as the minimum, for where no step lowers
+        the loss because of rounding
+    """
+    from scipy.optimize import minimize  # the import takes 0.1 seconds, and Snakemake imports this module
+
+    options = {"maxiter": iterations, "maxfun": 3 * iterations, "gtol": SMALL_GRADIENT, "ftol": 0}
+    bounds = [(0, None)] * len(start)
+    best = minimize(loss, start, args=arguments, method="L-BFGS-B", jac=True, bounds=bounds, options=options)
+    inner = np.where((best.x > 0) | (best.jac < 0), best.jac, 0)
+    gradient = float(np.abs(inner).max())
+    return np.asarray(best.x), Solved(gradient <= accepted, int(best.nit), gradient)
 
 
 @dataclass(frozen=True)

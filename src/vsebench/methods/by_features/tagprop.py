@@ -45,6 +45,7 @@ from vsebench.methods.by_features.base_distances import (
     DistanceModel,
     blocks_of,
     column_factors,
+    least_weights,
     mean_distances,
     multiplied,
     part_of,
@@ -57,8 +58,7 @@ from vsebench.methods.by_features.seen import FeatureControl, FeatureSettings, s
 Weights: TypeAlias = Literal["distance", "rank"]
 
 START = 10.0  # sum of the weights w of distances at the start
-SMALL_GRADIENT = 1e-6  # largest component of the projected gradient at the minimum; the loss is about 1 to 20
-ACCEPTED_GRADIENT = 1e-4  # if, because of rounding, no step lowers the loss
+ACCEPTED_GRADIENT = 1e-4  # if, because of rounding, no step lowers the loss, which is about 1 to 20
 SMALL_DECREASE = 1e-5  # turns end when one lowers the loss by less than this share
 NEWTON_STEPS = 50  # maximum number of steps of Newton's method; a step that is too long counts, and is halved
 SMALL_STEP = 1e-8  # Newton's method ends when the next step would lower each label's loss by less than this share
@@ -226,16 +226,7 @@ class Votes:
 
     def best_weight(self, start: Numbers, alpha: Numbers, beta: Numbers, iterations: int) -> tuple[Numbers, Solved]:
         """Return the w >= 0 of the smallest loss that L-BFGS reaches, and how it ended."""
-        from scipy.optimize import minimize  # the import takes 0.1 seconds, and Snakemake imports this module
-
-        options = {"maxiter": iterations, "maxfun": 3 * iterations, "gtol": SMALL_GRADIENT, "ftol": 0}
-        bounds = [(0, None)] * len(start)
-        best = minimize(
-            self.loss, start, args=(alpha, beta), method="L-BFGS-B", jac=True, bounds=bounds, options=options
-        )
-        inner = np.where((best.x > 0) | (best.jac < 0), best.jac, 0)
-        gradient = float(np.abs(inner).max())
-        return np.asarray(best.x), Solved(gradient <= ACCEPTED_GRADIENT, int(best.nit), gradient)
+        return least_weights(self.loss, start, (alpha, beta), iterations, ACCEPTED_GRADIENT)
 
     def constant_sigmoids(self) -> tuple[Numbers, Numbers]:
         """Return alpha = 0 and the best beta for it, (n_labels,) each; as if each label had at least half an image."""

@@ -1,12 +1,15 @@
 """2PKNN, two-pass nearest neighbours: for each label, the nearest images that have it; then votes of their union.
 
     first pass    U(i) = union over the labels l of the K1 images nearest to i among the training images with l
-    second pass   score of l for i = sum over the images j in U(i) with l of exp(-s D(i, j)),
+    second pass   score of l for i = sum over the images j in U(i) with l of exp(-s (D(i, j) - D_i)),
                   D(i, j) = sum over the sets of features b of v_b d_b(i, j),   sum of v_b = 1
 
 d_b are the base distances of `base_distances`, each divided by its mean over pairs of training images, so the mean of D
-is 1. A rare label has as many images in the union as a frequent one. Scores are not divided by a label's largest score
-over the test images, as some programs do, since the score of an image would then depend on the other test images.
+is 1. A rare label has as many images in the union as a frequent one. D_i is the smallest D(i, j) of the union; the
+paper does not subtract it. Without it, the scores of an image that is far from all others would be rounded to 0. The
+order of an image's labels is the same, but scores of different images do not compare as in the paper. Scores are not
+divided by a label's largest score over the test images, as some programs do, since the score of an image would then
+depend on the other test images.
 
 `two_pass_knn` has equal weights v_b. `two_pass_knn_ml` learns them by large margins. With w_b >= 0 and D' = sum over b
 of w_b d_b, it minimises the sum over training images p and their targets q of
@@ -43,6 +46,7 @@ from vsebench.methods.by_features.base_distances import (
     DistanceModel,
     blocks_of,
     column_factors,
+    least_weights,
     mean_distances,
     multiplied,
     part_of,
@@ -54,8 +58,7 @@ from vsebench.methods.by_features.seen import FeatureControl, FeatureSettings, s
 
 NEIGHBOURS_A_CHUNK = 1 << 22  # number of neighbours in memory at once (about 100 MiB)
 SMOOTHING = 0.1  # where the smoothed hinge becomes linear
-SMALL_GRADIENT = 1e-6  # largest component of the projected gradient at the minimum of the mean loss
-ACCEPTED_GRADIENT = 1e-3  # if, because of rounding, no step lowers the loss
+ACCEPTED_GRADIENT = 1e-3  # of the mean loss, if, because of rounding, no step lowers it
 ITERATIONS = 200  # maximum number of iterations of L-BFGS, which has one variable for each set of features
 
 
@@ -246,16 +249,7 @@ class TwoPassKnnMl(TwoPassKnn):
 
 def best_weight(start: Numbers, targets: Pairs, impostors: Pairs, push: float) -> tuple[Numbers, Solved]:
     """Return the weights w >= 0 of the smallest loss, (n_sets,), and how the minimisation ended."""
-    from scipy.optimize import minimize  # the import takes 0.1 seconds, and Snakemake imports this module
-
-    options = {"maxiter": ITERATIONS, "maxfun": 3 * ITERATIONS, "gtol": SMALL_GRADIENT, "ftol": 0}
-    best = minimize(
-        margin_objective, start, args=(targets, impostors, push), method="L-BFGS-B", jac=True,
-        bounds=[(0, None)] * len(start), options=options,
-    )  # fmt: skip
-    inner = np.where((best.x > 0) | (best.jac < 0), best.jac, 0)
-    gradient = float(np.abs(inner).max())
-    return np.asarray(best.x), Solved(gradient <= ACCEPTED_GRADIENT, int(best.nit), gradient)
+    return least_weights(margin_objective, start, (targets, impostors, push), ITERATIONS, ACCEPTED_GRADIENT)
 
 
 MODELS = {"two_pass_knn": TwoPassModel}
