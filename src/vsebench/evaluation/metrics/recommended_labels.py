@@ -34,7 +34,7 @@ class CatalogueCoverage(SetMetric):
         return mean_over_labels((predicted > 0).astype(float))
 
     def lost_without(self, hits: sparse.csr_array, predicted: sparse.csr_array) -> Values:
-        return labels_of_one_image(predicted) / predicted.shape[1]
+        return np.asarray(labels_of_one_image(predicted) / predicted.shape[1])
 
 
 class Gini(SetMetric):
