@@ -84,6 +84,20 @@ def test_a_new_variant_is_the_method_that_it_extends_until_it_is_edited(
     assert read_method_config(file).settings == old.settings | {"factors": 7}
 
 
+def test_a_new_data_set_can_be_named_in_a_run(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("new", "dataset", NAME) == 0
+    assert "'datasets={bag-of-labels: {protocols: [distinct]}}'" in capsys.readouterr().out
+    config = project / "config/config.yaml"
+    datasets = {"bag-of-labels": {"protocols": ["distinct"]}}
+    adapter = 'adapter: "table"\noptions: {pairs: "x.csv"}'  # the copy of the configuration has no modules
+    (project / "x.csv").touch()
+    file = project / "config/datasets/bag-of-labels.yaml"
+    assert f"adapter: {NAME}" in file.read_text(encoding="utf-8")
+    file.write_text(file.read_text(encoding="utf-8").replace(f"adapter: {NAME}", adapter), encoding="utf-8")
+    plan = read_plan(config.parent, read_yaml(config) | {"datasets": datasets}, [config])
+    assert [*plan.datasets] == ["bag-of-labels"]
+
+
 def test_a_new_paper_is_part_of_the_default_run(project: Path) -> None:
     assert run("new", "paper", NAME) == 0
     config = project / "config/config.yaml"
@@ -100,6 +114,7 @@ def test_a_new_paper_is_part_of_the_default_run(project: Path) -> None:
         (["methods", "x"], "there is no template 'methods'; the kinds are dataset, method, metric, paper, variant"),
         (["method", "My-Model"], "'My-Model': a name is made of small letters, digits and _"),
         (["method", "../x"], "'../x': a name is made of small letters"),
+        (["method", "class"], "'class': is a word of Python's own"),
         (["method", "ridge"], "config/methods/ridge.yaml exists already; choose another name than 'ridge'"),
         (["method", "sgd"], "src/vsebench/methods/by_labels/sgd.py exists already"),
         (["method", "outside_scores"], "outside_scores.py exists already"),

@@ -13,9 +13,11 @@ from vsebench.core.tasks import Case, Task
 from vsebench.data import splits
 from vsebench.data.problem import Dataset
 from vsebench.evaluation.frequencies import Frequencies
-from vsebench.evaluation.measuring import measure
+from vsebench.evaluation.measuring import measure, measure_sets
 from vsebench.evaluation.metrics.base import load_metric
 from vsebench.evaluation.reading import frequencies_of as frequencies_of_split
+from vsebench.evaluation.sets import LabelSets
+from vsebench.evaluation.significance import draw_counts
 from vsebench.protocols.base import split_dataset
 
 WEIGHTED = ["psp@1", "psp@3", "psp@5", "psndcg@1", "psndcg@3", "psndcg@5"]
@@ -208,14 +210,38 @@ def test_a_resample_divides_its_own_means():
 
 
 def test_resamples_of_numbers_of_labels_surround_the_number():
-    """A resample has fewer different images; without the shift, all of its numbers of labels would be smaller."""
+    """A resample has fewer different images; without a correction, all of its numbers of labels would be smaller."""
     scores, right, training = long_tail(4, n_images=60)
     names = ["n_plus@5", "catalogue_coverage@5", "gini@5"]
     found = measured(scores, right, names, frequencies_of(training), resamples=300)
     low, high = np.percentile(found.samples, [2.5, 97.5], axis=0)
     assert (low < found.values).all()
     assert (found.values <= high).all()
-    np.testing.assert_allclose(np.median(found.samples, axis=0), found.values)
+    np.testing.assert_allclose(np.median(found.samples[:, 2]), found.values[2])
+
+
+def test_a_resample_of_a_number_of_labels_by_hand():
+    """Only the first image has a hit of label 0, both have one of label 1, and label 2 has none."""
+    masks = np.array([[True, True, False], [False, True, False]])
+    (found,) = measure_sets([LabelSets.of_masks(masks, masks)], ["n_plus", "catalogue_coverage"], 100)
+    drawn = np.concatenate([counts for _, counts in draw_counts(2, 100)])[:, 0]  # 0, 1 or 2 times the first image
+    np.testing.assert_allclose(found.samples, np.transpose([2 + drawn - 1, (2 + drawn - 1) / 3]))
+
+
+def test_numbers_of_labels_vary_in_resamples_at_least_as_much_as_between_draws_of_test_images():
+    """Many labels are rare, as in Corel 5k. The second model has the scores of the first one with noise."""
+    rng = np.random.default_rng(8)
+    share = 0.3 / np.arange(1, 81)
+    values, spread = [], []
+    for _ in range(80):
+        right = rng.random((150, 80)) < share
+        scores = right * rng.uniform(0, 3, 80) + rng.random((2, 150, 80))
+        predicted = np.argsort(np.argsort(-scores, axis=2), axis=2) < 3
+        sets = [LabelSets.of_masks(of_model, right) for of_model in predicted]
+        first, second = measure_sets(sets, ["n_plus", "catalogue_coverage"], 100)
+        values.append([*first.values, *(first.values - second.values)])
+        spread.append([*first.samples.var(axis=0), *(first.samples - second.samples).var(axis=0)])
+    assert (np.mean(spread, axis=0) > 0.9 * np.var(values, axis=0)).all()
 
 
 def test_without_frequencies_the_metrics_that_need_them_are_left_out():

@@ -12,6 +12,7 @@ import pytest
 
 from tests.packs.runs import write_run
 from tests.stages.small import run
+from vsebench.core.errors import UserError
 from vsebench.packs.leaderboard import (
     BoardTask,
     chart,
@@ -56,6 +57,17 @@ def text_of(page):
 def test_runs_with_the_same_splits_share_a_task_and_others_do_not(runs):
     assert [list(task.runs) for task in tasks_of(runs)] == [[0, 1], [2]]
     assert tasks_of(runs)[1].title == "Groups (simulated), images (other)"
+
+
+@pytest.mark.parametrize("metrics", [(["map"], ["recall@5"]), (["gini@5", "map"], ["gini@5"])])
+def test_packs_without_a_common_metric_of_quality_are_one_line(runs, metrics):
+    described = (
+        replace(run, manifest=run.manifest.model_copy(update={"metrics": names}))
+        for run, names in zip(runs, metrics, strict=False)
+    )
+    (task,) = tasks_of([*described])
+    with pytest.raises(UserError, match=r"new\.vsepack, .*old\.vsepack: no metric in common ranks the methods on"):
+        task.metric  # noqa: B018
 
 
 def test_a_rank_counts_the_methods_with_a_larger_value(runs):

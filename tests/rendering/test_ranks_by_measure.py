@@ -1,6 +1,8 @@
 """Ranks of methods by several metrics: a hand-worked case, the drawing, and runs that lack it."""
 
 import polars as pl
+import pytest
+from pydantic import ValidationError
 
 from tests.rendering.conftest import changed
 from tests.rendering.test_figures import check_page, texts
@@ -49,3 +51,12 @@ def test_a_run_without_one_of_the_metrics_or_with_one_method_lacks_the_figure(re
     assert RanksByMeasure(methods=methods, metrics=metrics).applies(results.outline)
     assert not RanksByMeasure(methods=methods, metrics=[*metrics, "one_error"]).applies(results.outline)
     assert not RanksByMeasure(methods=["ease", "fasttag"], metrics=metrics).applies(results.outline)
+
+
+@pytest.mark.parametrize(
+    ("metric", "message"),
+    [("n_puls@5", "there is no metric 'n_puls@5'"), ("gini@5", "neither large nor small values of gini@5 are better")],
+)
+def test_a_metric_that_cannot_rank_methods_is_refused(metric: str, message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        RanksByMeasure(methods=["ease", "warp"], metrics=["map", metric])

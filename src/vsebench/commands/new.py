@@ -1,10 +1,12 @@
 """Make the files of a new method, variant, data set, metric or paper from a template, and say what to do next.
 
 The folder docs/templates/KIND has the files of a kind at their places in the project. In their paths and texts,
-`my_KIND` stands for the new name and `MyKind` for the name of a class; docs/templates/KIND.txt has the next steps.
+`my_KIND` stands for the new name, `my-KIND` for the name with hyphens, which a data set has, and `MyKind` for the name
+of a class; docs/templates/KIND.txt has the next steps.
 """
 
 import argparse
+import keyword
 import re
 from collections.abc import Callable, Collection
 from pathlib import Path
@@ -41,7 +43,8 @@ def run(arguments: argparse.Namespace) -> None:
     if not folder.is_dir():
         kinds = sorted(path.name for path in TEMPLATES.iterdir() if path.is_dir())
         raise UserError(f"there is no template {kind!r}; the kinds are {', '.join(kinds)}")
-    words = {f"my_{kind}": name, f"My{kind.capitalize()}": class_name(name)} | base_of(kind, arguments.extends)
+    words = {f"my_{kind}": name, f"my-{kind}": name.replace("_", "-"), f"My{kind.capitalize()}": class_name(name)}
+    words |= base_of(kind, arguments.extends)
     templates = sorted(path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
     files = {Path(fill(str(path.relative_to(folder)), words)): path for path in templates}
     check_name(kind, name, files)
@@ -83,6 +86,8 @@ def check_name(kind: str, name: str, files: Collection[Path]) -> None:
     """Raise a `UserError` if a name has a wrong form or is taken."""
     if not NAME.fullmatch(name):
         raise UserError(f"{name!r}: a name is made of small letters, digits and _, and begins with a letter")
+    if keyword.iskeyword(name):
+        raise UserError(f"{name!r}: is a word of Python's own, so no module can have this name; choose another one")
     if kind == "metric" and name_of(type(class_name(name), (), {})) != name:
         raise UserError(f"{name!r}: in a metric's name, a letter follows each _, since its class is found by the name")
     taken = [str(file) for file in files if file.exists()]

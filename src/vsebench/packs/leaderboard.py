@@ -75,8 +75,12 @@ class BoardTask:
 
     @cached_property
     def metric(self) -> str:
-        """The headline metric."""
-        return few_metrics(self.metrics)[0]
+        """The headline metric; a `UserError` if these runs have none in common that measures quality."""
+        of_quality = [name for name in self.metrics if load_metric(name).is_quality]
+        if not of_quality:
+            packs = ", ".join(str(run.path) for run in self.runs.values())
+            raise UserError(f"{packs}: no metric in common ranks the methods on {self.task}; leave a pack out")
+        return few_metrics(of_quality)[0]
 
     def numbers(self, metric: str) -> dict[tuple[int, str], Numbers]:
         """Return (run, method) -> the row of summary.parquet of a metric."""

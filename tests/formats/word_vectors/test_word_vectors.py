@@ -129,7 +129,7 @@ def test_vectors_of_prompts_are_scaled_to_length_1_and_averaged(tmp_path):
     assert found.dimensions == 2
 
 
-@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, 1e200])
 def test_a_prompt_whose_vector_is_not_finite_is_one_line(tmp_path, wrong):
     np.savez(tmp_path / "w.npz", words=np.array(["sky"]), vectors=np.array([[[1.0, 2.0], [wrong, 0.0]]]))
     with pytest.raises(UserError, match=r"w\.npz: row 1: the vector of 'sky' has a number that is not finite"):

@@ -9,8 +9,9 @@ image classification", CVPR 2017, Eqs. 27 and 28.
 from math import inf
 
 import numpy as np
+from scipy import sparse
 
-from vsebench.evaluation.metrics.base import SetMetric, Values, mean_over_labels, share
+from vsebench.evaluation.metrics.base import SetMetric, Values, labels_of_one_image, mean_over_labels, share
 
 
 class PcPrecision(SetMetric):
@@ -87,7 +88,9 @@ class NPlus(SetMetric):
 
     largest = inf
     is_count = True
-    recentred = True
 
     def value(self, hits: Values, predicted: Values, right: Values) -> Values:
         return np.asarray((hits > 0).sum(axis=-1), dtype=float)
+
+    def lost_without(self, hits: sparse.csr_array, predicted: sparse.csr_array) -> Values:
+        return labels_of_one_image(hits)

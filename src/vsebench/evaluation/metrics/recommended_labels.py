@@ -8,8 +8,17 @@ from math import inf
 
 import numpy as np
 import polars as pl
+from scipy import sparse
 
-from vsebench.evaluation.metrics.base import PopularityMetric, SetMetric, Values, mean_over_labels, share, within
+from vsebench.evaluation.metrics.base import (
+    PopularityMetric,
+    SetMetric,
+    Values,
+    labels_of_one_image,
+    mean_over_labels,
+    share,
+    within,
+)
 
 
 class CatalogueCoverage(SetMetric):
@@ -20,10 +29,12 @@ class CatalogueCoverage(SetMetric):
     """
 
     is_quality = False
-    recentred = True
 
     def value(self, hits: Values, predicted: Values, right: Values) -> Values:
         return mean_over_labels((predicted > 0).astype(float))
+
+    def lost_without(self, hits: sparse.csr_array, predicted: sparse.csr_array) -> Values:
+        return np.asarray(labels_of_one_image(predicted) / predicted.shape[1])
 
 
 class Gini(SetMetric):

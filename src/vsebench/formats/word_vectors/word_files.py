@@ -83,10 +83,12 @@ class Kept:
 def mean_of_prompts(vectors: NDArray[np.floating]) -> NDArray[np.float64]:
     """Return the vector of a word from those of its prompts, (p, d): the mean of the vectors, scaled to length 1 first.
 
-    Vectors of zeros are left out; the mean of none is zero. A number that is not finite makes the mean NaN.
+    Vectors of zeros are left out; the mean of none is zero. A number that is not finite, or a vector whose length is
+    not, makes the mean NaN.
     """
-    lengths = np.linalg.norm(vectors.astype(np.float64), axis=1)
-    with np.errstate(invalid="ignore"):  # an infinite number divided by an infinite length
+    with np.errstate(over="ignore", invalid="ignore"):  # an infinite length, and a number divided by it
+        lengths = np.linalg.norm(vectors.astype(np.float64), axis=1)
+        lengths[np.isinf(lengths)] = np.nan  # also of large finite numbers, which would become zeros
         unit = vectors[lengths != 0] / lengths[lengths != 0, np.newaxis]
     return np.asarray(unit.sum(axis=0, dtype=np.float64) / max(1, len(unit)))
 

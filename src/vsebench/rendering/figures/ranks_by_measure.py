@@ -3,8 +3,10 @@
 from typing import TYPE_CHECKING
 
 import polars as pl
-from pydantic import Field
+from pydantic import Field, field_validator
+from pydantic_core import PydanticCustomError
 
+from vsebench.core.errors import UserError
 from vsebench.core.tasks import Task
 from vsebench.evaluation.metrics.base import load_metric
 from vsebench.rendering.kinds import Axes, Figure, FigureKind
@@ -23,6 +25,20 @@ class RanksByMeasure(FigureKind):
 
     methods: list[str] = Field(min_length=2)
     metrics: list[str] = Field(min_length=2)  # in the order of the panel, from left to right
+
+    @field_validator("metrics")
+    @classmethod
+    def _of_quality(cls, metrics: list[str]) -> list[str]:
+        for name in metrics:
+            try:
+                ranks = load_metric(name).is_quality
+            except UserError as error:
+                raise PydanticCustomError("metric", "{error}", {"error": str(error)}) from None
+            if not ranks:
+                raise PydanticCustomError(
+                    "metric", "neither large nor small values of {name} are better", {"name": name}
+                )
+        return metrics
 
     def applies(self, outline: Outline) -> bool:
         if not set(self.metrics) <= set(outline.metrics):

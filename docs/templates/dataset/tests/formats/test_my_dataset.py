@@ -27,4 +27,4 @@ def test_an_image_twice_is_refused(tmp_path):
 
 
 def test_its_description_is_complete():
-    assert read_config(DatasetConfig, ROOT / "config/datasets/my_dataset.yaml").adapter == "my_dataset"
+    assert read_config(DatasetConfig, ROOT / "config/datasets/my-dataset.yaml").adapter == "my_dataset"
