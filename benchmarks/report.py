@@ -178,7 +178,7 @@ def outside_table(rows: pl.DataFrame) -> Table:
     )
     notes = (
         f"Each stage is a new process, whose peak includes the interpreter. Opt-AUC: {outside_scores.EPOCHS} epochs.",
-        "Labels that a list lacks are tied behind it, which counts against them.",
+        "Labels that a list lacks are tied after its labels, and a tie counts against the held-out label.",
     )
     return Table(columns, body_of(rows, columns), "Scores from outside", notes=notes)
 

@@ -1,4 +1,4 @@
-"""NMF-KNN: its loss over rounds, against a plain program, planted factors, a hand-worked case, and boundaries."""
+"""NMF-KNN: its loss over rounds, against a plain program, planted factors, a hand-worked case, and edge cases."""
 
 import numpy as np
 import pytest
