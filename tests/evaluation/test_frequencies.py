@@ -49,7 +49,7 @@ def long_tail(seed, n_images=400, n_labels=60):
 
 
 def direct(scores, right, training, n_training, k, a=0.55, b=1.5):
-    """Return PSP@k and PSnDCG@k, with all images, those without a label included, as loops over images."""
+    """Return PSP@k and PSnDCG@k by loops over all images, including those without a label."""
     c = (np.log(n_training) - 1) * (b + 1) ** a
     weight = 1 + c * np.exp(-a * np.log(training + b))
     discount = 1 / np.log2(np.arange(2, k + 2))
@@ -151,7 +151,7 @@ def test_metrics_of_recommended_labels_agree_with_a_direct_computation():
 
 
 def test_labels_that_are_never_recommended_count_in_coverage_and_inequality():
-    """Two images have the list 2, 1: of four labels two are recommended twice each."""
+    """Two images have the list 2, 1, so two of the four labels are recommended twice each."""
     found = measured([[0, 1, 2, -1]] * 2, [[True, False, False, False]] * 2, ["catalogue_coverage@2", "gini@2"], None)
     assert found.values == pytest.approx([1 / 2, ((-3 - 1) * 0 + (1 + 3) * 2) / (4 * 4)])
     (one,) = measured([[0, 1, 2, 3]] * 2, [[True, False, False, False]] * 2, ["gini@1"], None).values

@@ -1,4 +1,4 @@
-"""The lower bounds of memory that refuse a fit before it begins."""
+"""The lower bounds of memory by which a fit is refused before it begins."""
 
 import tracemalloc
 
