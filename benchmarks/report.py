@@ -171,9 +171,9 @@ def outside_table(rows: pl.DataFrame) -> Table:
         Column("size", "Size"),
         Column("scores", "Scores"),
         Column("seconds_read", "Seconds to train or read", "seconds"),
-        Column("peak_read", "Peak, MiB", "mebibytes"),
+        Column("peak_read", "Peak to train or read, MiB", "mebibytes"),
         Column("seconds_rank", "Seconds to rank", "seconds"),
-        Column("peak_rank", "Peak, MiB", "mebibytes"),
+        Column("peak_rank", "Peak to rank, MiB", "mebibytes"),
         Column("recall", "recall@10", "score"),
     )
     notes = (
