@@ -1,11 +1,11 @@
-"""Find out which methods still run on very many labels, and how long they take, on simulated data.
+"""Find out which methods can be run on very many labels, and how long they take, on simulated data.
 
     .venv/bin/python -m benchmarks.extreme FOLDER [--scale 0.1] [--memory 20] [--minutes 60] [--methods wsabie ridge]
 
-At full size, 500,000 training images have 100,000 labels, 200,000 features, five labels each, and 100 non-zero
-features on average; 1,000 more images are for the test. The data are drawn as in `feature_rows`, so they are simulated,
-and the accuracy after one epoch only shows that labels were ranked. They are written to FOLDER in the text format of
-the Extreme Classification Repository (0.9 GB) unless they are there, and read from it.
+At full size, there are 500,000 training images, 1,000 test images, 100,000 labels and 200,000 features. An image has
+five labels and, on average, 100 non-zero features. The data are drawn as in `feature_rows`, so they are simulated, and
+the accuracy after one epoch only shows that labels were ranked. They are written to FOLDER in the text format of the
+Extreme Classification Repository (0.9 GB) unless they are there already, and then read from these files.
 
 Each method then runs in a process of its own: one epoch, or the whole fit of a method without epochs, and the ranking
 of 200 test images. A method whose bound on memory (`Fitter.least_memory`) exceeds the limit says so before it begins; a

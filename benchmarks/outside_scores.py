@@ -44,7 +44,7 @@ CHUNK = 4096  # images whose scores are computed at a time
 
 
 def measure(plan: Plan) -> pl.DataFrame:
-    """Measure the own model and both files of scores."""
+    """Measure the model of this package and both files of scores."""
     size, threads, rows = plan.memory, max(plan.threads), []
     with TemporaryDirectory() as name:
         folder = Path(name)
@@ -64,7 +64,7 @@ def measure(plan: Plan) -> pl.DataFrame:
 
 
 def fit_and_rank(folder: Path, form: str, plan: Plan) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Fit the own model, or read a file of scores, and rank the test labels; return what both stages took."""
+    """Fit Opt-AUC, or read a file of scores, and rank the test labels; return the seconds and memory of both stages."""
     threads, split, out = max(plan.threads), folder / "split", folder / form
     case: list[object] = [
         "--split", split, "--dataset", "simulated", "--protocol", "distinct", "--variant", form, "--seed", SEED,

@@ -171,14 +171,14 @@ def outside_table(rows: pl.DataFrame) -> Table:
         Column("size", "Size"),
         Column("scores", "Scores"),
         Column("seconds_read", "Seconds to train or read", "seconds"),
-        Column("peak_read", "Peak, MiB", "mebibytes"),
+        Column("peak_read", "Peak to train or read, MiB", "mebibytes"),
         Column("seconds_rank", "Seconds to rank", "seconds"),
-        Column("peak_rank", "Peak, MiB", "mebibytes"),
+        Column("peak_rank", "Peak to rank, MiB", "mebibytes"),
         Column("recall", "recall@10", "score"),
     )
     notes = (
         f"Each stage is a new process, whose peak includes the interpreter. Opt-AUC: {outside_scores.EPOCHS} epochs.",
-        "Labels that a list lacks are tied behind it, which counts against them.",
+        "Labels that a list lacks are tied after its labels, and a tie counts against the held-out label.",
     )
     return Table(columns, body_of(rows, columns), "Scores from outside", notes=notes)
 

@@ -45,7 +45,7 @@ def node(operator, inputs, output):
 
 
 def network(shape=("n", 3, 4, 4), weights=None, inputs=1, product="product"):
-    """Return a network of images 4 x 4.
+    """Return a network for images of 4 x 4 pixels.
 
     Its outputs are `pixels` (n, 48), what it was given; `mean` (n, 3, 1, 1); `product` (or another name), the pixels
     times the weights (48, d), where there are some; `maps`, which is no row per image; and `huge`, a million times the
@@ -66,7 +66,7 @@ def network(shape=("n", 3, 4, 4), weights=None, inputs=1, product="product"):
 
 
 def text_network(table, shape=("n", "length"), kind=INT64, mask=False):
-    """Return a network of texts: the output `text` is the sum of the rows of the table, (tokens, d), of its tokens.
+    """Return a text network: the output `text` is the sum of the rows of the table, (tokens, d), of its tokens.
 
     With `mask`, it has the second input `attention_mask`, which it does not use.
     """
@@ -79,7 +79,7 @@ def text_network(table, shape=("n", "length"), kind=INT64, mask=False):
 
 
 def tokenizer(words):
-    """Return a tokenizer.json that divides texts at spaces and signs, in lower case; other words have the number 1.
+    """Return a tokenizer.json that divides texts into lower-case words and punctuation; other words have the number 1.
 
     Texts are put between the tokens 2 and 3; `words` have the numbers from 4. No token has the number 0.
     """

@@ -2,9 +2,9 @@
 
 The first file is a state_dict with the key names of OpenAI's CLIP, which OpenCLIP uses too; both towers are
 transformers. The towers have the inputs `pixels` (n, 3, side, side) and `tokens` (n, length), and the outputs `image`
-and `text`, (n, d): vectors in one space, not scaled to length 1. Tokens after the end token, the largest number, have
-no effect. A tower of more than 2 GB does not fit into an ONNX file, so ViT-H and larger models cannot be exported. The
-script needs the packages torch and onnx, but not vsebench.
+and `text`, (n, d): vectors in one space, not scaled to length 1. The end token is the one with the largest number;
+tokens after it have no effect. A tower of more than 2 GB does not fit into an ONNX file, so ViT-H and larger models
+cannot be exported. The script needs the packages torch and onnx, but not vsebench.
 
 Source: Radford and others, "Learning transferable visual models from natural language supervision", ICML 2021.
 """
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-HEAD = 64  # numbers per head of attention; only models that are too large have others
+HEAD = 64  # dimensions of an attention head; only models that are too large for this script have another number
 LARGEST = 2_000_000_000  # bytes of an ONNX file with all its weights
 PREFIXES = {"image": "visual.", "text": ""}
 Shapes = dict[str, tuple[int, ...]]
@@ -31,7 +31,7 @@ class Sizes:
 
     Attributes
     ----------
-    image, text : numbers per patch and per token inside the towers
+    image, text : widths of the two transformers, the numbers per patch and per token
     image_layers, text_layers : numbers of blocks
     d : length of the output
     patch, grid : side of a patch in pixels, and patches per side
@@ -103,7 +103,7 @@ def sizes_of(actual: Mapping[str, tuple[int, ...]]) -> Sizes | str:
     words, d = actual["token_embedding.weight"][0], actual["text_projection"][1]
     sizes = Sizes(image, layers["image"], text, layers["text"], d, patch, grid, words, length)
     if image % HEAD or text % HEAD:
-        return f"widths of {image} and {text}, which heads of {HEAD} numbers do not divide"
+        return f"the widths {image} and {text} must be multiples of {HEAD}, the dimensions of an attention head"
     return difference(actual, shapes(sizes)) or sizes
 
 
@@ -250,9 +250,7 @@ def main(argv: list[str] | None = None) -> None:
     arguments = parser.parse_args(argv)
     missing = [package for package in ("torch", "onnx") if importlib.util.find_spec(package) is None]
     if missing:
-        sys.exit(
-            f"export_clip: {' and '.join(missing)} missing; `pip install torch onnx` into an environment of its own"
-        )
+        sys.exit(f"export_clip: {' and '.join(missing)} missing; `pip install torch onnx` into a separate environment")
     for path in (arguments.image, arguments.text):
         if not path.parent.is_dir():
             sys.exit(f"export_clip: {path}: no such folder")

@@ -136,7 +136,7 @@ def check_memory(
         of = f"{size.images:,} images, {size.features:,} features and {size.labels:,} labels"
         raise UserError(
             f"{case}: needs at least {needed / 2**30:,.1f} GiB of memory for {of}, but there are {limit / 2**30:,.1f} "
-            "GiB; leave this method out here, or keep fewer labels (`vocabulary: {top_labels: ...}`)"
+            "GiB; leave this method out for this data set, or keep fewer labels (`vocabulary: {top_labels: ...}`)"
         )
 
 

@@ -22,7 +22,7 @@ from vsebench.rendering.outline import read_outline
 
 PAUSE = 15.0  # seconds between two lines about the state of the run, and before the first one
 REPLACED = ("run_info", "job_started", "job_finished", "progress", "resources_info")  # events of Snakemake
-# The beginnings of its other messages that tell a user nothing.
+# The beginnings of Snakemake's other messages that are of no use to a user.
 NEEDLESS = (
     "Assuming unrestricted shared filesystem usage",
     "Building DAG of jobs",

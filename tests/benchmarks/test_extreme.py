@@ -37,7 +37,7 @@ def test_a_whole_run_on_tiny_data(tmp_path, capsys):
     assert capsys.readouterr().out.count("ms per test image") == 2
 
 
-def test_what_cannot_fit_says_so_before_it_begins(tmp_path):
+def test_a_fit_that_needs_too_much_memory_is_refused_before_it_begins(tmp_path):
     extreme.write_data(tmp_path, SCALE)
     extreme.read_text(tmp_path)
     bound = 8 * 80 * (2 * 80 + 40)  # of ridge regression
@@ -58,7 +58,7 @@ def test_a_process_that_exceeds_a_limit_is_ended(tmp_path, limits, why):
     assert extreme.line("wsabie", {"ended": why}) == f"| wsabie | {why} |"
 
 
-def test_a_process_that_fails_is_told_in_one_line(tmp_path):
+def test_a_process_that_fails_is_reported_in_one_line(tmp_path):
     ended = extreme.in_child(tmp_path, "wsabie", LIMITS)["ended"]
     assert "sizes.json" in ended
     assert len(ended.splitlines()) == 1

@@ -56,7 +56,7 @@ def test_an_old_package_is_named_with_the_version_that_is_needed(capsys, monkeyp
 
 
 @pytest.mark.parametrize(("mirror", "mark"), [("https://example.org/archives", "ok"), ("empty", "-")])
-def test_a_mirror_can_be_an_address_and_an_empty_folder_is_told(mirror, mark, capsys, monkeypatch, tmp_path):
+def test_a_mirror_can_be_an_address_and_an_empty_folder_is_reported(mirror, mark, capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "empty").mkdir()
     monkeypatch.setenv("VSEBENCH_MIRROR", mirror)
@@ -75,7 +75,7 @@ def test_a_file_in_the_place_of_a_folder_that_runs_write_is_named(capsys, monkey
     assert f"{tmp_path / 'figures'} is not a writable folder; change its permissions" in found["figures"]
 
 
-def test_another_copy_of_the_source_in_this_folder_is_told(capsys, monkeypatch, tmp_path):
+def test_another_copy_of_the_source_in_this_folder_is_reported(capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("VSEBENCH_MIRROR", raising=False)
     (tmp_path / "src/vsebench").mkdir(parents=True)

@@ -51,7 +51,7 @@ def long_tail(seed, n_images=400, n_labels=60):
 
 
 def direct(scores, right, training, n_training, k, a=0.55, b=1.5):
-    """Return PSP@k and PSnDCG@k, with all images, those without a label included, as loops over images."""
+    """Return PSP@k and PSnDCG@k by loops over all images, including those without a label."""
     c = (np.log(n_training) - 1) * (b + 1) ** a
     weight = 1 + c * np.exp(-a * np.log(training + b))
     discount = 1 / np.log2(np.arange(2, k + 2))
@@ -93,7 +93,7 @@ def test_two_images_and_three_labels_by_hand():
     assert found.values == pytest.approx([(1.5 + 2) / (5 + 2), (1.5 + 2) / (6.5 + 2), 1, 3.5 / 7, of_list / of_best])
 
 
-def test_equal_weights_make_them_precision_as_a_share_of_the_best_precision():
+def test_with_equal_weights_psp_is_a_share_of_the_best_precision_and_psndcg_is_ndcg():
     scores, right, training = long_tail(5)
     found = measured(scores, right, ["psp@3", "precision@3", "psndcg@5", "ndcg@5"], frequencies_of(training, a=0.0))
     best = np.minimum(right.sum(axis=1), 3)[right.any(axis=1)].mean() / 3
@@ -142,7 +142,7 @@ def test_a_cut_off_beyond_the_number_of_labels_is_the_whole_list():
     assert found.values[2:] == pytest.approx([1, 0, training.mean()])  # all labels are recommended for all images
 
 
-def test_what_is_recommended_is_that_of_a_direct_computation():
+def test_metrics_of_recommended_labels_agree_with_a_direct_computation():
     scores, right, training = long_tail(2)
     found = measured(scores, right, DESCRIBING, frequencies_of(training))
     lists = np.argsort(-scores[right.any(axis=1)], axis=1)[:, :5]
@@ -153,7 +153,7 @@ def test_what_is_recommended_is_that_of_a_direct_computation():
 
 
 def test_labels_that_are_never_recommended_count_in_coverage_and_inequality():
-    """Two images have the list 2, 1: of four labels two are recommended twice each."""
+    """Two images have the list 2, 1, so two of the four labels are recommended twice each."""
     found = measured([[0, 1, 2, -1]] * 2, [[True, False, False, False]] * 2, ["catalogue_coverage@2", "gini@2"], None)
     assert found.values == pytest.approx([1 / 2, ((-3 - 1) * 0 + (1 + 3) * 2) / (4 * 4)])
     (one,) = measured([[0, 1, 2, 3]] * 2, [[True, False, False, False]] * 2, ["gini@1"], None).values
@@ -169,7 +169,7 @@ def test_the_average_popularity_of_an_image_without_candidates_is_0():
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 9), st.booleans())
-def test_all_stay_within_their_bounds(seed, k, ties):
+def test_all_metrics_stay_within_their_bounds(seed, k, ties):
     rng = np.random.default_rng(seed)
     n_labels = int(rng.integers(1, 12))
     scores = rng.integers(0, 3, (6, n_labels)) if ties else rng.random((6, n_labels))

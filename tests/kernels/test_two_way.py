@@ -1,4 +1,4 @@
-"""The two-way loss: against its formula in float64, by differences, by hand, and at the bounds of its means."""
+"""The two-way loss: against its formula in float64, by differences, by hand, and without positives."""
 
 from itertools import chain
 
@@ -62,7 +62,7 @@ def test_temperatures_of_1_make_the_loss_of_an_image_lsep():
 
 
 def test_images_without_labels_and_labels_without_images_are_in_no_mean(scores):
-    """The second label is on no image; the last image has no label. Each is still a negative of the other way."""
+    """The second label is on no image; the last image has no label. Both still count as negatives."""
     value, slopes = run(scores[:3, :3], [[0], [2], []], 4.0, 1.0)
     expected = reference.two_way(scores[:3, :3].astype(np.float64), [[0], [2], []])
     assert value == pytest.approx(expected, rel=1e-6)

@@ -1,4 +1,4 @@
-"""CCA-KNN: against an eigenvalue problem in NumPy, planted common directions, a hand-worked vote, and boundaries."""
+"""CCA-KNN: against an eigenvalue problem in NumPy, planted common directions, a hand-worked vote, and edge cases."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""FastTag: against the turns of its paper, values of its loss, a hand-worked case, and stages."""
+"""FastTag: against the alternating updates of its paper, values of its loss, a hand-worked case, and stages."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ ONE_STAGE = {"stages": 1, "gamma": 0.7, "dropped": 0.3, "regularisation": 2.0}
 
 
 def drawn(n=60, d=5, n_labels=4, seed=3):
-    """Return features, labels of which each has an image, and weights of images."""
+    """Return features, labels, each on at least one image, and weights of the images."""
     rng = np.random.default_rng(seed)
     rows = rng.normal(size=(n, d)) + 1
     truth = (rows @ rng.normal(size=(d, n_labels)) + rng.normal(size=(n, n_labels)) > 1).astype(float)

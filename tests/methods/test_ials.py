@@ -116,7 +116,7 @@ def test_no_epoch_raises_the_loss(matrix, nu):
 
 @pytest.mark.parametrize("nu", [0.0, 0.8])
 def test_it_is_vse_fs_without_label_vectors_in_other_units(matrix, nu):
-    """The loss over 1 + alpha_0 is that of VSE-fs with w 1, beta_c alpha_0 / (1 + alpha_0) and longer vectors."""
+    """The loss / (1 + alpha_0) is that of VSE-fs with w = 1, beta_c = alpha_0 / (1 + alpha_0) and scaled vectors."""
     settings = SETTINGS | {"nu": nu}
     total = 1 + settings["alpha_0"]
     same = {

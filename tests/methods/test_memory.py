@@ -1,4 +1,4 @@
-"""The lower bounds of memory that refuse a fit before it begins."""
+"""The lower bounds of memory by which a fit is refused before it begins."""
 
 import tracemalloc
 from dataclasses import replace
@@ -92,7 +92,9 @@ def test_a_fit_that_cannot_succeed_is_refused_in_one_line_before_it_begins(monke
             calls[call]()
     message = str(refused.value)
     assert "needs at least 0.0 GiB of memory for 30 images, 200 features and 200 labels" in message
-    assert message.endswith("leave this method out here, or keep fewer labels (`vocabulary: {top_labels: ...}`)")
+    assert message.endswith(
+        "leave this method out for this data set, or keep fewer labels (`vocabulary: {top_labels: ...}`)"
+    )
     assert len(message.splitlines()) == 1
 
 

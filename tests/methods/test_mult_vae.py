@@ -100,7 +100,7 @@ def test_the_weight_of_the_divergence_grows_linearly_until_the_end_of_annealing(
 
 
 def test_with_an_overwhelming_divergence_all_images_get_the_order_by_frequency():
-    """The latent variables then carry nothing, and the second network can only learn the labels' frequencies."""
+    """The latent variables then carry no information, and the second network can only learn the labels' frequencies."""
     rng = np.random.default_rng(3)
     shares = np.array([0.5, 0.35, 0.25, 0.15, 0.08])
     matrix = matrix_of([np.flatnonzero(rng.random(5) < shares).tolist() or [0] for _ in range(400)], 5)

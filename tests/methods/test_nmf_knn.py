@@ -1,4 +1,4 @@
-"""NMF-KNN: its loss over rounds, against a plain program, planted factors, a hand-worked case, and boundaries."""
+"""NMF-KNN: its loss over rounds, against a plain program, planted factors, a hand-worked case, and edge cases."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ def scaled(matrix):
 
 
 def drawn(seed=1, n_neighbours=9):
-    """Return matrices of nine neighbours, their squared weights, those of the labels, and first coefficients."""
+    """Return matrices of nine neighbours, squared weights of labels and of neighbours, and first coefficients."""
     rng = np.random.default_rng(seed)
     matrices = [rng.random((6, n_neighbours)), rng.random((4, n_neighbours)), rng.random((5, n_neighbours)) < 0.4]
     matrices = [scaled(matrix.astype(float)) for matrix in matrices]

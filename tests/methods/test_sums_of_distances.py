@@ -52,7 +52,7 @@ def unit(rows):
 
 
 def given_to(where):
-    """Return what a problem has for twins: training rows, their labels, the queries' rows, and the sets of features."""
+    """Return what the NumPy twins need: training rows, their labels, the queries' rows, and the sets of features."""
     with workers(1) as pool:
         problem, queries = problem_of(where, pool)
     images = problem.training.images[problem.features.known[problem.training.images]]
@@ -72,7 +72,7 @@ def in_turns(distances, k, without_own):
 
 
 def some(scores, rows):
-    """Return the scores of images with features; zeros are at the same distance from all images."""
+    """Return the scores of images with features; an image of zeros is equally far from all others."""
     return scores[full(rows).any(axis=1)]
 
 

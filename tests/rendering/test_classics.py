@@ -1,4 +1,4 @@
-"""The table of the classics: printed shares in percent, and printed numbers of labels as numbers."""
+"""The table of the classics: printed shares in percent, and printed numbers of labels as counts."""
 
 from tests.rendering.conftest import table_kind, values
 from vsebench.rendering.results import Results

@@ -1,4 +1,4 @@
-"""Ranks of methods by several metrics: a hand-worked case, the drawing, and runs that lack it."""
+"""Ranks of methods by several metrics: a hand-worked case, the drawing, and runs without this figure."""
 
 import polars as pl
 import pytest

@@ -1,7 +1,7 @@
 """Scores that another program computed for real images: 2PKNN on MIRFLICKR's 38 concepts, trained on the odd images.
 
 The expected numbers were computed by another program from the same file, with ties broken by the order of the labels.
-Here ties count against the right label, and 36.6 of the 38 scores of an image are different, on average.
+In vsebench, ties count against the right label; on average, 36.6 of an image's 38 scores are different.
 """
 
 import json

@@ -1,4 +1,5 @@
-"""The run of docs/clip.md, with two tiny networks of random weights: the numbers mean nothing, only their path counts.
+"""The run of docs/clip.md, with two tiny networks of random weights. Their accuracy means nothing; the test is about
+the steps of the run.
 
 One embedding of words serves both networks. An image is a mean of the vectors of its labels, painted as 48 numbers, so
 a wrong order of images, labels or prompts would show as a ranking by chance.

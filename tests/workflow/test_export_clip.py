@@ -76,17 +76,17 @@ def test_sizes_are_read_off_the_shapes(script, changes):
     assert script.sizes_of(script.shapes(sizes) | more) == sizes
 
 
-def test_the_first_difference_is_told(script, small):
+def test_the_first_difference_is_reported(script, small):
     shapes = script.shapes(small)
     assert "no visual.conv1.weight; the keys should be those of a CLIP model" in script.sizes_of({})
     assert script.sizes_of({key: shapes[key] for key in shapes if key != "ln_final.bias"}) == "no ln_final.bias"
     other = script.sizes_of(shapes | {"visual.proj": (128, 30)})
     assert other == "visual.proj is (128, 30), but (128, 20) would fit the other weights"
     assert "does not have 2 dimensions" in script.sizes_of(shapes | {"text_projection": (64,)})
-    assert "heads of 64 numbers" in script.sizes_of(script.shapes(replace(small, image=100)))
+    assert "must be multiples of 64" in script.sizes_of(script.shapes(replace(small, image=100)))
 
 
-def test_towers_of_more_than_2_gb_are_known_before(script):
+def test_towers_of_more_than_2_gb_are_recognised_by_their_sizes(script):
     assert script.largest_tower(script.Sizes()) == 4 * 87_849_216
     huge = replace(script.Sizes(), image=1280, image_layers=32, text=1024, text_layers=24, d=1024, patch=14, grid=16)
     assert script.largest_tower(huge) > script.LARGEST  # ViT-H/14

@@ -33,12 +33,12 @@ OPTIONAL = {
     "cornac": "make setup-peers",
     "snakemake-executor-plugin-slurm": "make setup-cluster",
 }
-WRITTEN = ("data", "results", "figures")  # folders that a run writes
+WRITTEN = ("data", "results", "figures")  # folders that a run writes to
 TOOLS = {  # programs that only some runs need
-    "git": "results do not name the commit of the source without it",
-    "uv": "for `environment:` of a command; venv and pip take its place",
-    "conda": "for `conda:` of a command",
-    "apptainer": "for `container:` of a command",
+    "git": "without it, results do not name the commit of the source",
+    "uv": "for a command with `environment:`; without it, venv and pip are used",
+    "conda": "for a command with `conda:`",
+    "apptainer": "for a command with `container:`",
 }
 
 
@@ -98,7 +98,7 @@ def _folders() -> Iterator[Finding]:
     yield Finding("free disk", f"{free / GIGABYTE:.1f} GB in {here}", remedy, needed=True)
     yield _writable("this folder", here, "run in a writable folder")
     for name in WRITTEN:
-        if os.path.lexists(here / name):  # also a link to a folder that is gone
+        if os.path.lexists(here / name):  # true for a link to a folder that is gone, too
             yield _writable(name, here / name, "change its permissions or its owner (chmod, chown), or move it away")
     yield _writable("temporary files", Path(tempfile.gettempdir()), "set TMPDIR to a writable folder")
     yield _mirror(os.environ.get("VSEBENCH_MIRROR"))
@@ -113,11 +113,11 @@ def _mirror(name: str | None) -> Finding:
         remedy = "set VSEBENCH_MIRROR to a folder with archives, if you have one; otherwise archives are downloaded"
         return Finding("mirror", "none", remedy)
     if "://" in name:
-        return Finding("mirror", f"{name} (an address, which is not tried here)")
+        return Finding("mirror", f"{name} (an address, which is not checked here)")
     if not Path(name).is_dir():
         return Finding("mirror", name, "there is no such folder; correct VSEBENCH_MIRROR or unset it", needed=True)
     number = sum(path.is_file() for path in Path(name).iterdir())
-    remedy = "" if number else "it has no file; put the archives into it, or unset VSEBENCH_MIRROR"
+    remedy = "" if number else "it contains no file; put the archives into it, or unset VSEBENCH_MIRROR"
     return Finding("mirror", f"{name}, {number} file{'' if number == 1 else 's'}", remedy)
 
 

@@ -22,7 +22,7 @@ from vsebench.evaluation.metrics.base import known_metrics
 TEMPLATES = Path("docs/templates")
 METHODS = Path("config/methods")
 NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
-# The names that are taken besides those of files.
+# Names that are taken although no file has them.
 TAKEN: dict[str, Callable[[], Collection[str]]] = {
     "method": lambda: modules_by_key("METHODS", "methods"),
     "metric": known_metrics,

@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> NoReturn:
 
 
 def options_of(profile: Path) -> list[str]:
-    """Return the options in a profile; Snakemake prints a line about a profile that it reads itself."""
+    """Return the options in a profile, because Snakemake prints a line about each profile that it reads itself."""
     if not profile.is_file():
         return []
     options = ["--workflow-profile", "none"]

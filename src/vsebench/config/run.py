@@ -17,12 +17,12 @@ DEFAULT_METRICS = (
     "precision@5", "recall@5", "map@5", "ndcg@5", "auc@5",
     "precision@10", "recall@10", "map@10", "ndcg@10", "auc@10", "mrr", "auc",
 )  # fmt: skip
-# The headline metrics where test images are new, which a run that names no metrics measures in addition.
+# The headline metrics if test images are new. A run that names no metrics measures them besides the default ones.
 NEW_IMAGE_METRICS = ("map", "pc_precision@5", "pc_recall@5", "macro_f1_of_means@5", "n_plus@5")
 
 
 def default_metrics(new_images: bool) -> list[str]:
-    """Return the metrics that are measured if a user names none."""
+    """Return the metrics of a run that names none; `new_images` says whether the run has new test images."""
     return [*(NEW_IMAGE_METRICS if new_images else ()), *DEFAULT_METRICS]
 
 

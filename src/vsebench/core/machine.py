@@ -53,7 +53,7 @@ def peak_memory_of(process: int) -> int | None:
 
 
 def memory_limit() -> int:
-    """Return the memory that this process can use at most, in bytes.
+    """Return the largest memory that this process can use, in bytes.
 
     It is the machine's memory, or less if a limit of the process (`ulimit -v`) or of its control group is smaller.
     """

@@ -11,7 +11,7 @@ from vsebench.data.problem import Training
 
 @dataclass(frozen=True)
 class Frequencies:
-    """The training images of each label.
+    """The number of training images of each label.
 
     Attributes
     ----------
@@ -26,7 +26,7 @@ class Frequencies:
 
     @classmethod
     def of_training(cls, training: Training, propensity: Propensity) -> "Frequencies":
-        """Count what the tested models are trained on."""
+        """Count the images on which the tested models are trained."""
         counts = np.bincount(training.labels.label_of_pair, minlength=training.labels.n_labels)
         return cls(counts.astype(np.int64), len(training.images), propensity)
 

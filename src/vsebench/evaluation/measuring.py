@@ -40,8 +40,8 @@ class Ranked:
 class Measured:
     """The metrics of a model.
 
-    A metric that cannot be computed is NaN: label metrics with known images, list metrics without siblings, and
-    metrics that need the labels' frequencies without these.
+    A metric that cannot be computed is NaN: label metrics with known images, list metrics without siblings, and metrics
+    that need label frequencies if these are not known.
     """
 
     values: Values  # (n_metrics,)
@@ -135,7 +135,7 @@ def _of_counts(measured: Measured, metrics: Sequence[str], sets: LabelSets) -> M
 
 
 def _recentred(measured: Measured, metrics: Sequence[str]) -> Measured:
-    """Shift the resamples of metrics for which this is stated (`SetMetric.recentred`), within the metric's range."""
+    """Shift the resamples of the metrics with `SetMetric.recentred`, but not beyond the metric's range."""
     samples = measured.samples.copy()
     for column, metric in enumerate(map(load_metric, metrics)):
         if isinstance(metric, SetMetric) and metric.recentred:
@@ -197,7 +197,7 @@ def _popularity_values(model: Ranked, metrics: Sequence[str], frequencies: Frequ
 def _measure_shares(
     models: Sequence[Ranked], metrics: Sequence[str], frequencies: Frequencies | None, resamples: int
 ) -> list[Measured]:
-    """Return propensity metrics: means over images as shares of the best possible means, in each resample as well."""
+    """Return propensity metrics: a mean over images, divided by the best possible mean; in each resample, too."""
     if frequencies is None:
         return _measure_units([np.full((1, len(metrics)), np.nan) for _ in models], resamples)
     weights = frequencies.weights()

@@ -208,7 +208,7 @@ def _joined(batches: list[list[NDArray[Any]]], column: int) -> NDArray[Any]:
 
 
 def _first_twice(image: Ids, label: Ids, n_labels: int) -> int | None:
-    """Return the first of the rows whose image and label another row has, too, for the first such images; or None."""
+    """Return a row whose image and label are also those of another row; None if there is no such row."""
     n_images = int(image.max(initial=-1)) + 1
     step = max(1, n_images * ROWS_A_BATCH // max(1, len(image)))
     for start in range(0, n_images, step):

@@ -12,15 +12,16 @@ def elastic_net_columns(start, stop, gram, l1, l2, tolerance, most_sweeps, weigh
 
         w_k = max(0, r_k + g_kk w_k - l1) / (g_kk + l2).
 
-    All numbers of images are non-negative, so r_k never exceeds g_kc, and w_k is 0 if g_kc <= l1: such labels are left
-    out. A label's descent ends with a sweep that changes no weight by more than the tolerance.
+    All numbers of images are non-negative, so r_k never exceeds g_kc. So w_k is 0 if g_kc <= l1, and such labels k are
+    skipped. The descent of a label c ends with a sweep that changes no weight by more than the tolerance.
 
     gram : (n_labels, n_labels) float64, X' X: the numbers of images that have both labels
     l1, l2, tolerance : float64
     most_sweeps : integer, the largest number of sweeps for a label
     weights : (n_labels, n_labels) float32, a column for each label; columns start to stop are written, others kept
 
-    Returns the largest number of sweeps that a label took, integer, and the largest change in a last sweep, float64.
+    Returns the largest number of sweeps of a label, integer, and the largest change of a weight in a label's last
+    sweep, float64.
     """
     n_labels = len(gram)
     candidates = np.empty(n_labels, dtype=np.int64)
@@ -48,7 +49,7 @@ def elastic_net_columns(start, stop, gram, l1, l2, tolerance, most_sweeps, weigh
 def sweep_column(gram, l1, l2, candidates, r, w):
     """Update the weights w of some labels and r, both (at least n,) float64; return the largest change of a weight.
 
-    candidates : (n,) int64, the labels, which are those of the first n numbers of r and w
+    candidates : (n,) int64, the labels to which the first n entries of r and w belong
     """
     largest = 0.0
     for a in range(len(candidates)):

@@ -30,7 +30,7 @@ penalties : (n_labels,), beta_c
 squared_norms : (n_labels,), |v_c|^2
 hessian : (K, K), H^C, or H^I = sum_i u_i u_i' in an update of labels
 gamma, regularisation : gamma and lambda
-image_scales : (n_images, rounded up to a multiple of 16), m_i in the kernels' order
+image_scales : (n_images rounded up to a multiple of 16,), m_i in the kernels' order
 label_scales : (n_labels,), m_c
 """
 

@@ -94,8 +94,9 @@ class Fitter(ABC):
     def least_memory(cls, size: Size, settings: Any) -> int:
         """Return a lower bound of the memory that a fit on image features needs, in bytes.
 
-        It counts the arrays with two of these sizes (or with a size and a setting), which become too large first. A fit
-        is refused before it begins if the bound exceeds the machine's memory; 0: the bound is not known.
+        It counts the arrays whose dimensions are two of these sizes (or a size and a setting), since these become too
+        large first. If the bound exceeds the machine's memory, the fit is refused before it begins. 0 means that no
+        bound is known.
         """
         return 0
 

@@ -190,10 +190,10 @@ def ranked(task: BoardTask, contestants: Sequence[Contestant]) -> dict[int, tupl
 def standings(
     tasks: Sequence[BoardTask], of_tasks: Sequence[Mapping[int, tuple[int, int, int]]]
 ) -> list[tuple[int, int, list[float]]]:
-    """Return each method's index, number of tasks in its mean rank, and mean rank with its ends, the best first.
+    """Return each method's index, the number of tasks in its mean rank, and this mean rank with its bounds.
 
-    Methods of most tasks with real data are the first, and of these the best mean rank. `of_tasks` has the ranks at
-    each task (`ranked`).
+    Only tasks with real data count, if there are any. Methods with more such tasks come first; methods with equally
+    many are in the order of their mean ranks. `of_tasks` has the ranks on each task (`ranked`).
     """
     only_simulated = all(task.simulated for task in tasks)
     found = []

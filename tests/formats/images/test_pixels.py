@@ -70,7 +70,7 @@ def test_the_shorter_side_is_resized_with_antialias():
 
 
 def cubic(n_in, n_out):
-    """Return the matrix (n_out, n_in) of a bicubic filter (a = -0.5) that widens with the pixels that it averages."""
+    """Return the matrix (n_out, n_in) of a bicubic filter (a = -0.5) that is wider the more an image is reduced."""
     scale = n_in / n_out
     x = np.abs(np.arange(n_in) + 0.5 - ((np.arange(n_out) + 0.5) * scale)[:, None]) / scale
     weights = np.where(x < 1, 1.5 * x**3 - 2.5 * x**2 + 1, np.where(x < 2, -0.5 * (x**3 - 5 * x**2 + 8 * x - 4), 0))

@@ -1,4 +1,4 @@
-"""The labels of Recognize Anything: lines of an image and its labels; odd files and the real ones."""
+"""The labels of Recognize Anything: lines of an image and its labels; malformed files and the real ones."""
 
 from pathlib import Path
 

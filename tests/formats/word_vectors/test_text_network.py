@@ -1,4 +1,4 @@
-"""Label vectors from a network of texts, with networks and tokenisers that are written here."""
+"""Label vectors from a text network, with networks and tokenisers that are written here."""
 
 import json
 
@@ -77,7 +77,7 @@ def test_many_labels_are_the_same_as_one_by_one(folder):
         np.testing.assert_allclose(read(folder, [text]).vectors[text], together[text], rtol=1e-5)
 
 
-def test_a_network_of_something_else_is_one_line(folder):
+def test_a_network_that_is_no_text_network_is_refused_in_one_line(folder):
     (folder / "text.onnx").write_bytes(onnx_files.network())
     with pytest.raises(UserError, match=r"no output 'text'; the outputs are 'pixels'"):
         read(folder, ["sky"])

@@ -121,7 +121,7 @@ def test_what_was_written_is_read(tmp_path_factory, rows, with_header, data):
 
 
 def test_vectors_of_prompts_are_scaled_to_length_1_and_averaged(tmp_path):
-    """The first word has two prompts, the second one: its other vector is zero. The third has none."""
+    """The first word has two prompts; the second has one, since its other vector is zero; the third has none."""
     vectors = np.array([[[3.0, 4.0], [0.0, 2.0]], [[0.0, 0.0], [5.0, 0.0]], [[0.0, 0.0], [0.0, 0.0]]])
     np.savez(tmp_path / "w.npz", words=np.array(["sky", "tree", "sea"]), vectors=vectors)
     found = npz_vectors.read_vectors(tmp_path, npz_vectors.Options(file="w.npz"), ["sky", "tree", "sea"])

@@ -35,7 +35,7 @@ class Metric(ABC):
     lower_is_better: ClassVar[bool] = False
     is_quality: ClassVar[bool] = True  # false if neither large nor small values are better
     largest: ClassVar[float] = 1.0  # the largest possible value; the smallest is 0
-    is_count: ClassVar[bool] = False  # whether values are numbers of labels or images, which tables show as such
+    is_count: ClassVar[bool] = False  # whether values are numbers of labels or images, shown as counts
     unit: ClassVar[Literal["image", "label"]] = "image"  # the unit that is averaged over and resampled
 
 

@@ -3,7 +3,7 @@
 These are the metrics of the Extreme Classification Repository (Bhatia and others, 2016), which has the settings A and B
 of its data sets. Source of both: Jain, Prabhu and Varma, "Extreme multi-label loss functions for recommendation,
 tagging, ranking and other missing label applications", KDD 2016. They are unbiased for the metrics of the complete
-label sets if a label is missing from an image with the probability 1 - p.
+label sets if a label with the propensity p is missing from an image with the probability 1 - p.
 """
 
 import polars as pl
@@ -19,10 +19,10 @@ class Psp(PropensityMetric):
 
 
 class Psndcg(PropensityMetric):
-    """Propensity-scored NDCG: the sum of weight / log2(1 + p) over hits at ranks p, as a share of the best possible.
+    """Propensity-scored NDCG: the sum of weight / log2(1 + r) over hits at ranks r, as a share of the best possible.
 
-    The sum of each image is first divided by the largest one of an image with as many held-out labels whose weights
-    are all 1, so images with many labels do not count more, as in the repository's own program.
+    The sum of each image is first divided by its largest possible value if all weights were 1, so images with many
+    labels do not count more. The repository's own program does the same.
     """
 
     def value(self) -> pl.Expr:

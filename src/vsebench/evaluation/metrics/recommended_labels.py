@@ -1,4 +1,4 @@
-"""Which labels are recommended, right or wrong: how many of them, how evenly, and how frequent they are in training.
+"""Metrics of the recommended labels, right or wrong: how many there are, how evenly, and how frequent in training.
 
 They describe a method and do not measure its quality: labels drawn at random have the largest coverage and the smallest
 Gini coefficient. A label is recommended for an image if it is predicted, such as one of the first k of its list.

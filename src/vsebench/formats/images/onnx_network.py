@@ -1,4 +1,4 @@
-"""Run a network of images from an ONNX file with onnxruntime on the CPU."""
+"""Run an image network from an ONNX file with onnxruntime on the CPU."""
 
 import hashlib
 from pathlib import Path

@@ -4,9 +4,9 @@ The XML file has an element `labels` with an element `label` for each label. Nes
 ordinary labels; the hierarchy itself is not read. In the ARFF file, labels are attributes in any position, like the
 features, so they are found by name. Labels are in the order of the XML file.
 
-In a name without quotes, a backslash before a sign is an escape that Mulan writes in both files: `TAG_m\'usica` in
-`delicious.xml` is the attribute `TAG_m\'usica`. So such names are compared as they are written, and the label is then
-called `TAG_m'usica`.
+In a name without quotes, Mulan can write a backslash before a character as an escape, in both files: the label
+`TAG_m\'usica` in `delicious.xml` is the attribute `TAG_m\'usica`. So such names are compared as they are written, and
+the label is called `TAG_m'usica` in vsebench.
 
 The supported part of ARFF (UTF-8, plain or .gz):
 
@@ -58,7 +58,7 @@ ATTRIBUTE = re.compile(
     re.IGNORECASE,
 )
 BINARY = re.compile(r"\{\s*(['\"]?)0\1\s*,\s*(['\"]?)1\2\s*\}")
-ESCAPE = re.compile(r"\\(.)")  # a backslash, and the sign that it escapes
+ESCAPE = re.compile(r"\\(.)")  # a backslash, and the character that it escapes
 NUMERIC = {"numeric", "real", "integer"}
 NUMBER = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 VALUE = re.compile(rf"\s*({NUMBER})\s*", re.ASCII)

@@ -1,4 +1,4 @@
-"""Read the labels of images as the makers of Recognize Anything publish them, to test a model that was not trained.
+"""Read image labels as the makers of Recognize Anything publish them, to test a model that was not trained on them.
 
 One file lists the labels, one per line. In the other, a line is an image's path and its labels, separated by commas:
 `test/0000c64e1253d68f,car`. An image's id is the name in its path, without folders and extension, as in Open Images. A

@@ -1,10 +1,10 @@
-"""Make label vectors with a network of texts in an ONNX file, such as CLIP's text tower.
+"""Make label vectors with a text network in an ONNX file, such as CLIP's text tower.
 
 Each prompt, a sentence with a label's name in place of `{}`, is divided into tokens, which the network turns into a
 vector. The vectors of a label's prompts are scaled to length 1, and their mean is the label's vector.
 
 - The tokeniser is a file tokenizer.json of the package tokenizers. For CLIP it must add the tokens of the start and the
-  end of a text, as the file that is published with a model does. Longer texts are cut.
+  end of a text, as the file that is published with a model does. Texts with more tokens than the network takes are cut.
 - The network has an input of whole numbers (n, length), the tokens; shorter texts are filled with zeros. If the length
   is free, texts are filled up to the longest one of a batch. A second input `attention_mask` is 1 for tokens, else 0.
 - The output is (n, d): a vector for each text.
@@ -37,13 +37,13 @@ MASK = "attention_mask"
 
 
 class Options(Strict):
-    """Options: a network of texts."""
+    """Options: a text network."""
 
     file: str = Field(pattern=r"\.onnx$")  # the network: a name that the configuration lists under `files`, or a path
-    tokenizer: str = Field(pattern=r"\.json$")  # its tokenizer.json, in the same way
+    tokenizer: str = Field(pattern=r"\.json$")  # its tokenizer.json: a name or a path, as for `file`
     output: str = Field(min_length=1)  # the name of one of the network's outputs
     prompts: list[str] = Field(default=["a photo of a {}."], min_length=1)  # sentences with {} in place of the label
-    length: int = Field(default=77, ge=1)  # the largest number of tokens, if the network does not fix it
+    length: int = Field(default=77, ge=1)  # the largest number of tokens of a text, if the network does not fix it
 
     @field_validator("prompts")
     @classmethod
@@ -97,7 +97,7 @@ class TextNetwork:
     """
 
     def __init__(self, path: Path, output: str, length: int) -> None:
-        """Load a network; raise a `UserError` if the file, its inputs or its output do not suit."""
+        """Load a network; raise a `UserError` if its file, inputs or output are not as needed."""
         # One thread, so that vectors do not depend on the number of threads.
         self._session, _ = load_network(path, output, threads=1)
         self.path, self._output = path, output
@@ -119,7 +119,7 @@ class TextNetwork:
         return np.concatenate([self._run(tokens[start:stop]) for start, stop in parts])
 
     def _run(self, tokens: Sequence[list[int]]) -> NDArray[np.float32]:
-        """Return the vectors of a batch; texts without tokens fill up a batch of a fixed number of texts."""
+        """Return the vectors of a batch; if the network fixes the number of texts, empty texts fill up the batch."""
         shape = self._batch or len(tokens), self._fixed or max(1, *map(len, tokens))
         numbers = np.zeros(shape, dtype=TYPES[self._tokens.type])
         mask = np.zeros(shape, dtype=np.int64)

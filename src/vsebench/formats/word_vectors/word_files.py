@@ -81,7 +81,7 @@ class Kept:
 
 
 def mean_of_prompts(vectors: NDArray[np.floating]) -> NDArray[np.float64]:
-    """Return the vector of a word from those of its prompts, (p, d): the mean of the vectors, scaled to length 1 first.
+    """Return a word's vector, (d,), from those of its prompts, (p, d): the mean of the vectors at length 1.
 
     Vectors of zeros are left out; the mean of none is zero. A number that is not finite, or a vector whose length is
     not, makes the mean NaN.

@@ -1,4 +1,4 @@
-"""The loss of distances between an image and its neighbours, with derivatives."""
+"""The large-margin loss of the distances between an image and its neighbours, with derivatives."""
 
 from numba import njit
 
@@ -12,10 +12,11 @@ def margin_loss(targets, likeness, target_offsets, impostors, unlikeness, impost
     h(z) is the smoothed hinge: 0 below 0, z^2 / (2 smoothing) up to `smoothing`, and z - smoothing / 2 above.
 
     targets, impostors : (n_targets,) and (n_impostors,) float64, the distances D, image by image
-    likeness, unlikeness : of the same shapes, float64, the weights l and u
+    likeness, unlikeness : (n_targets,) and (n_impostors,) float64, the weights l and u
     target_offsets, impostor_offsets : (n + 1,) int64, where the targets and the impostors of each image start
     push, smoothing : numbers
-    slopes : two arrays like targets and impostors; they get the derivatives
+    slopes : two float64 arrays, (n_targets,) and (n_impostors,), which get the derivatives with respect to the
+        distances
     """
     of_targets, of_impostors = slopes
     of_targets[:] = likeness

@@ -1,11 +1,11 @@
-"""Losses of votes that an image's neighbours give to labels, with derivatives.
+"""The likelihood of labels under the votes of an image's neighbours, with derivatives.
 
 Arguments have the same meaning in all functions:
 
 logits : (n, k) float64; a neighbour's share of the votes is exp(logit), divided by the sum over the k neighbours
 near : (n, k) int32, the row numbers of each image's neighbours
 offsets, labels : (n + 1,) int64 and (n_pairs,) int32, the labels of each row; image i is row i
-costs : (2,) float64, the weight of a pair of an image and a label that it does not have, and of one that it has
+costs : (2,) float64, the weight of a negative pair (an image and a label that it lacks), and that of a positive pair
 """
 
 import numpy as np
@@ -13,12 +13,12 @@ from numba import njit
 
 from vsebench.kernels.losses.logistic import sigmoid, softplus
 
-SURE = 1e-5  # the probability of a label that a neighbour does not have, and of no label where it has one
+SURE = 1e-5  # smallest probability of a label; 1 - SURE is the largest, so that no log p is infinite
 
 
 @njit(cache=True)
 def votes_of(logits, near, offsets, labels, shares, votes):
-    """Write the shares of an image's neighbours, (k,), and each label's sum of shares, (n_labels,); both float64."""
+    """Write the neighbours' shares of the votes, (k,), and each label's sum of these, (n_labels,); both float64."""
     largest, total = logits.max(), 0.0
     for slot in range(len(near)):
         shares[slot] = np.exp(logits[slot] - largest)
@@ -34,11 +34,13 @@ def votes_of(logits, near, offsets, labels, shares, votes):
 def negative_log_likelihood(logits, near, offsets, labels, costs, alpha, beta, slopes):
     """Return minus the weighted sum over images and labels of log p, float64.
 
-    p is the probability that the model gives to whether the image has the label. With x, the label's sum of shares,
-    the probability that it has it is SURE + (1 - 2 SURE) x, or sigmoid(alpha x + beta) if `alpha` is not empty.
+    p is the model's probability of what is true: that the image has the label, or that it lacks it. If x is the label's
+    sum of shares, the probability that the image has the label is SURE + (1 - 2 SURE) x, or sigmoid(alpha x + beta) if
+    `alpha` is not empty.
 
     alpha, beta : (n_labels,) float64, or both empty; the number of labels is `len(slopes[1])`
-    slopes : (n, k) float64 and (n_labels,) float64 scratch; the first gets the derivative for each logit
+    slopes : two float64 arrays: (n, k), which gets the derivative with respect to each logit, and (n_labels,), which is
+        working memory
     """
     of_logits, of_votes = slopes
     k, n_labels = logits.shape[1], len(of_votes)
@@ -76,8 +78,8 @@ def negative_log_likelihood(logits, near, offsets, labels, costs, alpha, beta, s
 def sigmoid_sums(logits, near, offsets, labels, costs, alpha, beta, sums):
     """Write each label's part of `negative_log_likelihood` with sigmoids, and its derivatives for alpha and beta.
 
-    sums : (n_labels, 6) float64: the value, the derivatives for alpha and for beta, and the second derivatives for
-        alpha twice, for alpha and beta, and for beta twice
+    sums : (n_labels, 6) float64: the value, the first derivatives by alpha and by beta, and the second derivatives by
+        alpha twice, by alpha and beta, and by beta twice
     """
     n_labels = len(sums)
     shares, votes, has = np.empty(logits.shape[1]), np.empty(n_labels), np.zeros(n_labels, dtype=np.bool_)

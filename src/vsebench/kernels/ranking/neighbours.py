@@ -244,9 +244,9 @@ def take_in_turns(near, own, n, k):
     """Merge the neighbours of several searches: the nearest of each, then the second nearest of each, and so on.
 
     near : (n_searches, m, t) int32, the row numbers that each search found, nearest first
-    own : (m,) int32, a row that is not taken as a neighbour of the query; -1: none
+    own : (m,) int32, the row of the query itself, which is not taken as its neighbour; -1 if it has none
     n : number of rows
-    k : number of different neighbours of a query; the searches contain at least as many without its own row
+    k : number of different neighbours of a query; its searches must have found at least k, besides its own row
 
     Returns (m, k) int32, in the order in which the neighbours were taken.
     """

@@ -2,9 +2,9 @@
 
     d_b(i, j) = |x_ib - x_jb|^2,   D(i, j) = sum over the sets b of c_b d_b(i, j)
 
-x_ib are the normalised features of image i in set b, scaled to unit length; a row of zeros stays one. Rows whose
-columns are multiplied by the root of c_b have D as their squared Euclidean distance, so one exact search among such
-rows finds the nearest images.
+x_ib are the normalised features of image i in set b, scaled to unit length; a row of zeros stays a row of zeros. Rows
+whose columns are multiplied by the root of c_b have D as their squared Euclidean distance, so one exact search among
+such rows finds the nearest images.
 
 Source: Guillaumin, Mensink, Verbeek and Schmid, "TagProp", ICCV 2009, section 3, who add up distances of 15 sets of
 features.
@@ -77,7 +77,7 @@ def mean_distances(rows: Rows, blocks: Sequence[Block]) -> Numbers:
 
 
 def largest_distances(rows: Rows, blocks: Sequence[Block]) -> Numbers:
-    """Return the largest d_b of each set, (n_sets,), among at most 5,000 of the rows, evenly spaced; 1 instead of 0."""
+    """Return the largest d_b of each set, (n_sets,), among at most 5,000 evenly spaced rows; 1 if it is 0."""
     chosen = np.unique(np.linspace(0, rows.shape[0] - 1, min(rows.shape[0], SAMPLED)).astype(np.int64))
     largest = np.zeros(len(blocks))
     for number, block in enumerate(blocks):
@@ -92,7 +92,7 @@ def largest_distances(rows: Rows, blocks: Sequence[Block]) -> Numbers:
 
 
 def column_factors(blocks: Sequence[Block], weights: Numbers) -> Matrix:
-    """Return the root of each set's weight c_b, (n_sets,), for each of its columns, (d,) float32."""
+    """Return for each column the square root of the weight c_b of its set, (d,) float32; `weights` is (n_sets,)."""
     widths = [block.stop - block.start for block in blocks]
     return np.repeat(np.sqrt(weights), widths).astype(np.float32)
 
@@ -169,7 +169,7 @@ class DistanceModel(Model):
 
     @property
     def blocks(self) -> tuple[Block, ...]:
-        """The sets of features and their columns, also if there is only one, without a name."""
+        """The columns of each set of features; if the sets have no names, all columns are one set."""
         return self.normalisation.named or (Block("", 0, self.features.shape[1]),)
 
     @cached_property
@@ -203,7 +203,7 @@ class DistanceModel(Model):
 
     @classmethod
     def settings_to_keep(cls, settings: FeatureSettings) -> FeatureSettings:
-        """Return the settings that the model needs, without those that only its fit needs."""
+        """Return the settings that the model keeps; a subclass leaves out those that only the fit needs."""
         return cls.settings_type(**settings.model_dump(include=set(cls.settings_type.model_fields)))
 
     @classmethod

@@ -1,18 +1,21 @@
 """CCA-KNN: nearest training images in the space of a canonical correlation analysis of images and labels.
 
-    x = features of an image,   t = mean of the word vectors of its labels, or 1 for each of its labels, else 0
+    x = features of an image
+    t = mean of the word vectors of its labels, or a vector with 1 for its labels and 0 for all others
     (C_xx + a I)^(-1/2) C_xt (C_tt + b I)^(-1/2) = U D V'
     vector of an image = D^q U' (C_xx + a I)^(-1/2) (x - mean of x)
 
-C are sums of products of centred numbers over the training images with a label, D contains the correlations in
-descending order, of which the largest are kept. A label's score is the sum of the weights of the training images that
-have it, as in `nearest_images`: exponentials of the cosine, over the training images nearest by the cosine.
+C_xx, C_xt and C_tt are sums of products of centred x and t over the training images with a label. D contains the
+canonical correlations in descending order; only the largest are kept. A label's score is the sum of the weights of the
+training images that have it, as in `nearest_images`: exponentials of the cosine, over the training images nearest by
+the cosine.
 
 Source: Murthy, Maji and Manmatha, "Automatic image annotation using deep learning representations", ICMR 2015; the
 powers of D: Gong, Ke, Isard and Lazebnik, "A multi-view embedding space for modeling internet images, tags, and their
 semantics", IJCV 106, 2014. Choices made here:
 
-- Both images are represented by their features, because a test image has no labels.
+- The image to annotate and the training images are both represented by their features, because a new image has no
+  labels.
 - a and b are `regularisation` times the mean of the diagonal of their matrix.
 - An image none of whose labels has a word vector is left out of the analysis, but remains a possible neighbour.
 """
@@ -46,8 +49,9 @@ Numbers = NDArray[np.float64]
 class CcaSettings(FeatureSettings):
     """Settings of CCA-KNN."""
 
-    components: int = Field(ge=1)  # number of canonical components (all that there are, if there are fewer)
-    regularisation: float = Field(gt=0, allow_inf_nan=False)  # times the mean of the diagonals of C_xx and C_tt
+    components: int = Field(ge=1)  # number of canonical components (all if there are fewer)
+    # Added to the diagonals of C_xx (features) and C_tt (labels), as a multiple of the mean of each diagonal.
+    regularisation: float = Field(gt=0, allow_inf_nan=False)
     power: float = Field(default=1.0, ge=0)  # q, the exponent of the correlations in an image's vector
     neighbours: int = Field(ge=1)  # number of nearest images
     sharpness: float = Field(gt=0)  # the weight of a neighbour is exp(sharpness (cosine - cosine of the nearest))
@@ -107,8 +111,8 @@ def canonical(left: Numbers, right: Numbers, components: int, regularisation: fl
     ----------
     left : (n, d), centred
     right : (n, m), centred
-    components : the largest K
-    regularisation : times the mean of the diagonal of each matrix of products, added to this diagonal
+    components : the largest number K of components
+    regularisation : added to the diagonal of each matrix of products, as a multiple of the mean of this diagonal
     """
     factors = [_factor(rows, regularisation) for rows in (left, right)]
     middle = solve_triangular(factors[0], left.T @ right, lower=True)
@@ -132,7 +136,7 @@ class CcaKnn(FeatureControl):
     settings_type = CcaSettings
 
     def text(self, labels: LabelMatrix) -> tuple[Numbers, NDArray[np.bool_]]:
-        """Return what stands for the labels of each image, (n, m), and the images for which there is something."""
+        """Return the vector t of each image, (n, m), and which images have a label with a vector, (n,)."""
         words = self.problem.word_vectors
         assert words is not None
         carried = labels.mask() & words.known
@@ -155,7 +159,7 @@ class CcaKnn(FeatureControl):
 
     def _neighbours(self, seen: Seen, rows: Numbers, projection: Numbers, offset: Numbers) -> CommonSpaceNeighbours:
         own = self.settings.of_neighbours()
-        scale = float(np.abs(rows @ projection + offset).max()) or 1.0  # of the order of 1, for float32
+        scale = float(np.abs(rows @ projection + offset).max()) or 1.0  # makes the largest number 1, for float32
         matrix, shift = (np.ascontiguousarray(part / scale, dtype=np.float32) for part in (projection, offset))
         features = prepare(dense(seen.rows) @ matrix + shift, "cosine")
         key = second_key_of(seen.labels, own)

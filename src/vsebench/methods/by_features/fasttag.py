@@ -8,8 +8,8 @@ S = sum_i y_i y_i', the expectation needs no sampling:
     sum_i E [y_i y~_i'] = P = (1 - p) S,   sum_i E [y~_i y~_i'] = Q,
     Q_ab = (1 - p)^2 S_ab for a != b,      Q_aa = (1 - p) S_aa
 
-Source: Chen, Zheng and Weinberger, "Fast image tagging", ICML 2013, which minimises the loss over W and B in turns. The
-loss is convex, so the turns end at its only minimum, which is computed here directly. For a fixed B,
+Source: Chen, Zheng and Weinberger, "Fast image tagging", ICML 2013, which minimises the loss alternately over W and B.
+The loss is convex, so this converges to its only minimum, which is computed directly here. For a fixed B,
 
     W = B G,   G = Y X' (X X' + lambda I)^-1,
 
@@ -20,10 +20,10 @@ and with this W the loss is a parabola in B whose minimum is
 Choices made here, as the parts of the paper about them could not be read:
 
 - Scores have an intercept that is not penalised: x and y are centred in the first term.
-- Further stages raise the recall of rare labels. After a stage, an image's scores as they would be without this image
-  follow from the leverages of ridge regression. If the recall of a label among the `cutoff` best labels of the training
-  images is below `recall`, the label is raised: images with a raised label get `boost` times the weight in all sums, B
-  and W are computed anew, and the rows of W of the raised labels are replaced.
+- Further stages raise the recall of rare labels. After a stage, each training image is scored as if it had been left
+  out of the fit of W; such scores follow from the leverages of ridge regression. If the recall of a label among the
+  `cutoff` best labels of the training images is below `recall`, the label is raised: images with a raised label get
+  `boost` times the weight in all sums, B and W are computed anew, and the rows of W of the raised labels are replaced.
 - A label without a training image has the score 0.
 """
 
@@ -45,12 +45,12 @@ Numbers = NDArray[np.float64]
 class FastTagSettings(RidgeSettings):
     """Settings of FastTag; `regularisation` is lambda."""
 
-    gamma: float = Field(gt=0, allow_inf_nan=False)  # weight of the completion of labels
+    gamma: float = Field(gt=0, allow_inf_nan=False)  # weight of the last term of the loss, the completion of labels
     dropped: float = Field(gt=0, lt=1)  # p, the probability that a label is dropped
-    stages: int = Field(default=1, ge=1)  # number of stages; 1: no label is raised
-    recall: float = Field(default=0.3, gt=0, le=1)  # a label is raised if its recall is smaller
-    cutoff: int = Field(default=5, ge=1)  # number of labels of an image that count for the recall
-    boost: float = Field(default=2.0, gt=1)  # factor for the weights of images with a raised label, in each stage
+    stages: int = Field(default=1, ge=1)  # number of stages; 1: no further stage for labels with a low recall
+    recall: float = Field(default=0.3, gt=0, le=1)  # a further stage raises the labels with a smaller recall
+    cutoff: int = Field(default=5, ge=1)  # number of labels that are predicted for an image to compute the recall
+    boost: float = Field(default=2.0, gt=1)  # factor of the weights of images with a raised label, in each stage
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def minimise(rows: Numbers, truth: Numbers, importance: Numbers, settings: FastT
 
 
 def recalls(scores: Numbers, truth: Numbers, cutoff: int) -> Numbers:
-    """Return the recall of each label among the labels with the best scores of each image, (L,)."""
+    """Return each label's recall, (L,), if the `cutoff` labels with the best scores are predicted for each image."""
     best = np.argsort(-scores, axis=1, kind="stable")[:, :cutoff]
     hits = np.zeros(scores.shape[1])
     np.add.at(hits, best, np.take_along_axis(truth, best, axis=1))

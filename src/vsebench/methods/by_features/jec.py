@@ -4,9 +4,9 @@ The distance is the mean of the base distances, each divided by its largest valu
 labels are ranked in three groups:
 
 1. the labels of the nearest image, by training frequency;
-2. the labels of the next neighbours, by n_c t_c, where n_c of these neighbours have label c, and t_c is the sum over
-   the nearest image's labels a of the number of training images with both a and c; by n_c if the nearest image has no
-   label;
+2. the labels of the next neighbours, by n_c t_c, where n_c is the number of these neighbours with label c, and t_c is
+   the sum over the nearest image's labels a of the number of training images with both a and c; by n_c if the nearest
+   image has no label;
 3. all others, by training frequency.
 
 Source: Makadia, Pavlovic and Kumar, "A new baseline for image annotation", ECCV 2008, section 3. Its base distances
@@ -39,7 +39,7 @@ from vsebench.methods.by_features.seen import FeatureControl, FeatureSettings, s
 class JecSettings(FeatureSettings):
     """Settings of JEC."""
 
-    neighbours: int = Field(default=5, ge=1)  # number of nearest images, the nearest included
+    neighbours: int = Field(default=5, ge=1)  # number of nearest images, including the nearest one
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,14 @@
 """NMF-KNN: labels of an image from a non-negative factorisation of its neighbours' features and labels.
 
-For each image to annotate, the matrices of its K nearest training images, one X (numbers x K) for each set of features
+For each image to annotate, the matrices of its K nearest training images, one X (features x K) for each set of features
 and one for the labels, are factorised together:
 
     loss = sum over the matrices of |T (X - U V') M|^2 / |T X M|^2 + (lambda / K) |M (V Q - V*)|^2,   U, V, V* >= 0
 
 Each matrix has its own U, a column for each factor, and V, a row for each neighbour. Q contains the column sums of U on
-its diagonal, and V* is the consensus. The diagonals of T and M weight rare labels and the neighbours that have them.
-The image's coefficients v minimise the sum over the sets of features of |x - U v|^2 / |T X M|^2 with v >= 0, and the
-scores of the labels are U v with the U of the labels.
+its diagonal, and V* is the consensus. T and M are diagonal matrices of weights: T weights rare labels, and M the
+neighbours that have them. The image's coefficients v minimise the sum over the sets of features of
+|x - U v|^2 / |T X M|^2 with v >= 0, and the scores of the labels are U v with the U of the labels.
 
 Source: Kalayeh, Idrees and Shah, "NMF-KNN: image annotation using weighted multi-view non-negative matrix
 factorization", CVPR 2014; the multiplicative updates: Liu, Wang, Gao and Han, "Multi-view clustering via joint
@@ -61,8 +61,8 @@ class NmfKnnSettings(FeatureSettings):
     """Settings of NMF-KNN; normalised features must not be negative."""
 
     neighbours: int = Field(ge=1)  # K, the number of nearest images (all if there are fewer)
-    components: int = Field(ge=1)  # number of columns of U, the factors
-    consensus: float = Field(ge=0, allow_inf_nan=False)  # lambda
+    components: int = Field(ge=1)  # number of factors, the columns of U
+    consensus: float = Field(ge=0, allow_inf_nan=False)  # lambda, the weight of the difference from the consensus V*
     rarity: float = Field(ge=0, allow_inf_nan=False)  # exponent of the weights of rare labels; 0: equal weights
     rounds: int = Field(ge=1)  # number of rounds of updates
 

@@ -10,7 +10,7 @@
 d_ij are the base distances of `base_distances`, one for each set of features, each divided by its mean over pairs of
 training images. The K nearest images are taken in turns from the neighbours of each set of features.
 
-The weights w >= 0, and then alpha and beta in turns with w, minimise the loss
+The weights w >= 0 (for tagprop_sigma, alternately with alpha and beta) minimise the loss
 
     - sum over training images i and labels l of c_il log p(y_il) + penalty,
     penalty = a / 2 sum over l of n_l / n+ (alpha_l^2 + beta_l^2)
@@ -21,7 +21,7 @@ has no minimum where neighbours separate a label's images from all others.
 
 w is found by L-BFGS with bounds, alpha and beta by Newton's method for each label. The start is w = 10 divided by the
 number of sets of features (w = 0 for ranks), alpha = 0 and beta = log(c n_l / (c' (n - n_l))), c and c' being the two
-costs. The loss is convex in alpha and beta; in w there may be several minima, of which the one that is reached counts.
+costs. The loss is convex in alpha and beta; in w there may be several minima, and the one that L-BFGS reaches is used.
 
 Source: Guillaumin, Mensink, Verbeek and Schmid, "TagProp: discriminative metric learning in nearest neighbor models for
 image auto-annotation", ICCV 2009, section 3.
@@ -59,7 +59,7 @@ Weights: TypeAlias = Literal["distance", "rank"]
 
 START = 10.0  # sum of the weights w of distances at the start
 ACCEPTED_GRADIENT = 1e-4  # if, because of rounding, no step lowers the loss, which is about 1 to 20
-SMALL_DECREASE = 1e-5  # turns end when one lowers the loss by less than this share
+SMALL_DECREASE = 1e-5  # the alternation ends when a turn lowers the loss by less than this share
 NEWTON_STEPS = 50  # maximum number of steps of Newton's method; a step that is too long counts, and is halved
 SMALL_STEP = 1e-8  # Newton's method ends when the next step would lower each label's loss by less than this share
 
@@ -76,7 +76,7 @@ class SigmaSettings(TagPropSettings):
     """Settings of TagProp with a sigmoid for each label."""
 
     regularisation: float = Field(default=1e-4, gt=0)  # a, the penalty on the squares of alpha and beta
-    turns: int = Field(default=10, ge=1)  # maximum number of turns of w and of alpha and beta
+    turns: int = Field(default=10, ge=1)  # maximum number of turns; each fits w, then alpha and beta
 
 
 @dataclass(frozen=True)
@@ -287,7 +287,7 @@ class TagProp(FeatureControl):
         by_rank = self.settings.weights == "rank"
         start = np.zeros(near.shape[1]) if by_rank else np.full(len(blocks), START / len(blocks))
         weight, alpha, beta = self.learn(votes, start)
-        if by_rank and n_images <= self.settings.neighbours:  # a new image has one neighbour more, the farthest
+        if by_rank and n_images <= self.settings.neighbours:  # a new image has one more neighbour, the farthest
             weight = np.append(weight, weight.max(initial=0))
         settings = TagPropModel.settings_to_keep(self.settings)
         return TagPropModel(rows, factors, seen.labels, settings, seen.normalisation, weight, alpha, beta)
@@ -295,7 +295,7 @@ class TagProp(FeatureControl):
     def learn(self, votes: Votes, weight: Numbers) -> tuple[Numbers, Numbers, Numbers]:
         """Return w, alpha and beta, starting from w; `solved` gets how the minimisation ended."""
         none = np.empty(0)
-        if votes.near.shape[1] > 0:  # an only image has no neighbours to learn from
+        if votes.near.shape[1] > 0:  # a single image has no neighbours to learn from
             weight, self.solved = votes.best_weight(weight, none, none, self.settings.iterations)
         return weight, none, none
 

@@ -66,13 +66,13 @@ class TwoPassSettings(FeatureSettings):
     """Settings of 2PKNN."""
 
     per_label: int = Field(default=4, ge=1)  # K1, number of nearest images for each label (all if there are fewer)
-    sharpness: float = Field(default=20.0, gt=0)  # s, the factor of the distance, whose mean is 1
+    sharpness: float = Field(default=20.0, gt=0)  # s, the factor of the distance D; the mean of D is 1
 
 
 class MarginSettings(TwoPassSettings):
     """Settings of 2PKNN with learnt weights of the base distances."""
 
-    push: float = Field(default=1.0, gt=0)  # m, the weight of impostors that are too near
+    push: float = Field(default=1.0, gt=0)  # m, the weight of the loss of impostors that are too near
     images: int = Field(default=2000, ge=1)  # number of training images p, evenly spaced (all if there are fewer)
 
 

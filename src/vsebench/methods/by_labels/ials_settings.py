@@ -8,8 +8,8 @@ from vsebench.methods.base import FactorSettings
 class IalsSettings(FactorSettings):
     """Settings of iALS, named as by Rendle and others."""
 
-    alpha_0: float = Field(gt=0)  # weight of the squared scores of all pairs; positives have weight 1 besides
+    alpha_0: float = Field(gt=0)  # weight of the squared scores of all pairs; squared errors of positives have weight 1
     regularisation: float = Field(ge=0)  # lambda, the penalty on squared vectors
-    # Exponent of |C_i| + alpha_0 |C| and of n_c + alpha_0 n, by which penalties are multiplied; 0: all are equal.
+    # Exponent of |C_i| + alpha_0 |C| (images) and n_c + alpha_0 n (labels), the factors of penalties; 0: all are equal.
     nu: float = Field(ge=0)
     deviation: float = Field(gt=0)  # standard deviation of the initial embeddings, which are normal

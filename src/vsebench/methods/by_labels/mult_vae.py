@@ -1,6 +1,6 @@
 """MultVAE: a variational autoencoder of an image's labels with a multinomial likelihood.
 
-    x       the image's labels as a vector of length 1, of which training drops a share at random
+    x       the image's labels as a vector of length 1; training drops a share of the labels at random
     m, v    means and log variances of K latent variables: two outputs of a network of x
     z       = m + exp(v / 2) e, with normal e in training; = m for scores
     f(z)    the scores of all labels, from a second network
@@ -11,7 +11,7 @@ Both networks have hidden layers with tanh; those of the second have the sizes o
 of the last term, the divergence from the prior, grows linearly from 0 during the first `annealing` epochs.
 
 Source: Liang, Krishnan, Hoffman and Jebara, "Variational autoencoders for collaborative filtering", WWW 2018. Weights
-start and move as those of the other networks (`methods.networks.layers`).
+are initialised and updated as those of the other networks (`methods.networks.layers`).
 """
 
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ class MultVaeSettings(Settings, LayerSettings):
     hidden: tuple[Annotated[int, Field(ge=1)], ...] = Field(default=(600,), min_length=1, strict=False)
     latent: int = Field(ge=1)  # K, the number of latent variables
     divergence: float = Field(ge=0)  # the largest weight of the divergence from the prior
-    annealing: int = Field(ge=0)  # number of epochs after which the weight of the divergence is the largest
+    annealing: int = Field(ge=0)  # number of epochs in which the weight of the divergence grows to its largest value
 
 
 class MultVae(Method):
@@ -60,7 +60,7 @@ class MultVae(Method):
         self.n_epochs = 0
 
     def epoch(self) -> Progress:
-        """Train once on every image, in a new random order; the loss has the weights of its steps."""
+        """Train once on every image, in a new random order; each step has its own divergence weight."""
         n_images = self.inputs.shape[0]
         parts = list(batches(n_images, self.settings.batch, self.order))
         total = 0.0
@@ -103,7 +103,7 @@ class MultVae(Method):
 
 @dataclass(frozen=True)
 class LabelAutoencoder(ModelOfFields, Embedded):
-    """Scores of labels from a network of the image's known labels, a vector of length 1.
+    """Scores labels by a network whose input is the vector of the image's known labels, scaled to length 1.
 
     Attributes
     ----------

@@ -25,7 +25,7 @@ LABELS_PER_CHUNK = 16
 class SlimSettings(Settings):
     """Settings of SLIM, in numbers of images."""
 
-    l1: float = Field(ge=0)  # the penalty on weights; more than this number of images must have both labels
+    l1: float = Field(ge=0)  # the penalty on weights; a weight is 0 unless more images than this have both labels
     l2: float = Field(gt=0)  # the penalty on squared weights
 
 

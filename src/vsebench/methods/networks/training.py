@@ -124,7 +124,7 @@ class NetworkMethod(Method):
 
     @classmethod
     def least_memory(cls, size: Size, settings: Any) -> int:
-        if cls.loss_type.table_type is not LabelTable:  # outputs are as many as the numbers of a word vector
+        if cls.loss_type.table_type is not LabelTable:  # the outputs are then the numbers of a word vector
             return 0
         weights: int = sum(inputs * units for inputs, units in pairwise([size.features, *settings.hidden, size.labels]))
         return 5 * 4 * weights  # values, gradients, the optimiser's two means, and the model's copy

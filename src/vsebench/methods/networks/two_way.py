@@ -13,8 +13,8 @@ from vsebench.methods.networks.training import Images, Loss, NetworkSettings, ne
 class TwoWaySettings(NetworkSettings):
     """Settings of a network with the two-way loss."""
 
-    temperature_positives: float = Field(default=4.0, gt=0)  # T; a larger value takes all positives into account
-    temperature_negatives: float = Field(default=1.0, gt=0)  # U; a larger value takes all negatives into account
+    temperature_positives: float = Field(default=4.0, gt=0)  # T; the larger, the more evenly all positives count
+    temperature_negatives: float = Field(default=1.0, gt=0)  # U; the larger, the more evenly all negatives count
 
 
 class TwoWay(Loss):

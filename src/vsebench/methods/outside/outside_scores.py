@@ -99,7 +99,7 @@ def _lists_of(values: ScoredPairs, image_of: Ids, label_of: Ids, row_of_image: I
         given = values.image[ours], values.label[ours], values.score[ours]
     row, score = row_of[given[0]], given[2]
     label: NDArray[Any] = label_of.astype(np.uint16 if n_labels <= SMALL else np.int32)[given[1]]
-    if (row[1:] < row[:-1]).any():  # the file does not list image by image
+    if (row[1:] < row[:-1]).any():  # the file does not list the images in ascending order
         order = np.argsort(row, kind="stable")
         row, label, score = row[order], label[order], score[order]
     n_rows = int(row_of_image.max(initial=-1)) + 1

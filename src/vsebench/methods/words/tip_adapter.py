@@ -4,7 +4,7 @@
 
 Features and word vectors come from one network that maps images and texts into one space, such as CLIP, and are used
 without normalisation steps. Labels that are not learnt get no votes, so their score is the cosine alone. The published
-code multiplies the cosines by 100; the same ranking results here from an `alpha` of a hundredth of theirs.
+code multiplies the cosines by 100; its rankings are obtained here with a hundredth of its `alpha`.
 
 Source: Zhang and others, "Tip-Adapter: training-free adaption of CLIP for few-shot classification", ECCV 2022, for
 images with several labels: an image votes for each of them.
@@ -36,7 +36,7 @@ class TipAdapterSettings(Settings):
     """Settings of Tip-Adapter."""
 
     alpha: float = Field(default=0.01, ge=0)  # a, the weight of the training images; at 0, only the cosine counts
-    beta: float = Field(default=5.5, ge=0)  # b; the larger, the less do images count that are not similar
+    beta: float = Field(default=5.5, ge=0)  # b; the larger, the less the dissimilar images count
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class CosinesAndVotes(Model):
     labels : n rows, their labels
     label : (n_labels, d) float32, the labels' vectors, of unit length; zeros for a label without a word vector
     alpha, beta : a and b
-    normalisation : no steps
+    normalisation : a normalisation without steps
     """
 
     kind: ClassVar[str] = "tip_adapter"

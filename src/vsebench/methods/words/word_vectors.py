@@ -43,9 +43,9 @@ def label_vectors(problem: Problem, settings: WordSettings) -> Matrix:
 
 
 def word_vectors_among_features(problem: Problem, method: str) -> Matrix:
-    """Return the labels' word vectors, (n_labels, d) float32, unless features have another number of dimensions.
+    """Return the labels' word vectors, (n_labels, d) float32, to be compared with features of d dimensions.
 
-    `problem` has features and word vectors; `method` is named in the `UserError` that other dimensions raise.
+    `problem` has both. If their numbers of dimensions differ, a `UserError` that names `method` is raised.
     """
     features, words = problem.features, problem.word_vectors
     assert features is not None

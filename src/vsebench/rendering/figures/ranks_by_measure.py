@@ -84,7 +84,7 @@ class RanksByMeasure(FigureKind):
         return [task for task in tasks if len(self.ranks(results, task)) > 1]
 
     def ranks(self, results: Results, task: Task) -> dict[str, list[float]]:
-        """Return the ranks of the methods of a task by each metric, of the means over seeds; ties share their mean.
+        """Return the ranks of the methods of a task by each metric's mean over seeds; ties share their mean rank.
 
         Methods are in the order of their ranks by the first metric.
         """
