@@ -9,15 +9,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import ClassVar, Literal, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy import sparse
 
 from vsebench.core.errors import UserError, instead
 from vsebench.core.modules import classes_by_name
+
+if TYPE_CHECKING:  # SciPy would cost each job's start
+    from scipy import sparse
 
 NAME = re.compile(r"([a-z][a-z0-9_]*)(?:@([1-9][0-9]*))?")
 LARGEST_CUTOFF_OF_LISTS = 10
@@ -154,7 +156,7 @@ class SetMetric(Metric):
         images in both.
         """
 
-    def lost_without(self, hits: sparse.csr_array, predicted: sparse.csr_array) -> Values | None:
+    def lost_without(self, hits: "sparse.csr_array", predicted: "sparse.csr_array") -> Values | None:
         """Return by how much the metric is smaller without each image, (n_images,); None unless it counts labels.
 
         `hits` and `predicted` are (n_images, n_labels), 1 where a label is a hit or predicted. Resamples of a number of
@@ -270,6 +272,6 @@ def mean_over_labels(of_labels: Values) -> Values:
     return np.asarray(of_labels.mean(axis=-1))
 
 
-def labels_of_one_image(matrix: sparse.csr_array) -> Values:
+def labels_of_one_image(matrix: "sparse.csr_array") -> Values:
     """Return the number of labels of each image that no other image has, (n_images,); `matrix` is 1 at labels."""
     return np.asarray(matrix @ (matrix.sum(axis=0) == 1).astype(float))

@@ -7,11 +7,14 @@ image classification", CVPR 2017, Eqs. 27 and 28.
 """
 
 from math import inf
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
 
 from vsebench.evaluation.metrics.base import SetMetric, Values, labels_of_one_image, mean_over_labels, share
+
+if TYPE_CHECKING:  # SciPy would cost each job's start
+    from scipy import sparse
 
 
 class PcPrecision(SetMetric):
@@ -92,5 +95,5 @@ class NPlus(SetMetric):
     def value(self, hits: Values, predicted: Values, right: Values) -> Values:
         return np.asarray((hits > 0).sum(axis=-1), dtype=float)
 
-    def lost_without(self, hits: sparse.csr_array, predicted: sparse.csr_array) -> Values:
+    def lost_without(self, hits: "sparse.csr_array", predicted: "sparse.csr_array") -> Values:
         return labels_of_one_image(hits)

@@ -5,10 +5,10 @@ Gini coefficient. A label is recommended for an image if it is predicted, such a
 """
 
 from math import inf
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-from scipy import sparse
 
 from vsebench.evaluation.metrics.base import (
     PopularityMetric,
@@ -19,6 +19,9 @@ from vsebench.evaluation.metrics.base import (
     share,
     within,
 )
+
+if TYPE_CHECKING:  # SciPy would cost each job's start
+    from scipy import sparse
 
 
 class CatalogueCoverage(SetMetric):
@@ -33,7 +36,7 @@ class CatalogueCoverage(SetMetric):
     def value(self, hits: Values, predicted: Values, right: Values) -> Values:
         return mean_over_labels((predicted > 0).astype(float))
 
-    def lost_without(self, hits: sparse.csr_array, predicted: sparse.csr_array) -> Values:
+    def lost_without(self, hits: "sparse.csr_array", predicted: "sparse.csr_array") -> Values:
         return np.asarray(labels_of_one_image(predicted) / predicted.shape[1])
 
 
