@@ -228,17 +228,31 @@ def test_a_resample_of_a_number_of_labels_by_hand():
     np.testing.assert_allclose(found.samples, np.transpose([2 + drawn - 1, (2 + drawn - 1) / 3]))
 
 
-def test_numbers_of_labels_vary_in_resamples_at_least_as_much_as_between_draws_of_test_images():
+@pytest.mark.parametrize(
+    "name", ["n_plus", "catalogue_coverage", "pc_precision", "pc_recall", "macro_f1", "macro_f1_of_means",
+             "macro_f1_of_present"],
+)  # fmt: skip
+def test_what_each_image_adds_is_the_difference_without_it(name):
+    rng = np.random.default_rng(3)
+    predicted, right = rng.random((2, 12, 9)) < 0.2
+    sets = LabelSets.of_masks(predicted, right)
+    without = [LabelSets.of_masks(np.delete(predicted, i, 0), np.delete(right, i, 0)).value(name) for i in range(12)]
+    np.testing.assert_allclose(load_metric(name).lost_without(sets), sets.value(name) - np.array(without), atol=1e-12)
+
+
+def test_sums_over_labels_vary_in_resamples_at_least_as_much_as_between_draws_of_test_images():
     """Many labels are rare, as in Corel 5k. The second model has the scores of the first one with noise."""
+    names = ["n_plus", "catalogue_coverage", "pc_precision", "pc_recall", "macro_f1", "macro_f1_of_means",
+             "macro_f1_of_present"]  # fmt: skip
     rng = np.random.default_rng(8)
-    share = 0.3 / np.arange(1, 81)
+    share, strength = 0.3 / np.arange(1, 81), rng.uniform(0, 3, 80)
     values, spread = [], []
     for _ in range(80):
         right = rng.random((150, 80)) < share
-        scores = right * rng.uniform(0, 3, 80) + rng.random((2, 150, 80))
+        scores = right * strength + rng.random((2, 150, 80))
         predicted = np.argsort(np.argsort(-scores, axis=2), axis=2) < 3
         sets = [LabelSets.of_masks(of_model, right) for of_model in predicted]
-        first, second = measure_sets(sets, ["n_plus", "catalogue_coverage"], 100)
+        first, second = measure_sets(sets, names, 100)
         values.append([*first.values, *(first.values - second.values)])
         spread.append([*first.samples.var(axis=0), *(first.samples - second.samples).var(axis=0)])
     assert (np.mean(spread, axis=0) > 0.9 * np.var(values, axis=0)).all()

@@ -116,16 +116,16 @@ def measure_sets(sets: Sequence[LabelSets], metrics: Sequence[str], resamples: i
         measured = []
         for label_sets, samples in zip(sets, resampled(sets, of_labels, resamples), strict=True):
             of_model = Measured(np.array([label_sets.value(name) for name in of_labels]), samples, n)
-            measured.append(_recentred(_of_counts(of_model, of_labels, label_sets), of_labels))
+            measured.append(_recentred(_of_labels(of_model, of_labels, label_sets), of_labels))
         parts.append((of_labels, measured))
     return _side_by_side(parts, metrics)
 
 
-def _of_counts(measured: Measured, metrics: Sequence[str], sets: LabelSets) -> Measured:
-    """Make the resamples of numbers of labels from what each image adds (`SetMetric.lost_without`)."""
+def _of_labels(measured: Measured, metrics: Sequence[str], sets: LabelSets) -> Measured:
+    """Make the resamples of sums over labels from what each image adds (`SetMetric.lost_without`)."""
     samples = measured.samples.copy()
     for column, metric in enumerate(map(load_metric, metrics)):
-        lost = metric.lost_without(sets.hits, sets.predicted) if isinstance(metric, SetMetric) else None
+        lost = metric.lost_without(sets) if isinstance(metric, SetMetric) else None
         if lost is not None:
             (means,) = bootstrap_all([lost[:, np.newaxis]], len(samples))
             changes = sets.n_images * (means[:, 0] - lost.mean())

@@ -8,17 +8,20 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy import sparse
 
-from vsebench.evaluation.metrics.base import ImageSetMetric, SetMetric, Values, load_metric, metric_of_kind
+from vsebench.evaluation.metrics.base import (
+    ImageSetMetric,
+    SetMetric,
+    SetsOfImages,
+    Values,
+    load_metric,
+    metric_of_kind,
+)
 from vsebench.evaluation.significance import draw_counts
 
 
 @dataclass(frozen=True)
-class LabelSets:
-    """Label sets of images as CSR matrices, (n_images, n_labels) float64 each."""
-
-    hits: sparse.csr_array  # 1 where a label is predicted and correct
-    predicted: sparse.csr_array  # 1 where a label is predicted
-    right: sparse.csr_array  # 1 where a label is correct
+class LabelSets(SetsOfImages):
+    """Label sets of images, as CSR matrices."""
 
     @classmethod
     def of_pairs(cls, predicted: pl.DataFrame, right: pl.DataFrame, images: pl.Series, n_labels: int) -> "LabelSets":

@@ -6,7 +6,7 @@ A module of this package defines related metrics: classes whose names in lower c
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
@@ -156,14 +156,13 @@ class SetMetric(Metric):
         images in both.
         """
 
-    def lost_without(self, hits: "sparse.csr_array", predicted: "sparse.csr_array") -> Values | None:
-        """Return by how much the metric is smaller without each image, (n_images,); None unless it counts labels.
+    def lost_without(self, sets: "SetsOfImages") -> Values | None:
+        """Return by how much the metric is smaller without each image, (n_images,); None to resample images instead.
 
-        `hits` and `predicted` are (n_images, n_labels), 1 where a label is a hit or predicted. Resamples of a number of
-        different labels vary too little, because a label with one image is in two thirds of them and no other label
-        can be added. They are made from these differences instead, so that their variance is that of the jackknife,
-        which tends to be too large (Efron and Stein, "The jackknife estimate of variance", Annals of Statistics 9,
-        1981).
+        A resample of images lacks a third of the labels that one image has, and never has a label that no image has. If
+        each label has the same weight, the values of such resamples are therefore too small and vary too little.
+        They are made from these differences instead, so that their variance is that of the jackknife, which tends to be
+        too large (Efron and Stein, "The jackknife estimate of variance", Annals of Statistics 9, 1981).
         """
         return None
 
@@ -272,6 +271,25 @@ def mean_over_labels(of_labels: Values) -> Values:
     return np.asarray(of_labels.mean(axis=-1))
 
 
-def labels_of_one_image(matrix: "sparse.csr_array") -> Values:
-    """Return the number of labels of each image that no other image has, (n_images,); `matrix` is 1 at labels."""
-    return np.asarray(matrix @ (matrix.sum(axis=0) == 1).astype(float))
+@dataclass(frozen=True)
+class SetsOfImages:
+    """Label sets of images as CSR matrices, (n_images, n_labels) float64 each."""
+
+    hits: "sparse.csr_array"  # 1 where a label is predicted and correct
+    predicted: "sparse.csr_array"  # 1 where a label is predicted
+    right: "sparse.csr_array"  # 1 where a label is correct
+
+    def lost(self, of_label: Callable[[Values, Values, Values], Values]) -> Values:
+        """Return by how much a sum over labels is smaller without each image, (n_images,).
+
+        `of_label` returns each label's term of the sum, (n_labels,), from the numbers of images for which the label is
+        a hit, is predicted and is right, (n_labels,) each.
+        """
+        hits, predicted, right = (matrix.sum(axis=0) for matrix in (self.hits, self.predicted, self.right))
+        fewer_hits, fewer_predicted, fewer_right = (np.maximum(n - 1, 0.0) for n in (hits, predicted, right))
+        whole = of_label(hits, predicted, right)
+        of_hit = whole - of_label(fewer_hits, fewer_predicted, fewer_right)
+        of_predicted = whole - of_label(hits, fewer_predicted, right)
+        of_right = whole - of_label(hits, predicted, fewer_right)
+        false, missed = self.predicted - self.hits, self.right - self.hits
+        return np.asarray(self.hits @ of_hit + false @ of_predicted + missed @ of_right)

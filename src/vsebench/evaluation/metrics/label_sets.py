@@ -6,15 +6,12 @@ Source of the per-class and overall precision and recall: Li, Song and Luo, "Imp
 image classification", CVPR 2017, Eqs. 27 and 28.
 """
 
+from collections.abc import Callable
 from math import inf
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vsebench.evaluation.metrics.base import SetMetric, Values, labels_of_one_image, mean_over_labels, share
-
-if TYPE_CHECKING:  # SciPy would cost each job's start
-    from scipy import sparse
+from vsebench.evaluation.metrics.base import SetMetric, SetsOfImages, Values, mean_over_labels, share
 
 
 class PcPrecision(SetMetric):
@@ -23,12 +20,18 @@ class PcPrecision(SetMetric):
     def value(self, hits: Values, predicted: Values, right: Values) -> Values:
         return mean_over_labels(share(hits, predicted))
 
+    def lost_without(self, sets: SetsOfImages) -> Values:
+        return lost_of_mean(sets, precision_of_label)
+
 
 class PcRecall(SetMetric):
     """Per-class recall: the mean over all labels of hits / right; 0 for a label without a test image."""
 
     def value(self, hits: Values, predicted: Values, right: Values) -> Values:
         return mean_over_labels(share(hits, right))
+
+    def lost_without(self, sets: SetsOfImages) -> Values:
+        return lost_of_mean(sets, recall_of_label)
 
 
 class OvPrecision(SetMetric):
@@ -56,7 +59,10 @@ class MacroF1(SetMetric):
     """The mean over all labels of a label's F1, 2 hits / (predicted + right)."""
 
     def value(self, hits: Values, predicted: Values, right: Values) -> Values:
-        return mean_over_labels(share(2 * hits, predicted + right))
+        return mean_over_labels(f1_of_label(hits, predicted, right))
+
+    def lost_without(self, sets: SetsOfImages) -> Values:
+        return lost_of_mean(sets, f1_of_label)
 
 
 class MacroF1OfMeans(SetMetric):
@@ -69,6 +75,12 @@ class MacroF1OfMeans(SetMetric):
         precision, recall = mean_over_labels(share(hits, predicted)), mean_over_labels(share(hits, right))
         return share(2 * precision * recall, precision + recall)
 
+    def lost_without(self, sets: SetsOfImages) -> Values:
+        counts = [matrix.sum(axis=0) for matrix in (sets.hits, sets.predicted, sets.right)]
+        precision = precision_of_label(*counts).mean() - lost_of_mean(sets, precision_of_label)
+        recall = recall_of_label(*counts).mean() - lost_of_mean(sets, recall_of_label)
+        return np.asarray(self.value(*counts) - share(2 * precision * recall, precision + recall))
+
 
 class MacroF1OfPresent(SetMetric):
     """The mean of 2 hits / (predicted + right) over the labels with a test image.
@@ -78,8 +90,14 @@ class MacroF1OfPresent(SetMetric):
     """
 
     def value(self, hits: Values, predicted: Values, right: Values) -> Values:
-        f1 = share(2 * hits, predicted + right)
+        f1 = f1_of_label(hits, predicted, right)
         return share(f1.sum(axis=-1, where=right > 0), np.count_nonzero(right, axis=-1).astype(float))
+
+    def lost_without(self, sets: SetsOfImages) -> Values:
+        counts = [matrix.sum(axis=0) for matrix in (sets.hits, sets.predicted, sets.right)]
+        present = np.count_nonzero(counts[2]) - sets.lost(lambda hits, predicted, right: (right > 0).astype(float))
+        total = self.value(*counts) * np.count_nonzero(counts[2]) - sets.lost(f1_if_present)
+        return np.asarray(self.value(*counts) - share(total, present))
 
 
 class NPlus(SetMetric):
@@ -95,5 +113,27 @@ class NPlus(SetMetric):
     def value(self, hits: Values, predicted: Values, right: Values) -> Values:
         return np.asarray((hits > 0).sum(axis=-1), dtype=float)
 
-    def lost_without(self, hits: "sparse.csr_array", predicted: "sparse.csr_array") -> Values:
-        return labels_of_one_image(hits)
+    def lost_without(self, sets: SetsOfImages) -> Values:
+        return sets.lost(lambda hits, predicted, right: (hits > 0).astype(float))
+
+
+def precision_of_label(hits: Values, predicted: Values, right: Values) -> Values:
+    return share(hits, predicted)
+
+
+def recall_of_label(hits: Values, predicted: Values, right: Values) -> Values:
+    return share(hits, right)
+
+
+def f1_of_label(hits: Values, predicted: Values, right: Values) -> Values:
+    return share(2 * hits, predicted + right)
+
+
+def f1_if_present(hits: Values, predicted: Values, right: Values) -> Values:
+    """Return a label's F1, 0 if no image has it."""
+    return f1_of_label(hits, predicted, right) * (right > 0)
+
+
+def lost_of_mean(sets: SetsOfImages, of_label: Callable[[Values, Values, Values], Values]) -> Values:
+    """Return by how much a mean over all labels is smaller without each image, (n_images,)."""
+    return sets.lost(of_label) / sets.right.shape[1]

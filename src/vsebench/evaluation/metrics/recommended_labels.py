@@ -5,7 +5,6 @@ Gini coefficient. A label is recommended for an image if it is predicted, such a
 """
 
 from math import inf
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -13,15 +12,12 @@ import polars as pl
 from vsebench.evaluation.metrics.base import (
     PopularityMetric,
     SetMetric,
+    SetsOfImages,
     Values,
-    labels_of_one_image,
     mean_over_labels,
     share,
     within,
 )
-
-if TYPE_CHECKING:  # SciPy would cost each job's start
-    from scipy import sparse
 
 
 class CatalogueCoverage(SetMetric):
@@ -36,8 +32,8 @@ class CatalogueCoverage(SetMetric):
     def value(self, hits: Values, predicted: Values, right: Values) -> Values:
         return mean_over_labels((predicted > 0).astype(float))
 
-    def lost_without(self, hits: "sparse.csr_array", predicted: "sparse.csr_array") -> Values:
-        return np.asarray(labels_of_one_image(predicted) / predicted.shape[1])
+    def lost_without(self, sets: SetsOfImages) -> Values:
+        return sets.lost(lambda hits, predicted, right: (predicted > 0) / predicted.size)
 
 
 class Gini(SetMetric):
