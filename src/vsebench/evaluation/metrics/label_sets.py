@@ -136,4 +136,4 @@ def f1_if_present(hits: Values, predicted: Values, right: Values) -> Values:
 
 def lost_of_mean(sets: SetsOfImages, of_label: Callable[[Values, Values, Values], Values]) -> Values:
     """Return by how much a mean over all labels is smaller without each image, (n_images,)."""
-    return sets.lost(of_label) / sets.right.shape[1]
+    return sets.lost(of_label) / float(sets.right.shape[1])
