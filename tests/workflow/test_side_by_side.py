@@ -24,15 +24,24 @@ def project(finished: Finished, tmp_path) -> Project:
     return Project.copy(finished.project.folder, tmp_path / "vsebench")
 
 
-def run(project: Project, out: str, config, *arguments: str) -> str:
+def run(project: Project, out: str, config, *arguments: str, status: int = 0) -> str:
     """Run a part of the workflow in a folder of its own, as `make OUT=...` does; return its output."""
     command = [sys.executable, "-m", "snakemake", *arguments, "--cores", "1", "--directory", out]
-    environment = project.environment(VSEBENCH_DATA=str(project.folder / "data"))
+    environment = project.environment(VSEBENCH_DATA=str(project.folder / "data"), VSEBENCH_MIRROR="")
     done = subprocess.run(
         [*command, "--configfile", str(config)], cwd=project.folder, env=environment, capture_output=True, text=True
     )
-    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+    assert done.returncode == status, (done.stdout + done.stderr)[-3000:]
     return done.stdout + done.stderr
+
+
+def test_a_download_that_fails_in_a_shared_folder_is_one_line_without_a_traceback(project: Project):
+    folder = project.folder / "own"
+    folder.mkdir()
+    (folder / "run.yaml").write_text(yaml.safe_dump(SHORT | {"datasets": {"saiapr": {"protocols": ["regions"]}}}))
+    output = run(project, "runs/own", folder / "run.yaml", "results/metrics.parquet", status=1)
+    assert "vsebench download: could not download saiapr_tc-12.tar.gz" in output
+    assert "Traceback" not in output
 
 
 def test_two_runs_share_prepared_data_but_not_a_table_of_the_same_name(project: Project):

@@ -73,6 +73,8 @@ def link(path: Path, target: Path) -> None:
     if path.exists() and not path.is_symlink():
         return
     target.mkdir(parents=True, exist_ok=True)
+    # At the end of a run, Snakemake removes empty folders of missing files, and fails at a link to one.
+    (target / ".shared").touch()
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.resolve() != target.resolve():
         path.unlink(missing_ok=True)

@@ -27,12 +27,14 @@ from vsebench.methods.by_features.neighbours import (
     Numbers,
     Search,
     check_rows,
+    labels_from_arrays,
+    labels_to_arrays,
     prepare,
     rows_from_arrays,
     rows_to_arrays,
     squared_lengths,
 )
-from vsebench.methods.by_features.seen import FeatureSettings, Seen
+from vsebench.methods.by_features.seen import FeatureSettings
 from vsebench.models import Model, check_matrix, features_of
 
 PAIRS_A_CHUNK = 1 << 22  # number of distances in memory at once (32 MiB)
@@ -170,7 +172,7 @@ class DistanceModel(Model):
     @property
     def blocks(self) -> tuple[Block, ...]:
         """The columns of each set of features; if the sets have no names, all columns are one set."""
-        return self.normalisation.named or (Block("", 0, self.features.shape[1]),)
+        return blocks_of(self.normalisation, self.features.shape[1])
 
     @cached_property
     def _search(self) -> Search:
@@ -194,9 +196,7 @@ class DistanceModel(Model):
         own: dict[str, NDArray[Any]] = {
             "factors": self.factors,
             "n_labels": np.array(self.labels.n_labels),
-            "offsets": self.labels.offsets,
-            "label_of_pair": self.labels.label_of_pair,
-            "count_of_pair": self.labels.count_of_pair,
+            **labels_to_arrays(self.labels),
             "settings": np.array(self.settings.model_dump_json()),
         }
         return rows_to_arrays(self.features, "features") | own | self.normalisation.arrays()
@@ -213,16 +213,15 @@ class DistanceModel(Model):
     @classmethod
     def fields_of(cls, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
         """Return the attributes from the saved arrays; a subclass adds its own."""
-        of_pairs = (arrays[name] for name in ("offsets", "label_of_pair", "count_of_pair"))
         return {
             "features": rows_from_arrays(arrays, "features"),
             "factors": arrays["factors"],
-            "labels": LabelMatrix(int(arrays["n_labels"]), *of_pairs),
+            "labels": labels_from_arrays(arrays, int(arrays["n_labels"])),
             "settings": cls.settings_type.model_validate_json(str(arrays["settings"])),
             "normalisation": Normalisation.from_arrays(arrays, cls.kind),
         }
 
 
-def blocks_of(seen: Seen) -> tuple[Block, ...]:
-    """Return the sets of features of the images that a method is trained on, and their columns."""
-    return seen.normalisation.named or (Block("", 0, seen.rows.shape[1]),)
+def blocks_of(normalisation: Normalisation, dimensions: int) -> tuple[Block, ...]:
+    """Return the sets of features and their columns; without names, all `dimensions` columns are one set."""
+    return normalisation.named or (Block("", 0, dimensions),)

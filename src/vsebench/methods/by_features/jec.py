@@ -84,7 +84,7 @@ class Jec(FeatureControl):
 
     def model(self) -> JecModel:
         seen = see(self.problem, self.settings)
-        blocks = blocks_of(seen)
+        blocks = blocks_of(seen.normalisation, seen.rows.shape[1])
         rows = unit_rows(seen.rows, blocks)
         factors = column_factors(blocks, 1 / (len(blocks) * largest_distances(rows, blocks)))
         return JecModel(multiplied(rows, factors), factors, seen.labels, self.settings, seen.normalisation)

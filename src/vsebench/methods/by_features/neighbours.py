@@ -36,6 +36,7 @@ PRODUCTS = 1 << 23
 SPARSE_PRODUCTS = 1 << 22  # number of products in memory for sparse features; 16 MiB stay in the largest cache
 COMMON = 0.1  # for features in a larger share of rows, a dense product is faster than lists (measured)
 UNIT = 2.0**-24  # the largest relative error of one rounding to float32
+PAIRS = ("offsets", "label_of_pair", "count_of_pair")  # the arrays of a `LabelMatrix`
 SMALLEST_DISTANCE = 1e-12  # smaller distances are replaced by it, so that inverses are finite
 # The largest value of the second key. Sums of equal weights are integers, so 0.5 only orders ties, whereas 1e-6 would
 # be lost in float32.
@@ -115,6 +116,16 @@ def rows_from_arrays(arrays: Mapping[str, NDArray[Any]], name: str) -> Rows:
     data, indices, offsets, shape = (arrays[f"{name}.{part}"] for part in ("data", "indices", "offsets", "shape"))
     n_rows, dimensions = shape.tolist()
     return csr(data, indices, offsets, (n_rows, dimensions))
+
+
+def labels_to_arrays(labels: LabelMatrix) -> dict[str, NDArray[Any]]:
+    """Return the arrays under which the labels of training images are saved in a model's file."""
+    return {name: getattr(labels, name) for name in PAIRS}
+
+
+def labels_from_arrays(arrays: Mapping[str, NDArray[Any]], n_labels: int) -> LabelMatrix:
+    """Return the labels that `labels_to_arrays` turned into arrays."""
+    return LabelMatrix(n_labels, *(arrays[name] for name in PAIRS))
 
 
 @dataclass(frozen=True)
@@ -349,9 +360,7 @@ class NeighbourModel(Model):
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         own: dict[str, NDArray[Any]] = {
-            "offsets": self.labels.offsets,
-            "label_of_pair": self.labels.label_of_pair,
-            "count_of_pair": self.labels.count_of_pair,
+            **labels_to_arrays(self.labels),
             "second_key": self.second_key,
             "settings": np.array(self.settings.model_dump_json()),
         }
@@ -367,7 +376,7 @@ class NeighbourModel(Model):
         n_labels = len(arrays["second_key"])
         return {
             "features": rows_from_arrays(arrays, "features"),
-            "labels": LabelMatrix(n_labels, *(arrays[name] for name in ("offsets", "label_of_pair", "count_of_pair"))),
+            "labels": labels_from_arrays(arrays, n_labels),
             "second_key": arrays["second_key"],
             "settings": cls.settings_type.model_validate_json(str(arrays["settings"])),
             "normalisation": Normalisation.from_arrays(arrays, cls.kind),

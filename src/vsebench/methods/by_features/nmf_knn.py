@@ -45,6 +45,8 @@ from vsebench.methods.by_features.neighbours import (
     NeighbourSettings,
     Search,
     check_rows,
+    labels_from_arrays,
+    labels_to_arrays,
     prepare,
     rows_from_arrays,
     rows_to_arrays,
@@ -249,9 +251,7 @@ class NmfNeighbours(Model):
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         own: dict[str, NDArray[Any]] = {
-            "offsets": self.labels.offsets,
-            "label_of_pair": self.labels.label_of_pair,
-            "count_of_pair": self.labels.count_of_pair,
+            **labels_to_arrays(self.labels),
             "start": self.start,
             "second_key": self.second_key,
             "settings": np.array(self.settings.model_dump_json()),
@@ -260,10 +260,9 @@ class NmfNeighbours(Model):
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "NmfNeighbours":
-        pairs = (arrays[name] for name in ("offsets", "label_of_pair", "count_of_pair"))
         return cls(
             features=rows_from_arrays(arrays, "features"),
-            labels=LabelMatrix(len(arrays["second_key"]), *pairs),
+            labels=labels_from_arrays(arrays, len(arrays["second_key"])),
             start=arrays["start"],
             second_key=arrays["second_key"],
             settings=NmfKnnSettings.model_validate_json(str(arrays["settings"])),

@@ -277,7 +277,7 @@ class TagProp(FeatureControl):
 
     def model(self) -> TagPropModel:
         seen = see(self.problem, self.settings)
-        blocks, n_images = blocks_of(seen), seen.labels.n_rows
+        blocks, n_images = blocks_of(seen.normalisation, seen.rows.shape[1]), seen.labels.n_rows
         rows = unit_rows(seen.rows, blocks)
         factors = column_factors(blocks, 1 / mean_distances(rows, blocks))
         rows = multiplied(rows, factors)

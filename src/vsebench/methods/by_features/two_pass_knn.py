@@ -217,7 +217,7 @@ class TwoPassKnn(FeatureControl):
 
     def model(self) -> TwoPassModel:
         seen = see(self.problem, self.settings)
-        blocks = blocks_of(seen)
+        blocks = blocks_of(seen.normalisation, seen.rows.shape[1])
         rows = unit_rows(seen.rows, blocks)
         means = mean_distances(rows, blocks)
         share = self.shares(multiplied(rows, column_factors(blocks, 1 / means)), blocks, seen.labels)

@@ -25,7 +25,15 @@ from vsebench.data.features import Normalisation, Rows
 from vsebench.data.problem import LabelMatrix, Matrix, Queries
 from vsebench.methods.base import Settings
 from vsebench.methods.by_features.linear_map import dense
-from vsebench.methods.by_features.neighbours import PRODUCTS, check_rows, prepare, rows_from_arrays, rows_to_arrays
+from vsebench.methods.by_features.neighbours import (
+    PRODUCTS,
+    check_rows,
+    labels_from_arrays,
+    labels_to_arrays,
+    prepare,
+    rows_from_arrays,
+    rows_to_arrays,
+)
 from vsebench.methods.by_features.seen import FeatureControl, NormaliseSettings, see
 from vsebench.methods.words.word_network import normalise_rows
 from vsebench.methods.words.word_vectors import word_vectors_among_features
@@ -96,9 +104,7 @@ class CosinesAndVotes(Model):
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         own: dict[str, NDArray[Any]] = {
-            "offsets": self.labels.offsets,
-            "label_of_pair": self.labels.label_of_pair,
-            "count_of_pair": self.labels.count_of_pair,
+            **labels_to_arrays(self.labels),
             "label": self.label,
             "alpha": np.array(self.alpha),
             "beta": np.array(self.beta),
@@ -107,10 +113,9 @@ class CosinesAndVotes(Model):
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "CosinesAndVotes":
-        pairs = (arrays[name] for name in ("offsets", "label_of_pair", "count_of_pair"))
         return cls(
             rows_from_arrays(arrays, "features"),
-            LabelMatrix(len(arrays["label"]), *pairs),
+            labels_from_arrays(arrays, len(arrays["label"])),
             arrays["label"],
             float(arrays["alpha"]),
             float(arrays["beta"]),
