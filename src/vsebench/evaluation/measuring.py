@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from vsebench.evaluation.frequencies import Frequencies
 from vsebench.evaluation.metrics import list_values, popularity_values, propensity_values, values
 from vsebench.evaluation.metrics.base import (
+    EqualLabelsMetric,
     ImageSetMetric,
     LabelMetric,
     ListMetric,
@@ -106,32 +107,35 @@ def values_of_cold(ranks: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
 
 def measure_sets(sets: Sequence[LabelSets], metrics: Sequence[str], resamples: int) -> list[Measured]:
     """Return metrics of label sets that were predicted for the same images, with the same resamples for all sets."""
-    of_labels, of_images = _of_kind(metrics, SetMetric), _of_kind(metrics, ImageSetMetric)
+    of_images, of_equal_labels = _of_kind(metrics, ImageSetMetric), _of_kind(metrics, EqualLabelsMetric)
+    of_counts = [name for name in _of_kind(metrics, SetMetric) if name not in of_equal_labels]
     parts = []
     if of_images:
         tables = [label_sets.image_values(of_images) for label_sets in sets]
         parts.append((of_images, _measure_units(tables, resamples)))
-    if of_labels:
-        n = np.full(len(of_labels), sets[0].n_images, dtype=np.int64)
-        measured = []
-        for label_sets, samples in zip(sets, resampled(sets, of_labels, resamples), strict=True):
-            of_model = Measured(np.array([label_sets.value(name) for name in of_labels]), samples, n)
-            measured.append(_recentred(_of_labels(of_model, of_labels, label_sets), of_labels))
-        parts.append((of_labels, measured))
+    if of_equal_labels:
+        parts.append((of_equal_labels, _measure_equal_labels(sets, of_equal_labels, resamples)))
+    if of_counts:
+        n = np.full(len(of_counts), sets[0].n_images, dtype=np.int64)
+        measured = [
+            _recentred(Measured(np.array([label_sets.value(name) for name in of_counts]), samples, n), of_counts)
+            for label_sets, samples in zip(sets, resampled(sets, of_counts, resamples), strict=True)
+        ]
+        parts.append((of_counts, measured))
     return _side_by_side(parts, metrics)
 
 
-def _of_labels(measured: Measured, metrics: Sequence[str], sets: LabelSets) -> Measured:
-    """Make the resamples of sums over labels from what each image adds (`SetMetric.lost_without`)."""
-    samples = measured.samples.copy()
-    for column, metric in enumerate(map(load_metric, metrics)):
-        lost = metric.lost_without(sets) if isinstance(metric, SetMetric) else None
-        if lost is not None:
-            (means,) = bootstrap_all([lost[:, np.newaxis]], len(samples))
-            changes = sets.n_images * (means[:, 0] - lost.mean())
-            largest = min(metric.largest, sets.right.shape[1])
-            samples[:, column] = np.clip(measured.values[column] + changes, 0, largest)
-    return Measured(measured.values, samples, measured.n)
+def _measure_equal_labels(sets: Sequence[LabelSets], names: Sequence[str], resamples: int) -> list[Measured]:
+    """Measure metrics whose resamples are made from what each image adds (`EqualLabelsMetric`)."""
+    metrics = [metric_of_kind(name, EqualLabelsMetric, "label sets of images", "macro_f1") for name in names]
+    tables = [np.stack([metric.lost_without(label_sets) for metric in metrics], axis=1) for label_sets in sets]
+    measured = []
+    for label_sets, lost, means in zip(sets, tables, bootstrap_all(tables, resamples), strict=True):
+        values = np.array([label_sets.value(name) for name in names])
+        largest = [min(metric.largest, label_sets.right.shape[1]) for metric in metrics]
+        samples = np.clip(values + len(lost) * (means - lost.mean(axis=0)), 0, largest)
+        measured.append(Measured(values, samples, np.full(len(names), len(lost), dtype=np.int64)))
+    return measured
 
 
 def _recentred(measured: Measured, metrics: Sequence[str]) -> Measured:

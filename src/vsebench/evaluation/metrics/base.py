@@ -156,15 +156,19 @@ class SetMetric(Metric):
         images in both.
         """
 
-    def lost_without(self, sets: "SetsOfImages") -> Values | None:
-        """Return by how much the metric is smaller without each image, (n_images,); None to resample images instead.
 
-        A resample of images lacks a third of the labels that one image has, and never has a label that no image has. If
-        each label has the same weight, the values of such resamples are therefore too small and vary too little.
-        They are made from these differences instead, so that their variance is that of the jackknife, which tends to be
-        too large (Efron and Stein, "The jackknife estimate of variance", Annals of Statistics 9, 1981).
-        """
-        return None
+class EqualLabelsMetric(SetMetric):
+    """A metric of predicted label sets in which each label has the same weight, such as a mean over labels.
+
+    A resample of images lacks a third of the labels that one image has, and never has a label that no image has, so the
+    metric would be too small and vary too little in such resamples. They are made from what each image adds instead, so
+    that their variance is that of the jackknife, which tends to be too large (Efron and Stein, "The jackknife estimate
+    of variance", Annals of Statistics 9, 1981).
+    """
+
+    @abstractmethod
+    def lost_without(self, sets: "SetsOfImages") -> Values:
+        """Return by how much the metric is smaller without each image, (n_images,) float64."""
 
 
 class ImageSetMetric(Metric):

@@ -11,10 +11,10 @@ from math import inf
 
 import numpy as np
 
-from vsebench.evaluation.metrics.base import SetMetric, SetsOfImages, Values, mean_over_labels, share
+from vsebench.evaluation.metrics.base import EqualLabelsMetric, SetMetric, SetsOfImages, Values, mean_over_labels, share
 
 
-class PcPrecision(SetMetric):
+class PcPrecision(EqualLabelsMetric):
     """Per-class precision: the mean over all labels of hits / predicted; 0 for a label that is never predicted."""
 
     def value(self, hits: Values, predicted: Values, right: Values) -> Values:
@@ -24,7 +24,7 @@ class PcPrecision(SetMetric):
         return lost_of_mean(sets, precision_of_label)
 
 
-class PcRecall(SetMetric):
+class PcRecall(EqualLabelsMetric):
     """Per-class recall: the mean over all labels of hits / right; 0 for a label without a test image."""
 
     def value(self, hits: Values, predicted: Values, right: Values) -> Values:
@@ -55,7 +55,7 @@ class MicroF1(SetMetric):
         return share(2 * hits.sum(axis=-1), predicted.sum(axis=-1) + right.sum(axis=-1))
 
 
-class MacroF1(SetMetric):
+class MacroF1(EqualLabelsMetric):
     """The mean over all labels of a label's F1, 2 hits / (predicted + right)."""
 
     def value(self, hits: Values, predicted: Values, right: Values) -> Values:
@@ -65,7 +65,7 @@ class MacroF1(SetMetric):
         return lost_of_mean(sets, f1_of_label)
 
 
-class MacroF1OfMeans(SetMetric):
+class MacroF1OfMeans(EqualLabelsMetric):
     """The F1 of per-class precision and per-class recall, 2 P R / (P + R); never smaller than `macro_f1`.
 
     Source: Makadia, Pavlovic and Kumar, "A new baseline for image annotation", ECCV 2008; used by LEAR and FastTag.
@@ -82,7 +82,7 @@ class MacroF1OfMeans(SetMetric):
         return np.asarray(self.value(*counts) - share(2 * precision * recall, precision + recall))
 
 
-class MacroF1OfPresent(SetMetric):
+class MacroF1OfPresent(EqualLabelsMetric):
     """The mean of 2 hits / (predicted + right) over the labels with a test image.
 
     In some papers, labels without a test image count as 0 in macro F1, as in `macro_f1`; in other papers, as here, they
@@ -100,7 +100,7 @@ class MacroF1OfPresent(SetMetric):
         return np.asarray(self.value(*counts) - share(total, present))
 
 
-class NPlus(SetMetric):
+class NPlus(EqualLabelsMetric):
     """The number of labels with a hit, so with a recall above 0: N+ in the tables of papers on image annotation.
 
     Source: Feng, Manmatha and Lavrenko, "Multiple Bernoulli relevance models for image and video annotation", CVPR

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from vsebench.evaluation.metrics.base import (
+    EqualLabelsMetric,
     PopularityMetric,
     SetMetric,
     SetsOfImages,
@@ -20,7 +21,7 @@ from vsebench.evaluation.metrics.base import (
 )
 
 
-class CatalogueCoverage(SetMetric):
+class CatalogueCoverage(EqualLabelsMetric):
     """The share of all labels that are recommended for at least one image.
 
     Source: Herlocker, Konstan, Terveen and Riedl, "Evaluating collaborative filtering recommender systems", ACM TOIS
