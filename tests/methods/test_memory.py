@@ -29,6 +29,9 @@ BOUNDED = {
     "softmax": {"regularisation": 0.1, "iterations": 12},
     "bce": {"hidden": (64,), "learning_rate": 0.001},
     "zlpr": {"hidden": (), "learning_rate": 0.001},
+    "fasttag": {"dropped": 0.3, "gamma": 1.0, "regularisation": 0.1},
+    "cca_knn_labels": {"components": 20, "regularisation": 0.1, "neighbours": 10, "sharpness": 5.0},
+    "tagprop": {},
 }
 CASE = Case(Task("data", "official"), "method", 1)
 

@@ -1,7 +1,7 @@
 """Reject mistakes in a run's configuration before the first job, and list what the run leaves out."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -10,8 +10,8 @@ from typing import Any
 from vsebench.config.dataset import DatasetConfig, Network
 from vsebench.config.method import MethodConfig
 from vsebench.config.run import GROWTH, SIZED, RunConfig
-from vsebench.core.errors import ONNX, UserError, missing_package
-from vsebench.core.tasks import Task
+from vsebench.core.errors import ONNX, UserError, instead, missing_package
+from vsebench.core.tasks import Entry, Task
 from vsebench.core.yaml_files import check
 from vsebench.data.needs import FEATURES
 from vsebench.evaluation.decisions.base import load_decision
@@ -21,8 +21,9 @@ from vsebench.formats.scores_file import SUFFIXES
 from vsebench.methods.base import Ensemble, Method, epochs_mistake, load_method, read_settings, with_factors
 from vsebench.papers.audit.checking import choose
 from vsebench.papers.audit.reading import read_audited
+from vsebench.papers.base import Paper
 from vsebench.papers.verdicts import read_claims
-from vsebench.plan.files import read_named
+from vsebench.plan.files import names_in, read_named
 from vsebench.plan.plan import NO_SIBLINGS, Plan, source_datasets
 from vsebench.plan.settings import scaled_variants
 from vsebench.protocols.base import FROM, load_protocol
@@ -417,11 +418,34 @@ def check_lists_of_siblings(plan: Plan, where: str) -> None:
 def check_papers(plan: Plan) -> None:
     """Check the papers' files."""
     for paper in plan.papers:
-        read_claims(paper)
+        check_names_in_paper(plan, paper)
         choose(paper.checks, f"{paper.path}: checks")
         instances_of_paper(TableKind, paper.path, paper.tables)
         instances_of_paper(FigureKind, paper.path, paper.figures)
     read_audited(plan.papers)
+
+
+def check_names_in_paper(plan: Plan, paper: Paper) -> None:
+    """Check that the methods and data sets that a paper's file compares have files; no run would ever compare others."""
+    methods = {*names_in(plan.folder / "methods"), *(name for pack in plan.packs.values() for name in pack.variants)}
+    datasets = {*names_in(plan.folder / "datasets"), *plan.datasets}
+    for key, row in paper.rows.items():
+        check_names_known(row.ours, methods, f"{paper.path}: rows.{key}: ours", "methods")
+    for key, task in paper.tasks.items():
+        check_names_known([task.dataset or ""], {"", *datasets}, f"{paper.path}: tasks.{key}: dataset", "datasets")
+    for n, claim in enumerate(read_claims(paper), start=1):
+        for key, names in claim.test.model_dump(include={"method", "rivals", "named"}).items():
+            known, kind = (datasets | set(paper.tasks), "datasets") if key == "named" else (methods, "methods")
+            where = f"{paper.path}: claim {n}: {key}"
+            check_names_known([names] if isinstance(names, str) else names or [], known, where, kind)
+
+
+def check_names_known(names: Iterable[str], known: Collection[str], where: str, kind: str) -> None:
+    """Raise a `UserError` for a name that is not known; the name of a method may be followed by a decision."""
+    for name in names:
+        variant = Entry.of(name).variant
+        if variant not in known:
+            raise UserError(f"{where}: there is no {variant!r}; {instead(variant, known, kind)}")
 
 
 def check_metrics(config: RunConfig, where: str) -> None:

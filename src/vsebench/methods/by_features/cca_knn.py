@@ -32,6 +32,7 @@ from scipy.linalg import cholesky, solve_triangular, svd
 
 from vsebench.core.errors import UserError
 from vsebench.data.problem import LabelMatrix, Matrix, Queries
+from vsebench.methods.base import Size
 from vsebench.methods.by_features.linear_map import dense
 from vsebench.methods.by_features.neighbours import (
     NeighbourModel,
@@ -134,6 +135,11 @@ class CcaKnn(FeatureControl):
 
     needs = frozenset({"features", "word_vectors"})
     settings_type = CcaSettings
+
+    @classmethod
+    def least_memory(cls, size: Size, settings: CcaSettings) -> int:
+        products = 2 * size.features**2  # C, and its factor
+        return 8 * (size.images * (size.features + size.labels) + products)
 
     def text(self, labels: LabelMatrix) -> tuple[Numbers, NDArray[np.bool_]]:
         """Return the vector t of each image, (n, m), and which images have a label with a vector, (n,)."""

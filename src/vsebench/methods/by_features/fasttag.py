@@ -35,6 +35,7 @@ from pydantic import Field
 from scipy.linalg import cho_factor, cho_solve, solve, solve_triangular
 
 from vsebench.data.problem import LabelMatrix, Mask
+from vsebench.methods.base import Size
 from vsebench.methods.by_features.least_squares import RidgeSettings, penalty
 from vsebench.methods.by_features.linear_map import LinearMap, dense
 from vsebench.methods.by_features.seen import FeatureControl, see
@@ -140,6 +141,10 @@ class FastTag(FeatureControl):
     """FastTag; images without features are left out of the fit."""
 
     settings_type = FastTagSettings
+
+    @classmethod
+    def least_memory(cls, size: Size, settings: FastTagSettings) -> int:
+        return 3 * 8 * size.images * (size.features + size.labels)  # raw, centred and weighted features and labels
 
     def model(self) -> LinearMap:
         seen = see(self.problem, self.settings)

@@ -6,7 +6,7 @@ labels are ranked in three groups:
 1. the labels of the nearest image, by training frequency;
 2. the labels of the next neighbours, by n_c t_c, where n_c is the number of these neighbours with label c, and t_c is
    the sum over the nearest image's labels a of the number of training images with both a and c; by n_c if the nearest
-   image has no label;
+   image has no label; equal ones by training frequency;
 3. all others, by training frequency.
 
 Source: Makadia, Pavlovic and Kumar, "A new baseline for image annotation", ECCV 2008, section 3. Its base distances
@@ -71,7 +71,7 @@ class JecModel(DistanceModel):
             add_votes(counts, images, np.ones(images.shape), self.labels.offsets, self.labels.label_of_pair)
         votes[first > 0] = 0
         together = np.where(first.any(axis=1, keepdims=True), first @ self._together, 1)
-        product = votes * together
+        product = votes * together + self._frequencies  # products are integers, so frequencies only order equal ones
         product /= np.maximum(product.max(axis=1, keepdims=True), 1)
         scores = np.where(votes > 0, 1 + product, self._frequencies)
         return np.where(first > 0, 3 + self._frequencies, scores).astype(np.float32)

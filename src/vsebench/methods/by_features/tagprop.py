@@ -40,7 +40,7 @@ from vsebench.data.features import Block, Rows
 from vsebench.data.problem import Ids, LabelMatrix, Matrix, Queries
 from vsebench.kernels.losses.neighbour_votes import negative_log_likelihood, sigmoid_sums
 from vsebench.kernels.ranking.neighbours import add_votes, take_in_turns
-from vsebench.methods.base import Solved
+from vsebench.methods.base import Size, Solved
 from vsebench.methods.by_features.base_distances import (
     DistanceModel,
     blocks_of,
@@ -236,8 +236,10 @@ class Votes:
 
     def best_sigmoids(
         self, weight: Numbers, alpha: Numbers, beta: Numbers, regularisation: float
-    ) -> tuple[Numbers, Numbers, float]:
-        """Return the alpha and beta of the smallest loss at w, by Newton's method from given ones, and this loss."""
+    ) -> tuple[Numbers, Numbers, float, bool]:
+        """Return the alpha and beta of the smallest loss at w, by Newton's method from given ones, this loss, and
+        whether the method converged.
+        """
         arguments, sums = self.arguments(weight), np.empty((self.labels.n_labels, 6))
         counts = np.bincount(self.labels.label_of_pair, minlength=self.labels.n_labels)
         penalty = regularisation * np.maximum(counts, 1) / max(self.labels.n_pairs, 1)
@@ -251,14 +253,15 @@ class Votes:
             return sums.copy()
 
         state = penalised(alpha, beta)
-        size = np.ones(self.labels.n_labels)
+        size, converged = np.ones(self.labels.n_labels), False
         for _ in range(NEWTON_STEPS):
             value, slope_a, slope_b, aa, ab, bb = state.T
             determinant = aa * bb - ab**2
             step_a = (bb * slope_a - ab * slope_b) / determinant
             step_b = (aa * slope_b - ab * slope_a) / determinant
             expected = slope_a * step_a + slope_b * step_b
-            if (expected <= SMALL_STEP * value).all():
+            converged = bool((expected <= SMALL_STEP * value).all())
+            if converged:
                 break
             moved = penalised(alpha - size * step_a, beta - size * step_b)
             better = moved[:, 0] <= value - 1e-4 * size * expected
@@ -266,7 +269,7 @@ class Votes:
             beta = np.where(better, beta - size * step_b, beta)
             state = np.where(better[:, np.newaxis], moved, state)
             size = np.where(better, 1.0, size / 2)
-        return alpha, beta, float(state[:, 0].sum())
+        return alpha, beta, float(state[:, 0].sum()), converged
 
 
 class TagProp(FeatureControl):
@@ -274,6 +277,11 @@ class TagProp(FeatureControl):
 
     settings_type = TagPropSettings
     settings: TagPropSettings
+
+    @classmethod
+    def least_memory(cls, size: Size, settings: TagPropSettings) -> int:
+        neighbours = min(settings.neighbours, size.images - 1)
+        return (8 + 8 + 4) * size.images * neighbours  # a distance, a logit and a row number for each
 
     def model(self) -> TagPropModel:
         seen = see(self.problem, self.settings)
@@ -313,7 +321,7 @@ class TagPropSigma(TagProp):
             return weight, alpha, beta
         loss, last_turn, ends = np.inf, False, []
         for _ in range(self.settings.turns):
-            alpha, beta, next_loss = votes.best_sigmoids(weight, alpha, beta, self.settings.regularisation)
+            alpha, beta, next_loss, converged = votes.best_sigmoids(weight, alpha, beta, self.settings.regularisation)
             last_turn = next_loss >= (1 - SMALL_DECREASE) * loss
             if last_turn:
                 break
@@ -321,7 +329,7 @@ class TagPropSigma(TagProp):
             weight, end = votes.best_weight(weight, alpha, beta, self.settings.iterations)
             ends.append(end)
         iterations = sum(end.iterations for end in ends)
-        self.solved = Solved(last_turn and ends[-1].converged, iterations, ends[-1].gradient)
+        self.solved = Solved(last_turn and converged and ends[-1].converged, iterations, ends[-1].gradient)
         return weight, alpha, beta
 
 
