@@ -426,7 +426,7 @@ def check_papers(plan: Plan) -> None:
 
 
 def check_names_in_paper(plan: Plan, paper: Paper) -> None:
-    """Check that the methods and data sets that a paper's file compares have files; no run would ever compare others."""
+    """Check that the methods and data sets that a paper's file compares have files; no run could compare others."""
     methods = {*names_in(plan.folder / "methods"), *(name for pack in plan.packs.values() for name in pack.variants)}
     datasets = {*names_in(plan.folder / "datasets"), *plan.datasets}
     for key, row in paper.rows.items():
