@@ -27,6 +27,8 @@ SERVER = "VSEBENCH_SERVER"
 # Modules that the stage `figure` imports on demand, because no figure needs all of them.
 DRAWING = [*(f"matplotlib.backends.backend_{name}" for name in ("agg", "pdf", "svg")), "seaborn"]
 
+PATIENCE = 5.0  # seconds that a client has for its request, since all others wait meanwhile
+
 _STARTED = time.time()
 _SERVERS: list["subprocess.Popen[bytes]"] = []  # keeps their standard inputs open; a server stops when its input ends
 
@@ -87,6 +89,7 @@ def start() -> None:
             )
         )
     os.environ[SERVER] = str(path)
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)  # for a server that was killed
 
 
 def serve(listener: socket.socket, end: int) -> Job | None:
@@ -119,7 +122,10 @@ def serve(listener: socket.socket, end: int) -> Job | None:
 
 
 def _fork(connection: socket.socket, jobs: dict[int, socket.socket], selector: selectors.BaseSelector) -> Job | None:
-    """Fork a process for the job that a connection requests; return the job in the child and None in the server."""
+    """Fork a process for the job that a connection requests; return the job in the child and None in the server.
+
+    The server sends the number of the process, in four bytes, and later its exit status, in one.
+    """
     job = _read_request(connection)
     if job is None:
         connection.close()
@@ -129,6 +135,8 @@ def _fork(connection: socket.socket, jobs: dict[int, socket.socket], selector: s
         jobs[process] = connection
         selector.register(connection, selectors.EVENT_READ, process)
         job.close()
+        with suppress(OSError):
+            connection.send(process.to_bytes(4, "big"))
         return None
     for inherited in (connection, *jobs.values()):
         inherited.close()
@@ -154,14 +162,20 @@ def _edited() -> bool:
 
 
 def _read_request(connection: socket.socket) -> Job | None:
-    """Read the job that a connection requests; None if the connection ended before the request did."""
-    _, streams, *_ = socket.recv_fds(connection, 1, 3)
-    with connection.makefile("rb") as message:
-        line = message.readline()
-    if not line.endswith(b"\n"):
+    """Read the job that a connection requests; None if the request is not complete in time, or wrong."""
+    connection.settimeout(PATIENCE)
+    streams: list[int] = []
+    try:
+        _, streams, *_ = socket.recv_fds(connection, 1, 3)
+        with connection.makefile("rb") as message:
+            line = message.readline()
+        arguments, folder, environment = json.loads(line)
+        connection.settimeout(None)
+        return Job(list(map(str, arguments)), str(folder), dict(environment), streams)
+    except (OSError, ValueError, TypeError):
+        for stream in streams:
+            os.close(stream)
         return None
-    arguments, folder, environment = json.loads(line)
-    return Job(arguments, folder, environment, streams)
 
 
 def _send_exit_statuses(jobs: dict[int, socket.socket], selector: selectors.BaseSelector) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import time
@@ -34,14 +35,14 @@ def started(**environment):
         process.kill()
 
 
-def begin(socket, *arguments, **options):
-    program = [sys.executable, "-I", "-S", str(ROOT / "workflow" / "start_job.py"), str(socket)]
+def begin(path, *arguments, **options):
+    program = [sys.executable, "-I", "-S", str(ROOT / "workflow" / "start_job.py"), str(path)]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     return subprocess.Popen([*program, *map(str, arguments)], text=True, **pipes, **options)
 
 
-def run(socket, *arguments, **options):
-    process = begin(socket, *arguments, **options)
+def run(path, *arguments, **options):
+    process = begin(path, *arguments, **options)
     said, errors = process.communicate(timeout=60)
     return process.returncode, said, errors
 
@@ -131,6 +132,48 @@ def test_a_job_ends_with_who_asked_for_it(starter, tmp_path):
     client.communicate()
     wait_for(lambda: not job.is_running())
     assert not (tmp_path / "made.json").exists()
+
+
+def test_a_job_begins_again_if_the_server_is_killed(starter, tmp_path):
+    client, job = begin_to_wait(starter, tmp_path)
+    (server,) = psutil.Process(starter.pid).children()
+    server.kill()
+    wait_for(lambda: not job.is_running())
+    (tmp_path / "pipe").write_text('{"of": "a"}')
+    said, errors = client.communicate(timeout=30)
+    assert (client.returncode, said) == (0, "")
+    assert errors == "the server of jobs ended; this job begins again without it\n"
+    assert read_json(tmp_path / "made.json") == [{"of": "a"}]
+    assert run(starter.socket, "stage", "gather", "--help")[0] == 0
+
+
+def test_a_job_ends_if_the_server_and_snakemake_are_gone(starter, tmp_path):
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    refused = run(
+        tmp_path / "no server", "stage", "gather", "--help", env={**os.environ, "VSEBENCH_PARENT": str(ended.pid)}
+    )
+    assert refused == (137, "", "")
+
+
+@pytest.mark.parametrize("line", [b"not json\n", b"{}\n", b'[["stage"], "/"]\n', b'[1, 2, "a"]\n', b"[[", b""])
+def test_a_wrong_request_is_refused_and_the_server_goes_on(starter, line):
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection, Path(os.devnull).open() as stream:
+        connection.connect(str(starter.socket))
+        socket.send_fds(connection, [b"."], [stream.fileno()] * 3)
+        connection.sendall(line)
+        connection.shutdown(socket.SHUT_WR)
+        assert connection.recv(1) == b""
+    assert run(starter.socket, "stage", "gather", "--help")[0] == 0
+
+
+@pytest.mark.parametrize("part", [b"", b"."])
+def test_a_silent_client_delays_other_jobs_only_for_a_while(starter, part):
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.connect(str(starter.socket))
+        connection.sendall(part)
+        assert run(starter.socket, "stage", "gather", "--help")[0] == 0
+        assert connection.recv(1) == b""
 
 
 def test_the_server_ends_with_its_starter_and_leaves_nothing(starter):
