@@ -71,6 +71,27 @@ def test_a_file_is_fetched_and_noted(server, fetch):
     assert note["time"].endswith("+00:00")
 
 
+@pytest.mark.parametrize("as_mirror", [False, True])
+def test_a_password_in_an_address_is_not_written_down(server, fetch, monkeypatch, as_mirror):
+    address = server.address.replace("http://", "http://me:secret@")
+    if as_mirror:
+        monkeypatch.setenv("VSEBENCH_MIRROR", address)
+    status, err, folder = fetch(*([] if as_mirror else [f"{address}/x.zip"]))
+    assert status == 0
+    assert record(folder)["source"] == ("mirror: " if as_mirror else "") + f"{server.address}/x.zip"
+    status, refused, _ = fetch(f"{address}/missing.zip", name="missing.zip")
+    assert status == 1
+    assert "/missing.zip (HTTP 404)" in refused
+    assert "secret" not in err + refused + (folder / "provenance.json").read_text()
+
+
+@pytest.mark.parametrize("name", [".", "..", "..."])
+def test_a_name_that_is_no_file_is_refused(fetch, name):
+    status, err, _ = fetch("http://127.0.0.1/x", name=name)
+    assert status == 1
+    assert "files.0.name: " in err
+
+
 def test_a_file_in_place_is_kept_and_its_origin_remembered(server, fetch):
     fetch(f"{server.address}/x.zip")
     status, err, folder = fetch(f"{server.address}/x.zip")

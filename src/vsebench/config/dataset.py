@@ -50,7 +50,7 @@ class Vocabulary(Strict):
 class SourceFile(Strict):
     """A file to download."""
 
-    name: str = Field(pattern=r"^[\w.+-]+$")  # the name that the file is stored under
+    name: str = Field(pattern=r"^\.*[\w+-][\w.+-]*$")  # the name that the file is stored under; not "." or ".."
     sources: list[str]  # addresses, tried in this order; if empty, the file must already exist or be in the mirror
     md5: str | None = Field(default=None, pattern=r"^[0-9a-f]{32}$")  # checksum of the file
     sha256: str | None = Field(default=None, pattern=r"^[0-9a-f]{64}$")  # checksum of the file

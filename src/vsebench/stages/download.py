@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
 from vsebench.config.dataset import DatasetDefinition, SourceFile, read_definition
 from vsebench.core.errors import UserError
@@ -118,9 +119,19 @@ def _locations(file: SourceFile, target: Path, mirror: str | None) -> Iterator[t
     if mirror is not None:
         remote = mirror.startswith(("http://", "https://"))
         location = f"{mirror.rstrip('/')}/{file.name}" if remote else Path(mirror).expanduser() / file.name
-        yield f"mirror: {location}", location
+        yield f"mirror: {without_password(location) if isinstance(location, str) else location}", location
     for address in file.sources:
-        yield address, address
+        yield without_password(address), address
+
+
+def without_password(address: str) -> str:
+    """Return an address without user and password, for records and messages.
+
+    >>> without_password("https://me:secret@example.org/a.zip")
+    'https://example.org/a.zip'
+    """
+    parts = urlsplit(address)
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
 
 
 def _fetch(location: Path | str, target: Path, file: SourceFile) -> Digest:
@@ -137,7 +148,7 @@ def _fetch(location: Path | str, target: Path, file: SourceFile) -> Digest:
 def _download(address: str, target: Path, file: SourceFile) -> Digest:
     part = target.with_name(target.name + ".part")
     resumed = part.exists()
-    transfer.fetch(address, part)
+    transfer.fetch(address, part, has_checksum=bool(file.md5 or file.sha256))
     try:
         digest = verify(part, file)
     except BadContentError:

@@ -20,6 +20,7 @@ from vsebench.core.yaml_files import check
 from vsebench.data.features import Features, write_features
 from vsebench.formats.adapters import knows, load_adapter
 from vsebench.formats.annotations import RawAnnotations
+from vsebench.formats.download.recorded import check_recorded
 from vsebench.formats.features_file import read_features_file
 from vsebench.formats.partition import apply_partition
 from vsebench.formats.vocabulary import apply_vocabulary
@@ -34,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     definition = read_definition(arguments.definition, arguments.name)
+    check_recorded(arguments.raw)
     try:
         prepare(arguments.name, definition, arguments.raw, arguments.out)
     except UserError as error:

@@ -17,6 +17,7 @@ from vsebench.core.schemas import SIBLINGS
 from vsebench.core.storage import read_parquet, write_json, write_table
 from vsebench.core.yaml_files import check
 from vsebench.formats.adapters import load_adapter
+from vsebench.formats.download.recorded import check_recorded
 
 NAMED = 5  # number of labels to name in a message
 
@@ -32,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     definition = read_definition(arguments.definition, arguments.name)
+    check_recorded(arguments.raw)
     adapter = load_adapter(definition.adapter, arguments.name, "read_parents")
     options = check(adapter.Options, definition.options, f"{arguments.name}: options")
     names = read_parquet(arguments.labels)["name"].to_list()

@@ -22,6 +22,7 @@ from vsebench.core.yaml_files import check
 from vsebench.data.problem import WordVectors
 from vsebench.formats.adapters import load_adapter
 from vsebench.formats.download.archives import text_lines
+from vsebench.formats.download.recorded import check_recorded
 from vsebench.formats.parents.wordnet import read_exceptions
 from vsebench.formats.word_vectors.label_words import RULES, LabelRule, LabelVector
 from vsebench.formats.word_vectors.word_files import VectorsRead
@@ -42,6 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     definition = check(WordVectorsDefinition, parse_definition(arguments.definition), f"{arguments.name}: --definition")
+    check_recorded(arguments.raw)
     names = read_parquet(arguments.labels)["name"].to_list()
     read, label_vectors = find_all(arguments.raw, definition, names, arguments.name)
     missing = [name for name, label in zip(names, label_vectors, strict=True) if label.vector is None]

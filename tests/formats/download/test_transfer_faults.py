@@ -291,6 +291,13 @@ def test_a_file_that_changed_between_two_requests_is_not_mixed_with_the_first(se
     assert len(server.seen) == 2
 
 
+def test_without_version_and_checksum_a_transfer_begins_again(server, fetch):
+    """The server sends a version of no file, and the second of two files of the same length."""
+    server.versions = ({"ETag": ""}, {"ETag": ""}, "ETag")
+    fetch("old+new", name="x.csv", good=True)
+    assert [begin for _, begin in server.seen] == [0, 0]
+
+
 @pytest.mark.parametrize("act", ["half+whole", "half+no_range+good"])
 def test_a_server_that_does_not_go_on_sends_the_whole(server, fetch, act):
     fetch(act, good=True)
@@ -309,7 +316,8 @@ def test_the_bytes_of_last_time_are_taken_if_they_are_right(server, fetch, tmp_p
     part = tmp_path / "raw" / "x.zip.part"
     part.parent.mkdir()
     part.write_bytes(content)
-    notes = {"address": f"{server.address}/good/x.zip", "version": None, "total": len(FILES["x.zip"])}
+    address = hashlib.sha256(f"{server.address}/good/x.zip".encode()).hexdigest()
+    notes = {"address": address, "version": None, "total": len(FILES["x.zip"])}
     transfer.notes_path(part).write_text(json.dumps(notes))
     fetch("good", good=True, md5=hashlib.md5(FILES["x.zip"]).hexdigest())
     assert len(server.seen) == n_requests

@@ -4,6 +4,7 @@ The bytes fetched so far are in `<name>.part`. The notes in `<name>.part.json` c
 and the version of the file there. Without notes, or if the server now has another version, the transfer starts over.
 """
 
+import hashlib
 import json
 import re
 import sys
@@ -65,8 +66,11 @@ def discard(part: Path) -> None:
     notes_path(part).unlink(missing_ok=True)
 
 
-def fetch(address: str, part: Path) -> None:
+def fetch(address: str, part: Path, has_checksum: bool) -> None:
     """Fetch `address` into the file `part`, which is complete when this returns.
+
+    What an earlier call or attempt fetched is continued if the server states the file's version, or if a checksum will
+    show whether the parts are from one version (`has_checksum`); otherwise the transfer begins again.
 
     A temporary failure is followed by a pause and a new attempt; the pauses double (1, 2, 4 s). `TransferError` is
     raised after `ATTEMPTS` consecutive attempts without new bytes, and for a source that sends less than `LOWEST` bytes
@@ -75,7 +79,7 @@ def fetch(address: str, part: Path) -> None:
     most, failures, pace = _size(part), 0, _Pace()
     while True:
         try:
-            _attempt(address, part, pace)
+            _attempt(address, part, has_checksum, pace)
         except TemporaryError:
             failures = 1 if _size(part) > most else failures + 1
             if failures > 1:
@@ -88,8 +92,8 @@ def fetch(address: str, part: Path) -> None:
             return
 
 
-def _attempt(address: str, part: Path, pace: _Pace) -> None:
-    notes = _usable_notes(address, part)
+def _attempt(address: str, part: Path, has_checksum: bool, pace: _Pace) -> None:
+    notes = _usable_notes(address, part, has_checksum)
     start = _size(part) if notes else 0
     # With compression, the transferred bytes would differ from those that are counted and checked.
     headers = {"Accept-Encoding": "identity", "User-Agent": "vsebench"}
@@ -107,7 +111,7 @@ def _attempt(address: str, part: Path, pace: _Pace) -> None:
                 _check_range(response, part, start, total, notes)
             else:
                 start = 0
-            new_notes = {"address": address, "version": _version(response), "total": total}
+            new_notes = {"address": _digest(address), "version": _version(response), "total": total}
             _save(response, part, start, new_notes, pace)
     except requests.exceptions.SSLError:
         raise TransferError("its certificate is not valid") from None
@@ -122,13 +126,19 @@ def _attempt(address: str, part: Path, pace: _Pace) -> None:
         raise TransferError(f"{type(error).__name__}") from None
 
 
-def _usable_notes(address: str, part: Path) -> dict[str, Any]:
-    """Return the notes on `part` if its bytes are from this address, otherwise an empty dict."""
+def _digest(address: str) -> str:
+    """Return the hash of an address, which may contain a password."""
+    return hashlib.sha256(address.encode()).hexdigest()
+
+
+def _usable_notes(address: str, part: Path, has_checksum: bool) -> dict[str, Any]:
+    """Return the notes on `part` if its bytes are from this address and can be continued, otherwise an empty dict."""
     try:
         notes = json.loads(notes_path(part).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    usable = part.is_file() and isinstance(notes, dict) and notes.get("address") == address
+    usable = part.is_file() and isinstance(notes, dict) and notes.get("address") == _digest(address)
+    usable = usable and (has_checksum or bool(notes.get("version")))
     return {"version": notes.get("version"), "total": notes.get("total")} if usable else {}
 
 

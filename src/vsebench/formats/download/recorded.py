@@ -1,0 +1,37 @@
+"""Check that downloaded files and the user's own files are still those that `provenance.json` records."""
+
+import hashlib
+from pathlib import Path
+
+from vsebench.core.errors import UserError
+from vsebench.core.storage import read_json
+from vsebench.formats.own_files import READ_IN_PLACE, find
+
+RECORD = "provenance.json"
+
+
+def check_recorded(raw: Path) -> None:
+    """Compare the size and sha256 of each file with its record, if the folder `raw` of downloaded files has records.
+
+    A `UserError` names the first file that differs. A file that was deleted is no difference: whatever reads it says
+    so, and large files may be deleted after their features were made.
+    """
+    record = raw / RECORD
+    if not record.is_file():
+        return
+    try:
+        files = [(file["name"], file["source"], file["bytes"], file["sha256"]) for file in read_json(record)["files"]]
+    except (KeyError, TypeError):
+        raise UserError(f"{record}: is not what the download writes; delete it and run again") from None
+    for name, source, size, sha256 in files:
+        path = find(raw, name) if source == READ_IN_PLACE else raw / name
+        if path.is_file() and (path.stat().st_size != size or sha256_of(path) != sha256):
+            raise UserError(
+                f"{path}: was changed after its sha256 was recorded in {record}; restore it, or delete {record.name} "
+                "and repeat the command to use the file as it is"
+            )
+
+
+def sha256_of(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
