@@ -147,6 +147,7 @@ def test_new_images_by_their_features_or_labels(folder):
         ("vse_fs", LABELS, {"epochs": 0}, "epochs: is 0; give a whole number from 1 on"),
         ("vse_fs", LABELS, {"factors": 0}, "vse_fs: settings: factors: Input should be greater"),
         ("vse_fs", LABELS, {"seed": -1}, "seed: is -1; give a whole number from 0 on"),
+        ("vse_fs", LABELS, {"seed": 2**63}, f"seed: is {2**63}; give a whole number up to {2**63 - 1}"),
         ("ridge", LABELS, {}, "ridge: this method needs the argument features"),
         ("ridge", LABELS, {"features": FEATURES[:3]}, "features: shape (3, 2); 4 rows, one per image, are needed"),
         ("ridge", LABELS, {"features": FEATURES * np.nan}, "not finite"),
@@ -208,6 +209,14 @@ def test_a_finished_run_is_read(tmp_path):
     pl.DataFrame({"value": [0.5]}).write_parquet(tmp_path / "metrics.parquet", metadata={"schema": "99"})
     with pytest.raises(vsebench.UserError, match=r"metrics\.parquet: schema number 99"):
         _ = found.metrics
+
+
+def test_no_module_takes_the_place_of_a_name_of_the_library():
+    names = [name for name in vsebench.__all__ if name.islower()]
+    code = "import sys, vsebench, vsebench.methods.base, vsebench.library; "
+    code += f"print([name for name in {names} if not callable(getattr(vsebench, name))])"
+    found = subprocess.run([sys.executable, "-c", code], text=True, capture_output=True, check=True)
+    assert found.stdout == "[]\n"
 
 
 def test_the_import_is_quick_since_it_loads_nothing():

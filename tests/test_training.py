@@ -107,6 +107,17 @@ def test_divergence_of_the_last_fit_is_raised(validation):
         refit(Script, Attempt(settings, 2, 0.3), validation.problem, CASE)
 
 
+class Singular(Lookup):
+    def model(self):
+        raise np.linalg.LinAlgError("Singular matrix")
+
+
+def test_a_singular_system_counts_as_divergence(validation):
+    assert tried(validation, method=Singular, right=[0.5])[0].value is None
+    with pytest.raises(DivergenceError, match=r"a system of equations is singular .* increase regularisation"):
+        refit(Singular, Attempt(ScriptSettings(right=[0.1]), None, 0.1), validation.problem, CASE)
+
+
 def test_settings_are_chosen_without_images_that_have_no_training_label():
     matrix = matrix_of([[0], [0, 1], [1, 2], [0, 2], [0, 1, 2]] * 4, 3)
     split = split_dataset("regions", Dataset(matrix), 1)

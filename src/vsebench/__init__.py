@@ -1,6 +1,6 @@
 """Reproducible benchmarks for image annotation by label ranking and visual-semantic embedding.
 
-As a library: `fit`, `load`, `evaluate`, `read` and `methods`, described in `vsebench.library`.
+As a library: `fit`, `load`, `evaluate`, `read` and `list_methods`, described in `vsebench.library`.
 """
 
 import importlib
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from vsebench.core.errors import UserError
-    from vsebench.library import Fitted, Results, evaluate, fit, load, methods, read
+    from vsebench.library import Fitted, Results, evaluate, fit, list_methods, load, read
 
-__all__ = ["Fitted", "Results", "UserError", "evaluate", "fit", "load", "methods", "read"]
+__all__ = ["Fitted", "Results", "UserError", "evaluate", "fit", "list_methods", "load", "read"]
 
 
 def __getattr__(name: str) -> Any:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 
-from vsebench.core.errors import UserError, did_you_mean
+from vsebench.core.errors import UserError, did_you_mean, refusal
 from vsebench.core.modules import modules_in
 from vsebench.core.processes import end_with_snakemake
 from vsebench.core.sources import summary_of
@@ -15,7 +15,8 @@ STAGE = "stage"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command or stage; return 0, or 1 after a user's mistake, which is reported in one line.
+    """Run one command or stage; return 0, or 1 after a user's mistake or if memory, space or permission is missing,
+    which is reported in one line.
 
     A command is a module of `vsebench.commands`, a stage one of `vsebench.stages`, imported only when it runs. It
     defines add_arguments(parser) and run(arguments); the first line of its docstring is its help text.
@@ -50,6 +51,11 @@ def run_module(name: str, path: str, program: str, argv: list[str]) -> int:
         module.run(arguments)
     except UserError as error:
         print(f"vsebench {as_typed(name)}: {error}", file=sys.stderr)
+        return 1
+    except Exception as error:
+        if (refused := refusal(error)) is None:
+            raise
+        print(f"vsebench {as_typed(name)}: {refused}", file=sys.stderr)
         return 1
     return 0
 

@@ -27,6 +27,7 @@ from vsebench.core.yaml_files import check
 from vsebench.data.features import Features, Rows, side_by_side
 from vsebench.data.needs import NEEDS, Names, Parts
 from vsebench.data.problem import Dataset, Ids, LabelMatrix, Matrix, Problem, Queries, Split, Training, WordVectors
+from vsebench.data.streams import LARGEST_SEED
 from vsebench.evaluation.frequencies import Frequencies
 from vsebench.evaluation.measuring import Measured, Ranked, measure
 from vsebench.evaluation.metrics.base import load_metric
@@ -188,7 +189,7 @@ class Results:
         return read_parquet(self.folder / f"{name}.parquet")
 
 
-def methods() -> list[str]:
+def list_methods() -> list[str]:
     """Return the names of all methods: the names of the files in config/methods."""
     return sorted(path.stem for path in _methods_folder().glob("*.yaml"))
 
@@ -209,7 +210,7 @@ def fit(
 
     Parameters
     ----------
-    method : one of `methods()`
+    method : one of `list_methods()`
     matrix : (n_images, n_labels) scipy sparse or array; a positive whole number is how often the image has the label.
         Or a list with a list of labels for each image, or a polars or pandas table: with the columns `image` and
         `label`, or with one column per label. Names are kept, and sorted unless they are columns.
@@ -234,7 +235,7 @@ def fit(
     labels = named.matrix
     given = _seen(variant, sets)
     _check_needs(variant, _provided(given, vectors) | {"known_labels"})
-    _check_count("seed", seed, 0)
+    _check_seed("seed", seed)
     _check_count("threads", threads, 1)
     if epochs is not None:
         _check_count("epochs", epochs, 1)
@@ -283,7 +284,7 @@ def evaluate(
 
     Parameters
     ----------
-    methods : some of `methods()`
+    methods : some of `list_methods()`
     matrix, features, word_vectors, factors, threads : as in `fit`
     protocol : name of a protocol, such as distinct, regions or images
     scores : name -> scores of a model that was trained elsewhere, the same for all seeds: a (n_images, n_labels) array;
@@ -372,8 +373,10 @@ def _methods_folder() -> Path:
 
 
 def _variant(name: str, factors: int, changes: dict[str, Any] | None) -> _Variant:
-    if name not in methods():
-        raise UserError(f"there is no method {name!r}; {did_you_mean(name, methods())}vsebench.methods() lists all")
+    if name not in list_methods():
+        raise UserError(
+            f"there is no method {name!r}; {did_you_mean(name, list_methods())}vsebench.list_methods() lists all"
+        )
     config = read_method_config(_methods_folder() / f"{name}.yaml")
     if config.members:
         raise UserError(f"{name}: an ensemble adds up other methods of a run; add it to a run's `methods`")
@@ -471,6 +474,12 @@ def _check_count(name: str, value: Any, least: int) -> None:
         raise UserError(f"{name}: is {value!r}; give a whole number from {least} on")
 
 
+def _check_seed(name: str, value: Any) -> None:
+    _check_count(name, value, 0)
+    if value > LARGEST_SEED:
+        raise UserError(f"{name}: is {value}; give a whole number up to {LARGEST_SEED}")
+
+
 def _check_evaluation(
     names: Sequence[str], metrics: Sequence[str], seeds: int | Sequence[int], bootstrap: int, threads: int
 ) -> None:
@@ -487,7 +496,7 @@ def _check_evaluation(
         raise UserError(f"seeds: must be different numbers, not {seeds!r}")
     else:
         for seed in seeds:
-            _check_count("seeds", seed, 0)
+            _check_seed("seeds", seed)
 
 
 def _search(variant: _Variant, protocol: str) -> Search | None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.linalg import LinAlgError
 
 from vsebench.config.method import Epochs
 from vsebench.core.errors import UserError
@@ -26,8 +27,11 @@ from vsebench.models import Model
 Record = dict[str, Any]  # a row of the history, for one epoch
 
 
+SINGULAR = "a system of equations is singular in floating point"
+
+
 class DivergenceError(UserError):
-    """Raised if training diverged: the loss or a score is not a finite number."""
+    """Raised if training diverged: the loss or a score is not a finite number, or a system of equations is singular."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +96,10 @@ def attempt(
     check_memory(method, settings, validation.problem, case)
     if issubclass(method, Control):
         control = method(validation.problem, settings)
-        model = control.model()
+        try:
+            model = control.model()
+        except LinAlgError:
+            return Attempt(settings, None, None), history([], case, "selection"), None
         value = validation.value(model) if model.has_finite_scores() else None
         tried = Attempt(settings, None, value, stopped_early(control), control.solved)
         return tried, history([], case, "selection"), None if value is None else model
@@ -113,7 +120,7 @@ def attempt(
                 kept = copy.deepcopy(model)  # further training may change its arrays
             elif epoch - best_epoch >= limits.patience:
                 break
-    except DivergenceError:
+    except (DivergenceError, LinAlgError):
         return Attempt(settings, None, None), history(records, case, "selection"), None
     at_limit = limits.patience is not None and len(records) - best_epoch < limits.patience
     chosen = Attempt(settings, best_epoch, best, at_limit, limit=limits.maximum)
@@ -149,12 +156,16 @@ def refit(method: type[Fitter], chosen: Attempt, problem: Problem, case: Case) -
     """Fit with the chosen settings and epochs.
 
     Returns what was chosen and how this fit's solver ended, the history, and the model. Raises a `DivergenceError` if
-    the loss or a score is not a finite number.
+    the loss or a score is not a finite number, or if a system of equations is singular.
     """
     check_memory(method, chosen.settings, problem, case)
+    given = json.dumps(chosen.settings.given())
     if not issubclass(method, Method):
         control = method(problem, chosen.settings)
-        model = control.model()
+        try:
+            model = control.model()
+        except LinAlgError:
+            raise DivergenceError(f"{case}: {SINGULAR} with {given}; increase regularisation") from None
         if control.solved is not None:
             chosen = replace(chosen, at_limit=stopped_early(control), solved=control.solved)
         return chosen, history([], case, "refit"), model
@@ -163,10 +174,11 @@ def refit(method: type[Fitter], chosen: Attempt, problem: Problem, case: Case) -
     fitter = method(problem, chosen.settings)
     try:
         records = [timed_epoch(fitter, epoch) for epoch in range(1, chosen.epochs + 1)]
+    except LinAlgError:
+        raise DivergenceError(f"{case}: {SINGULAR} with {given}; increase regularisation") from None
     except DivergenceError:
         raise DivergenceError(
-            f"{case}: training diverged in the final fit with {json.dumps(chosen.settings.given())}; "
-            "lower learning_rate or increase regularisation"
+            f"{case}: training diverged in the final fit with {given}; lower learning_rate or increase regularisation"
         ) from None
     return chosen, history(records, case, "refit"), fitter.model()
 

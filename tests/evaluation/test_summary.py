@@ -117,7 +117,27 @@ def test_methods_with_fewer_seeds_are_compared_on_the_seeds_that_both_have():
     )
     assert dict(mixed.select("method", "n_seeds").iter_rows()) == {"weak": 2, "strong": 3, "twin": 3, "oracle": 3}
     best = mixed.filter("best")["method"][0]
-    assert best == two.filter("best")["method"][0]  # it is chosen on the seeds that all methods have
+    assert best == three.filter("best")["method"][0]  # the weak one is never the best
     for key in ("value", "ci_low", "difference", "difference_low", "difference_high"):
         assert row(mixed, "weak")[key] == pytest.approx(row(two, "weak")[key]), key
     assert row(mixed, "strong")["value"] == row(three, "strong")["value"] != row(two, "strong")["value"]
+
+
+def of_constants(*values):
+    """Return what a method measured that is equally good at each image of a seed."""
+    return {seed: Measured(np.array([x]), np.full((50, 1), x), np.array([40])) for seed, x in enumerate(values)}
+
+
+@pytest.mark.parametrize(
+    ("of_fewer", "best"),
+    [
+        (0.5, "steady"),  # the seeds of all methods alone would name "early", which "steady" exceeds on three seeds
+        (0.58, "early"),  # "fewer" exceeds "steady", which exceeds "early", which exceeds "fewer"
+    ],
+)
+def test_the_best_method_is_not_exceeded_by_any_other_on_the_seeds_of_both(of_fewer, best):
+    entries = {"fewer": (of_fewer, of_fewer), "early": (0.6, 0.6, 0.2), "steady": (0.55, 0.55, 0.9)}
+    frame = summarise(TASK, {Entry(name): of_constants(*values) for name, values in entries.items()}, NAMES[:1], [])
+    assert frame.filter("best")["method"].to_list() == [best]
+    differences = [of_fewer - 0.55, -0.2, 0] if best == "steady" else [of_fewer - 0.6, 0, 0.2]
+    assert frame["difference"].to_list() == pytest.approx(differences)

@@ -34,6 +34,7 @@ SCALING = {"dataset": "sim-iapr", "repeats": 2, "pairs": [10, 20], "labels": [10
         ),
         ({"methods": ["opt_auc", "opt_auc"]}, "some.yaml: methods: 'opt_auc' occurs more than once"),
         ({"seeds": [-1]}, "some.yaml: seeds: -1 is negative; use seeds from 0 on"),
+        ({"seeds": [2**63]}, f"some.yaml: seeds: {2**63} is too large; use seeds up to {2**63 - 1}"),
         ({"protocol_seeds": {"official": [1]}}, "protocol_seeds.official: no data set of the run has this protocol"),
         ({"protocol_seeds": {"distinct": [2, 3]}}, "protocol_seeds.distinct: the first seed must be 1"),
         (

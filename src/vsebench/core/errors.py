@@ -1,11 +1,15 @@
 """The exception for a user's mistake or a bad file, and parts of messages that several modules need."""
 
+import errno
+import os
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
 LONGEST = 1000  # longest message in characters; it may quote a table cell of any length
 PEERS = {"cornac", "implicit", "irspack", "lightfm"}  # import names of the packages that `make setup-peers` installs
 ONNX = "onnxruntime"  # the package that runs networks
+REFUSALS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOMEM}
 IMAGES = {ONNX, "tokenizers"}  # packages that `make setup-images` installs, which are imported by these names
 
 
@@ -24,6 +28,22 @@ class UserError(Exception):
 def one_line(error: Exception) -> str:
     """Return the beginning of an error's message on one line."""
     return " ".join(str(error).split())[:200]
+
+
+def refusal(error: BaseException) -> str | None:
+    """Return in a few words what the system refused: memory, space or permission; None for an error of another kind.
+
+    >>> refusal(OSError(28, "No space left on device")), refusal(ValueError("wrong"))
+    ('No space left on device', None)
+    """
+    if isinstance(error, MemoryError):
+        return "memory ran out" + (f" ({one_line(error)})" if str(error) else "")
+    in_text = re.search(r"\(os error (\d+)\)", str(error))  # polars has no other form of a system's error
+    number = error.errno if isinstance(error, OSError) and error.errno else in_text and int(in_text[1])
+    if number not in REFUSALS:
+        return None
+    path = getattr(error, "filename", None)
+    return f"{path}: {os.strerror(number)}" if path else os.strerror(number)
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

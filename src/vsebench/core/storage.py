@@ -3,14 +3,14 @@
 import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from vsebench.core.errors import UserError
+from vsebench.core.errors import UserError, refusal
 from vsebench.core.schemas import SCHEMA_VERSION, Schema
 
 NUMBER = "schema"  # the key of the schema number, in JSON and in the metadata of a Parquet file
@@ -19,15 +19,23 @@ ENTRIES = "entries"  # the key of a result that is a list; JSON stores it in an 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield a temporary path in the folder of `path`; it replaces `path` only if the block succeeds."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Yield a temporary path in the folder of `path`; it replaces `path` only if the block succeeds.
+
+    If there is no space or no permission to write, a `UserError` says so.
+    """
     # Some writers choose their format by the suffix, so the temporary path has the same suffix.
     temporary = path.with_name(f".{path.stem}.{os.getpid()}.tmp{path.suffix}")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         yield temporary
         temporary.replace(path)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        if (refused := refusal(error)) is None:
+            raise
+        raise UserError(f"{path}: cannot be written: {refused}") from None
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
 
 
 def write_parquet(frame: pl.DataFrame, path: Path) -> None:

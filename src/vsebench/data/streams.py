@@ -28,6 +28,7 @@ class Stream(IntEnum):
     LATENT = 14  # the noise of a variational autoencoder's latent variables
 
 
+LARGEST_SEED = 2**63 - 1  # tables store seeds as int64
 VALIDATION_SAMPLE = 3  # the images to validate on, drawn by NumPy; NEGATIVES, also 3, is drawn by kernels
 
 

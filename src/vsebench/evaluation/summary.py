@@ -12,7 +12,7 @@ from vsebench.core.tasks import Entry, Task
 from vsebench.evaluation.estimates import Estimate, Estimates
 from vsebench.evaluation.measuring import Measured
 from vsebench.evaluation.metrics.base import load_metric
-from vsebench.evaluation.significance import INTERVAL, Values, adjust
+from vsebench.evaluation.significance import INTERVAL, adjust
 
 BySeed = Mapping[int, Measured]
 
@@ -37,10 +37,11 @@ def summarise(
 ) -> pl.DataFrame:
     """Return `schemas.SUMMARY`: means over seeds, intervals over images and seeds, and differences from the best entry.
 
-    Two entries are compared on the seeds that both have, and the best entry is chosen on the seeds that all entries
-    have. `p_adjusted` is the p-value of a two-sided test for a difference from the best entry. It is corrected over all
-    pairs of entries, because the best entry is chosen on the same images. It is null for the best entry and for the
-    entries in `not_compared`. A metric that does not measure quality has no best entry.
+    Two entries are compared on the seeds that both have. The best entry is at least as good as each other one there; if
+    there is no such entry, it is the best one on the seeds that all entries have. `p_adjusted` is the p-value of a
+    two-sided test for a difference from the best entry. It is corrected over all pairs of entries, because the best
+    entry is chosen on the same images. It is null for the best entry and for the entries in `not_compared`. A metric
+    that does not measure quality has no best entry.
     """
     entries = list(measured)
     contenders = [n for n, entry in enumerate(entries) if entry not in not_compared] or list(range(len(entries)))
@@ -50,7 +51,7 @@ def summarise(
         common = of_metric.on(of_metric.common(*contenders))
         if np.isnan(common.means[contenders[0]]):
             continue
-        best = _best(metric, common.means, contenders)
+        best = _best(metric, of_metric, contenders)
         p_values = {} if best is None else _p_values(of_metric, contenders, best)
         for n, entry in enumerate(entries):
             estimates = of_metric.on(of_metric.common(n))
@@ -101,12 +102,21 @@ class _OfMetric:
         return Estimates(by_seed, samples, n_units, dict(enumerate(by_seed[:, ~np.isnan(by_seed).any(axis=0)].T)))
 
 
-def _best(metric: str, means: Values, contenders: Sequence[int]) -> int | None:
+def _best(metric: str, of_metric: _OfMetric, contenders: Sequence[int]) -> int | None:
     kind = load_metric(metric)
     if not kind.is_quality:
         return None
     sign = -1 if kind.lower_is_better else 1
-    return max(contenders, key=lambda n: sign * means[n])
+
+    def quality(n: int, seeds: tuple[int, ...]) -> float:
+        return sign * float(of_metric.on(seeds).means[n])
+
+    def is_unbeaten(n: int) -> bool:
+        return all(quality(n, seeds) >= quality(m, seeds) for m in contenders for seeds in [of_metric.common(n, m)])
+
+    of_all = of_metric.common(*contenders)
+    in_order = sorted(contenders, key=lambda n: -quality(n, of_all))
+    return next(filter(is_unbeaten, in_order), in_order[0])
 
 
 def _p_values(of_metric: _OfMetric, contenders: Sequence[int], best: int) -> dict[int, float]:

@@ -14,6 +14,7 @@ from vsebench.core.errors import ONNX, UserError, instead, missing_package
 from vsebench.core.tasks import Entry, Task
 from vsebench.core.yaml_files import check
 from vsebench.data.needs import FEATURES
+from vsebench.data.streams import LARGEST_SEED
 from vsebench.evaluation.decisions.base import load_decision
 from vsebench.evaluation.metrics.base import RankMetric, is_of_decision, load_metric
 from vsebench.formats.adapters import knows, load_adapter
@@ -490,6 +491,8 @@ def check_seeds(config: RunConfig, where: str) -> None:
         key = f"{where}: protocol_seeds.{name}" if name else f"{where}: seeds"
         if min(seeds) < 0:
             raise UserError(f"{key}: {min(seeds)} is negative; use seeds from 0 on")
+        if max(seeds) > LARGEST_SEED:
+            raise UserError(f"{key}: {max(seeds)} is too large; use seeds up to {LARGEST_SEED}")
         if name and name not in protocols:
             raise UserError(f"{key}: no data set of the run has this protocol; remove this key")
         if name and seeds[0] != config.seeds[0]:
