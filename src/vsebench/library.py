@@ -19,6 +19,7 @@ from vsebench.config.dataset import Propensity
 from vsebench.config.method import Epochs, read_method_config
 from vsebench.config.run import default_metrics
 from vsebench.core.errors import UserError, did_you_mean
+from vsebench.core.modules import project
 from vsebench.core.schemas import SUMMARY
 from vsebench.core.storage import read_parquet
 from vsebench.core.tasks import Case, Entry, Task
@@ -366,10 +367,7 @@ class _Variant:
 
 
 def _methods_folder() -> Path:
-    """Return config/methods: inside an installed package, or next to `src` in the repository."""
-    package = Path(__file__).parent
-    carried = package / "config" / "methods"
-    return carried if carried.is_dir() else package.parents[1] / "config" / "methods"
+    return project() / "config" / "methods"
 
 
 def _variant(name: str, factors: int, changes: dict[str, Any] | None) -> _Variant:

@@ -14,6 +14,12 @@ from vsebench.core.errors import UserError
 PACKAGE = Path(__file__).parent.parent
 
 
+def project() -> Path:
+    """Return the folder with Snakefile, workflow and config: of an installed package, or of the repository."""
+    carried = PACKAGE / "project"
+    return carried if carried.is_dir() else PACKAGE.parents[1]
+
+
 @cache
 def modules_in(folder: str) -> Mapping[str, str]:
     """Return the modules of a folder of the package, such as `methods`, and of its sub-folders.

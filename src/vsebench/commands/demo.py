@@ -1,0 +1,46 @@
+"""Make a folder with the workflow, its configurations and the included data, and do a short run there.
+
+The folder has what runs need of the project, so others can follow: `vsebench run` in it starts the default one.
+"""
+
+import argparse
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+from vsebench.core.errors import UserError
+from vsebench.core.modules import project
+
+CONFIGURATION = "config/demo.yaml"
+# What is copied; a folder with its content.
+PARTS = ("Snakefile", "workflow", "profiles", "config", "data/included", "docs/examples")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="the folder to make; it must be new or empty")
+    parser.add_argument("--cores", default="all", help="number of cores (default: all)")
+
+
+def run(arguments: argparse.Namespace) -> NoReturn:
+    """Copy the parts of the project, then replace this process by the run."""
+    folder: Path = arguments.folder
+    copy_project(folder)
+    print(f"made {folder}; to repeat the run, type: cd {folder} && vsebench run {CONFIGURATION}", flush=True)
+    os.chdir(folder)
+    command = [sys.executable, "-m", "vsebench", "run", CONFIGURATION, "--cores", arguments.cores]
+    os.execv(sys.executable, command)
+
+
+def copy_project(folder: Path) -> None:
+    """Copy what a run needs of the project into a new or empty folder."""
+    if folder.is_symlink() or (folder.exists() and (not folder.is_dir() or any(folder.iterdir()))):
+        raise UserError(f"{folder}: exists and is not an empty folder; name another one")
+    for part in PARTS:
+        source, target = project() / part, folder / part
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_dir():
+            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copyfile(source, target)
