@@ -4,13 +4,16 @@
 # make iapr                     the papers' methods on the real IAPR TC-12; make paper: all data sets of the two VSE papers
 # make test                     set up .venv, run the linters, type checks and tests
 # make test-long                tests that take an hour: long fuzzing, and runs that are killed many times
+# make test-lowest              tests with the lowest versions of the dependencies; test-newest: the newest (both need uv)
 # make test-slurm               test runs over Slurm, which is started on this machine (as root; docs/cluster.md)
 # make benchmark                compare speed with other packages (docs/benchmarks.md); run this on an idle machine
 # make setup-peers              install the third-party packages of the methods implicit_als, irspack_ials and lightfm_*
 # make setup-images             install the packages that compute image features with a network (docs/features.md)
 # make setup-cluster            install the package that submits jobs to Slurm (docs/cluster.md)
+# make wheel                    build the wheel and the source archive, in dist
 # make docs                     build the site of the pages, docs/_build/index.html, and check the links between them
-# make lock                     resolve the pinned versions again (needs uv; run it after changes of pyproject.toml)
+# make lock                     resolve the pinned versions again (needs uv; run it after changes of pyproject.toml);
+#                               with UPGRADE=--upgrade, to the newest versions
 PYTHON ?= python3
 CORES ?= all
 CONFIG =
@@ -22,7 +25,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # All jobs of a run import the same modules, so Python should keep them compiled.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run iapr paper test test-long test-slurm benchmark setup setup-dev setup-peers setup-images setup-cluster setup-docs docs check lock clean
+.PHONY: run iapr paper test test-long test-lowest test-newest test-slurm benchmark wheel setup setup-dev setup-peers setup-images setup-cluster setup-docs docs check lock clean
 run: setup
 	@$(BIN)/vsebench run $(if $(CONFIG),'$(CONFIG)') $(TARGETS) --cores $(CORES)$(if $(OUT), --out '$(OUT)')
 
@@ -36,6 +39,16 @@ paper: setup-peers
 test: setup-dev check
 	$(BIN)/pytest --numprocesses $$($(BIN)/python -c 'import os; print(min(8, os.cpu_count() + 1))') --dist loadfile --no-loadscope-reorder
 
+# Neither environment is that of runs. The tools of tests are the newest in both.
+RESOLUTION_lowest := lowest-direct
+RESOLUTION_newest := highest
+test-lowest test-newest: test-%:
+	uv venv --quiet --clear --python $(PYTHON) .venv-$*
+	uv pip compile --quiet --resolution $(RESOLUTION_$*) --no-header pyproject.toml --output-file .venv-$*/versions.txt
+	uv pip install --quiet --python .venv-$* --requirements .venv-$*/versions.txt --group build --group dev
+	uv pip install --quiet --python .venv-$* --no-deps --no-build-isolation --editable .
+	NUMBA_CACHE_DIR=.venv-$*/kernels .venv-$*/bin/pytest --numprocesses auto --dist loadfile
+
 # The last command compiles kernels with bounds checks, into another cache than that of runs.
 test-long: setup-dev
 	$(BIN)/pytest -m long
@@ -44,6 +57,10 @@ test-long: setup-dev
 
 test-slurm: setup-dev setup-cluster
 	$(BIN)/pytest -m slurm -v
+
+wheel: setup
+	rm -rf dist
+	$(BIN)/python -m hatchling build
 
 benchmark: setup-dev setup-peers
 	$(BIN)/python -m benchmarks
@@ -86,8 +103,10 @@ check:
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/zizmor --quiet --offline --persona pedantic .github
 
-LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
+UPGRADE =
+LOCK := uv pip compile $(UPGRADE) --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
 lock:
 	$(LOCK) pyproject.toml --output-file requirements/runtime.lock
 	$(LOCK) --group build --constraint requirements/runtime.lock --output-file requirements/build.lock
