@@ -345,6 +345,8 @@ FAULTS = {
             (b"2 3\nsky 1 2\ntree 1 2\n", "line 1: the header states 3 dimensions, but lines have 2"),
             (b"sky 1 2\ntree 1\nsea 1 2\n", "line 2: 'tree' has 1 numbers, but most lines have 2"),
             (b"sky 1 2\ntree  1 2\nsea 1 2\n", "line 2: 'tree ' has 3 numbers, but most lines have 2"),
+            (b"sea 1 2\nsky 1 2tree 1 2\nsun 1 2\n", "line 2: 'sky 1 2tree' has 4 numbers, but most lines have 2"),
+            (b"sea 1 2\rsky 1 2\r", "contains carriage returns inside lines"),
             (b"sea 1 2\nsky 0,5 2\n", "line 2: 'sky': '0,5' is not a finite number"),
             (b"sea 1 2\nsky 1_0 2\n", "line 2: 'sky': '1_0' is not a finite number"),
             (b"sea 1 2\nsky 1e39 2\n", "line 2: the vector of 'sky' has a number that is not finite as float32"),

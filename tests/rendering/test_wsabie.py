@@ -4,6 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.builders import frame
 from tests.rendering.conftest import PAPERS, analyses, changed, figure_kind, outline_of, table_kind, values
@@ -13,7 +15,7 @@ from vsebench.rendering.kinds import TableKind, make
 from vsebench.rendering.page.page import template
 from vsebench.rendering.results import Results
 from vsebench.rendering.style import style
-from vsebench.rendering.table import Cell, Column, Table, spans
+from vsebench.rendering.table import Cell, Column, Table, literal, spans
 from vsebench.rendering.writers.csv import to_csv
 from vsebench.rendering.writers.latex import to_latex
 from vsebench.rendering.writers.markdown import to_markdown
@@ -158,6 +160,13 @@ def test_words_on_the_page() -> None:
         value=Cell("**sky**, *cloud* & <sea>"), column=Column("w", "W", "words")
     )
     assert "<strong>sky</strong>, <em>cloud</em> &amp; &lt;sea&gt;" in html
+
+
+@given(st.lists(st.text(min_size=1), min_size=3, max_size=3))
+def test_a_label_keeps_every_character(labels: list[str]) -> None:
+    right, sibling, other = labels
+    words = f"**{literal(right)}**, *{literal(sibling)}*, {literal(other)}"
+    assert spans(words) == [(right, "bold"), (", ", ""), (sibling, "italic"), (f", {other}", "")]
 
 
 def test_marks_that_do_not_close_stay_as_they_are() -> None:

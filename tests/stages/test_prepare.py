@@ -70,7 +70,6 @@ def test_the_summary_counts(prepare):
     assert summary["counts"]["images"] == 60
     assert summary["counts"]["vocabulary"] == 20
     assert summary["counts"]["labels_per_image"]["mean"] == pytest.approx(200 / 60)
-    assert summary["mismatches"] == {}
     assert summary["dropped"] == []
     assert summary["features"] is None
 
@@ -83,11 +82,15 @@ def test_the_same_input_gives_the_same_bytes(prepare, features):
     assert all((first / name).read_bytes() == (again / name).read_bytes() for name in names(first))
 
 
-def test_counts_that_differ_are_warned_of_and_noted(prepare):
-    status, err, out = prepare({**simulated(), "expected": {"images": 61, "occurrences": 200}})
-    assert status == 0
-    assert err == "warning: tiny: expected.images: 61, but found 60\n"
-    assert read_json(out / "summary.json")["mismatches"] == {"images": {"expected": 61, "found": 60}}
+def test_counts_other_than_those_in_the_file_are_refused(prepare):
+    expected = {"images": 60, "occurrences": 200}
+    status, err, out = prepare({**simulated(), "expected": expected})
+    assert (status, err) == (0, "")
+    assert read_json(out / "summary.json")["expected"] == expected
+    status, err, out = prepare({**simulated(), "expected": {"images": 61, "occurrences": 200}}, out="refused")
+    assert status == 1
+    assert "tiny: expected.images: the data set's file states 61, but there are 60; " in err
+    assert not out.exists()
 
 
 DEFINITION = {"adapter": "lear", "options": {"prefix": "t"}}

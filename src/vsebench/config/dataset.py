@@ -58,7 +58,7 @@ class SourceFile(Strict):
 
 
 class Expected(Strict):
-    """Counts of images, labels and pairs that the processed data set should have; a run reports differing counts."""
+    """Counts of images, labels and pairs that the processed data set must have."""
 
     images: int | None = None  # number of images after the filters
     labels: int | None = None  # number of labels with at least one image
@@ -242,7 +242,7 @@ class DatasetDefinition(Source):
     features: FeatureSets | None = None
     partition: Partition | None = None  # files of image ids: which images to train, validate and test on
     vocabulary: Vocabulary = Vocabulary()  # filters of images and labels; see [data.md](data.md#filters)
-    expected: Expected = Expected()  # counts that the processed data set should have; a difference is reported
+    expected: Expected = Expected()  # counts that the processed data set must have
 
     @property
     def sets(self) -> dict[str, FeaturesFile]:

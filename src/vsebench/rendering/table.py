@@ -9,6 +9,7 @@ from typing import Literal, Self
 from vsebench.rendering.marks import meanings
 
 Value = str | int | float | None
+LITERAL = r"(?:[^*\\]|\\.)+"  # a text in which each asterisk is \*
 Form = Literal["text", "words", "count", "mean", "score", "percent", "seconds", "mebibytes", "effect", "p", "pictures"]
 Face = Literal["", "italic", "bold"]
 
@@ -166,19 +167,28 @@ def format_cell(cell: Cell, form: Form) -> str:
 
 
 def spans(words: str) -> list[tuple[str, Face]]:
-    """Split a text of the form "words" into its parts: *italic*, **bold**, and plain text.
+    r"""Split a text of the form "words" into its parts: *italic*, **bold**, and plain text; \* is an asterisk.
 
-    >>> spans("**sky**, *cloud*, sea")
-    [('sky', 'bold'), (', ', ''), ('cloud', 'italic'), (', sea', '')]
+    >>> spans(r"**sky**, *cloud\*s*, sea")
+    [('sky', 'bold'), (', ', ''), ('cloud*s', 'italic'), (', sea', '')]
     """
     parts: list[tuple[str, Face]] = []
     last = 0
-    for match in re.finditer(r"\*\*([^*]+)\*\*|\*([^*]+)\*", words):
-        plain, bold, italic = words[last : match.start()], match[1], match[2]
-        parts += [(plain, "")] if plain else []
-        parts.append((bold, "bold") if bold else (italic, "italic"))
-        last = match.end()
-    return [*parts, (words[last:], "")] if words[last:] else parts
+    for match in re.finditer(rf"\\.|\*\*({LITERAL})\*\*|\*({LITERAL})\*", words):
+        if match[1] or match[2]:
+            parts += [(words[last : match.start()], ""), (match[1] or match[2], "bold" if match[1] else "italic")]
+            last = match.end()
+    parts.append((words[last:], ""))
+    return [(re.sub(r"\\(.)", r"\1", text), face) for text, face in parts if text]
+
+
+def literal(text: str) -> str:
+    r"""Return the form of a text in which no character of it is a mark of the form "words".
+
+    >>> print(literal("*nsync"))
+    \*nsync
+    """
+    return re.sub(r"([\\*])", r"\\\1", text)
 
 
 def format_interval(cell: Cell, form: Form) -> str:

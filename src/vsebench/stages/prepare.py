@@ -60,9 +60,10 @@ def prepare(name: str, definition: DatasetDefinition, raw: Path, out: Path) -> N
         "features": describe_features(annotations.features),
         **({"feature_sets": sets_described(annotations.sets)} if annotations.sets else {}),
         "dropped": [entry._asdict() for entry in annotations.dropped],
-        **compare_counts(definition.expected, counts),
+        "expected": definition.expected.model_dump(exclude_none=True),
     }
-    warn(summary)
+    report(summary)
+    check_counts(name, definition.expected, counts)
     write_table(annotations.pairs.sort("image", "label"), schemas.PAIRS, out / "pairs.parquet")
     write_table(image_table(annotations), schemas.IMAGES, out / "images.parquet")
     write_table(labels, schemas.LABELS, out / "labels.parquet")
@@ -174,21 +175,21 @@ def describe(values: pl.Series) -> dict[str, float]:
     return {"mean": float(numbers.mean()), "median": float(median), "max": numbers.max(), "min": numbers.min()}  # type: ignore[arg-type]
 
 
-def compare_counts(expectation: Expected, counts: dict[str, Any]) -> dict[str, Any]:
-    """Return the expected counts of a data set, and those that differ, each with the actual count."""
-    expected = expectation.model_dump(exclude_none=True)
-    differing = {key: number for key, number in expected.items() if counts[key] != number}
-    mismatches = {key: {"expected": number, "found": counts[key]} for key, number in differing.items()}
-    return {"expected": expected, "mismatches": mismatches}
+def check_counts(name: str, expectation: Expected, counts: dict[str, Any]) -> None:
+    """Raise a `UserError` if a data set has other counts than its file states."""
+    for key, number in expectation.model_dump(exclude_none=True).items():
+        if counts[key] != number:
+            raise UserError(
+                f"{name}: expected.{key}: the data set's file states {number}, but there are {counts[key]}; download "
+                "the data again, or correct the file if yours are another version"
+            )
 
 
-def warn(summary: dict[str, Any]) -> None:
-    """Report dropped entries, and counts that differ from the expected ones, on standard error."""
+def report(summary: dict[str, Any]) -> None:
+    """Report dropped entries and images without features on standard error."""
     name = summary["name"]
     for entry in summary["dropped"]:
         print(f"{name}: dropped {entry['number']} {entry['what']}: {entry['why']}", file=sys.stderr)
-    for key, numbers in summary["mismatches"].items():
-        print(f"warning: {name}: expected.{key}: {numbers['expected']}, but found {numbers['found']}", file=sys.stderr)
     if summary["features"] and summary["features"]["images_without"]:
         print(f"{name}: {summary['features']['images_without']} images have no features", file=sys.stderr)
     for set_name, features in summary.get("feature_sets", {}).items():

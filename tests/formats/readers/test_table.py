@@ -160,6 +160,17 @@ def test_a_damaged_file_is_one_line(tmp_path, name, damage):
     assert str(path) in str(error.value)
 
 
+@pytest.mark.parametrize("suffix", [".csv.gz", ".jsonl.gz"])
+def test_an_endless_line_is_refused_before_it_fills_the_memory(tmp_path, suffix):
+    path = tmp_path / f"t{suffix}"
+    with gzip.open(path, "wb", compresslevel=1) as stream:
+        stream.write(b"image,label\n" if "csv" in suffix else b"\n")
+        for _ in range(40):
+            stream.write(b"x" * (1 << 20))
+    with pytest.raises(UserError, match=f"t{suffix}: line 2: has 16777216 bytes or more; is this a table"):
+        read(path)
+
+
 def test_parquet_columns_have_to_be_text_or_whole_numbers(tmp_path):
     path = write(tmp_path / "t.parquet", [(1.5, "a")])
     with pytest.raises(UserError, match="the column 'image' is Float64, but must be text or whole numbers"):

@@ -15,6 +15,7 @@ Images and labels are sorted (by code points), so the order of the rows does not
 
 import csv
 import gzip
+import itertools
 import json
 import re
 import zlib
@@ -39,6 +40,7 @@ from vsebench.formats.own_files import find
 FORMATS = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
 COMPRESSIONS = (".gz", ".zst")
 LARGEST = 2**31 - 1  # counts are Int32
+LONGEST_LINE = 1 << 24  # bytes; a wide table has one column per label
 PARTS = {"train": "train", "valid": "valid", "val": "valid", "validation": "valid", "test": "test"}
 
 
@@ -270,7 +272,13 @@ def lines_of(path: Path) -> Iterator[str]:
 
 def _byte_lines(path: Path) -> Iterator[bytes]:
     with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as stream:
-        yield from stream
+        for number in itertools.count(1):
+            line = stream.readline(LONGEST_LINE)
+            if not line:
+                return
+            if len(line) == LONGEST_LINE:  # a small compressed file could otherwise fill the memory
+                raise UserError(f"{path}: line {number}: has {LONGEST_LINE} bytes or more; is this a table?")
+            yield line
 
 
 def _zstd_lines(path: Path) -> Iterator[str]:

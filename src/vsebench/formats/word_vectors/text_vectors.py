@@ -74,6 +74,8 @@ def _header(first: list[bytes], path: Path) -> tuple[int | None, int]:
     """Return the number of words (None without a header) and the number of dimensions."""
     if not first:
         raise UserError(f"{path}: is empty")
+    if any(b"\r" in line for line in first):
+        raise UserError(f"{path}: contains carriage returns inside lines; convert its line ends to line feeds")
     header = HEADER.fullmatch(first[0])
     if header and len(first[0]) > LONGEST_HEADER:
         raise UserError(f"{path}: line 1: has the header {shown(first[0])}; this is no text file of word vectors")
@@ -95,8 +97,11 @@ def _word(line: bytes, dimensions: int, path: Path, number: int) -> bytes:
     """Return the word of a line, after checking the number of values that follow it."""
     word = line[: line.find(b" ")] if line.count(b" ") == dimensions else line.rsplit(b" ", dimensions)[0]
     pieces = word.split(b" ")
-    # With too few numbers, the line is too short; with too many, the word contains some of them.
-    extra = len(pieces) > 1 and (NUMBER.fullmatch(pieces[-1]) or NAMED_NUMBER.fullmatch(pieces[-1]))
+    # With too few numbers, the line is too short; with too many, the word contains some of them. Two lines without a
+    # line end between them look like a word with one number less.
+    in_word = sum(NUMBER.fullmatch(piece) is not None for piece in pieces[1:])
+    last_is_number = len(pieces) > 1 and (NUMBER.fullmatch(pieces[-1]) or NAMED_NUMBER.fullmatch(pieces[-1]))
+    extra = last_is_number or in_word >= max(dimensions - 1, 1)
     if line.count(b" ") < dimensions or extra or b"" in pieces:
         actual = len(line.split(b" ")) - 1
         raise UserError(f"{path}: line {number}: {shown(word)} has {actual} numbers, but most lines have {dimensions}")

@@ -134,9 +134,6 @@ def notices(results: Results) -> Iterator[str]:
         yield f"{warning[0].upper()}{warning[1:]}."
     for name, entry in results.datasets.items():
         title = results.dataset_title(name)
-        for key, numbers in entry["mismatches"].items():
-            expected, found = (format_value(numbers[part], "count") for part in ("expected", "found"))
-            yield f"{title}: {found} {key.replace('_', ' ')}, but {expected} were expected."
         for dropped in entry["dropped"]:
             yield f"{title}: dropped {format_value(dropped['number'], 'count')} {dropped['what']} ({dropped['why']})."
     for task in results.outline.tasks:

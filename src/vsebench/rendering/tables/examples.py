@@ -10,7 +10,7 @@ from vsebench.rendering.kinds import PaperFile, TableKind
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.published_vs_ours import ON_OTHER_DATA, PrintedTable, note_of_missing
 from vsebench.rendering.results import Results, at
-from vsebench.rendering.table import Column, Row, Table
+from vsebench.rendering.table import Column, Row, Table, literal
 
 COLUMNS = (
     Column("dataset", "Data set", shown=False),
@@ -46,7 +46,7 @@ def labels_as_text(labels: pl.DataFrame) -> str:
     words = []
     for row in labels.sort("rank").iter_rows(named=True):
         mark = "**" if row["right"] else "*" if row["sibling"] else ""
-        words.append(mark + row["label"].replace("*", "") + mark)
+        words.append(mark + literal(row["label"]) + mark)
     return ", ".join(words)
 
 

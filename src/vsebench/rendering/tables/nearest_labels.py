@@ -9,7 +9,7 @@ from vsebench.core.tasks import Task
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.published_vs_ours import ON_OTHER_DATA, PrintedTable
 from vsebench.rendering.results import Results, at
-from vsebench.rendering.table import Column, Row, Table
+from vsebench.rendering.table import Column, Row, Table, literal
 
 COLUMNS = (
     Column("dataset", "Data set", shown=False),
@@ -68,7 +68,5 @@ class NearestLabels(PrintedTable):
 
 def neighbours_as_text(neighbours: pl.DataFrame) -> str:
     """Return the neighbours of one label, with siblings in italics."""
-    words = (
-        (row["neighbour"].replace("*", ""), row["sibling"]) for row in neighbours.sort("rank").iter_rows(named=True)
-    )
+    words = ((literal(row["neighbour"]), row["sibling"]) for row in neighbours.sort("rank").iter_rows(named=True))
     return ", ".join(f"*{word}*" if sibling else word for word, sibling in words)
