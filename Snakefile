@@ -37,6 +37,7 @@ localrules:
     figures,
     report,
     about,
+    croissant,
     download,
     environment,
     outline,
@@ -60,6 +61,7 @@ rule all:
         TABLES,
         FIGURES,
         SPLITS,
+        expand("data/processed/{dataset}/croissant.json", dataset=PLAN.datasets),
 
 
 rule splits:

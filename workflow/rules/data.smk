@@ -94,6 +94,21 @@ for dataset in PLAN.datasets:
             "python -m vsebench stage prepare {params.options} --out {params.out} > {log} 2>&1"
 
 
+rule croissant:
+    """Describe a prepared data set in the Croissant format, for repositories and loaders of data sets."""
+    input:
+        unpack(job_inputs("croissant")),
+        about=f"{PROCESSED}/about.json",
+    output:
+        f"{PROCESSED}/croissant.json",
+    log:
+        "results/logs/croissant/{dataset}.log",
+    params:
+        options=job_options("croissant"),
+    shell:
+        "python -m vsebench stage croissant {params.options} --out {output} > {log} 2>&1"
+
+
 rule siblings:
     input:
         unpack(job_inputs("siblings")),

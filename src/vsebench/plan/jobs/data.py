@@ -88,6 +88,15 @@ def processed_files(plan: Plan, dataset: str) -> list[str]:
     return ["pairs.parquet", "images.parquet", "labels.parquet", "summary.json", *features, *truth]
 
 
+def croissant(plan: Plan, at: Wildcards) -> Job:
+    """Describe the prepared files of a data set; the truth of simulated data is left out."""
+    folder = f"data/processed/{at.dataset}"
+    named = [f"{folder}/{name}" for name in processed_files(plan, at.dataset)]
+    files = [name for name in named if not name.endswith(("summary.json", "truth.npz"))]
+    described = {"about": f"{folder}/about.json", "summary": f"{folder}/summary.json"}
+    return Job({"sources": sources("vsebench.stages.croissant"), "files": named}, options(files=files, **described))
+
+
 def siblings(plan: Plan, at: Wildcards) -> Job:
     """Find which labels of a data set are siblings, using a table of parents, downloaded or the user's own."""
     name, config = plan.datasets[at.dataset].siblings, plan.siblings[at.dataset]
