@@ -169,6 +169,12 @@ def test_a_mistake_is_one_line(method, matrix, more, message):
     assert "\n" not in str(caught.value)
 
 
+def test_more_factors_than_the_memory_holds_are_one_line():
+    """The matrix of products would have 364 TiB."""
+    with pytest.raises(vsebench.UserError, match=r"vse_fs on matrix .*: memory ran out .*; lower `factors`"):
+        vsebench.fit("vse_fs", LABELS, factors=10**7, epochs=1)
+
+
 @pytest.mark.parametrize("epochs", [None, 9])
 def test_divergence_names_the_settings_and_no_file_since_the_caller_gave_them(epochs):
     with pytest.raises(vsebench.UserError, match="training diverged") as caught:

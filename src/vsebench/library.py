@@ -42,7 +42,7 @@ from vsebench.methods.outside.outside_scores import check_scores, model_of
 from vsebench.models import Model, by_frequency, checked_scores
 from vsebench.protocols.base import load_protocol, split_dataset
 from vsebench.selection import Search, select
-from vsebench.training import Attempt, refit
+from vsebench.training import Attempt, refit, within_memory
 
 VALIDATION_IMAGES = 20000
 PROPENSITY = Propensity()
@@ -244,7 +244,7 @@ def fit(
             raise UserError(f"{method}: epochs: this method is not trained in epochs; leave `epochs` out")
     protocol = "distinct" if "known_labels" in variant.method.needs or given is None else "images"
     case = Case(Task("matrix", protocol), method, seed)
-    with workers(threads) as pool:
+    with workers(threads) as pool, within_memory(case):
         problem = Problem(Training.all_of(labels), seed, pool, given, vectors)
         if epochs is None and variant.epochs is not None:
             split = split_dataset(protocol, Dataset(labels, None, None if given is None else given.known), seed)

@@ -3,6 +3,8 @@
 import copy
 import json
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +13,7 @@ import polars as pl
 from numpy.linalg import LinAlgError
 
 from vsebench.config.method import Epochs
-from vsebench.core.errors import UserError
+from vsebench.core.errors import UserError, refusal
 from vsebench.core.machine import memory_limit
 from vsebench.core.schemas import HISTORY
 from vsebench.core.tasks import Case
@@ -84,6 +86,15 @@ def open_validation(first: Problem, valid: HeldOut, metric: str, size: int) -> V
         n_images = len(held_out.images)
         raise UserError(f"none of the {n_images} validation images has a label; increase validation_images")
     return Validation(first, held_out, metric)
+
+
+@contextmanager
+def within_memory(case: Case) -> Iterator[None]:
+    """Raise a `UserError` if memory runs out in this block."""
+    try:
+        yield
+    except MemoryError as error:
+        raise UserError(f"{case}: {refusal(error)}; lower `factors`, or leave this method out") from None
 
 
 def attempt(
