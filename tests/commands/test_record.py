@@ -13,12 +13,13 @@ from vsebench.core.tasks import Task
 from vsebench.formats.simulators.simulator import Options
 from vsebench.plan import read_plan
 from vsebench.plan.settings import not_tuned, recorded_search, settings_of, starting_settings
-from vsebench.stages.gather import described, settings_used
+from vsebench.stages.gather import described, edges_of_grid, settings_used
 
 CONFIG = Path(__file__).parents[2] / "config"
 TASK = Task("sim-iapr", "distinct")
-NOTHING = {"configurations": 0, "seeds": []}
+NOTHING = {"configurations": 0, "seeds": [], "grid": {}}
 SCALE = {"scale": 0.1}
+GRID = {"learning_rate": [0.1, 0.2], "regularisation": [0.003, 0.01, 0.02, 0.03]}
 
 
 def plan_of(folder, **changes):
@@ -38,7 +39,7 @@ def folder(tmp_path):
 def write_results(results, plan):
     """Write the results of a tuned run with two seeds, which chose these rates for Opt-AUC under `distinct`."""
     entry = {"dataset": "sim-iapr", "protocol": "distinct", "validation_metric": "ndcg@10", "n_configurations": 8}
-    entry |= {"grid": {"learning_rate": [0.1, 0.2], "regularisation": [0.003, 0.01, 0.02, 0.03]}}
+    entry |= {"grid": GRID}
     variants = [
         entry
         | {"method": "opt_auc", "seed": seed, "choice": "tuned", "seeds_of_search": [seed]}
@@ -68,7 +69,7 @@ def test_a_run_takes_what_was_chosen_with_the_split_of_each_seed(recorded):
     plan = plan_of(recorded)
     assert rates(plan, 1, 2) == [0.2, 0.1]
     assert not_tuned(plan) == {
-        "sim-iapr/distinct/opt_auc": {"configurations": 8, "seeds": [1, 2]},
+        "sim-iapr/distinct/opt_auc": {"configurations": 8, "seeds": [1, 2]} | {"grid": GRID},
         "sim-iapr/distinct/vse_fs": NOTHING,
         "sim-iapr/regions/opt_auc": NOTHING,
         "sim-iapr/regions/vse_fs": NOTHING,
@@ -175,6 +176,15 @@ def test_a_fit_and_what_is_gathered_say_which_grid_was_tried(tmp_path):
     assert settings_used(record, {})["grid"] == grid
 
 
+def test_values_beyond_the_edges_of_a_grid_belong_to_what_was_tried(tmp_path):
+    write_processed(tmp_path)
+    assert split(tmp_path) == 0
+    assert fit(tmp_path, "--beyond", 1, grid={"learning_rate": [1e-4, 1e-3]}) == 0
+    record = read_json(tmp_path / "model/run.json")
+    assert settings_used(record, {})["grid"] == {"learning_rate": [1e-5, 1e-4, 1e-3]}
+    assert record["selection"]["n_configurations"] == 3
+
+
 def test_a_run_that_did_not_tune_has_nothing_to_record(tmp_path, capsys):
     write_json([{"choice": "untuned"}], tmp_path / "settings.json")
     assert run("record", "--results", tmp_path, "--out", tmp_path / "chosen") == 1
@@ -192,16 +202,26 @@ def test_a_mistake_in_a_record_names_file_and_key(recorded):
 
 
 def test_the_settings_of_a_record_are_shown_with_what_chose_them():
-    selection = {"settings": {"a": 1}, "epochs": 3, "n_configurations": 1, "metric": "ndcg@10", "value": 0.5}
+    selection = {"settings": {"regularisation": 3.0}, "epochs": 3, "n_configurations": 1}
     record = {"dataset": "d", "protocol": "distinct", "method": "m", "seed": 1, "module": "ease"}
     record |= {"selection": selection}
-    searches = {"d/distinct/m": {"configurations": 8, "seeds": [1, 2]}}, {"d/distinct/m": NOTHING}, {}
-    shown = [settings_used(record, not_tuned) for not_tuned in searches]
-    assert [(each["choice"], each["n_configurations"], each["seeds_of_search"]) for each in shown] == [
-        ("recorded", 8, [1, 2]),
-        ("untuned", 1, []),
-        ("none", 1, []),
+    searched = {"configurations": 8, "seeds": [1, 2]}
+    inside, outermost = ({"grid": {"regularisation": values}} for values in ([1.0, 3.0, 10.0], [3.0, 10.0]))
+    searches = [{"d/distinct/m": each} for each in (searched | inside, searched | outermost, NOTHING)]
+    shown = [settings_used(record, not_tuned) for not_tuned in (*searches, {})]
+    keys = ("choice", "n_configurations", "seeds_of_search", "on_edges")
+    assert [tuple(each[key] for key in keys) for each in shown] == [
+        ("recorded", 8, [1, 2], []),
+        ("recorded", 8, [1, 2], ["regularisation"]),
+        ("untuned", 1, [], []),
+        ("none", 1, [], []),
     ]
+
+
+def test_a_recorded_value_beyond_which_the_method_allows_none_is_not_at_an_edge():
+    settings, grid = {"hidden": [256], "learning_rate": 0.001, "dropout": 0.0}, {"dropout": [0.0, 0.5]}
+    assert edges_of_grid("lsep", settings, grid) == []
+    assert edges_of_grid("lsep", settings | {"dropout": 0.5}, grid) == ["dropout"]
 
 
 @pytest.mark.parametrize(("choice", "shown"), [("untuned", "paper"), ("none", "paper"), ("recorded", "recorded")])
@@ -225,8 +245,11 @@ def test_a_fit_with_the_settings_that_tuning_chose_has_the_same_bytes(tmp_path):
 @pytest.mark.parametrize("path", sorted((CONFIG / "chosen").glob("*.yaml")), ids=lambda path: path.stem)
 def test_every_record_of_the_project_counts_in_the_run_that_it_is_for(path, elsewhere, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path if elsewhere else CONFIG.parent)
-    run = "config.yaml" if path.stem == "visual-genome-500" else "tagging.yaml"
-    plan = read_plan(CONFIG, yaml.safe_load((CONFIG / run).read_text()), [])
-    for protocol, searches in plan.chosen[path.stem].protocols.items():
+    runs = ["config.yaml"] if path.stem == "visual-genome-500" else ["tagging.yaml", "lsep.yaml"]
+    configs = [yaml.safe_load((CONFIG / run).read_text()) | {"tune": False} for run in runs]
+    plans = [plan for config in configs if path.stem in (plan := read_plan(CONFIG, config, [])).datasets]
+    for protocol, searches in plans[0].chosen[path.stem].protocols.items():
+        task = Task(path.stem, protocol)
         for variant in searches.variants:
-            assert recorded_search(plan, variant, Task(path.stem, protocol)) is not None, variant
+            of_plans = [plan for plan in plans if variant in plan.config.methods]
+            assert any(recorded_search(plan, variant, task) for plan in of_plans), variant

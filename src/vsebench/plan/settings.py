@@ -107,16 +107,18 @@ def more_seeds(plan: Plan, variant: str, task: Task) -> list[int]:
 
 def not_tuned(plan: Plan) -> dict[str, dict[str, Any]]:
     """Return dataset/protocol/variant -> what the recorded search tried: `configurations` (0 without a record),
-    `seeds`.
+    `seeds`, `grid`.
 
     The result contains the variants that have a grid and that the run does not tune.
     """
     untuned = {variant for variant, method in plan.methods.items() if method.grid and not plan.config.tunes(variant)}
     tasks = [(task, variant) for task in plan.tasks for variant in plan.variants(task) if variant in untuned]
     searches = {f"{task}/{variant}": recorded_search(plan, variant, task) for task, variant in tasks}
-    nothing = {"configurations": 0, "seeds": []}
+    nothing: dict[str, Any] = {"configurations": 0, "seeds": [], "grid": {}}
     return {
-        name: nothing if search is None else {"configurations": search.configurations, "seeds": search.searched_seeds}
+        name: nothing
+        if search is None
+        else {"configurations": search.configurations, "seeds": search.searched_seeds, "grid": search.grid}
         for name, search in searches.items()
     }
 

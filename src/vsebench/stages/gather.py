@@ -9,6 +9,8 @@ import polars as pl
 
 from vsebench.config.method import OUTSIDE
 from vsebench.core.storage import read_json, read_parquet, write_json, write_parquet
+from vsebench.methods.base import load_method
+from vsebench.selection import is_number, on_edges
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -58,7 +60,7 @@ def settings_used(record: dict[str, Any], not_tuned: dict[str, dict[str, Any]]) 
     """
     selection = record["selection"]
     settings, tried = selection["settings"], selection.get("n_configurations", 1)
-    seeds = selection.get("seeds", [])
+    seeds, edges = selection.get("seeds", []), selection.get("on_edges", [])
     searched = not_tuned.get("/".join(record[key] for key in ("dataset", "protocol", "method")))
     choice = "tuned" if tried > 1 or selection.get("settings_of_seed") is not None else "none"
     if "command" in record:
@@ -70,6 +72,7 @@ def settings_used(record: dict[str, Any], not_tuned: dict[str, dict[str, Any]]) 
     elif searched is not None:
         tried, seeds = searched["configurations"] or 1, searched["seeds"]
         choice = "recorded" if seeds else "untuned"
+        edges = edges_of_grid(record["module"], settings, searched["grid"])
     return {
         **{key: record[key] for key in ("dataset", "protocol", "method", "seed")},
         "settings": settings,
@@ -77,11 +80,29 @@ def settings_used(record: dict[str, Any], not_tuned: dict[str, dict[str, Any]]) 
         "n_configurations": tried,
         "choice": choice,
         "seeds_of_search": seeds,
-        "grid": selection.get("grid", {}),
-        "on_edges": selection.get("on_edges", []),
+        "grid": values_tried(selection),
+        "on_edges": edges,
         "at_limit": selection.get("at_limit", False),
         "limit": selection.get("limit", selection.get("solver", {}).get("iterations")),
         "diverged": selection.get("diverged", 0),
         "validation_metric": selection.get("metric"),
         "validation_value": selection.get("value"),
     }
+
+
+def edges_of_grid(module: str, settings: dict[str, Any], grid: dict[str, list[Any]]) -> list[str]:
+    """Return the settings that have the smallest or largest value in the grid of a recorded search."""
+    kind = load_method(module).settings_type
+    chosen = kind.model_construct(**settings)
+    tried = [kind.model_construct(**settings | {name: value}) for name, values in grid.items() for value in values]
+    return on_edges(grid, chosen, tried)
+
+
+def values_tried(selection: dict[str, Any]) -> dict[str, list[Any]]:
+    """Return the grid of a search together with the values that it tried beyond the grid's edges."""
+    grid = {name: list(values) for name, values in selection.get("grid", {}).items()}
+    for tried in selection.get("tries", []):
+        for name, values in grid.items():
+            if (value := tried["settings"][name]) not in values:
+                values.append(value)
+    return {name: sorted(values) if all(map(is_number, values)) else values for name, values in grid.items()}
