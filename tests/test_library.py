@@ -14,7 +14,7 @@ from scipy import sparse
 import vsebench
 from tests.docs.conftest import ROOT, blocks, page
 from tests.stages.small import case, fit, run, split, write_processed
-from vsebench.core.storage import read_json, read_parquet
+from vsebench.core.storage import read_json, read_parquet, write_parquet
 from vsebench.core.yaml_files import read_yaml
 from vsebench.data import splits
 
@@ -206,7 +206,7 @@ def test_a_mistake_in_an_evaluation_is_one_line(more, message):
 def test_a_finished_run_is_read(tmp_path):
     with pytest.raises(vsebench.UserError, match=r"no metrics\.parquet"):
         vsebench.read(tmp_path)
-    pl.DataFrame({"value": [0.5]}).write_parquet(tmp_path / "metrics.parquet")
+    write_parquet(pl.DataFrame({"value": [0.5]}), tmp_path / "metrics.parquet")
     found = vsebench.read(tmp_path)
     assert found.metrics["value"].to_list() == [0.5]
     assert found.tables == ["metrics"]

@@ -4,11 +4,13 @@ import argparse
 import importlib
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from importlib.metadata import version
 
 from vsebench.core.errors import UserError, did_you_mean, refusal
 from vsebench.core.modules import modules_in
 from vsebench.core.processes import end_with_snakemake
+from vsebench.core.seals import job
 from vsebench.core.sources import summary_of
 
 STAGE = "stage"
@@ -48,7 +50,8 @@ def run_module(name: str, path: str, program: str, argv: list[str]) -> int:
     module.add_arguments(parser)
     arguments = parser.parse_args(argv)
     try:
-        module.run(arguments)
+        with job() if program.endswith(STAGE) else nullcontext():
+            module.run(arguments)
     except UserError as error:
         print(f"vsebench {as_typed(name)}: {error}", file=sys.stderr)
         return 1

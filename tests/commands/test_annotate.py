@@ -7,6 +7,7 @@ from scipy import sparse
 
 from tests.stages.small import case, run, split, write_processed
 from vsebench.commands import annotate
+from vsebench.core.storage import write_parquet
 
 GROUPS = [2, 0, 3, 3, 1]
 
@@ -88,7 +89,7 @@ def test_a_mistake_is_one_line_and_writes_nothing(values, more, message, fitted,
 
 def test_labels_of_another_data_set_are_refused(fitted, tmp_path, capsys):
     other = pl.read_parquet(fitted / "labels.parquet").head(3)
-    other.write_parquet(tmp_path / "labels.parquet")
+    write_parquet(other, tmp_path / "labels.parquet")
     path = write(tmp_path, "npy")
     assert run(*command(fitted, path, "--labels", tmp_path / "labels.parquet")) == 1
     assert "labels.parquet: 3 labels, but" in capsys.readouterr().err

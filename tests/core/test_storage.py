@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 
 from vsebench.cli import main
 from vsebench.core.errors import UserError
-from vsebench.core.schemas import SCHEMA_VERSION
+from vsebench.core.seals import SCHEMA_VERSION
 from vsebench.core.storage import (
     read_arrays,
     read_json,
     read_parquet,
     replacing,
+    write_array,
     write_arrays,
     write_json,
     write_parquet,
@@ -46,12 +47,13 @@ def test_json_refuses_numbers_that_json_does_not_have(tmp_path):
 
 def test_same_content_same_bytes(tmp_path):
     frame = pl.DataFrame({"a": np.arange(10000), "b": ["x", "y"] * 5000})
-    write_parquet(frame, tmp_path / "1.parquet")
-    write_parquet(pl.concat([frame[:77], frame[77:]]), tmp_path / "2.parquet")
-    assert (tmp_path / "1.parquet").read_bytes() == (tmp_path / "2.parquet").read_bytes()
-    for name in ("1.npz", "2.npz"):
-        write_arrays(tmp_path / name, image=np.ones((3, 2), np.float32))
-    assert (tmp_path / "1.npz").read_bytes() == (tmp_path / "2.npz").read_bytes()
+    write_parquet(frame, tmp_path / "1" / "a.parquet")
+    write_parquet(pl.concat([frame[:77], frame[77:]]), tmp_path / "2" / "a.parquet")
+    for folder in ("1", "2"):
+        write_arrays(tmp_path / folder / "a.npz", image=np.ones((3, 2), np.float32))
+        write_array(np.ones((3, 2)), tmp_path / folder / "a.npy")
+    for name in ("a.parquet", "a.npz", "a.npy"):
+        assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -88,13 +90,13 @@ JSON = st.recursive(
     lambda values: st.lists(values) | st.dictionaries(st.text(), values),
     max_leaves=10,
 )
-RECORDS = st.dictionaries(st.text().filter(lambda key: key not in ("schema", "entries")), JSON)
+RECORDS = st.dictionaries(st.text().filter(lambda key: key not in ("schema", "entries", "seal")), JSON)
 
 
 @given(RECORDS | st.lists(JSON))
 def test_json_is_read_as_it_was_written_and_has_the_number(value):
     with TemporaryDirectory() as folder:
-        first, again = Path(folder) / "a.json", Path(folder) / "b.json"
+        first, again = Path(folder) / "a.json", Path(folder) / "again" / "a.json"
         write_json(value, first)
         assert read_json(first) == value
         assert json.loads(first.read_text(encoding="utf-8"))["schema"] == SCHEMA_VERSION
@@ -106,7 +108,7 @@ def test_json_is_read_as_it_was_written_and_has_the_number(value):
 def test_a_table_is_read_as_it_was_written_and_has_the_number(rows):
     frame = pl.DataFrame(rows, schema={"image": pl.Int32, "name": pl.String, "score": pl.Float64}, orient="row")
     with TemporaryDirectory() as folder:
-        first, again = Path(folder) / "a.parquet", Path(folder) / "b.parquet"
+        first, again = Path(folder) / "a.parquet", Path(folder) / "again" / "a.parquet"
         write_parquet(frame, first)
         for found in (read_parquet(first), pl.read_parquet(first)):
             assert found.equals(frame)
@@ -116,17 +118,25 @@ def test_a_table_is_read_as_it_was_written_and_has_the_number(rows):
         assert again.read_bytes() == first.read_bytes()
 
 
-@pytest.mark.parametrize("value", [{"seed": 1}, [{"seed": 1}], [], {}])
-def test_json_without_a_number_is_read_as_it_is(tmp_path, value):
-    (tmp_path / "a.json").write_text(json.dumps(value))
-    assert read_json(tmp_path / "a.json") == value
+@pytest.mark.parametrize("value", [{"seed": 1}, [], {}])
+def test_json_without_a_number_is_read_outside_of_a_run(tmp_path, value):
+    for folder in (tmp_path / "results", tmp_path / "results/packs/a", tmp_path):
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "a.json").write_text(json.dumps({"entries": value} if value == [] else value))
+    assert read_json(tmp_path / "a.json") == read_json(tmp_path / "results/packs/a/a.json") == value
+    with pytest.raises(UserError, match=r"a\.json: has no checksum: it was edited or damaged, or an older"):
+        read_json(tmp_path / "results/a.json")
 
 
 @pytest.mark.parametrize("metadata", [None, {"author": "a"}, {"schema": "0"}])
-def test_a_table_without_a_newer_number_is_read(tmp_path, metadata):
+def test_a_table_without_a_newer_number_is_read_outside_of_a_run(tmp_path, metadata):
     frame = pl.DataFrame({"image": [1]})
-    frame.write_parquet(tmp_path / "a.parquet", metadata=metadata)
+    for folder in (tmp_path, tmp_path / "data"):
+        folder.mkdir(exist_ok=True)
+        frame.write_parquet(folder / "a.parquet", metadata=metadata)
     assert read_parquet(tmp_path / "a.parquet").equals(frame)
+    with pytest.raises(UserError, match=r"a\.parquet: has no checksum"):
+        read_parquet(tmp_path / "data/a.parquet")
 
 
 @pytest.mark.parametrize("number", [NEWER, 10**30, "1.5", "new\nest", ""])

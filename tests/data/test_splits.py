@@ -83,4 +83,5 @@ def test_tables_hold_pairs_of_images_and_counts(tmp_path, dataset):
     sizes = {f"n_{name}": int(part["count"].sum()) for name, part in parts.items()}
     record = read_json(tmp_path / "split.json")
     assert len(record.pop("hash")) == 64
+    assert record.pop("n_test_learnt") > 0  # one of several regions with the same label is held out
     assert record == {"n_images": 60, "n_labels": 9} | sizes

@@ -3,7 +3,6 @@
 import bz2
 import gzip
 import io
-import json
 import struct
 import tarfile
 import zipfile
@@ -27,7 +26,7 @@ from vsebench.config.dataset import DatasetConfig, FeaturesFile
 from vsebench.config.method import MethodConfig
 from vsebench.config.run import RunConfig
 from vsebench.core.errors import UserError
-from vsebench.core.storage import read_arrays, read_json, read_parquet, write_arrays, write_parquet
+from vsebench.core.storage import read_arrays, read_json, read_parquet, write_arrays, write_json, write_parquet
 from vsebench.core.yaml_files import read_config
 from vsebench.formats import features_file
 from vsebench.formats.annotations import RawAnnotations
@@ -496,11 +495,11 @@ def parquet_of(frame: pl.DataFrame) -> bytes:
     return buffer.getvalue()
 
 
-def written(write: Callable[[Any, Path], None], value: Any) -> bytes:
-    """Return the bytes of a file as the package writes it."""
+def written(write: Callable[[Any, Path], None], value: Any, name: str) -> Files:
+    """Return a file as the package writes it."""
     with TemporaryDirectory() as folder:
-        write(value, Path(folder) / "a.npz")
-        return (Path(folder) / "a.npz").read_bytes()
+        write(value, Path(folder) / name)
+        return {name: (Path(folder) / name).read_bytes()}
 
 
 WORD_ARRAYS = {"words": np.array(WORDS_WANTED), "vectors": np.arange(1, 9, dtype=np.float32).reshape(4, 2)}
@@ -557,22 +556,26 @@ def config_target(model: Any, path: Path) -> Target:
 # Results
 
 
+def of_a_run(files: Files, folder: Path) -> Path:
+    """Write files to a folder of results, where those without a seal are refused; return the folder."""
+    results = folder / "results"
+    results.mkdir(exist_ok=True)
+    write_files(results, files)
+    return results
+
+
 def read_frame(files: Files, folder: Path) -> list[Any]:
-    write_files(folder, files)
-    frame = read_parquet(folder / "a.parquet")
+    frame = read_parquet(of_a_run(files, folder) / "a.parquet")
     return [frame.schema, frame.to_dict(as_series=False)]
 
 
 def read_npz(files: Files, folder: Path) -> list[Any]:
-    write_files(folder, files)
-    return [
-        (name, array.dtype.str, array.shape, array.tobytes()) for name, array in read_arrays(folder / "a.npz").items()
-    ]
+    arrays = read_arrays(of_a_run(files, folder) / "a.npz")
+    return [(name, array.dtype.str, array.shape, array.tobytes()) for name, array in arrays.items()]
 
 
 def read_record(files: Files, folder: Path) -> list[Any]:
-    write_files(folder, files)
-    return [read_json(folder / "a.json")]
+    return [read_json(of_a_run(files, folder) / "a.json")]
 
 
 FRAME = pl.DataFrame({"image": [0, 0, 1, 5], "label": [1, 2, 2, 0], "count": [1, 1, 3, 1]}).cast(pl.Int32)
@@ -678,13 +681,9 @@ TARGETS: dict[str, Target] = {
     "configuration of a run": config_target(RunConfig, CONFIG / "config.yaml"),
     "configuration of a data set": config_target(DatasetConfig, CONFIG / "datasets" / "nuswide81.yaml"),
     "configuration of a method": config_target(MethodConfig, CONFIG / "methods" / "vse_fs.yaml"),
-    "results, JSON": Target(
-        {"a.json": json.dumps(RECORD, indent=2).encode()},
-        read_record,
-        lambda files: [json.loads(files["a.json"].decode())],
-    ),
-    "results, npz": Target({"a.npz": written(lambda arrays, path: write_arrays(path, **arrays), ARRAYS)}, read_npz),
-    "results, Parquet": Target({"a.parquet": written(write_parquet, FRAME)}, read_frame),
+    "results, JSON": Target(written(write_json, RECORD, "a.json"), read_record),
+    "results, npz": Target(written(lambda arrays, path: write_arrays(path, **arrays), ARRAYS, "a.npz"), read_npz),
+    "results, Parquet": Target(written(write_parquet, FRAME, "a.parquet"), read_frame),
     "features, npy": Target(saved(lambda buffer: np.save(buffer, FEATURES)), read_features("f.npy"), any_result=True),
     "features, npz": Target(
         saved(lambda buffer: sparse.save_npz(buffer, sparse.csr_array(FEATURES)), "f.npz"),

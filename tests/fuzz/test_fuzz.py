@@ -17,12 +17,9 @@ from tests.fuzz.targets import CSV, TARGETS, WIDE, FuzzError, Target, check, ori
 number = st.integers(0, (1 << 20) - 1)
 edits = st.lists(st.builds(Edit, st.sampled_from(CHOICES), number, number, number, number), min_size=1, max_size=5)
 
-# Their formats have no checksum over everything, so some damage cannot be seen (docs/reliability.md).
-UNCHECKED = {"results, npz", "results, Parquet"}
-
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-@pytest.mark.parametrize("name", sorted(TARGETS.keys() - UNCHECKED))
+@pytest.mark.parametrize("name", sorted(TARGETS))
 def test_damaged_files(name):
     # Without the phase that shrinks examples, which takes minutes: examples are small.
     @settings(max_examples=25, deadline=None, derandomize=True, database=None, phases=[Phase.generate])
@@ -36,7 +33,7 @@ def test_damaged_files(name):
 
 @pytest.mark.long
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-@pytest.mark.parametrize("name", sorted(TARGETS.keys() - UNCHECKED))
+@pytest.mark.parametrize("name", sorted(TARGETS))
 def test_ten_thousand_damaged_files(name):
     happened, faults = fuzz(TARGETS[name], number=10_000, seed=0)
     assert faults == {}

@@ -8,7 +8,7 @@ import polars as pl
 from tests.builders import frame
 from tests.stages.small import inputs, run, write_processed
 from vsebench.core import schemas
-from vsebench.core.storage import numbered, read_json, write_json
+from vsebench.core.storage import as_sealed_json, read_json, write_json
 from vsebench.core.tasks import Task
 from vsebench.rendering.outline import LeftOut, Outline, OutlineVariant
 
@@ -78,7 +78,8 @@ def write_others(results, seeds, metrics, verdict, name):
         judged=[],
         compared={},
     )
-    (results / "outline.json").write_text(json.dumps(numbered(outline.model_dump(mode="json"))), encoding="utf-8")
+    path = results / "outline.json"
+    path.write_text(as_sealed_json(outline.model_dump(mode="json"), path) + "\n", encoding="utf-8")
     records = [TASK.folder(results) / f"seed{seed}" / method / "run.json" for seed in seeds for method in METHODS]
     variants = {method: {"title": title, "source": "a test"} for method, (title, _) in METHODS.items()}
     gathered = ["--inputs", *records, "--variants", json.dumps(variants), "--out", results / "settings.json"]

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tests.packs.runs import TASK, edit_json, ranks_of, write_run
 from tests.stages.small import run
 from vsebench.core.errors import UserError
+from vsebench.core.storage import write_parquet
 from vsebench.packs import archive
 from vsebench.packs.archive import read_pack
 from vsebench.packs.manifest import MANIFEST
@@ -156,7 +157,7 @@ def test_the_same_split_with_other_test_labels_is_one_line(first, packed, tmp_pa
     shutil.copytree(first, tmp_path / "results")
     for path in (tmp_path / "results").rglob("ranks.parquet"):
         ranks = pl.read_parquet(path)
-        ranks.with_columns(label=pl.col("label").reverse()).write_parquet(path)
+        write_parquet(ranks.with_columns(label=pl.col("label").reverse()), path)
     assert run("compare", packed, tmp_path / "results") == 1
     assert "the held-out labels of" in capsys.readouterr().err
 

@@ -8,7 +8,7 @@ from tests.builders import dense, rows_of
 from tests.stages.small import run, write_labels
 from vsebench.core.errors import UserError
 from vsebench.core.schemas import IMAGES, PAIRS
-from vsebench.core.storage import read_parquet, write_arrays, write_table
+from vsebench.core.storage import read_parquet, write_array, write_arrays, write_table
 from vsebench.data import needs, splits
 from vsebench.data.problem import Dataset, LabelMatrix
 from vsebench.protocols.base import load_protocol, source_of, split_dataset
@@ -33,7 +33,7 @@ def write_set(folder, names, rows, parts, dimensions=3, word_vectors=2):
     vectors = np.array([[WORD_VECTORS.get(name, 0)] * word_vectors for name in names], dtype=np.float32)
     write_arrays(folder / "word_vectors.npz", vectors=vectors, known=vectors.any(axis=1))
     values = np.tile(np.arange(len(rows), dtype=np.float32)[:, np.newaxis], (1, dimensions))
-    np.save(folder / "features.npy", values)
+    write_array(values, folder / "features.npy")
 
 
 def join(folder):

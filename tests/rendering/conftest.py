@@ -3,7 +3,6 @@
 `python tests/rendering/conftest.py FOLDER` writes many of them, for looking at tables, figures and the page.
 """
 
-import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
@@ -17,7 +16,7 @@ import pytest
 from tests.builders import frame
 from vsebench.cli import main
 from vsebench.core import schemas
-from vsebench.core.storage import numbered, write_json, write_table
+from vsebench.core.storage import as_sealed_json, write_json, write_table
 from vsebench.core.tasks import Case, Task
 from vsebench.evaluation.analyses import known_analyses
 from vsebench.evaluation.analyses.base import load_analysis
@@ -308,8 +307,9 @@ def changed(results: Results | None = None, **entries: Any) -> Results:
 def write_run(run: MadeUp, outline: Outline, folder: Path) -> None:
     """Write the files of a run, without those about papers, into `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
-    content = numbered(outline.model_dump(mode="json"))  # as the workflow writes it, in the order of display
-    (folder / "outline.json").write_text(json.dumps(content), encoding="utf-8")
+    path = folder / "outline.json"
+    content = as_sealed_json(outline.model_dump(mode="json"), path)  # in the order of display, as the workflow does
+    path.write_text(content + "\n", encoding="utf-8")
     for name in ("summary", "metrics", "timing", "history", "sweeps", "scaling", "cold", "by_frequency"):
         schema = getattr(schemas, name.upper())
         write_table(frame(getattr(run, name)(), schema), schema, folder / f"{name}.parquet")

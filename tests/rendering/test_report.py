@@ -15,6 +15,7 @@ import pytest
 
 from tests.rendering.conftest import PAPERS, SMALL, changed, figures, make_results, table_kind, tables
 from vsebench.cli import main
+from vsebench.core.storage import read_json, write_json
 from vsebench.rendering.page.page import not_in_papers, notices
 from vsebench.rendering.page.paper_section import how_many_claims
 from vsebench.rendering.results import Results
@@ -238,8 +239,8 @@ def test_the_number_of_testable_claims_is_said_with_the_commands_that_test_other
 def test_a_page_without_papers_is_about_the_run_alone(folder: Path, results: Results, tmp_path: Path) -> None:
     for name in ("results", "figures"):
         shutil.copytree(folder / name, tmp_path / name)
-    outline = json.loads((tmp_path / "results" / "outline.json").read_text(encoding="utf-8")) | {"papers": {}}
-    (tmp_path / "results" / "outline.json").write_text(json.dumps(outline), encoding="utf-8")
+    outline = tmp_path / "results" / "outline.json"
+    write_json(read_json(outline) | {"papers": {}}, outline)
     arguments = command(tmp_path)
     start = arguments.index("--papers")
     del arguments[start : start + 1 + len(PAPERS)]

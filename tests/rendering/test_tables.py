@@ -15,7 +15,7 @@ import pytest
 from tests.rendering.conftest import SMALL, changed, column, table_kind, tables, values
 from tests.rendering.latex import check_latex
 from vsebench.cli import main
-from vsebench.core.storage import write_json
+from vsebench.core.storage import write_json, write_parquet
 from vsebench.rendering.kinds import TableKind, instances_of_run
 from vsebench.rendering.outline import LeftOut, MetricLeftOut
 from vsebench.rendering.page.page import notices
@@ -234,7 +234,7 @@ def test_missing_and_empty_results_are_one_line(
     results: Results, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = Results(copy(results.folder, tmp_path))
-    results.summary.clear().write_parquet(folder.folder / "summary.parquet")
+    write_parquet(results.summary.clear(), folder.folder / "summary.parquet")
     accuracy = command(folder, "accuracy-saiapr-regions", tmp_path)
     assert "summary.parquet: has no rows" in line_of_failure(accuracy, capsys)
     (folder.folder / "summary.parquet").unlink()

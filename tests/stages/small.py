@@ -8,7 +8,7 @@ import polars as pl
 from vsebench.cli import main
 from vsebench.core.modules import modules_in
 from vsebench.core.schemas import IMAGES, LABELS, PAIRS
-from vsebench.core.storage import write_table
+from vsebench.core.storage import write_array, write_table
 
 SETTINGS = {"factors": 4, "learning_rate": 0.1, "regularisation": 0.01, "deviation": 0.1}
 EPOCHS = {"maximum": 6, "patience": 3}
@@ -29,7 +29,7 @@ def write_processed(folder, n_images=80, features=False):
     write_table(pl.DataFrame(images, schema=IMAGES), IMAGES, folder / "images.parquet")
     write_labels(folder, [f"l{label}" for label in range(24)], np.bincount(pairs["label"], minlength=24))
     if features:
-        np.save(folder / "features.npy", np.eye(4, dtype=np.float32)[np.arange(n_images) % 4])
+        write_array(np.eye(4, dtype=np.float32)[np.arange(n_images) % 4], folder / "features.npy")
 
 
 def write_labels(folder, names, frequency=1):

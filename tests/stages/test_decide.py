@@ -12,7 +12,7 @@ from sklearn import metrics as sklearn_metrics
 from tests.stages.analysed import analysed
 from tests.stages.small import run, split, write_processed
 from vsebench.core import schemas
-from vsebench.core.storage import read_json, read_parquet
+from vsebench.core.storage import read_json, read_parquet, write_parquet
 from vsebench.core.tasks import Case, Task
 from vsebench.evaluation.analyses.base import AnalysedCase, AnalysedDataset, normalised_scores
 from vsebench.evaluation.analyses.pooled_average_precision import values_of_images
@@ -172,7 +172,7 @@ def test_no_decision_depends_on_the_labels_of_the_test(folder, tmp_path):
     shutil.copytree(folder, top)
     path = top / "results" / "tiny" / "images" / "seed1" / "split" / "test.parquet"
     pairs = read_parquet(path)
-    pairs.with_columns(label=23 - pl.col("label")).sort("image", "label").write_parquet(path)
+    write_parquet(pairs.with_columns(label=23 - pl.col("label")).sort("image", "label"), path)
     assert decide(top, DECISIONS) == 0
     assert read(top, "decisions").equals(read(folder, "decisions"))
 

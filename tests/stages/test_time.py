@@ -8,6 +8,7 @@ import pytest
 
 from tests.builders import held_out_of
 from tests.stages.small import run, write_processed
+from vsebench.core.storage import write_json
 from vsebench.evaluation.scoring_time import BATCH, scoring_seconds
 from vsebench.methods.base import Control
 from vsebench.models import Embeddings, LabelWeights
@@ -64,8 +65,7 @@ def test_a_short_fit_without_epochs_is_timed_the_second_time(tmp_path, monkeypat
     folder = tmp_path / "results" / "tiny" / "distinct" / "seed1"
     assert run("split", "--processed", tmp_path / "tiny", "--protocol", "distinct", "--seed", 1, "--out",
                folder / "split") == 0  # fmt: skip
-    (folder / "row").mkdir()
-    (folder / "row" / "run.json").write_text('{"selection": {"settings": {}, "epochs": null}}')
+    write_json({"selection": {"settings": {}, "epochs": None}}, folder / "row" / "run.json")
     monkeypatch.setattr(stage, "load_method", lambda module: Counted)
     monkeypatch.setattr(stage, "SHORT_FIT", short)
     monkeypatch.setattr(stage.os, "sched_setaffinity", lambda process, cores: None)

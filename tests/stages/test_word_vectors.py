@@ -14,7 +14,7 @@ from vsebench import models
 from vsebench.config.dataset import WordVectorsConfig
 from vsebench.core.errors import UserError
 from vsebench.core.schemas import WORD_VECTORS
-from vsebench.core.storage import read_json, read_parquet, write_arrays
+from vsebench.core.storage import read_json, read_parquet, write_arrays, write_json
 from vsebench.core.yaml_files import check
 from vsebench.data import needs
 from vsebench.formats.parents.wordnet import EXCEPTIONS
@@ -187,8 +187,7 @@ def test_it_is_timed_with_word_vectors(folder, monkeypatch):
     case = results / "tiny" / "distinct" / "seed1"
     out = ["--out", case / "split"]
     assert run("split", "--processed", folder, "--protocol", "distinct", "--seed", 1, *out) == 0
-    (case / "my_row").mkdir()
-    (case / "my_row" / "run.json").write_text('{"selection": {"settings": {"factors": 2}, "epochs": 3}}')
+    write_json({"selection": {"settings": {"factors": 2}, "epochs": 3}}, case / "my_row" / "run.json")
     monkeypatch.setattr(timing.os, "sched_setaffinity", lambda process, cores: None)
     arguments = Namespace(results=results, dataset="tiny", protocol="distinct", no_refit=False, features=None, epochs=2,
                           feature_sets={}, variants={"my_row": "by_words"}, word_vectors=folder / "word_vectors.npz",

@@ -6,7 +6,7 @@ import re
 import polars as pl
 
 from tests.workflow.project import ON_LABELS, ON_NEW_IMAGES, ROOT, TINY, TRAINED
-from vsebench.core import schemas
+from vsebench.core import schemas, seals
 from vsebench.plan import read_plan
 
 TASKS = {("sim-iapr", "regions"): ON_LABELS, ("sim-features", "images"): ON_NEW_IMAGES}
@@ -39,7 +39,7 @@ def test_every_result_has_the_schema_number(finished):
     numbers = {path: int(pl.read_parquet_metadata(path).get("schema", 0)) for path in tables}
     numbers |= {path: json.loads(path.read_text(encoding="utf-8"))["schema"] for path in records}
     assert {"outline.json", "about.json", "provenance.json", "metrics.parquet"} <= {path.name for path in numbers}
-    assert [str(path) for path, number in numbers.items() if number != schemas.SCHEMA_VERSION] == []
+    assert [str(path) for path, number in numbers.items() if number != seals.SCHEMA_VERSION] == []
 
 
 def test_timed_processes_leave_no_temporary_files(finished):

@@ -15,7 +15,7 @@ from snakemake.shell import shell
 from vsebench import job_server
 from vsebench.core.errors import UserError
 from vsebench.core.modules import PACKAGE
-from vsebench.core.storage import numbered
+from vsebench.core.storage import as_sealed_json
 from vsebench.data.splits import FILES as SPLIT_NAMES
 from vsebench.data.splits import FIT_FILES
 from vsebench.formats.exported_split import FILES as EXPORTED

@@ -22,7 +22,7 @@ from tqdm import tqdm
 from vsebench.config.dataset import Resize, Suffixes, TransformName
 from vsebench.core.errors import UserError
 from vsebench.core.sources import sources_of
-from vsebench.core.storage import read_arrays, replacing, write_arrays, write_json
+from vsebench.core.storage import read_arrays, replacing, seal_array, write_arrays, write_json
 from vsebench.data.chunks import even_chunks
 from vsebench.formats.images.image_files import ImageFiles, open_images
 from vsebench.formats.images.onnx_network import Network
@@ -187,6 +187,7 @@ def write(shards: Sequence[Path], ids: list[str], dimensions: int, out: Path) ->
             rows[start : start + len(values)] = values
             start += len(values)
         rows.flush()
+        seal_array(temporary, out / "features.npy")
     return len(failed)
 
 

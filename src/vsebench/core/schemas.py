@@ -10,10 +10,6 @@ import polars as pl
 
 Schema = dict[Any, type[pl.DataType] | pl.DataType]  # names and types of columns, in their order
 
-# The schema number of Parquet and JSON results. Increase it when an older version of vsebench would fail on a file or
-# misread it: when a column or key is removed or changes its meaning. Files without a number are older than version 1.
-SCHEMA_VERSION = 2
-
 TASK: Schema = {"dataset": pl.String, "protocol": pl.String}
 CASE: Schema = TASK | {"method": pl.String, "seed": pl.Int64}  # method: the name of its file in config/methods
 

@@ -1,7 +1,11 @@
-"""Write results so that no reader sees an incomplete file, and read them, with clear messages."""
+"""Write results so that no reader sees an incomplete file, and read them, with clear messages.
+
+All files are sealed (`seals`), except those that `replacing` writes.
+"""
 
 import json
 import os
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -11,9 +15,20 @@ import numpy as np
 import polars as pl
 
 from vsebench.core.errors import UserError, refusal
-from vsebench.core.schemas import SCHEMA_VERSION, Schema
+from vsebench.core.schemas import Schema
+from vsebench.core.seals import (
+    SCHEMA_VERSION,
+    SEAL,
+    check_seal,
+    close_seal,
+    open_seal,
+    parsed,
+    seal_behind,
+    sealed_json,
+)
 
 NUMBER = "schema"  # the key of the schema number, in JSON and in the metadata of a Parquet file
+SECONDS = "seconds"  # a column of measured times, with which no two runs give the same bytes
 ENTRIES = "entries"  # the key of a result that is a list; JSON stores it in an object with the schema number
 
 
@@ -28,7 +43,9 @@ def replacing(path: Path) -> Iterator[Path]:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         yield temporary
+        _flush(temporary)  # else a computer that stops could leave an empty file under the new name
         temporary.replace(path)
+        _flush(path.parent)
     except (OSError, pl.exceptions.PolarsError) as error:
         if (refused := refusal(error)) is None:
             raise
@@ -38,13 +55,24 @@ def replacing(path: Path) -> Iterator[Path]:
             temporary.unlink(missing_ok=True)
 
 
+def _flush(path: Path) -> None:
+    """Wait until a file or the names in a folder are on the disk."""
+    number = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
+
+
 def write_parquet(frame: pl.DataFrame, path: Path) -> None:
     """Write a table; the same table gives the same bytes, with any number of threads."""
-    number = {NUMBER: str(SCHEMA_VERSION)}
+    seal = open_seal(path, repeatable=SECONDS not in frame.columns)
+    metadata = {NUMBER: str(SCHEMA_VERSION), SEAL: json.dumps(seal)}
     with replacing(path) as temporary:
         frame.rechunk().write_parquet(
-            temporary, compression="zstd", row_group_size=1 << 20, statistics=False, metadata=number
+            temporary, compression="zstd", row_group_size=1 << 20, statistics=False, metadata=metadata
         )
+        close_seal(temporary, path, seal)
 
 
 def write_table(frame: pl.DataFrame, schema: Schema, path: Path) -> None:
@@ -55,9 +83,11 @@ def write_table(frame: pl.DataFrame, schema: Schema, path: Path) -> None:
 
 
 def read_parquet(path: Path) -> pl.DataFrame:
-    """Read a table that this package wrote; one with a newer schema number raises a `UserError`."""
+    """Read a table that this package wrote; a newer schema number or a seal that does not fit raises a `UserError`."""
     try:
-        _check_number(pl.read_parquet_metadata(path).get(NUMBER, 0), path)
+        metadata = pl.read_parquet_metadata(path)
+        number = _check_number(metadata.get(NUMBER, 0), path)
+        check_seal(path, parsed(metadata.get(SEAL, "")), number)
         return pl.read_parquet(path)
     except FileNotFoundError:
         raise UserError(f"{path}: no such file") from None
@@ -65,54 +95,108 @@ def read_parquet(path: Path) -> pl.DataFrame:
         raise UserError(f"{path}: not a readable parquet file ({error}); delete it and run again") from None
 
 
-def numbered(value: dict[str, Any] | list[Any]) -> dict[str, Any]:
-    """Return the content of a JSON file for a value: the value together with the schema number."""
-    return {NUMBER: SCHEMA_VERSION} | (value if isinstance(value, dict) else {ENTRIES: value})
+def as_sealed_json(value: dict[str, Any] | list[Any], path: Path, **form: Any) -> str:
+    """Return the content of a JSON file without its final newline: a value, the schema number and a seal."""
+    return sealed_json(
+        {NUMBER: SCHEMA_VERSION} | (value if isinstance(value, dict) else {ENTRIES: value}), path, **form
+    )
 
 
 def write_json(value: dict[str, Any] | list[Any], path: Path) -> None:
-    """Write JSON with a schema number, sorted keys and a final newline."""
-    text = json.dumps(numbered(value), indent=2, sort_keys=True, allow_nan=False)
+    """Write JSON with a schema number, a seal, sorted keys and a final newline."""
+    text = as_sealed_json(value, path, indent=2, sort_keys=True, allow_nan=False)
     with replacing(path) as temporary:
         temporary.write_text(text + "\n", encoding="utf-8")
 
 
 def read_json(path: Path) -> Any:
-    """Return the value that `write_json` wrote; a file with a newer schema number raises a `UserError`."""
+    """Return the value that `write_json` wrote.
+
+    A file with a newer schema number or with a seal that does not fit raises a `UserError`.
+    """
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise UserError(f"{path}: no such file") from None
     except (OSError, ValueError, RecursionError) as error:
         raise UserError(f"{path}: not readable JSON ({error}); delete it and run again") from None
-    if not isinstance(value, dict):
-        return value
-    _check_number(value.pop(NUMBER, 0), path)
+    value = value if isinstance(value, dict) else {}
+    number = _check_number(value.pop(NUMBER, 0), path)
+    check_seal(path, value.pop(SEAL, None), number)
     return value[ENTRIES] if value.keys() == {ENTRIES} else value
 
 
-def _check_number(number: Any, path: Path) -> None:
+def _check_number(number: Any, path: Path) -> Any:
     if str(number) not in map(str, range(SCHEMA_VERSION + 1)):
         limit = f"this version of vsebench reads up to {SCHEMA_VERSION}"
         advice = "install a newer version, or delete the file and run again"
         raise UserError(f"{path}: schema number {number}, but {limit}; {advice}")
+    return number
 
 
 def write_arrays(path: Path, **arrays: np.ndarray) -> None:
     """Write arrays as an uncompressed .npz."""
+    seal = open_seal(path, repeatable=True)
     with replacing(path) as temporary:
         np.savez(temporary, allow_pickle=False, **arrays)
+        with zipfile.ZipFile(temporary, "a") as archive:
+            archive.comment = json.dumps(seal).encode()
+        close_seal(temporary, path, seal)
 
 
 def read_arrays(path: Path) -> dict[str, np.ndarray]:
     """Read an .npz without executing anything in it."""
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
+        with zipfile.ZipFile(path) as archive:
+            check_seal(path, parsed(archive.comment))
+        with np.load(path, allow_pickle=False) as arrays:
+            return {name: arrays[name] for name in arrays.files}
     except FileNotFoundError:
         raise UserError(f"{path}: no such file") from None
+    except UserError:
+        raise
     except Exception as error:  # NumPy's reader raises a dozen kinds of errors for a damaged file
         raise UserError(f"{path}: not a readable .npz file ({error}); delete it and run again") from None
+
+
+def write_array(array: np.ndarray, path: Path) -> None:
+    """Write an array as an .npy file that can be memory-mapped."""
+    with replacing(path) as temporary:
+        np.save(temporary, array, allow_pickle=False)
+        seal_array(temporary, path)
+
+
+def seal_array(written: Path, path: Path) -> None:
+    """Seal an .npy file that was written under a temporary name; no reader of arrays looks at the bytes behind them."""
+    seal = open_seal(path, repeatable=True)
+    with written.open("ab") as file:
+        file.write(b"\n" + json.dumps(seal).encode())
+    close_seal(written, path, seal)
+
+
+def map_array(path: Path) -> np.ndarray:
+    """Return a memory-mapped array that `write_array` wrote."""
+    try:
+        check_seal(path, seal_behind(path))
+        array: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file") from None
+    except (OSError, ValueError, EOFError) as error:
+        raise UserError(f"{path}: not a readable .npy file ({error}); delete it and run again") from None
+    return array
+
+
+def seal_of(path: Path) -> object:
+    """Return the seal in a file with one of these endings: json, npy, npz, parquet; None if there is none."""
+    if path.suffix == ".parquet":
+        return parsed(pl.read_parquet_metadata(path).get(SEAL, ""))
+    if path.suffix == ".npz":
+        with zipfile.ZipFile(path) as archive:
+            return parsed(archive.comment)
+    if path.suffix == ".npy":
+        return seal_behind(path)
+    value = parsed(path.read_bytes())
+    return value.get(SEAL) if isinstance(value, dict) else None
 
 
 def features_file(name: str, is_sparse: bool) -> str:

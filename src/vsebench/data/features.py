@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from vsebench.core.errors import UserError
-from vsebench.core.storage import features_file, read_arrays, replacing, write_arrays
+from vsebench.core.storage import features_file, map_array, read_arrays, write_array, write_arrays
 
 Step = Literal["l2", "idf", "standard", "root"]
 # (n, d) float32: a NumPy array, or a scipy.sparse.csr_array with sorted, unique column numbers in each row.
@@ -185,8 +185,7 @@ def write_features(features: Features, path: Path) -> None:
     The `.npz` file holds `data` (float32), `indices` (int32 columns), `offsets` (int64) and `shape` (int64).
     """
     if not features.is_sparse:
-        with replacing(path) as temporary:
-            np.save(temporary, features.values, allow_pickle=False)
+        write_array(features.values, path)
         return
     values = features.values
     write_arrays(
@@ -212,13 +211,7 @@ def read_features(path: Path, known: NDArray[np.bool_]) -> Features:
         except (KeyError, ValueError, TypeError) as error:
             raise UserError(f"{path}: not a file of sparse features ({error}); delete it and run again") from None
         return Features(values, known, where=str(path))
-    try:
-        dense = np.load(path, mmap_mode="r", allow_pickle=False)
-    except FileNotFoundError:
-        raise UserError(f"{path}: no such file") from None
-    except (OSError, ValueError, EOFError) as error:
-        raise UserError(f"{path}: not a readable .npy file ({error}); delete it and run again") from None
-    return Features(dense, known, where=str(path))
+    return Features(map_array(path), known, where=str(path))
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from vsebench.core.errors import UserError, one_line
 from vsebench.core.schemas import PAIRS, SPLIT_IMAGES, SPLIT_LABELS
 from vsebench.core.storage import read_json, read_parquet, write_json, write_table
 from vsebench.data.needs import WORD_VECTORS
@@ -63,6 +64,8 @@ def save(split: Split, folder: Path) -> None:
     write_table(pl.DataFrame(images), SPLIT_IMAGES, folder / "images.parquet")
     write_table(pl.DataFrame(labels), SPLIT_LABELS, folder / "labels.parquet")
     counts = {f"n_{name}": int(part["count"].sum()) for name, part in parts.items()}
+    # Not 0 under a protocol that holds out one of several occurrences of a label.
+    counts["n_test_learnt"] = n_common(split.test.right, split.test.known)
     record = {"n_images": n_images, "n_labels": n_labels, **counts, "hash": hash_of(split)}
     write_json(record, folder / "split.json")
 
@@ -86,8 +89,27 @@ def load(folder: Path, with_test: bool = True, refit: bool = True) -> Split:
     """Read a split.
 
     Without `with_test`, the file of test labels is not opened and `test` has no images. Without `refit`, the tested
-    model does not learn the validation labels: `final` equals `first`.
+    model does not learn the validation labels: `final` equals `first`. Files that are no split, or whose tested model
+    would learn test labels, raise a `UserError`.
     """
+    try:
+        split, n_learnt = _load(folder, with_test, refit)
+    except (KeyError, IndexError, TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:
+        raise UserError(f"{folder}: not a split ({one_line(error)}); delete it and run again") from None
+    if with_test and refit and (found := n_common(split.test.right, split.test.known)) != n_learnt:
+        wrong = f"{found} test labels are training labels in final.parquet, but {n_learnt} when the split was made"
+        raise UserError(f"{folder}: {wrong}; delete it and run again")
+    return split
+
+
+def n_common(first: LabelMatrix, second: LabelMatrix) -> int:
+    """Return how many (row, label) pairs two matrices of the same shape have in common."""
+    keys = [each.image_of_pair.astype(np.int64) * each.n_labels + each.label_of_pair for each in (first, second)]
+    return len(np.intersect1d(keys[0], keys[1], assume_unique=True))
+
+
+def _load(folder: Path, with_test: bool, refit: bool) -> tuple[Split, int]:
+    """Read a split, and how many of its test labels are training labels."""
     size = read_json(folder / "split.json")
     images, labels = read_parquet(folder / "images.parquet"), read_parquet(folder / "labels.parquet")
 
@@ -99,12 +121,13 @@ def load(folder: Path, with_test: bool = True, refit: bool = True) -> Split:
     test = read("test") if with_test else LabelMatrix.empty(size["n_images"], size["n_labels"])
     test_images = ids_of(images["test"].to_numpy()) if with_test else np.empty(0, dtype=np.int32)
     first = Training(train, ids_of(images["first"].to_numpy()), labels["first"].to_numpy())
-    return Split(
+    split = Split(
         first,
         _held_out(ids_of(images["valid"].to_numpy()), valid, train, labels["valid"].to_numpy()),
         Training(both, ids_of(images["final"].to_numpy()), labels["final"].to_numpy()) if refit else first,
         _held_out(test_images, test, both, labels["test"].to_numpy()),
     )
+    return split, size["n_test_learnt"]
 
 
 def pairs_of(held_out: HeldOut) -> pl.DataFrame:

@@ -3,9 +3,10 @@
 import json
 import zipfile
 from pathlib import Path
+from typing import Any
 
 from vsebench.core.errors import UserError
-from vsebench.core.storage import numbered, replacing
+from vsebench.core.storage import as_sealed_json, replacing
 from vsebench.core.tasks import Case, Entry
 from vsebench.packs.archive import NEEDED
 from vsebench.packs.manifest import MANIFEST, Manifest, files_read
@@ -15,6 +16,7 @@ from vsebench.protocols.base import load_protocol
 
 SUFFIX = ".vsepack"
 DATE = (1980, 1, 1, 0, 0, 0)  # of all members; the earliest that a zip file can state
+FORM: dict[str, Any] = {"indent": 1, "ensure_ascii": False}
 IF_MADE = ("timing.parquet", "claims.csv", "comparison.csv")
 
 
@@ -34,8 +36,8 @@ def write_pack(results: Path, data: Path, out: Path) -> Manifest:
             raise UserError(f"{path}: no such file; finish the run, then pack its results")
     sizes = {name: path.stat().st_size for name, path in files.items()}
     texts = {
-        MANIFEST: _json(numbered(manifest.model_dump(mode="json"))),
-        CRATE: _json(describe(manifest, sizes, (results / "summary.parquet").stat().st_mtime)),
+        MANIFEST: as_sealed_json(manifest.model_dump(mode="json"), Path(MANIFEST), **FORM) + "\n",
+        CRATE: json.dumps(describe(manifest, sizes, (results / "summary.parquet").stat().st_mtime), **FORM) + "\n",
     }
     with replacing(out) as temporary, zipfile.ZipFile(temporary, "w") as archive:
         for name in sorted([*texts, *files]):
@@ -45,10 +47,6 @@ def write_pack(results: Path, data: Path, out: Path) -> Manifest:
             member.compress_type = zipfile.ZIP_STORED if name.endswith(".parquet") else zipfile.ZIP_DEFLATED
             archive.writestr(member, texts[name] if name in texts else files[name].read_bytes())
     return manifest
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
 
 
 def members_of(manifest: Manifest, results: Path) -> list[str]:

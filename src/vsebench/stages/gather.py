@@ -9,6 +9,7 @@ import polars as pl
 
 from vsebench.config.method import OUTSIDE
 from vsebench.core.storage import read_json, read_parquet, write_json, write_parquet
+from vsebench.core.yaml_files import check
 from vsebench.methods.base import load_method
 from vsebench.selection import is_number, on_edges
 
@@ -92,9 +93,10 @@ def settings_used(record: dict[str, Any], not_tuned: dict[str, dict[str, Any]]) 
 
 def edges_of_grid(module: str, settings: dict[str, Any], grid: dict[str, list[Any]]) -> list[str]:
     """Return the settings that have the smallest or largest value in the grid of a recorded search."""
-    kind = load_method(module).settings_type
-    chosen = kind.model_construct(**settings)
-    tried = [kind.model_construct(**settings | {name: value}) for name, values in grid.items() for value in values]
+    if not grid:
+        return []
+    chosen = check(load_method(module).settings_type, settings, module)
+    tried = [chosen.changed({name: value}, module) for name, values in grid.items() for value in values]
     return on_edges(grid, chosen, tried)
 
 

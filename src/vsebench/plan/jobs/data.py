@@ -5,11 +5,11 @@ from typing import Any
 
 from vsebench.config.dataset import DatasetConfig
 from vsebench.core.modules import modules_in
-from vsebench.core.storage import features_file, numbered
+from vsebench.core.storage import as_sealed_json, features_file
 from vsebench.core.tasks import Task
 from vsebench.formats.adapters import knows, load_adapter
 from vsebench.formats.images.image_files import folders_of
-from vsebench.plan.jobs.base import Job, Wildcards, as_json, options, sources
+from vsebench.plan.jobs.base import Job, Wildcards, options, sources
 from vsebench.plan.plan import Plan, source_datasets
 from vsebench.protocols.base import load_protocol, module_of_protocol, source_of
 
@@ -21,7 +21,8 @@ def about(plan: Plan, at: Wildcards) -> Job:
     keys = {"title", "licence", "citation", "homepage"}
     named = {"siblings": plan.siblings.get(at.dataset), "word_vectors": plan.word_vectors.get(at.dataset)}
     shown = {name: source.model_dump(include=keys) for name, source in named.items() if source is not None}
-    return Job({}, content=as_json(numbered(plan.datasets[at.dataset].about() | shown)))
+    path = Path("data/processed") / at.dataset / "about.json"
+    return Job({}, content=as_sealed_json(plan.datasets[at.dataset].about() | shown, path, sort_keys=True))
 
 
 def download(plan: Plan, at: Wildcards) -> Job:

@@ -1,0 +1,197 @@
+"""Seals: what a file of results says of itself, so that a changed, damaged, renamed or outdated file is noticed.
+
+A seal is JSON inside its file: the key `seal` of a JSON file and of the metadata of a Parquet file, the comment of an
+.npz file, the bytes after the array of an .npy file. Its keys are:
+
+checksum     SHA-256 of the file in which 64 zeros stand in place of the checksum
+made_with    path -> checksum of the files that the same job read or wrote before, as far as they are repeatable
+path         the file's path below the folder of results or data
+repeatable   whether the same run gives the same bytes; not so for measured times and descriptions of a machine
+schema       the schema number
+
+Whoever reads a file checks its checksum and its path. A job (`job`) also checks that the files that it reads were made
+with each other: a model, for example, with the split on which it is ranked.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from mmap import ACCESS_READ, mmap
+from pathlib import Path, PurePath
+from typing import Any
+
+from vsebench.core.errors import UserError
+
+# The schema number of Parquet and JSON results. Increase it when an older version of vsebench would fail on a file or
+# misread it: when a column or key is removed or changes its meaning. From 3 on, files have seals.
+SCHEMA_VERSION = 3
+
+SEAL = "seal"
+FOLDERS = ("results", "data")  # a seal states the path below the last of these folders
+KEY = '"checksum": "'  # as `json.dumps` writes it
+NO_CHECKSUM = "0" * 64
+DELETE = "delete it and run again"
+
+
+@dataclass
+class Job:
+    """The files that a job has read and written."""
+
+    checksums: dict[str, str] = field(default_factory=dict)  # path in the seal -> checksum, of repeatable files
+    # path in the seal -> checksum of the file with which another file was made, and that other file
+    stated: dict[str, tuple[str, Path]] = field(default_factory=dict)
+
+    def add(self, path: Path, seal: dict[str, Any]) -> None:
+        """Add a file that was read; a `UserError` says which of the job's files was made with another version."""
+        if seal["path"] != below(path) or not is_in_run(path):  # such as a file of a pack, made in another run
+            return
+        checksum, stated = seal["checksum"], self.stated.get(seal["path"])
+        if stated and stated[0] != checksum:
+            raise UserError(f"{stated[1]}: made with another version of {path}; delete {stated[1]} and run again")
+        for name, of_name in seal["made_with"].items():
+            if self.checksums.get(name, of_name) != of_name:
+                raise UserError(f"{path}: made with another version of {name}; {DELETE}")
+            first, by = self.stated.setdefault(name, (of_name, path))
+            if first != of_name:
+                raise UserError(f"{path} and {by}: made with different versions of {name}; delete both and run again")
+        if seal["repeatable"]:
+            self.checksums[seal["path"]] = checksum
+
+
+_job: Job | None = None
+
+
+@contextmanager
+def job() -> Iterator[None]:
+    """Check within this block that the files that are read were made with each other."""
+    global _job
+    before, _job = _job, Job()
+    try:
+        yield
+    finally:
+        _job = before
+
+
+def below(path: PurePath) -> str:
+    """Return a file's path below the folder of results or data; only its name if it is in neither.
+
+    >>> below(Path("runs/results/scene/official/metrics.parquet")), below(Path("copies/metrics.parquet"))
+    ('scene/official/metrics.parquet', 'metrics.parquet')
+    """
+    parts = path.parts
+    last = max((at for at, part in enumerate(parts[:-1]) if part in FOLDERS), default=len(parts) - 2)
+    return "/".join(parts[last + 1 :])
+
+
+def is_in_run(path: PurePath) -> bool:
+    """Return whether a file is in a folder of results or data."""
+    return not set(FOLDERS).isdisjoint(path.parts[:-1])
+
+
+def open_seal(path: Path, repeatable: bool) -> dict[str, Any]:
+    """Return the seal of a file that is about to be written, still without its checksum."""
+    made_with = dict(sorted(_job.checksums.items())) if _job and is_in_run(path) else {}
+    keys = {"checksum": NO_CHECKSUM, "made_with": made_with, "path": below(path)}
+    return keys | {"repeatable": repeatable, "schema": SCHEMA_VERSION}
+
+
+def close_seal(written: Path, path: Path, seal: dict[str, Any]) -> None:
+    """Enter the checksum into a file that was written with this seal under a temporary name."""
+    with written.open("r+b") as file:
+        with mapped(file.fileno()) as content:
+            at = _place(content, NO_CHECKSUM)
+            checksum = _checksum(content, at)
+        file.seek(at)
+        file.write(checksum.encode())
+    if _job and seal["repeatable"] and is_in_run(path):
+        _job.checksums[seal["path"]] = checksum
+
+
+def sealed_json(value: dict[str, Any], path: Path, **form: Any) -> str:
+    """Return the JSON of a value with a seal, for a file that ends in a line break; `form` is for `json.dumps`."""
+    text = json.dumps(value | {SEAL: open_seal(path, repeatable=False)}, **form)
+    content = (text + "\n").encode()
+    at = _place(content, NO_CHECKSUM)
+    return (content[:at] + _checksum(content, at).encode() + content[at + len(NO_CHECKSUM) : -1]).decode()
+
+
+def check_seal(path: Path, seal: object, schema: object = SCHEMA_VERSION) -> None:
+    """Check a file's seal; a file without one, or one that does not fit, raises a `UserError`.
+
+    A file with a smaller schema number, from before there were seals, may belong to a pack or lie outside of a run.
+    """
+    if seal is None and str(schema) in map(str, range(SCHEMA_VERSION)) and (is_of_pack(path) or not is_in_run(path)):
+        return
+    read = checked(path, seal)
+    if is_in_run(path) and not is_path(read["path"], below(path)):
+        raise UserError(f"{path}: this is {read['path']} under another name; {DELETE}")
+    if _job:
+        _job.add(path, read)
+
+
+def is_of_pack(path: PurePath) -> bool:
+    """Return whether a file is in the folder of an unpacked pack."""
+    return below(path).startswith("packs/")
+
+
+def is_path(sealed: str, path: str) -> bool:
+    """Return whether a sealed path is a file's path, as far as both are known."""
+    parts = zip(reversed(PurePath(sealed).parts), reversed(PurePath(path).parts), strict=False)
+    return all(first == second for first, second in parts)
+
+
+def checked(path: Path, seal: object) -> dict[str, Any]:
+    """Return a file's seal if it fits the content, else raise a `UserError`."""
+    if not _is_seal(seal):
+        cause = "it was edited or damaged, or an older version of vsebench wrote it"
+        raise UserError(f"{path}: has no checksum: {cause}; {DELETE}")
+    assert isinstance(seal, dict)
+    with path.open("rb") as file, mapped(file.fileno()) as content:
+        if _checksum(content, _place(content, seal["checksum"])) != seal["checksum"]:
+            raise UserError(f"{path}: it was changed after it was written, or is damaged; {DELETE}")
+    return seal
+
+
+def seal_behind(path: Path) -> object:
+    """Return the seal behind the array of an .npy file; None if there is none."""
+    with path.open("rb") as file, mapped(file.fileno()) as content:
+        at = content.rfind(("{" + KEY).encode())
+        return parsed(content[at:]) if at >= 0 else None
+
+
+@contextmanager
+def mapped(number: int) -> Iterator[mmap]:
+    """Yield the content of an open file; an empty file raises a `ValueError`."""
+    with mmap(number, 0, access=ACCESS_READ) as content:
+        yield content
+
+
+def parsed(text: str | bytes) -> object:
+    """Return the value of a text in JSON; None if it is no JSON."""
+    try:
+        value: object = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value
+
+
+def _is_seal(seal: object) -> bool:
+    """Return whether all keys that are read are there, with the right types."""
+    types = {"checksum": str, "made_with": dict, "path": str, "repeatable": bool, "schema": int}
+    return isinstance(seal, dict) and all(isinstance(seal.get(key), kind) for key, kind in types.items())
+
+
+def _place(content: mmap | bytes, checksum: str) -> int:
+    """Return where the checksum of a content begins."""
+    return content.rfind((KEY + checksum).encode()) + len(KEY)
+
+
+def _checksum(content: mmap | bytes, at: int) -> str:
+    """Return the SHA-256 of a content with zeros in place of the 64 characters of its checksum."""
+    with memoryview(content) as view:
+        digest = hashlib.sha256(view[:at])
+        digest.update(NO_CHECKSUM.encode())
+        digest.update(view[at + len(NO_CHECKSUM) :])
+    return digest.hexdigest()
