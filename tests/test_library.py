@@ -44,8 +44,8 @@ def test_a_fit_is_the_workflows_byte_for_byte(row, more, folder):
     epochs = read_json(folder / "model/run.json")["selection"]["epochs"]
     labels = sparse_of(splits.load(folder / "split").final.labels)
     features = np.load(folder / "features.npy") if row == "wsabie" else None
-    vsebench.fit(row, labels, features=features, factors=4, epochs=epochs).save(folder / "own.npz")
-    assert (folder / "own.npz").read_bytes() == (folder / "model/model.npz").read_bytes()
+    vsebench.fit(row, labels, features=features, factors=4, epochs=epochs).save(folder / "own/model.npz")
+    assert (folder / "own/model.npz").read_bytes() == (folder / "model/model.npz").read_bytes()
 
 
 def test_an_evaluation_is_the_workflows(folder):

@@ -197,7 +197,7 @@ def edit(members, change):
 
 def test_a_newer_file_in_a_pack_is_refused(packed, tmp_path, capsys):
     def change(members):
-        members["settings.json"] = members["settings.json"].replace(b'"schema": 2', b'"schema": 99')
+        members["settings.json"] = members["settings.json"].replace(b'"schema": 3', b'"schema": 99')
 
     assert "schema number 99" in refused(rewritten(packed, tmp_path / "newer.vsepack", change), capsys)
 

@@ -243,7 +243,7 @@ def test_missing_and_empty_results_are_one_line(
     write_json([], folder.folder / "datasets.json")
     assert "datasets.json: must be a JSON list with entries" in line_of_failure(datasets, capsys)
     training_time = command(folder, "training-time", tmp_path)
-    (folder.folder / "outline.json").write_text("{}", encoding="utf-8")
+    write_json({}, folder.folder / "outline.json")
     assert "outline.json: is not a readable outline" in line_of_failure(training_time, capsys)
     assert not list(tmp_path.glob("*.csv"))
 

@@ -6,6 +6,7 @@ import re
 import polars as pl
 
 from tests.workflow.project import ON_LABELS, ON_NEW_IMAGES, ROOT, TINY, TRAINED
+from vsebench.cli import main
 from vsebench.core import schemas, seals
 from vsebench.plan import read_plan
 
@@ -40,6 +41,11 @@ def test_every_result_has_the_schema_number(finished):
     numbers |= {path: json.loads(path.read_text(encoding="utf-8"))["schema"] for path in records}
     assert {"outline.json", "about.json", "provenance.json", "metrics.parquet"} <= {path.name for path in numbers}
     assert [str(path) for path, number in numbers.items() if number != seals.SCHEMA_VERSION] == []
+
+
+def test_all_files_of_a_run_fit_together(finished, capsys):
+    assert main(["verify", *(str(finished.project.folder / name) for name in ("results", "data"))]) == 0
+    assert re.fullmatch(r"\d{3,} files fit\n", capsys.readouterr().out)
 
 
 def test_timed_processes_leave_no_temporary_files(finished):
