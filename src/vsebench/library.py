@@ -1,6 +1,6 @@
 """The library: fit a method to a sparse matrix, rank labels, evaluate methods under a protocol, read a finished run.
 
-The functions call the same code as the workflow's stages, so the same data, settings and seed give the same bytes. A
+The functions call the same code as the workflow's stages, so the same data, settings and seed give the same numbers. A
 mistake in an argument raises a `UserError` with a message of one line.
 """
 

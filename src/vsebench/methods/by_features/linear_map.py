@@ -42,7 +42,7 @@ class LinearMap(ModelOfFields, Embedded):
 
 @dataclass(frozen=True)
 class EmbeddedFeatures(ModelOfFields, Embedded):
-    """Scores are inner products of a label's vector with the image's vector, its normalised features times a matrix.
+    """Scores are inner products of a label's vector with the image's vector: its normalised features times a matrix.
 
     Attributes
     ----------

@@ -109,7 +109,7 @@ class Rp3Beta(Control):
 
         W_ab = sum over images j with a and b of 1 / (n_a |C_j|)  /  n_b^beta,
 
-    of which the `neighbours` largest of each row are kept.
+    In each row, only the `neighbours` largest weights are kept.
 
     Source: Paudel, Christoffel, Newell and Bernstein, "Updatable, accurate, diverse, and scalable recommendations for
     interactive applications", ACM TiiS 7(1), 2017.
