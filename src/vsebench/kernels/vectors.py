@@ -51,8 +51,8 @@ LANES = 16  # numbers in a vector
 CACHE_LINE = 64  # bytes
 # All fastmath flags except those that assume that there is no NaN or infinity: divergence must stay visible.
 FASTMATH = {"reassoc", "contract", "nsz", "arcp"}
-# For functions that allocate no array: numba then does not count references to arrays. If each step passes on tuples of
-# arrays, counting takes as long as the step itself.
+# For functions that allocate no array: with this option, numba does not count references to arrays. If each step passes
+# tuples of arrays on to functions, counting takes as long as the step itself.
 NO_ALLOCATION = {"_nrt": False}
 
 INT8, INT16, INT32, INT64 = (ir.IntType(bits) for bits in (8, 16, 32, 64))

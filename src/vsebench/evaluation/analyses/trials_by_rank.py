@@ -34,7 +34,7 @@ def analyse(case: AnalysedCase) -> pl.DataFrame:
 
 
 def trials_of_labels(images: Matrix, labels: Matrix, carried: LabelMatrix, seed: int) -> pl.DataFrame:
-    """Return the columns of SCHEMA for each label that an image carries; `image` is the row of the image.
+    """Return the columns of SCHEMA for each label of each image; `image` is the row of the image.
 
     Parameters
     ----------
