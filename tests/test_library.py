@@ -128,7 +128,7 @@ def test_new_images_by_their_features_or_labels(folder):
     assert labels.tolist() == [[2, -1, -1]]
     with pytest.raises(vsebench.UserError, match="knows only the images of its data set"):
         vsebench.fit("vse_fs", LABELS, epochs=1, factors=2).annotate(labels=LABELS)
-    with pytest.raises(vsebench.UserError, match="a loaded model has no labels"):
+    with pytest.raises(vsebench.UserError, match="a loaded model does not contain the labels"):
         vsebench.load(folder / "tagger.npz").top()
 
 

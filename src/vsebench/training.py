@@ -166,8 +166,8 @@ def stopped_early(fitter: Fitter) -> bool:
 def refit(method: type[Fitter], chosen: Attempt, problem: Problem, case: Case) -> tuple[Attempt, pl.DataFrame, Model]:
     """Fit with the chosen settings and epochs.
 
-    Returns `chosen`, with how this fit's solver ended, the history, and the model. Raises a `DivergenceError` if
-    the loss or a score is not a finite number, or if a system of equations is singular.
+    Returns three things: `chosen`, completed by how this fit's solver ended; the history; and the model. Raises a
+    `DivergenceError` if the loss or a score is not a finite number, or if a system of equations is singular.
     """
     check_memory(method, chosen.settings, problem, case)
     given = json.dumps(chosen.settings.given())

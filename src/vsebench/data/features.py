@@ -431,7 +431,7 @@ def _apply(step: Step, rows: Rows, learnt: Mapping[str, NDArray[np.float32]]) ->
 
 
 def _row_sums(rows: Rows, numbers: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the row sums of `numbers`, which are stored like the numbers of `rows`."""
+    """Return the sum of `numbers` in each row; they are stored in the same order as the numbers of `rows`."""
     if not sparse.issparse(rows):
         return np.asarray(numbers.sum(axis=1, dtype=np.float64))
     return np.asarray(np.bincount(_row_of_entry(rows), numbers, minlength=rows.shape[0]), dtype=np.float64)

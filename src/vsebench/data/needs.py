@@ -215,7 +215,7 @@ class TruthNeed(FileNeed[Truth]):
 
 
 class TreeNeed(Need):
-    """Simulated labels that were drawn from a tree; the file of the need `truth` contains the tree."""
+    """A tree of labels, from which a simulator drew labels; the file of the need `truth` contains the tree."""
 
     key = "tree"
     missing_reason = "the labels were not drawn from a tree of labels"

@@ -345,7 +345,7 @@ def ids_of(mask: Mask) -> Ids:
 
 
 def mask_of(ids: Ids, size: int) -> Mask:
-    """Return a mask of this size that is true at the indices."""
+    """Return a mask of length `size` that is true at the indices `ids`."""
     mask = np.zeros(size, dtype=np.bool_)
     mask[ids] = True
     return mask

@@ -33,7 +33,7 @@ HALVINGS = 50  # number of halvings of the range of a p-value's logarithm, which
 
 @dataclass(frozen=True)
 class Estimates:
-    """Quantities measured on test images for each seed's models, with bootstrap resamples.
+    """Quantities, such as the metrics of methods, measured on test images for each seed, with bootstrap resamples.
 
     A resample draws the same images for all quantities, and for all seeds with the same number of images.
     """

@@ -217,7 +217,7 @@ def _measure_shares(
 def _measure_seen(
     models: Sequence[Ranked], name: str, resamples: int, learnt: NDArray[np.bool_] | None
 ) -> list[Measured]:
-    """Return a metric that combines the recalls of seen and of unseen labels, each over images with such labels."""
+    """Return a metric that combines the recalls of seen and of unseen labels (means over images with such labels)."""
     metric = metric_of_kind(name, SeenMetric, "ranks of seen and unseen labels", "harmonic_recall@10")
     tables = [_recalls(model.ranks, metric.cutoff, learnt) for model in models]
     measured = []

@@ -46,7 +46,7 @@ class RankMetric(Metric):
 
     @abstractmethod
     def value(self) -> pl.Expr:
-        """Return the metric as an aggregate over the rows of one image.
+        """Return a polars expression that computes the metric from the rows of one image, one row per held-out label.
 
         Columns: `above`, `tied`, `right` and `negatives` as in `schemas.RANKS`, and `rank`, the label's rank in the
         list: above + tied + its position among the image's held-out labels, in the order of above + tied. All but
@@ -66,7 +66,7 @@ class ListMetric(Metric):
 
     @abstractmethod
     def value(self) -> pl.Expr:
-        """Return the metric as an aggregate over the rows of one image, one row per label of its list.
+        """Return a polars expression of the metric from the rows of one image, one row per label of its list.
 
         Columns: `rank` (counted from 1; null in the only row of an image without candidates) and `related` (the
         label is one of the image's held-out labels or a sibling of one).
@@ -80,7 +80,7 @@ class PopularityMetric(Metric):
 
     @abstractmethod
     def value(self) -> pl.Expr:
-        """Return the metric as an aggregate over the rows of one image, one row per label of its list.
+        """Return a polars expression of the metric from the rows of one image, one row per label of its list.
 
         Columns: `rank` (counted from 1; null in the only row of an image without candidates) and `frequency` (the
         number of training images with the label).
@@ -105,7 +105,7 @@ class PropensityMetric(Metric):
 
     @abstractmethod
     def value(self) -> pl.Expr:
-        """Return the numerator as an aggregate over the rows of one image, one row per held-out label.
+        """Return a polars expression for an image's term of the numerator, from one row per held-out label.
 
         Columns: `weight` and `rank`, the label's rank in the list, or in the best list; null for a label that is
         excluded from the candidates (a miss). Of held-out labels with the same score, the smallest weight comes first.
@@ -119,7 +119,7 @@ class LabelMetric(Metric):
 
     @abstractmethod
     def value(self) -> pl.Expr:
-        """Return the metric as an aggregate over the rows of one label, with the columns of `schemas.LABEL_RANKS`."""
+        """Return a polars expression that computes the metric from one label's rows of `schemas.LABEL_RANKS`."""
 
 
 class SeenMetric(Metric):

@@ -74,8 +74,8 @@ def bp_mll_loss(scores, images, offsets, labels, averaged, terms):
 def take_exponentials(scores, row, labels, start, stop, terms):
     """Overwrite a row of scores: exp(f_v - the largest f_v) for a negative, 0 for a positive.
 
-    Exponents are at most 0, so no score is too large. If an image has every label, minus infinity is written, which
-    `write_slopes` replaces.
+    Exponents are at most 0, so no score is too large. If an image has every label, minus infinity is written;
+    `write_slopes` replaces it.
 
     scores : (m, n_labels) float32, of which one row is overwritten
     row : integer

@@ -78,8 +78,8 @@ def next_candidate(trials, labels, rng):
 def find_violator(images, i, labels, positive_score, row_labels, start, stop, trials, rng):
     """Draw negatives of the image until one violates the margin or no trial is left.
 
-    Drawing a positive does not count as a trial. The score of label n is the inner product of row i of
-    `images` and row n of `labels`, (n, K) and (n_labels, K) float32.
+    If a draw gives a positive, it is repeated and does not count as a trial. The score of label n is the inner product
+    of row i of `images` and row n of `labels`, (n, K) and (n_labels, K) float32.
 
     Returns the last label drawn, the amount by which it violates the margin (float32, at most 0 if it does not), and
     the number of trials; 0, 0 and 0 if the image has every label.

@@ -5,10 +5,10 @@
     (C_xx + a I)^(-1/2) C_xt (C_tt + b I)^(-1/2) = U D V'
     vector of an image = D^q U' (C_xx + a I)^(-1/2) (x - mean of x)
 
-C_xx, C_xt and C_tt are sums of products of centred x and t over the training images with a label. D contains the
-canonical correlations in descending order; only the largest are kept. As in `nearest_images`, a label's score is a sum
-of weights over those of the nearest training images that have the label. The nearest images are those with the largest
-cosines, and their weights are exponentials of the cosine.
+C_xx, C_xt and C_tt are sums of products of centred x and t over the training images with a label. The diagonal of D
+contains the canonical correlations in descending order; only the largest are kept. As in `nearest_images`, a label's
+score is a sum of weights over those of the nearest training images that have the label. The nearest images are those
+with the largest cosines, and their weights are exponentials of the cosine.
 
 Source: Murthy, Maji and Manmatha, "Automatic image annotation using deep learning representations", ICMR 2015; the
 powers of D: Gong, Ke, Isard and Lazebnik, "A multi-view embedding space for modeling internet images, tags, and their

@@ -1,4 +1,4 @@
-"""TagProp: weighted votes of the nearest images, whose weights are learnt by the likelihood of the training labels.
+"""TagProp: weighted votes of the nearest images, with weights that maximise the likelihood of the training labels.
 
     x_il = sum over the K nearest images j of pi_ij y_jl,   y_jl = 1 if image j has label l, else 0
     pi_ij = exp(-w . d_ij) / sum over j' of exp(-w . d_ij')     (weights by distance)

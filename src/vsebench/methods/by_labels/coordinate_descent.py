@@ -40,7 +40,7 @@ class Objective:
     weights : (n_pairs,) float32, w_ic of the positives, in the order of the label matrix
     penalties : (n_labels,) float32, beta_c
     gamma, regularisation : gamma and lambda
-    nu : the exponent in `penalty_scales`, which gives m_i and m_c
+    nu : the exponent in `penalty_scales`, which returns the factors m_i and m_c of the penalties
     """
 
     weights: NDArray[np.float32]

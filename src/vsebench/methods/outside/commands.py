@@ -62,7 +62,7 @@ def environment_of(packages: Path | None, own_python: bool) -> dict[str, str]:
 
 @contextmanager
 def scratch(beside: Path) -> Iterator[Path]:
-    """Yield a new folder next to a file; it is deleted at the end of the block, or by the next run after a kill."""
+    """Yield a new folder next to a file; it is deleted at the end of the block or, after a kill, by the next run."""
     folder = beside.parent / f".{beside.stem}.{os.getpid()}.tmp.d"
     folder.mkdir(parents=True)
     try:

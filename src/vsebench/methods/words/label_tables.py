@@ -24,7 +24,7 @@ from vsebench.methods.words.word_network import Score, WordNetwork
 from vsebench.methods.words.word_vectors import label_vectors
 from vsebench.models import Model
 
-ABSENT = 0.5  # number of training images assumed for a label that has none
+ABSENT = 0.5  # a label without training images counts as having this number of training images
 
 
 class JointSettings(Settings):
