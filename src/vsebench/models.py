@@ -278,7 +278,7 @@ def features_of(queries: Queries, dimensions: int) -> "Rows":
 
 
 def named_sets(model: Model) -> "tuple[Block, ...]":
-    """Return the names and columns of the sets of features that a model sees; empty if they have no names."""
+    """Return the names and columns of the sets of features that a model uses; empty if the sets have no names."""
     normalisation = getattr(model, "normalisation", None)
     return () if normalisation is None else cast("tuple[Block, ...]", normalisation.named)
 

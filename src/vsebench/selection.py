@@ -199,7 +199,7 @@ def beyond(names: Iterable[str], best: Settings, tried: list[Settings]) -> Setti
 
 
 def on_edges(names: Iterable[str], best: Settings, tried: list[Settings]) -> list[str]:
-    """Return the numeric settings whose best value is the smallest or largest of at least two values tried.
+    """Return the numeric settings for which the best value is the smallest or largest of at least two values tried.
 
     A value is not at an edge if the method allows no value beyond it: a dropout of 0, for example.
     """

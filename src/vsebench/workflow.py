@@ -80,7 +80,7 @@ def discard_of_other_run(tables: Collection[str], figures: Collection[str]) -> N
 
 
 def warn_about_other_run(configuration: str) -> None:
-    """Warn if results/ has files of a run whose configuration has another name, and say what happens to them."""
+    """Warn if results/ has files of a run with a configuration of another name, and say what happens to the files."""
     with suppress(UserError):
         other = read_outline(Path("results/outline.json")).configuration
         if other != configuration:

@@ -41,8 +41,8 @@ class Ranked:
 class Measured:
     """The metrics of a model.
 
-    A metric that cannot be computed is NaN: label metrics with known images, list metrics without siblings, and metrics
-    that need label frequencies if these are not known.
+    A metric that cannot be computed is NaN: label metrics if models are trained on the test images, list metrics
+    without siblings, and metrics that need label frequencies if these are not known.
     """
 
     values: Values  # (n_metrics,)

@@ -291,7 +291,7 @@ def minimise_block(f0, n, x, targets, excess, score, slopes, u, roots, hessian, 
 def sweep_labels(
     start, stop, columns, blocks, previous, penalties, hessian, regularisation, label_scales, scores, labels
 ):
-    """Update the labels `start` to `stop` with all p_i fixed; each factor in turn is set to the minimum of the loss.
+    """Update the labels `start` to `stop` with all p_i fixed; each factor, in order, is set to the minimum of the loss.
 
     For one label c and factor f, with e_ic = w_ic (1 - z_ic) + beta_c s_ic:
 

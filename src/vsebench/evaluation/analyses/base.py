@@ -128,7 +128,7 @@ class AnalysedCase:
 
     @cached_property
     def vectors(self) -> tuple[Matrix, Matrix] | None:
-        """The vectors of test images, (q, factors), and labels, (n_labels, factors), without biases; None without vectors."""
+        """The vectors of test images, (q, factors), and labels, (n_labels, factors), without biases; else None."""
         model = self.checked_model
         if not isinstance(model, Embedded):
             return None

@@ -33,7 +33,7 @@ class Scored:
     scores: Matrix  # (n, n_labels)
     vectors: Matrix  # (n, d), input of a trained decision: the model's image vectors; the scores if there are none
     features: Callable[[], Rows | None] = lambda: None  # returns the raw features, (n, d), if the method reads them
-    thresholds: Matrix | None = None  # (n, n_labels), thresholds of a model that was trained to predict them
+    thresholds: Matrix | None = None  # (n, n_labels), thresholds from a model that predicts thresholds
 
     def above(self, threshold: float | Matrix) -> Mask:
         """Return the labels that score above a threshold: a number, or an array that is broadcast to the scores."""

@@ -94,9 +94,9 @@ class TopK(Decision):
 
 
 class Calibrated(Decision):
-    """Labels whose probability sigmoid(a f + b) is above 1/2, with a and b fitted to the validation scores f.
+    """The labels with a probability sigmoid(a f + b) above 1/2, where a and b are fitted to the validation scores f.
 
-    This is a control that depends on nothing but the score of the image and the label. Source: Platt, "Probabilistic
+    This is a control: it uses only the score of an image and a label. Source: Platt, "Probabilistic
     outputs for support vector machines", 1999, without his correction of the labels.
     """
 

@@ -134,8 +134,9 @@ class SeenMetric(Metric):
     def value(self, seen: Values, unseen: Values) -> Values:
         """Return the metric, (n,) float64, from the recalls of seen and of unseen labels, (n,) float64 each.
 
-        Each element is for the test images or for one resample of them. A recall is the mean, over the images with a
-        seen (or unseen) label, of the share of these labels that are among the first `cutoff` labels of the list.
+        Each element is for the test images or for one resample of them. For the recall of seen labels, the share of an
+        image's seen labels that are among the first `cutoff` labels of the list is averaged over the images with a seen
+        label. The same holds for unseen labels.
         """
 
 

@@ -18,7 +18,7 @@ SURE = 1e-5  # smallest probability of a label; 1 - SURE is the largest, so that
 
 @njit(cache=True)
 def votes_of(logits, near, offsets, labels, shares, votes):
-    """Write the neighbours' shares of the votes, (k,), and each label's sum of these, (n_labels,); both float64."""
+    """Write the neighbours' shares of the votes, (k,), and each label's sum of shares, (n_labels,); both float64."""
     largest, total = logits.max(), 0.0
     for slot in range(len(near)):
         shares[slot] = np.exp(logits[slot] - largest)

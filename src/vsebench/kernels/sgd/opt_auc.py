@@ -1,4 +1,4 @@
-"""Opt-AUC: stochastic steps with uniform negatives and the logistic loss.
+"""Opt-AUC: stochastic gradient steps on the logistic loss, with negatives that are drawn uniformly.
 
 Source: the baseline of both VSE papers; it is BPR (Rendle et al., UAI 2009).
 """

@@ -185,6 +185,8 @@ def weigh_factors(images, i, deviations, sums):
 def find_factor(sums, share):
     """Draw a factor f with probability proportional to |v_if| sigma_f (Eq. 7): first a lane, then a factor in the lane.
 
+    A lane contains every 16th factor.
+
     sums : (K + 32,) float32, from `weigh_factors`
     share : float64, uniform in [0, 1)
 

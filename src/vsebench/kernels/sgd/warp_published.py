@@ -15,7 +15,7 @@ ABOVE_ONE = np.float32(1 + 2**-20)  # allows for the rounding of 1 + s_in
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True)
 def warp_published_epoch(embedding, rounded_labels, offsets, row_labels, steps, rates, rng):
-    """Take `steps` steps that lower log(1 + exp(-m)), m = <v_i, v_p - v_n>, for the first violator n.
+    """Take `steps` steps that lower log(1 + exp(-m)), m = <v_i, v_p - v_n>, for the first n that violates the margin.
 
     An image is drawn, each with the same probability, then one of its labels; n is the negative with the lowest id for
     which 1 + s_in > s_ip, or a random negative if there is none. A step moves v_i, v_p and v_n by eta (1 / (1 + exp(m))

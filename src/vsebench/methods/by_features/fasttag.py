@@ -133,7 +133,7 @@ def fit_stages(rows: Numbers, truth: Numbers, settings: FastTagSettings) -> Numb
 
 
 def truth_of(labels: LabelMatrix, learnt: Mask) -> Numbers:
-    """Return the label matrix of some labels, dense, (n, number of these labels)."""
+    """Return the dense columns of the label matrix for the labels `learnt`, (n, number of these labels)."""
     return np.asarray(labels.columns(learnt).mask(), dtype=np.float64)
 
 

@@ -272,7 +272,7 @@ def weigh(search: Search, queries: Rows, near: Ids, keys: Matrix, settings: Neig
 
 
 def found_by_chance(queries: Rows, n: int, settings: NeighbourSettings) -> NDArray[np.bool_]:
-    """Return a random mask, (m, n), of which of the n nearest rows of each query are found and count as neighbours.
+    """Return a random mask, (m, n): which of the n nearest rows of each query are found and count as neighbours.
 
     The random numbers depend on the query's features alone, so a model ranks an image in the same way each time.
     """

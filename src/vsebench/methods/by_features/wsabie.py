@@ -110,7 +110,7 @@ class WsabieDecay(Wsabie):
 
 
 class OwpcSgd(Wsabie):
-    """WSABIE's model and loss with the exact rank: a step scores all labels and moves all violators of the margin.
+    """WSABIE's model and loss with the exact rank: a step scores all labels and moves all that violate the margin.
 
         k = number of negatives n with f_n(x) > f_p(x) - 1,   weight of each of these violators: L(k) / k
 

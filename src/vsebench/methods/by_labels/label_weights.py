@@ -51,7 +51,7 @@ class EdlaeSettings(EaseSettings):
 
 
 class Edlae(Ease):
-    """EDLAE: EASE whose penalty grows with a label's frequency, as if known labels were dropped at random in training.
+    """EDLAE: EASE with a penalty that grows with a label's frequency, as if training dropped known labels at random.
 
     Source: Steck, "Autoencoders that don't overfit towards the identity", NeurIPS 2020, the full-rank model with all
     emphasis on dropped labels: with P = (X^T X + lambda I + p / (1 - p) diag(X^T X))^-1, the weights are

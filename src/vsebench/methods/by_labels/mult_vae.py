@@ -103,7 +103,7 @@ class MultVae(Method):
 
 @dataclass(frozen=True)
 class LabelAutoencoder(ModelOfFields, Embedded):
-    """Scores labels by a network whose input is the vector of the image's known labels, scaled to length 1.
+    """Scores labels by a network; its input is the vector of the image's known labels, scaled to length 1.
 
     Attributes
     ----------

@@ -50,7 +50,7 @@ class ScoreMatrix(Model):
 
 @dataclass(frozen=True)
 class ScoreVectors(Embedded):
-    """Vectors of some images and of all labels, whose inner products are the scores.
+    """Vectors of some images and of all labels; their inner products are the scores.
 
     Attributes
     ----------
