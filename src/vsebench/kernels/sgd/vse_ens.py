@@ -142,7 +142,7 @@ def vse_ens_epoch(embedding, pipeline, lists, draws, steps, rank_scale, rates, s
 
 @njit(cache=True, inline="always")
 def first_repeat(images, start, stop):
-    """Return the first index whose image also occurs earlier, from `start` on; `stop` if there is none.
+    """Return the first index of an image that also occurs earlier, from `start` on; `stop` if there is none.
 
     images : (n,) int32, with LANES unused numbers at its end; stop - start is at most LANES
     """
