@@ -128,7 +128,7 @@ def test_new_images_by_their_features_or_labels(folder):
     assert labels.tolist() == [[2, -1, -1]]
     with pytest.raises(vsebench.UserError, match="knows only the images of its data set"):
         vsebench.fit("vse_fs", LABELS, epochs=1, factors=2).annotate(labels=LABELS)
-    with pytest.raises(vsebench.UserError, match="a loaded model has no labels"):
+    with pytest.raises(vsebench.UserError, match="a loaded model does not contain the labels"):
         vsebench.load(folder / "tagger.npz").top()
 
 
@@ -144,9 +144,9 @@ def test_new_images_by_their_features_or_labels(folder):
         ("ease", sparse.csr_array((0, 3)), {}, "matrix: shape (0, 3)"),
         ("ease", LABELS, {"settings": {"lambda": 1.0}}, "ease: settings: lambda: unknown key"),
         ("ease", LABELS, {"epochs": 3}, "ease: epochs: this method is not trained in epochs; leave `epochs` out"),
-        ("vse_fs", LABELS, {"epochs": 0}, "epochs: is 0; give a whole number from 1 on"),
+        ("vse_fs", LABELS, {"epochs": 0}, "epochs: is 0; give a whole number of at least 1"),
         ("vse_fs", LABELS, {"factors": 0}, "vse_fs: settings: factors: Input should be greater"),
-        ("vse_fs", LABELS, {"seed": -1}, "seed: is -1; give a whole number from 0 on"),
+        ("vse_fs", LABELS, {"seed": -1}, "seed: is -1; give a whole number of at least 0"),
         ("vse_fs", LABELS, {"seed": 2**63}, f"seed: is {2**63}; give a whole number up to {2**63 - 1}"),
         ("ridge", LABELS, {}, "ridge: this method needs the argument features"),
         ("ridge", LABELS, {"features": FEATURES[:3]}, "features: shape (3, 2); 4 rows, one per image, are needed"),
@@ -192,7 +192,7 @@ def test_divergence_names_the_settings_and_no_file_since_the_caller_gave_them(ep
         ({"methods": "ease"}, "methods: must be a list of different names, not 'ease'"),
         ({"protocol": "every"}, "there is no protocol 'every'"),
         ({"metrics": ["recall"]}, "the metric 'recall' needs a cut-off"),
-        ({"seeds": 0}, "seeds: is 0; give a whole number from 1 on"),
+        ({"seeds": 0}, "seeds: is 0; give a whole number of at least 1"),
         ({"seeds": [1, 1]}, "seeds: must be different numbers"),
         ({"protocol": "images"}, "vse_fs: cannot run here: the test images are new"),
     ],
@@ -280,7 +280,7 @@ def test_several_sets_of_features_are_a_mapping():
 @pytest.mark.parametrize(
     ("method", "features", "message"),
     [
-        ("ridge_network", {"hue": FEATURES}, "ridge_network: this method sees the features network"),
+        ("ridge_network", {"hue": FEATURES}, "ridge_network: this method needs the features network"),
         ("ridge", {"hue": FEATURES, "network": FEATURES[:3]}, r"features\['network'\]: shape \(3, 2\); 4 rows"),
         ("ridge", {}, "a mapping of the names of sets"),
         ("ridge", {"hue": FEATURES, "network": sparse.csr_array(FEATURES)}, "all dense or all sparse"),
@@ -294,7 +294,7 @@ def test_a_mistake_in_sets_of_features_is_one_line(method, features, message):
 def test_new_images_need_the_sets_that_the_model_sees():
     both = vsebench.fit("ridge", LABELS, features={"hue": FEATURES, "network": FEATURES})
     for wrong in (FEATURES, {"hue": FEATURES}):
-        with pytest.raises(vsebench.UserError, match="this model sees the sets hue, network; give features="):
+        with pytest.raises(vsebench.UserError, match="this model uses the sets hue, network; give features="):
             both.annotate(wrong)
-    with pytest.raises(vsebench.UserError, match="one set without a name"):
+    with pytest.raises(vsebench.UserError, match="one set of features without a name"):
         vsebench.fit("ridge", LABELS, features=FEATURES).annotate({"hue": FEATURES})

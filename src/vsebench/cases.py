@@ -25,7 +25,9 @@ def add_case_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--members", type=Path, nargs="+", help="run.json file of each member of an ensemble")
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--epochs", type=json.loads, help='JSON: {"maximum": ..., "patience": ...}, if it has epochs')
+    parser.add_argument(
+        "--epochs", type=json.loads, help='JSON: {"maximum": ..., "patience": ...}, for a method with epochs'
+    )
     parser.add_argument("--metric", help="validation metric, such as ndcg@10; without it, nothing is tuned")
     parser.add_argument("--no-refit", action="store_true", help="keep the validation labels out of the tested model")
     parser.add_argument("--images", type=int, default=0, help="maximum number of validation images")

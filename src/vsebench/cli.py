@@ -17,11 +17,14 @@ STAGE = "stage"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command or stage; return 0, or 1 after a user's mistake or if memory, space or permission is missing,
-    which is reported in one line.
+    """Run one command or stage; return its exit status.
 
-    A command is a module of `vsebench.commands`, a stage one of `vsebench.stages`, imported only when it runs. It
-    defines add_arguments(parser) and run(arguments); the first line of its docstring is its help text.
+    The status is 0, or 1 after a user's mistake or if memory, disk space or a permission is missing; one line reports
+    this. The status is 2 if no command or stage has the given name.
+
+    A command is a module of `vsebench.commands`, and a stage is a module of `vsebench.stages`. The module is imported
+    only when it runs. It defines add_arguments(parser) and run(arguments); the first line of its docstring is its help
+    text.
     """
     argv = list(sys.argv[1:] if argv is None else argv)
     end_with_snakemake()

@@ -1,7 +1,8 @@
 """A server that imports packages once and forks a process per job; imports would take most of a small job's time.
 
 The server imports a stage before the first job of that stage. The script workflow/start_job.py requests a job and waits
-for it. Like any process, a job has its own arguments, environment, folder and streams. It ends when Snakemake ends.
+for it. Like any process, a job has its own arguments, environment, folder and streams. The server ends when Snakemake
+ends.
 """
 
 import atexit
@@ -24,10 +25,10 @@ from pathlib import Path
 
 # The environment variable that names the server's socket; if it is not set, jobs start without a server.
 SERVER = "VSEBENCH_SERVER"
-# Modules that the stage `figure` imports on demand, because no figure needs all of them.
+# Modules that the stage `figure` itself imports only when a figure needs them.
 DRAWING = [*(f"matplotlib.backends.backend_{name}" for name in ("agg", "pdf", "svg")), "seaborn"]
 
-PATIENCE = 5.0  # seconds that a client has for its request, since all others wait meanwhile
+PATIENCE = 5.0  # seconds that a client has to send its request; all other clients wait in this time
 
 _STARTED = time.time()
 _SERVERS: list["subprocess.Popen[bytes]"] = []  # keeps their standard inputs open; a server stops when its input ends
@@ -124,7 +125,7 @@ def serve(listener: socket.socket, end: int) -> Job | None:
 def _fork(connection: socket.socket, jobs: dict[int, socket.socket], selector: selectors.BaseSelector) -> Job | None:
     """Fork a process for the job that a connection requests; return the job in the child and None in the server.
 
-    The server sends the number of the process, in four bytes, and later its exit status, in one.
+    The server sends the id of the process in four bytes and, when the process has ended, its exit status in one byte.
     """
     job = _read_request(connection)
     if job is None:
@@ -162,7 +163,7 @@ def _edited() -> bool:
 
 
 def _read_request(connection: socket.socket) -> Job | None:
-    """Read the job that a connection requests; None if the request is not complete in time, or wrong."""
+    """Read the job that a connection requests; None if the request is wrong, or not complete in time."""
     connection.settimeout(PATIENCE)
     streams: list[int] = []
     try:
@@ -179,7 +180,7 @@ def _read_request(connection: socket.socket) -> Job | None:
 
 
 def _send_exit_statuses(jobs: dict[int, socket.socket], selector: selectors.BaseSelector) -> None:
-    """Send the exit status of each job that has ended, which is 128 plus the signal's number if a signal ended it."""
+    """Send the exit status of each job that has ended: 128 plus the signal's number if a signal ended the job."""
     while jobs:
         process, status = os.waitpid(-1, os.WNOHANG)
         if not process:

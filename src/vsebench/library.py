@@ -1,7 +1,7 @@
 """The library: fit a method to a sparse matrix, rank labels, evaluate methods under a protocol, read a finished run.
 
-It uses the code of the workflow's stages, so the same data, settings and seed give the same bytes. A mistake in an
-argument raises a `UserError`, whose message is one line.
+The functions call the same code as the workflow's stages, so the same data, settings and seed give the same numbers. A
+mistake in an argument raises a `UserError` with a message of one line.
 """
 
 from collections.abc import Mapping, Sequence
@@ -75,21 +75,22 @@ class Fitted:
     images: list[str] | None = None
 
     def top(self, images: ArrayLike | None = None, k: int = 10) -> tuple[Ids | Texts, Matrix]:
-        """Rank the labels that images of the fitted matrix do not have.
+        """For each image of the fitted matrix, rank the labels that it does not have.
 
         Parameters
         ----------
-        images : (n,) row numbers of the fitted matrix, or ids if it had any; None: all images
+        images : (n,) numbers of rows of the fitted matrix, or ids of images if it had ids; None: all images
         k : number of labels per image
 
         Returns
         -------
-        labels (n, k) and scores (n, k) float32, best first; of equal scores, the smaller label comes first. Labels are
-        names where the fitted matrix had some, and else the numbers of its columns, int32. If fewer than k labels are
-        left for an image, its row ends in labels "" or -1 with the score -inf.
+        Two arrays (n, k): the labels of each image, best first, and their scores, float32. Labels are names if the
+        fitted matrix had names, and otherwise numbers of its columns, int32. Of labels with equal scores, the one with
+        the smaller number comes first. If an image has fewer than k labels to rank, the rest of its row is filled with
+        "" (names) or -1 (numbers), and with the score -inf.
         """
         if self.labels is None:
-            raise UserError("top: a loaded model has no labels of images; use annotate, or fit again")
+            raise UserError("top: a loaded model does not contain the labels of its images; use annotate, or fit again")
         n_images = self.labels.n_rows
         rows = np.arange(n_images) if images is None else self._rows(np.asarray(images))
         if rows.ndim != 1 or rows.dtype.kind not in "iu" or not ((rows >= 0) & (rows < n_images)).all():
@@ -99,7 +100,7 @@ class Fitted:
         return self._named(*_first(self.model, Queries(chosen, self.labels.rows(chosen), features), k))
 
     def _rows(self, images: NDArray[Any]) -> NDArray[Any]:
-        """Return the row numbers of images that are given by their ids; row numbers stay."""
+        """Return the row numbers of images that are given by their ids; row numbers are returned unchanged."""
         if self.images is None or images.dtype.kind != "U":
             return images
         row_of = {name: row for row, name in enumerate(self.images)}
@@ -117,9 +118,10 @@ class Fitted:
 
         Parameters
         ----------
-        features : (n, d) numbers, dense or scipy sparse, if the model uses features; for a model of several sets of
-            features, a mapping of their names to these
-        labels : the known labels, which are not ranked: (n, n_labels) counts, or any other form of `fit`'s `matrix`
+        features : (n, d) numbers, dense or scipy sparse, if the model uses features; if it uses several sets of
+            features, a mapping of their names to such arrays
+        labels : the known labels of the new images, which are not ranked: (n, n_labels) counts, or another form that
+            `fit` accepts as `matrix`
         k : number of labels per image
 
         Returns
@@ -148,13 +150,13 @@ class Fitted:
         return self._named(*_first(self.model, Queries(np.full(n_images, -1, dtype=np.int32), known, values), k))
 
     def _new(self, features: Any) -> Features:
-        """Return the features of new images, in the sets that the model sees."""
+        """Return the features of new images: only the sets of features that the model uses."""
         names = [block.name for block in models.named_sets(self.model)]
         if names and not (isinstance(features, Mapping) and set(names) <= features.keys()):
             form = ", ".join(f"{name!r}: ..." for name in names)
-            raise UserError(f"features: this model sees the sets {', '.join(names)}; give features={{{form}}}")
+            raise UserError(f"features: this model uses the sets {', '.join(names)}; give features={{{form}}}")
         if not names and isinstance(features, Mapping):
-            raise UserError("features: this model sees one set without a name; give its array")
+            raise UserError("features: this model uses one set of features without a name; give an array")
         return side_by_side(_sets({name: features[name] for name in names} if names else features, None))
 
     def save(self, path: str | Path) -> None:
@@ -212,17 +214,20 @@ def fit(
     Parameters
     ----------
     method : one of `list_methods()`
-    matrix : (n_images, n_labels) scipy sparse or array; a positive whole number is how often the image has the label.
-        Or a list with a list of labels for each image, or a polars or pandas table: with the columns `image` and
-        `label`, or with one column per label. Names are kept, and sorted unless they are columns.
-    features : (n_images, d) finite numbers, dense or scipy sparse, if the method needs them. Several sets of features
-        are a mapping of their names to such arrays; the method sees those that its file names, or else all
+    matrix : (n_images, n_labels) scipy sparse or array; each number is how often the image has the label. Or a list
+        that contains a list of labels for each image. Or a polars or pandas table, either with the columns `image` and
+        `label` or with one column per label. Names of labels are kept; they are sorted unless they are names of
+        columns.
+    features : (n_images, d) finite numbers, dense or scipy sparse, if the method needs them. For several sets of
+        features, give a mapping of their names to such arrays; the method uses the sets that its file in config/methods
+        names, or all sets if it names none
     word_vectors : (n_labels, d) finite numbers, if the method needs them; zeros for a label without a vector
     factors : dimension K of the embeddings, if the method has embeddings and its file does not set `factors`
     seed : seed of all random numbers
-    epochs : number of epochs. If None, the number is chosen on labels that the protocol `distinct` holds out (`images`
-        if the method uses only features), and the method is then fitted to all labels.
-    settings : settings that replace those in config/methods, which are not tuned for this matrix
+    epochs : number of epochs. If None, the number is chosen on labels that the protocol `distinct` holds out (the
+        protocol `images` if the method uses only features); then the method is fitted to all labels.
+    settings : settings that replace those of the method's file in config/methods; the settings in the file are not
+        tuned for this matrix
     threads : number of threads, which does not affect the result
 
     Raises
@@ -291,10 +296,11 @@ def evaluate(
     scores : name -> scores of a model that was trained elsewhere, the same for all seeds: a (n_images, n_labels) array;
         a pair of arrays (n_images, K) and (n_labels, K), whose inner products are the scores; or the path of a file
         (`vsebench.formats.scores_file`), whose images and labels are matched by `names`
-    names : ids of the images and names of the labels, in the order of the matrix; None: those of a table of pairs
+    names : ids of the images and names of the labels, in the order of the matrix's rows and columns; None: those that
+        the matrix contains, if it is a table
     seeds : the seeds, or their number: 3 stands for the seeds 1, 2 and 3
-    metrics : names of metrics, such as recall@10, ndcg@10, map or mrr; None: those of a run that names none
-    propensity : the settings A and B of the propensities of labels, for the metrics psp@k and psndcg@k
+    metrics : names of metrics, such as recall@10, ndcg@10, map or mrr; None: the default metrics of a run
+    propensity : the constants A and B in the formula of the labels' propensities, for the metrics psp@k and psndcg@k
     bootstrap : number of resamples for the intervals
 
     Returns
@@ -415,13 +421,13 @@ def _sets(features: Any, n_images: int | None) -> dict[str, Features]:
 
 
 def _seen(variant: _Variant, sets: dict[str, Features]) -> Features | None:
-    """Return the features that a method sees, side by side; None without features."""
+    """Return the features that a method uses, its sets side by side in one matrix; None without features."""
     if not sets or "features" not in variant.method.needs:
         return side_by_side(sets) if list(sets) == [""] else None
     missing = [name for name in variant.sets or () if name not in sets]
     if missing:
         raise UserError(
-            f"{variant.name}: this method sees the features {missing[0]}; give features={{{missing[0]!r}: ...}}"
+            f"{variant.name}: this method needs the features {missing[0]}; give features={{{missing[0]!r}: ...}}"
         )
     return side_by_side({name: part for name, part in sets.items() if variant.sets is None or name in variant.sets})
 
@@ -469,7 +475,7 @@ def _check_needs(variant: _Variant, provided: set[str]) -> None:
 
 def _check_count(name: str, value: Any, least: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise UserError(f"{name}: is {value!r}; give a whole number from {least} on")
+        raise UserError(f"{name}: is {value!r}; give a whole number of at least {least}")
 
 
 def _check_seed(name: str, value: Any) -> None:
@@ -570,7 +576,7 @@ def _outside(name: str, value: Any, labels: LabelMatrix, names: tuple[Sequence[s
 
 
 def _first(model: Model, queries: Queries, k: int) -> tuple[Ids, Matrix]:
-    """Return the first k labels that are not known labels, and their scores."""
+    """Return the k labels with the highest scores of each image, without its known labels, and these scores."""
     _check_count("k", k, 1)
     scores = np.where(queries.known.mask(), -np.inf, checked_scores(model, queries)).astype(np.float32)
     top = np.argsort(-scores, axis=1, kind="stable")[:, :k].astype(np.int32)

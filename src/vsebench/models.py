@@ -29,7 +29,7 @@ LARGEST_SCORE = 1e37
 
 
 class Model(ABC):
-    """A fitted model; `kind` is the name of its class in files."""
+    """A fitted model; `kind` names its class in the file model.npz."""
 
     kind: ClassVar[str]
 
@@ -42,7 +42,8 @@ class Model(ABC):
     def scores(self, queries: Queries) -> Matrix:
         """Return the scores of all labels, (n, n_labels) float32; larger is better.
 
-        Raises a `UserError` for images that the model cannot score: it may have vectors for its data set only.
+        Raises a `UserError` for images that the model cannot score: some models can score only images of their data
+        set.
         """
 
     @abstractmethod
@@ -98,9 +99,9 @@ class ModelOfFields(Model):
 
 
 def checked_scores(model: Model, queries: Queries) -> Matrix:
-    """Return a model's scores of all labels, (n, n_labels) float32, checked, because kernels read them without checks.
+    """Return a model's scores of all labels, (n, n_labels) float32, after checking them, since kernels do not.
 
-    Raises a `UserError` if they have another shape or type, or are not contiguous.
+    Raises a `UserError` if the array has another shape or type, or is not contiguous.
     """
     return _checked(model.scores(queries), (len(queries.images), model.n_labels), f"{type(model).__name__}.scores")
 
@@ -178,7 +179,7 @@ class Embeddings(ModelOfFields, Embedded):
         return self.image[queries.images]
 
     def largest_score(self) -> float:
-        return norm(self.image) * norm(self.label)  # Cauchy and Schwarz
+        return norm(self.image) * norm(self.label)  # by the Cauchy-Schwarz inequality
 
 
 @dataclass(frozen=True)
@@ -240,7 +241,7 @@ def load(path: Path) -> Model:
 
 
 def model_class(kind: str) -> type[Model]:
-    """Return the class of a kind: a class in this module, or in the `MODELS` of a module in `vsebench.methods`."""
+    """Return the class of a kind of model; this module or the `MODELS` of a module in `vsebench.methods` defines it."""
     for shared in SHARED:
         if shared.kind == kind:
             return shared
@@ -267,7 +268,7 @@ def check_images(queries: Queries, n_images: int) -> None:
 
 
 def features_of(queries: Queries, dimensions: int) -> "Rows":
-    """Return the features of images; raise a `UserError` unless their number is that of the fitted model."""
+    """Return the features of images; raise a `UserError` unless each image has `dimensions` features."""
     if queries.features is None:
         raise UserError("this model scores images by their features, but these images have none")
     found = queries.features.shape[1]
@@ -277,12 +278,12 @@ def features_of(queries: Queries, dimensions: int) -> "Rows":
 
 
 def named_sets(model: Model) -> "tuple[Block, ...]":
-    """Return the names and columns of the sets of features that a model sees; empty if they have no names."""
+    """Return the names and columns of the sets of features that a model uses; empty if the sets have no names."""
     normalisation = getattr(model, "normalisation", None)
     return () if normalisation is None else cast("tuple[Block, ...]", normalisation.named)
 
 
 def norm(matrix: Matrix) -> float:
-    """Return a matrix's Frobenius norm, which is not finite if an entry is not finite or the squares overflow."""
+    """Return a matrix's Frobenius norm; it is not finite if an entry is not finite or the sum of squares overflows."""
     with np.errstate(over="ignore", invalid="ignore"):
         return float(np.sqrt(np.vdot(matrix, matrix)))

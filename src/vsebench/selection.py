@@ -20,7 +20,7 @@ from vsebench.models import Model
 from vsebench.training import Attempt, DivergenceError, Trained, Validation, attempt, history, open_validation, refit
 
 WEIGHT_STEPS = 10  # number of steps from 0 to 1 in an ensemble's weights
-SMALL_STEP = 1e-6  # relative to a value, or absolute at 0, to find out whether a method allows values beyond it
+SMALL_STEP = 1e-6  # step, relative to a value (absolute at 0), that tests whether a method allows values beyond it
 RATIO_NEXT_TO_ZERO = 2  # ratio of a value beyond the grid to the outermost value, if the next inner value is 0
 
 
@@ -34,7 +34,7 @@ class Search:
     images : maximum number of validation images
     limits : the limits on epochs; None for a method without epochs
     grid : setting -> values; all combinations are tried
-    beyond : maximum number of attempts beyond the grid and the limit on epochs
+    beyond : maximum number of further attempts: with values beyond the grid, or with more epochs than the limit
     more_seeds : further seeds; an attempt's value is the mean over the problem's seed and these
     """
 
@@ -69,11 +69,11 @@ def select(
 ) -> Selection:
     """Choose settings and epochs on the validation labels, and fit the model to test with them.
 
-    All combinations of the grid are tried, then values beyond it as long as the best value is at an edge, then more
-    epochs as long as the best attempt stopped at its limit. An attempt trains until the validation metric stops
-    increasing; its value is the metric after its best epoch. The best attempt is the first one with the highest value.
-    With its settings and epochs, the method is fitted to training and validation labels. If the tested model must not
-    learn the validation labels, the model of the best epoch is kept.
+    First, all combinations of the grid are tried. Then values beyond the grid are tried as long as the best value is at
+    an edge. Then the best attempt is repeated with more epochs as long as it stopped at its limit on epochs. An attempt
+    trains until the validation metric stops increasing; its value is the metric after its best epoch. The best attempt
+    is the first one with the highest value. With its settings and epochs, the method is fitted to training and
+    validation labels. If the tested model must not learn the validation labels, the model of the best epoch is kept.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def attempt_of_seeds(
     more_seeds: Iterable[int],
     case: Case,
 ) -> Trained:
-    """Return an attempt whose value is the mean over the problem's seed and `more_seeds`; None if one diverged."""
+    """Return an attempt; its value is the mean over the problem's seed and `more_seeds`, or None if one diverged."""
     tried, epochs, model = attempt(method, settings, validation, limits, case)
     seeds = [tried]
     for seed in more_seeds:
@@ -178,10 +178,10 @@ def settings_key(case: Case) -> str:
 
 
 def beyond(names: Iterable[str], best: Settings, tried: list[Settings]) -> Settings | None:
-    """Move one setting whose best value is at an edge a step beyond the range tried; return the new settings.
+    """Return the best settings with one change: a setting at the edge of the values tried moves a step beyond them.
 
-    A step multiplies the outermost value by its ratio to the next one, or by 2 if the next one is 0. No step leads
-    beyond 0 or to a value that the method does not allow. Return None if no step is possible.
+    A step multiplies the outermost value by its ratio to its neighbour, or by 2 if the neighbour is 0. No step crosses
+    0 or leads to a value that the method does not allow. Return None if no step is possible.
     """
     for name in on_edges(names, best, tried):
         values = sorted({getattr(settings, name) for settings in tried})
@@ -199,9 +199,9 @@ def beyond(names: Iterable[str], best: Settings, tried: list[Settings]) -> Setti
 
 
 def on_edges(names: Iterable[str], best: Settings, tried: list[Settings]) -> list[str]:
-    """Return the numeric settings whose best value is the smallest or largest of at least two values tried.
+    """Return the numeric settings for which the best value is the smallest or largest of at least two values tried.
 
-    A value beyond which the method allows none, such as a dropout of 0, is not at an edge.
+    A value is not at an edge if the method allows no value beyond it: a dropout of 0, for example.
     """
     numbers = [name for name in names if is_number(getattr(best, name))]
     values = {name: {getattr(settings, name) for settings in tried} for name in numbers}
@@ -232,7 +232,7 @@ def is_number(value: object) -> bool:
 
 
 def weigh(method: type[Ensemble], settings: Settings, validation: Validation, case: Case) -> Iterator[Trained]:
-    """Yield an ensemble of members that have not seen the validation images, with each combination of weights.
+    """Train the members without the validation images, and yield their ensemble with each combination of weights.
 
     The weights add up to 1, in steps of 1 / `WEIGHT_STEPS`. Combinations with a large first weight come first.
     """

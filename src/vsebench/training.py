@@ -38,7 +38,7 @@ class DivergenceError(UserError):
 
 @dataclass(frozen=True)
 class Validation:
-    """The problem to which models are fitted while settings are chosen, and the labels and metric that measure them."""
+    """What is used to choose settings: the problem to fit models to, and the labels and metric that measure them."""
 
     problem: Problem
     held_out: HeldOut
@@ -59,11 +59,11 @@ class Attempt:
     settings : the settings of this attempt
     epochs : the best epoch; None for a method without epochs
     value : the validation metric of the best epoch; None if training diverged or nothing was validated
-    at_limit : whether training might have continued: the limit on epochs ended it before patience did, or the limit on
-        iterations before the solver converged
+    at_limit : whether a limit ended training too early: the limit on epochs, while the metric might still have
+        increased, or the limit on iterations, before the solver converged
     solved : how the method's iterative solver ended; None for a method without solver
     limit : the limit on epochs; None for a method without epochs
-    epochs_by_seed : the best epoch for each seed in the mean value; empty for a single seed
+    epochs_by_seed : if `value` is a mean over seeds, the best epoch of each seed; empty for a single seed
     """
 
     settings: Settings
@@ -79,7 +79,7 @@ Trained = tuple[Attempt, pl.DataFrame, Model | None]  # an attempt, its history,
 
 
 def open_validation(first: Problem, valid: HeldOut, metric: str, size: int) -> Validation:
-    """Return the validation on at most `size` images; cold images, which have no training label, are left out."""
+    """Return the `Validation` on at most `size` images, without cold images (those without a training label)."""
     known = valid.take(np.flatnonzero(~valid.is_cold).astype(np.int32))
     held_out = known.sample(size, generator(first.seed, VALIDATION_SAMPLE))
     if held_out.right.n_pairs == 0:
@@ -141,13 +141,13 @@ def attempt(
 def check_memory(
     method: type[Fitter], settings: Settings, problem: Problem, case: Case, limit: int | None = None
 ) -> None:
-    """Raise a `UserError` if a fit cannot succeed, because it certainly needs more memory than there is.
+    """Raise a `UserError` if a fit certainly needs more memory than there is.
 
     limit : the memory in bytes; None: what this process can use
     """
     if problem.features is None:
         return
-    n_images = int(problem.features.known[problem.training.images].sum())  # others are left out of the fit
+    n_images = int(problem.features.known[problem.training.images].sum())  # the fit leaves out all other images
     size = Size(n_images, problem.features.dimensions, problem.training.labels.n_labels)
     needed, limit = method.least_memory(size, settings), memory_limit() if limit is None else limit
     if needed > limit:
@@ -166,8 +166,8 @@ def stopped_early(fitter: Fitter) -> bool:
 def refit(method: type[Fitter], chosen: Attempt, problem: Problem, case: Case) -> tuple[Attempt, pl.DataFrame, Model]:
     """Fit with the chosen settings and epochs.
 
-    Returns what was chosen and how this fit's solver ended, the history, and the model. Raises a `DivergenceError` if
-    the loss or a score is not a finite number, or if a system of equations is singular.
+    Returns three things: `chosen`, completed by how this fit's solver ended; the history; and the model. Raises a
+    `DivergenceError` if the loss or a score is not a finite number, or if a system of equations is singular.
     """
     check_memory(method, chosen.settings, problem, case)
     given = json.dumps(chosen.settings.given())

@@ -59,7 +59,7 @@ def is_running(process: str) -> bool:
 
 
 def delete_old_kernels() -> None:
-    """Delete compiled kernels whose source files have changed since; numba would not use them any more."""
+    """Delete compiled kernels whose source files have changed since they were compiled; numba no longer uses them."""
     for compiled in PACKAGE.rglob("__pycache__/*.nb[ci]"):
         file = compiled.parent.parent / f"{compiled.name.partition('.')[0]}.py"
         if not (file.is_file() and f"-{content_hash(file)}." in compiled.name):
@@ -67,9 +67,9 @@ def delete_old_kernels() -> None:
 
 
 def discard_of_other_run(tables: Collection[str], figures: Collection[str]) -> None:
-    """Delete tables and figures that an earlier run made and this one does not; a log names each that a job has made.
+    """Delete tables and figures of an earlier run that this run does not make; logs name those that jobs have made.
 
-    Files that no job has made, such as a figure of your own, stay.
+    Files that no job has made, such as a user's own figure, stay.
     """
     for kind, kept, folder in (("table", tables, "results/tables"), ("figure", figures, "figures")):
         for log in Path("results/logs", kind).glob("*.log"):
@@ -80,7 +80,7 @@ def discard_of_other_run(tables: Collection[str], figures: Collection[str]) -> N
 
 
 def warn_about_other_run(configuration: str) -> None:
-    """Warn if results/ has files of a run whose configuration has another name, and say what happens to them."""
+    """Warn if results/ has files of a run with a configuration of another name, and say what happens to the files."""
     with suppress(UserError):
         other = read_outline(Path("results/outline.json")).configuration
         if other != configuration:
@@ -126,7 +126,7 @@ def print_results(made: Collection[str], tables: int, figures: int) -> None:
     """If the run has `made` the report, print where the results are, and how many tables and figures there are."""
     if "results/report.html" not in made:
         return
-    folder = os.path.relpath(Path.cwd(), os.environ.get("PWD", "."))  # of the run, seen from where it was started
+    folder = os.path.relpath(Path.cwd(), os.environ.get("PWD", "."))  # of the run, relative to where it was started
     at = "" if folder == "." else f"{folder}/"
     print(f"\nDone. Open {at}results/report.html in a browser: it shows every table and figure.")
     print(f"  {tables} tables as csv, md and tex: {at}results/tables/")
@@ -206,7 +206,7 @@ class Progress(logging.Handler):
 
 
 class OnlyProgress(logging.Filter):
-    """A filter of Snakemake's logger that hands each message to `Progress` and drops those that this replaces.
+    """A filter of Snakemake's logger; it hands each message to `Progress` and drops those that `Progress` replaces.
 
     Needless messages are dropped, too; warnings and errors stay.
 

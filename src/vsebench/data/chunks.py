@@ -1,4 +1,4 @@
-"""Cut work into chunks. Their size can change the last digits of a sum over the chunks."""
+"""Cut work into chunks. The size of the chunks can change the last digits of a sum over them."""
 
 Chunks = list[tuple[int, int]]
 

@@ -22,7 +22,7 @@ Steps: TypeAlias = Sequence[Step] | Mapping[str, Sequence[Step]]
 BLOCK = 4096  # rows to check at a time, so that a memory-mapped file is not read into memory as a whole
 SMALLEST_DEVIATION = 1e-6  # a column with a smaller standard deviation is only centred
 PREFIX = "normalise."  # begins the names of a normalisation's arrays in a model file
-WHOLE = -1  # the set of a step that is applied to the whole rows, of all sets
+WHOLE = -1  # stands for the number of a set if a step is applied to whole rows, with all sets
 
 
 class Block(NamedTuple):
@@ -107,7 +107,7 @@ class Features:
         return Features(self.values[images], self.known[images], named=self.named)
 
     def of_only(self, known: NDArray[np.bool_]) -> "Features":
-        """Return the features of the images in `known`, (n_images,) bool; other images lose theirs."""
+        """Return the features without those of images that are not in `known`, (n_images,) bool."""
         known = known & self.known
         if (known == self.known).all():
             return self
@@ -130,7 +130,7 @@ def side_by_side(sets: Mapping[str, Features]) -> Features:
     Returns
     -------
     Features whose rows have the columns of all sets; `named` states which columns belong to each set. Dense features
-    are float16 if those of all sets are, otherwise float32. An image has features if it has those of every set.
+    are float16 if all sets are float16, otherwise float32. An image has features if it has features of every set.
 
     Raises
     ------
@@ -218,19 +218,21 @@ def read_features(path: Path, known: NDArray[np.bool_]) -> Features:
 class Normalisation:
     """Normalisation steps in the order of application, with the arrays that were estimated from the training images.
 
-    `root`      divide each row by its sum, then take the square root of each number; features must not be negative
-    `idf`       multiply column j by ln((n + 1) / (1 + df_j)), where df_j of the n images have a non-zero number in
-    column j `standard`  subtract each column's mean, divide by its population standard deviation (by 1 if that is below
-    1e-6) `l2`        divide each row by its Euclidean length
+    - `root` divides each row by its sum, then takes the square root of each number; features must not be negative.
+    - `idf` multiplies column j by ln((n + 1) / (1 + df_j)), where df_j of the n images have a non-zero number in
+      column j.
+    - `standard` subtracts each column's mean, and divides by its population standard deviation (by 1 if that is below
+      1e-6).
+    - `l2` divides each row by its Euclidean length.
 
-    A row of zeros is not changed by `root`, `idf` and `l2`. Sparse features stay sparse, so `standard` is refused.
-    Each of several sets of features, side by side in a row, is normalised for itself, as if it were the whole row.
+    `root`, `idf` and `l2` do not change a row of zeros. Sparse features stay sparse, so `standard` is refused for them.
+    If there are several sets of features, side by side in a row, each set is normalised as if it were the whole row.
 
     Attributes
     ----------
     steps : names of the steps
     learnt : for each step its arrays by name, (d,) float32 each: `weight` for `idf`, `mean` and `deviation` for
-        `standard`, none for the others; of a step for one set, d is the number of columns of this set
+        `standard`, none for the others. If a step is for one set, d is the number of columns of this set
     named : the named sets of the features, `Features.named`
     sets : for each step the number of the set in `named` that it is applied to, or `WHOLE` for whole rows; empty if the
         features have no name
@@ -251,8 +253,8 @@ class Normalisation:
         ----------
         steps : the steps for each set of features, or for each set by its name
         features : those of all images of the data set
-        images : the (m,) row numbers of the training images, of which those without features are ignored
-        unit_length : whether whole rows get unit length: `l2` is the last step, and is added where it is not
+        images : the (m,) row numbers of the training images; images without features are ignored
+        unit_length : whether whole rows get unit length: if the last step is not `l2`, `l2` is added
 
         Raises a `UserError` if `standard` is used for sparse features or `root` for negative numbers, if no image has
         features, or if steps are given for a set that the features do not have.
@@ -277,7 +279,8 @@ class Normalisation:
     def apply(self, rows: Rows) -> Rows:
         """Normalise a copy of rows of features, (m, d) float16 or float32, or a scipy.sparse.csr_array of float32.
 
-        Returns (m, d) float32, dense or sparse like `rows`; `rows` itself if there is no step and it is float32.
+        Returns (m, d) float32, dense or sparse like `rows`; it is `rows` itself if there is no step and `rows` is
+        float32.
         """
         if self.named and rows.shape[1] != self.named[-1].stop:
             widths = ", ".join(f"{block.stop - block.start} of {block.name}" for block in self.named)
@@ -428,7 +431,7 @@ def _apply(step: Step, rows: Rows, learnt: Mapping[str, NDArray[np.float32]]) ->
 
 
 def _row_sums(rows: Rows, numbers: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the row sums of `numbers`, which are stored like the numbers of `rows`."""
+    """Return the sum of `numbers` in each row; they are stored in the same order as the numbers of `rows`."""
     if not sparse.issparse(rows):
         return np.asarray(numbers.sum(axis=1, dtype=np.float64))
     return np.asarray(np.bincount(_row_of_entry(rows), numbers, minlength=rows.shape[0]), dtype=np.float64)

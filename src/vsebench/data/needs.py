@@ -1,6 +1,6 @@
 """The inputs that a method can need besides training labels: their files, and why they may be missing.
 
-Each of these inputs is a class, called a need. The classes determine which methods run on a task (a data set under a
+Each of these inputs has a class, called a need. The classes determine which methods run on a task (a data set under a
 protocol), which files the workflow's jobs read, which options the stages have, and which extras a `Problem` contains.
 """
 
@@ -60,13 +60,13 @@ class TaskData:
 
     Attributes
     ----------
-    processed : folder of the processed data that are split, of the data set or of two joined data sets
+    processed : folder of the processed data to split: those of the data set, or of two joined data sets
     tested : folder of the processed data set to test on
     features : the sets of image features that all images have: name -> file in `processed`; a single set may have the
         name ""
     has_word_vectors : whether a source of word vectors is configured
     is_joined : whether the model is trained on one data set and tested on another
-    new_images : whether no test image is trained on
+    new_images : whether no test image is a training image
     unseen : whether some tested labels are never trained
     only_unseen : whether no tested label is ever trained
     simulated : the needs (keys of `NEEDS`) that the simulator of the data provides; empty for real data
@@ -146,7 +146,7 @@ class FileNeed(Need, ABC, Generic[Value]):
 
 
 class FeaturesNeed(FileNeed["Features"]):
-    """Features of the images, from a file per set of features; methods read them as `Problem.features`."""
+    """Features of the images, from one file for each set of features; methods read them as `Problem.features`."""
 
     key = "features"
     missing_reason = "the data set has no image features"
@@ -215,7 +215,7 @@ class TruthNeed(FileNeed[Truth]):
 
 
 class TreeNeed(Need):
-    """Simulated labels that were drawn from a tree; the file of the need `truth` contains the tree."""
+    """A tree of labels, from which a simulator drew labels; the file of the need `truth` contains the tree."""
 
     key = "tree"
     missing_reason = "the labels were not drawn from a tree of labels"
@@ -301,7 +301,7 @@ class PartsNeed(Need):
 
 
 class KnownLabelsNeed(Need):
-    """The property of a task that models are trained on other labels of its test images."""
+    """A property of a task: models are trained on other labels of its test images."""
 
     key = "known_labels"
     missing_reason = "the test images are new, and this method knows an image only by its labels"
@@ -311,7 +311,7 @@ class KnownLabelsNeed(Need):
 
 
 class TrainedLabelsNeed(Need):
-    """The property of a task that some test labels are trained; methods that cannot rank unseen labels need it."""
+    """A property of a task: some test labels are trained. Methods that cannot rank unseen labels need it."""
 
     key = "trained_labels"
     missing_reason = "the test labels are never trained, and this method knows a label only by its training images"
@@ -332,7 +332,7 @@ FILE_NEEDS: tuple[FileNeed[Any], ...] = tuple(need for need in NEEDS.values() if
 
 
 def provided(data: TaskData) -> set[str]:
-    """Return the keys of the needs that a task provides, including needs that only its simulator knows."""
+    """Return the keys of the needs that a task provides, including those that only its simulator provides."""
     return {key for key, need in NEEDS.items() if need.is_provided(data)} | data.simulated
 
 

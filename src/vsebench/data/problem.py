@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from vsebench.core.schemas import PAIRS
 from vsebench.core.workers import Workers
 
-if TYPE_CHECKING:  # features need SciPy, which most fits do without
+if TYPE_CHECKING:  # features need SciPy, which most fits do not use
     from vsebench.data.features import Block, Features, Rows
 
 Ids = NDArray[np.int32]
@@ -186,7 +186,7 @@ class HeldOut:
     ----------
     images : (q,) int32, strictly ascending
     right : q rows, the held-out labels; images with an empty row are left out of means over ranks
-    known : q rows, the labels of the images that the model may know, which are not candidates
+    known : q rows, the labels of the images that the model may know; they are not candidates
     candidates : (n_labels,) bool, the labels to rank
     """
 
@@ -223,10 +223,10 @@ class HeldOut:
 
 @dataclass(frozen=True)
 class Split:
-    """A split. Settings are chosen by fits to `first`, measured on `valid`; the tested model is fitted to `final`.
+    """A split: settings are chosen with fits to `first`, measured on `valid`; the tested model is fitted to `final`.
 
     `final` contains the labels of `first` and `valid`. If some labels are never trained, the candidates of `valid` are
-    labels that are not learnt from `first`, and `final` contains all pairs of these labels with its images.
+    labels that are not learnt from `first`; `final` then contains all pairs of its images with these labels.
     """
 
     first: Training
@@ -345,7 +345,7 @@ def ids_of(mask: Mask) -> Ids:
 
 
 def mask_of(ids: Ids, size: int) -> Mask:
-    """Return a mask of this size that is true at the indices."""
+    """Return a mask of length `size` that is true at the indices `ids`."""
     mask = np.zeros(size, dtype=np.bool_)
     mask[ids] = True
     return mask

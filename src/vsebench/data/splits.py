@@ -2,7 +2,8 @@
 
 train, valid, test.parquet   image, label, count: the labels of each part
 final.parquet                image, label, count: the labels to train the tested model on, at least those of train and
-valid images.parquet               whether an image is in `first`, `final`, `valid` and `test`
+                             valid
+images.parquet               whether an image is in `first`, `final`, `valid` and `test`
 labels.parquet               whether a label is learnt from `first` and `final`, and a candidate in `valid` and `test`
 split.json                   numbers of images, labels and occurrences; the hash of all the above except the test labels
 """
@@ -64,7 +65,7 @@ def save(split: Split, folder: Path) -> None:
     write_table(pl.DataFrame(images), SPLIT_IMAGES, folder / "images.parquet")
     write_table(pl.DataFrame(labels), SPLIT_LABELS, folder / "labels.parquet")
     counts = {f"n_{name}": int(part["count"].sum()) for name, part in parts.items()}
-    # Not 0 under a protocol that holds out one of several occurrences of a label.
+    # This is not 0 if the protocol holds out one of several occurrences of a label.
     counts["n_test_learnt"] = n_common(split.test.right, split.test.known)
     record = {"n_images": n_images, "n_labels": n_labels, **counts, "hash": hash_of(split)}
     write_json(record, folder / "split.json")
@@ -89,8 +90,8 @@ def load(folder: Path, with_test: bool = True, refit: bool = True) -> Split:
     """Read a split.
 
     Without `with_test`, the file of test labels is not opened and `test` has no images. Without `refit`, the tested
-    model does not learn the validation labels: `final` equals `first`. Files that are no split, or whose tested model
-    would learn test labels, raise a `UserError`.
+    model does not learn the validation labels: `final` equals `first`. A `UserError` is raised if the files are not a
+    split, or if the tested model would learn test labels.
     """
     try:
         split, n_learnt = _load(folder, with_test, refit)

@@ -10,7 +10,7 @@ import numpy as np
 
 @unique
 class Stream(IntEnum):
-    """The names of all streams: of those that fits use, and of those that simulators use."""
+    """The names of all streams that fits and simulators use."""
 
     START = 1  # the initial embeddings, and the scores of the random control
     POSITIVES = 2  # the positive of each stochastic step
@@ -29,7 +29,7 @@ class Stream(IntEnum):
 
 
 LARGEST_SEED = 2**63 - 1  # tables store seeds as int64
-VALIDATION_SAMPLE = 3  # the images to validate on, drawn by NumPy; NEGATIVES, also 3, is drawn by kernels
+VALIDATION_SAMPLE = 3  # the images to validate on, drawn by NumPy; NEGATIVES is also 3, but kernels draw it
 
 
 def generator(seed: int, stream: int) -> np.random.Generator:

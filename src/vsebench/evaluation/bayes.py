@@ -10,8 +10,8 @@ The distribution is that of a simulated data set: given the features, labels are
 
                       g_ks = E[1(k in Y) 2 / (s + |Y|)]
 
-                  whose sum is its expected F1. The s with the largest sum is chosen, or the empty set if P(Y is empty)
-                  is larger
+                  and the sum of these g_ks is its expected F1. The s with the largest sum is chosen, or the empty set
+                  if P(Y is empty) is larger
     label count   the c labels with the largest p_k, where c is the most probable number of labels
     Hamming distance  {k: p_k > 1/2}
 
@@ -60,8 +60,8 @@ def exact_match(features: NDArray[np.float32], truth: Mapping[str, NDArray[Any]]
     Parameters
     ----------
     features : (n, d) float32, as in the data set
-    truth : the arrays of truth.npz; see `methods.controls.independent_labels` and `methods.controls.label_catalogue`.
-        Arrays of other distributions raise a `ValueError` or a `KeyError`
+    truth : the arrays of truth.npz; see the classes in `methods.controls.label_probabilities`. Arrays of other
+        distributions raise a `ValueError` or a `KeyError`
     """
     return distribution_of(features, truth).mode()
 

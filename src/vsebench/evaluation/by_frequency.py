@@ -15,9 +15,9 @@ BANDS = 5
 def recall_by_frequency(ranks: pl.DataFrame, training: pl.DataFrame, cutoff: int) -> pl.DataFrame:
     """Return the mean recall of labels, grouped by their number of training images.
 
-    The recall of a label is the share of its held-out occurrences that rank among the image's first `cutoff` labels.
-    Labels without a held-out occurrence belong to no group; equally frequent labels are in ascending order. If no label
-    has a training image, as with unseen labels, there are no groups.
+    The recall of a label is the share of the images with this held-out label in which it ranks among the first `cutoff`
+    labels. Labels that are held out from no image belong to no group. Equally frequent labels are in ascending order.
+    If no label has a training image, as with unseen labels, there are no groups.
 
     `ranks` is the table RANKS of `core.schemas`, `training` the table PAIRS of the training and validation labels.
     Returns a row for each of up to five groups, the most frequent labels first: band (from 1), labels (their number),

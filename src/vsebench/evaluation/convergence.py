@@ -1,4 +1,4 @@
-"""The training time to convergence, that is, to the end of the epoch with the best validation metric."""
+"""The training time to convergence: to the end of the epoch with the best validation metric."""
 
 import polars as pl
 

@@ -9,8 +9,8 @@ import numpy as np
 from vsebench.evaluation.estimates import LEVEL, Estimate, Estimates, Values, stack
 from vsebench.evaluation.significance import bootstrap_all
 
-# How the variance among images divides: half is common to all seeds, all is specific to a seed, or all is common.
-# `heavy tails`: half, and the noise of images and seeds has Student's distribution with 2.5 degrees of freedom.
+# How the variance among images is divided: half of it is common to all seeds, all is specific to a seed, or all is
+# common. `heavy tails`: half, and the noise of images and seeds has Student's distribution with 2.5 degrees of freedom.
 Noise = Literal["half", "specific", "common", "heavy tails"]
 NOISES: tuple[Noise, ...] = get_args(Noise)
 COMMON = {"half": 0.5, "specific": 0.0, "common": 1.0, "heavy tails": 0.5}
@@ -29,15 +29,16 @@ class Simulation:
     Parameters
     ----------
     n_seeds : number of seeds of all methods
-    ratios : standard deviations of the difference between seeds, divided by the standard error of one seed due to
-        images; all have the same draws
+    ratios : the values to simulate for the standard deviation of the difference between seeds, divided by the standard
+        error of one seed due to images; all values use the same draws
     difference : the true difference on each task, divided by the same standard error
     noise : the distribution of the noise
     n_tasks : numbers of tasks per group, with `N_METHODS` methods each; all methods but the first are equally good. A
         group of fewer tasks consists of the first tasks of the largest group
-    same_images : whether the tasks of a group share images: the noise of images that is common to all seeds, and the
-        deviations of seeds
+    same_images : whether the tasks of a group have the same images: then they share the noise of images that is common
+        to all seeds, and the deviations of seeds
     others : standard deviation between seeds of the methods that are not compared, divided by that of the two compared
+        methods
     """
 
     n_seeds: int
@@ -65,7 +66,7 @@ class Simulation:
         return found / groups
 
     def batches(self, groups: int) -> Iterator[list["Drawn"]]:
-        """Yield draws for up to `AT_ONCE` groups at once: for each place in a group, a task of each of the groups."""
+        """Yield draws for up to `AT_ONCE` groups at once: a list whose item n contains task n of each group."""
         settings = [self.n_seeds, round(100 * self.difference), NOISES.index(self.noise), self.same_images]
         rng = np.random.default_rng(settings)
         for start in range(0, groups, AT_ONCE):
@@ -80,7 +81,7 @@ class Simulation:
 
 @dataclass(frozen=True)
 class Drawn:
-    """One simulated task for each of several groups: estimates without variation of seeds, and this variation.
+    """One simulated task for each of several groups: estimates without the variation between seeds, and this variation.
 
     The quantities are the means of the first two methods: both of the first group, both of the second and so on. Each
     of the `peers` is one of the methods, (n_seeds, groups).
@@ -90,7 +91,7 @@ class Drawn:
     seeds: Values  # (n_seeds, groups, N_METHODS)
 
     def at(self, ratio: float, helped: bool = True) -> Estimates:
-        """Return the estimates if the deviation between seeds is `ratio`, which shifts all values of a seed equally."""
+        """Return the estimates if seeds deviate by `ratio`; a deviation shifts all values of a seed equally."""
         deviations = ratio / np.sqrt(2) * self.seeds
         of_pairs = deviations[:, :, :2].reshape(len(deviations), -1)
         peers = {n: values + deviations[:, :, n] for n, values in self.still.peers.items()} if helped else {}
@@ -146,7 +147,7 @@ class Draws:
         return Drawn(replace(stack(pairs, bootstrap_all(pairs, RESAMPLES)), peers=peers), seeds)
 
     def _deviation(self, share: float) -> float:
-        """Return the standard deviation that a share of the variance gives; a difference has twice the variance."""
+        """Return the standard deviation for a share of a method's variance; a difference has twice the variance."""
         return float(np.sqrt(N_IMAGES / 2 * share))
 
     def _draw(self, deviation: float, *shape: int) -> Values:

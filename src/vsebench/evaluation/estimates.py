@@ -8,9 +8,9 @@ the seeds, whose variance is estimated from the spread between seeds, with the h
 
 with n images, V_seeds the variance between S seeds divided by S, f its degrees of freedom (S - 1 without the help of
 other methods), V_images the variance of the mean over seeds when images are resampled, and V_common the part of
-V_images that is common to all seeds, so no variance counts twice. Without the help of other methods, such an interval
-has at least its nominal level for all variances (Banerjee, Sankhya 22, 1960). The p-value is the smallest a whose
-interval excludes the tested value.
+V_images that is common to all seeds. With V_common, no variance counts twice. Without the help of other methods, such
+an interval has at least its nominal level for all variances (Banerjee, Sankhya 22, 1960). The p-value is the smallest a
+whose interval excludes the tested value.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -33,7 +33,7 @@ HALVINGS = 50  # number of halvings of the range of a p-value's logarithm, which
 
 @dataclass(frozen=True)
 class Estimates:
-    """Quantities measured on test images for each seed's models, with bootstrap resamples.
+    """Quantities, such as the metrics of methods, measured on test images for each seed, with bootstrap resamples.
 
     A resample draws the same images for all quantities, and for all seeds with the same number of images.
     """
@@ -41,7 +41,8 @@ class Estimates:
     by_seed: Values  # (n_seeds, n_quantities)
     samples: Values  # (n_seeds, resamples, n_quantities)
     n_units: int  # the number of images (or of labels, for means over labels) per seed
-    # The quantity of each method on the task, where it is known: (n_seeds,), or (n_seeds, n_tasks) side by side.
+    # For each method on the task, where known, the quantity of each seed: (n_seeds,), or (n_seeds, n_tasks) for several
+    # tasks.
     peers: Mapping[Hashable, Values] = field(default_factory=dict)
 
     @property
@@ -51,7 +52,7 @@ class Estimates:
 
     @classmethod
     def side_by_side(cls, parts: Sequence["Estimates"]) -> "Estimates":
-        """Return the quantities of all parts, with the peers that all parts have.
+        """Return the quantities of all parts together, with the methods in `peers` that all parts have.
 
         Seeds are paired in their order; if parts have different numbers of seeds, the last ones are left out.
         """
@@ -63,13 +64,13 @@ class Estimates:
         return cls(by_seed, samples, min(part.n_units for part in parts), peers)
 
     def each(self) -> "Estimate":
-        """Return all quantities, (n_quantities,)."""
+        """Return the estimate of each quantity, (n_quantities,)."""
         peers = list(self.peers.values())
         of_task = typical_of(np.column_stack(peers), len(peers) + 1) if peers else ALONE
         return estimate(self.means, self.by_seed, self.samples, self.samples.mean(axis=0), self.n_units, of_task)
 
     def minus(self, n: int, others: Sequence[int]) -> "Estimate":
-        """Return each of the quantities `others` minus the quantity with number n, (n_others,)."""
+        """Return the estimate of each of the quantities `others` minus the quantity n, (n_others,)."""
         by_seed = self.by_seed[:, others] - self.by_seed[:, [n]]
         samples = self.samples[:, :, others] - self.samples[:, :, [n]]
         of_mean = samples.mean(axis=0)
@@ -88,9 +89,9 @@ class Estimates:
         return typical_of(np.stack(of_pairs, axis=1), len(self.peers)) if of_pairs else ALONE
 
     def of(self, statistic: Callable[[Values], Values]) -> "Estimate":
-        """Return a function of the means over seeds; it maps (m, n_quantities) to (m, ...), whose shape "..." stays.
+        """Return the estimate of a function of the means over seeds; the function maps (m, n_quantities) to (m, ...).
 
-        With `peers`, the quantities belong to two methods, on one task or side by side on several.
+        If there are `peers`, the quantities are those of two methods, on one task or on several tasks side by side.
         """
         of_samples = [statistic(samples) for samples in self.samples]
         return estimate(
@@ -178,6 +179,6 @@ def typical_of(by_seed: Values, n_methods: int) -> Typical:
 
 
 def stack(seeds: Sequence[Values], samples: Sequence[Values]) -> Estimates:
-    """Return estimates of means over units; for each seed, there are a table (n_units, n_quantities) and resamples."""
+    """Return estimates of means over units, from a table (n_units, n_quantities) and its resamples for each seed."""
     by_seed = np.stack([table.mean(axis=0) for table in seeds])
     return Estimates(by_seed, np.stack(samples), min(map(len, seeds)))

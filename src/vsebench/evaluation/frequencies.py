@@ -17,7 +17,7 @@ class Frequencies:
     ----------
     of_labels : (n_labels,) int64, the number of training images with each label
     n_images : the number of training images, with and without labels
-    propensity : the settings A and B of the propensities
+    propensity : the settings A and B of the labels' propensities
     """
 
     of_labels: NDArray[np.int64]

@@ -41,8 +41,8 @@ class Ranked:
 class Measured:
     """The metrics of a model.
 
-    A metric that cannot be computed is NaN: label metrics with known images, list metrics without siblings, and metrics
-    that need label frequencies if these are not known.
+    A metric that cannot be computed is NaN: label metrics if models are trained on the test images, list metrics
+    without siblings, and metrics that need label frequencies if these are not known.
     """
 
     values: Values  # (n_metrics,)
@@ -63,7 +63,7 @@ def measure(
 
     Each resample draws the same images for all models. `n_labels` is the number of candidates; `siblings` is the table
     `schemas.SIBLINGS`, or None if the data set has none. `learnt`, (number of all labels,) bool, marks the labels that
-    are not unseen; None if all labels are learnt. `frequencies` is None if they are not known.
+    are trained; None if all labels are. `frequencies` is None if they are not known.
     """
     of_images, of_labels, of_lists = (_of_kind(metrics, kind) for kind in (RankMetric, LabelMetric, ListMetric))
     of_sets, of_seen = _of_kind(metrics, SetMetric | ImageSetMetric), _of_kind(metrics, SeenMetric)
@@ -201,7 +201,7 @@ def _popularity_values(model: Ranked, metrics: Sequence[str], frequencies: Frequ
 def _measure_shares(
     models: Sequence[Ranked], metrics: Sequence[str], frequencies: Frequencies | None, resamples: int
 ) -> list[Measured]:
-    """Return propensity metrics: a mean over images, divided by the best possible mean; in each resample, too."""
+    """Return propensity metrics: a mean over images, divided by the best possible mean; also for each resample."""
     if frequencies is None:
         return _measure_units([np.full((1, len(metrics)), np.nan) for _ in models], resamples)
     weights = frequencies.weights()
@@ -217,7 +217,7 @@ def _measure_shares(
 def _measure_seen(
     models: Sequence[Ranked], name: str, resamples: int, learnt: NDArray[np.bool_] | None
 ) -> list[Measured]:
-    """Return a metric that combines the recalls of seen and of unseen labels, each over images with such labels."""
+    """Return a metric that combines the recalls of seen and of unseen labels (means over images with such labels)."""
     metric = metric_of_kind(name, SeenMetric, "ranks of seen and unseen labels", "harmonic_recall@10")
     tables = [_recalls(model.ranks, metric.cutoff, learnt) for model in models]
     measured = []
@@ -232,7 +232,8 @@ def _measure_seen(
 def _recalls(ranks: pl.DataFrame, cutoff: int | None, learnt: NDArray[np.bool_] | None) -> Values:
     """Return the recall of each image's seen and unseen labels (0 if there are none) and whether there are any."""
     seen = np.ones(len(ranks), dtype=np.bool_) if learnt is None else learnt[ranks["label"].to_numpy()]
-    # The order of held-out labels matters here, but the column `rank` leaves it open between neighbouring ones.
+    # The order of held-out labels matters here, but `rank` does not fix the order of two without a negative between
+    # them.
     hit = (pl.col("above") + pl.col("tied") + pl.col("right") <= cutoff).fill_null(False)
     marked = ranks.with_columns(seen=pl.Series(seen), hit=hit)
     groups = pl.col("seen"), ~pl.col("seen")
@@ -249,7 +250,7 @@ def _recalls(ranks: pl.DataFrame, cutoff: int | None, learnt: NDArray[np.bool_] 
 def _measure_first_labels(
     models: Sequence[Ranked], metrics: Sequence[str], n_labels: int, resamples: int
 ) -> list[Measured]:
-    """Measure set metrics; the predicted set contains a list's first labels up to the metric's cut-off."""
+    """Measure set metrics whose predicted set of an image is the first labels of its list, up to the cut-off."""
     parts = []
     for cutoff in dict.fromkeys(load_metric(name).cutoff for name in metrics):
         names = [name for name in metrics if load_metric(name).cutoff == cutoff]

@@ -6,9 +6,9 @@ image's negatives, the candidates that are not held out: `above` negatives score
 not a candidate (in the protocol `regions`, if it is also a training label) is a miss: `above`, `tied` and `right` are
 null.
 
-A cold image has no training label, although other images have some. A method that learns images from labels alone knows
-nothing about this image and would rank labels by initial values or ties. For cold images, labels are therefore ranked
-by `for_cold`, a model of the training frequencies.
+A cold image has no training label, although other images have some. A method that knows images only by their labels
+knows nothing about this image: it would rank labels by random initial values, or all scores would be equal. For cold
+images, labels are therefore ranked by `for_cold`, a model of the training frequencies.
 """
 
 from typing import TYPE_CHECKING
@@ -184,7 +184,7 @@ def rank_images(model: Model, held_out: HeldOut, features: "Features | None", po
     score_offsets = np.concatenate([[0], np.cumsum(np.bincount(right.label_of_pair, minlength=right.n_labels))])
     sorted_scores = own_scores[order]
     differences = np.zeros((2, right.n_pairs + 1), dtype=np.int64)
-    for start, stop in chunks(held_out):  # sequentially, because all chunks add to the same counts
+    for start, stop in chunks(held_out):  # one after the other, because all chunks add to the same counts
         scores = checked_scores(model, queries_of(held_out, features, start, stop))
         offsets = right.offsets[start : stop + 1]
         count_images_above(scores, offsets, right.label_of_pair, sorted_scores, score_offsets, *differences)

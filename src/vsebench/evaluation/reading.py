@@ -18,7 +18,7 @@ from vsebench.evaluation.sets import LabelSets
 def read_ranked(case: Case, results: Path) -> Ranked:
     """Read the output of the stage `rank` for a case.
 
-    The lists are empty where there is no such file: a pack has them only if a metric of its run reads them.
+    The lists are empty if their file does not exist: a pack contains it only if a metric of its run reads it.
     """
     folder = case.folder(results)
     lists, label_ranks = folder / "lists.parquet", folder / "label_ranks.parquet"

@@ -37,11 +37,11 @@ def summarise(
 ) -> pl.DataFrame:
     """Return `schemas.SUMMARY`: means over seeds, intervals over images and seeds, and differences from the best entry.
 
-    Two entries are compared on the seeds that both have. The best entry is at least as good as each other one there; if
-    there is no such entry, it is the best one on the seeds that all entries have. `p_adjusted` is the p-value of a
-    two-sided test for a difference from the best entry. It is corrected over all pairs of entries, because the best
-    entry is chosen on the same images. It is null for the best entry and for the entries in `not_compared`. A metric
-    that does not measure quality has no best entry.
+    An entry is a method, alone or with a decision. Two entries are compared on the seeds that both have. The best entry
+    is one that is at least as good as each other entry in these comparisons. If there is none, it is the best entry on
+    the seeds that all entries have. `p_adjusted` is the p-value of a two-sided test for a difference from the best
+    entry. It is corrected over all pairs of entries, because the best entry is chosen on the same images. It is null
+    for the best entry and for the entries in `not_compared`. A metric that does not measure quality has no best entry.
     """
     entries = list(measured)
     contenders = [n for n, entry in enumerate(entries) if entry not in not_compared] or list(range(len(entries)))
@@ -72,7 +72,7 @@ def _keys(task: Task, entry: Entry) -> dict[str, object]:
 
 
 class _OfMetric:
-    """One metric of all entries: a quantity for each entry, with a value for each seed that the entry has."""
+    """One metric of all entries, with a value for each entry and each seed that the entry has."""
 
     def __init__(self, measured: Mapping[Entry, BySeed], column: int) -> None:
         self._of_entries = list(measured.values())

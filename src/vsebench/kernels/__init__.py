@@ -4,9 +4,10 @@ from numba.np import linalg
 
 from vsebench.kernels.content_cache import key_kernels_by_content
 
-# Numba imports `scipy.linalg` when it loads the first kernel of a process, to find out whether it is installed. The
-# import takes a fifth of the time of a small job. SciPy is installed, because this package requires it, and Numba
-# checks again when a kernel multiplies matrices. tests/kernels/test_numba_internals.py fails if a version does not.
+# Numba imports `scipy.linalg` when it loads the first kernel of a process, to find out whether SciPy is installed. The
+# import takes a fifth of the time of a small job, so it is skipped here. SciPy is installed, because this package
+# requires it, and Numba checks again when a kernel multiplies matrices. tests/kernels/test_numba_internals.py fails
+# with a version of Numba that does not check again.
 _look_for_scipy = linalg.ensure_blas
 linalg.ensure_blas = lambda: None
 try:

@@ -36,7 +36,7 @@ class AliasTable(NamedTuple):
 
 @njit(cache=True)
 def fill_aliases(kept, alias):
-    """Pair each number whose weight is below the mean with one above it, and reduce the latter by the difference.
+    """Give each number with a weight below the mean an alias above it, and reduce the alias's weight accordingly.
 
     kept : (n,) float64, weights with a mean of 1, overwritten with probabilities; alias : (n,) int32, 0 to n - 1
     """
@@ -58,7 +58,7 @@ def fill_aliases(kept, alias):
             n_above -= 1
             below_mean[n_below] = large
             n_below += 1
-    for slot in range(n_below):  # these are left over because of rounding
+    for slot in range(n_below):  # rounding errors can leave some numbers without a partner
         kept[below_mean[slot]] = 1
 
 

@@ -1,8 +1,8 @@
-"""Where numba keeps the compiled kernels of this package, and by which name.
+"""Tell numba where to keep the compiled kernels of this package, and under which names.
 
-By itself, numba takes a kernel from its cache if the kernel's own file is unchanged, even if a function that is
-compiled into it has been edited in another file. Here, the name of a compiled kernel contains a hash of its file and of
-all files of this package that it imports.
+By default, numba takes a kernel from its cache if the kernel's own file is unchanged. It does so even if the kernel
+calls a function in another file, and that file has been edited. Here, the name of a compiled kernel contains a hash of
+its file and of all files of this package that it imports.
 """
 
 import os
@@ -19,7 +19,7 @@ from vsebench.core.sources import content_hash
 
 
 class ByContent(caching._CacheLocator):
-    """The place of a compiled kernel: the folder `NUMBA_CACHE_DIR`, or `__pycache__`, or numba's folder of the user."""
+    """The folder of a compiled kernel: `NUMBA_CACHE_DIR`, or `__pycache__`, or numba's cache folder of the user."""
 
     def __init__(self, function: Callable[..., Any], file: Path, folder: Path) -> None:
         self.line = function.__code__.co_firstlineno
@@ -28,7 +28,7 @@ class ByContent(caching._CacheLocator):
 
     @classmethod
     def from_function(cls, py_func: Callable[..., Any], py_file: str) -> "ByContent | None":
-        """Return the place of a function, or None if it is not one of this package or no folder is writable."""
+        """Return the locator of a function, or None if the function is not of this package or no folder is writable."""
         file = Path(py_file)
         if not (file.is_relative_to(PACKAGE) and file.is_file()):
             return None

@@ -1,4 +1,4 @@
-"""Count, for each pair of labels, the images that have both labels, or add up weights of these images."""
+"""For each pair of labels, count the images that have both labels, or add up the weights of these images."""
 
 import numpy as np
 from numba import njit

@@ -19,7 +19,7 @@ def draw_index(weights, rng):
 
 @njit(cache=True, inline="always")
 def draw_new(mixture, cumulative, row, rng):
-    """Return a label that is not in `row`. Redrawing until it is new equals drawing without replacement.
+    """Draw labels until one is not in `row`, and return it. This equals drawing without replacement.
 
     mixture : (T,) float32, the image's topic probabilities
     cumulative : (T, n_labels) float64, cumulative label probabilities of each topic
@@ -44,8 +44,8 @@ def draw_labels(mixtures, cumulative, offsets, novelty, rng):
     cumulative : (T, n_labels) float64, cumulative label probabilities of each topic; the last column is 1
     offsets : (n_images + 1,) int64, where each image's labels start
     novelty
-        With probability n / (n + novelty), label n + 1 is instead a copy of one of the n labels before it, drawn
-        uniformly; never if `novelty` is infinite.
+        After n labels, the next label is with probability n / (n + novelty) a copy of one of them, drawn uniformly. If
+        `novelty` is infinite, there are no copies.
     rng : (1,) uint64, state of the random numbers; advanced
 
     Returns the labels of all images, one image after the other, (offsets[-1],) int32.

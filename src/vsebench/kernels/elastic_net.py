@@ -13,7 +13,7 @@ def elastic_net_columns(start, stop, gram, l1, l2, tolerance, most_sweeps, weigh
         w_k = max(0, r_k + g_kk w_k - l1) / (g_kk + l2).
 
     All numbers of images are non-negative, so r_k never exceeds g_kc. So w_k is 0 if g_kc <= l1, and such labels k are
-    skipped. The descent of a label c ends with a sweep that changes no weight by more than the tolerance.
+    skipped. For each label c, sweeps are repeated until one changes no weight by more than the tolerance.
 
     gram : (n_labels, n_labels) float64, X' X: the numbers of images that have both labels
     l1, l2, tolerance : float64

@@ -6,14 +6,14 @@ s_ic = <u_i, v_c>, the loss is
     sum over positives of w_ic (1 - z_ic)^2 - beta_c s_ic^2   +   sum_i u_i' H^C u_i
     + lambda (sum_i m_i |v_i|^2 + sum_c m_c |v_c|^2),
 
-where z_ic = s_ic - a_i <v'_c, v_c> leaves c itself out of p_i, a_i = gamma |C_i|^(-1/2), v'_c is v_c as it was when p_i
-was computed, and H^C = sum_c beta_c v_c v_c'. The factors m_i and m_c are 1 in the paper. The paper's updates are
-misprinted; docs/methods.md derives these.
+where z_ic = s_ic - a_i <v'_c, v_c> is the score without the contribution of c itself to p_i, a_i = gamma |C_i|^(-1/2),
+v'_c is the value that v_c had when p_i was computed, and H^C = sum_c beta_c v_c v_c'. The factors m_i and m_c are 1 in
+the paper. The paper's updates are misprinted; docs/methods.md derives these.
 
-The vector of an image or a label is updated factor by factor, as in the paper's Algorithm 1, but vectorised over 16
-images, or over 16 positives of a label. 16 factors make a block. The values of the partners (an image's labels, or a
-label's images) in a block are gathered once and transposed, so that all other loops read contiguous memory. All arrays
-are float32.
+The vector of an image or a label is updated factor by factor, as in the paper's Algorithm 1, but for 16 images, or 16
+positives of a label, at a time. 16 factors make a block. The values of the partners (an image's labels, or a label's
+images) in a block are gathered once and transposed, so that all other loops read contiguous memory. All arrays are
+float32.
 
 For each image, only u_i is stored. Before an image is updated, u_i is brought up to date with the changes of its labels
 since its last update; v_i = u_i - gamma p_i is computed where it is needed.
@@ -25,7 +25,7 @@ Arguments have the same meaning in all functions; docstrings only state further 
 rows, columns : `Rows` and `Columns`
 labels : `LabelSide`, or (n_labels, K), the v_c
 blocks : (K / 16, n_images, 16), the u_i
-scores : (n_slots,), the s_ic in the slots of `Columns`
+scores : (n_slots,), the s_ic in the slots (array positions) of `Columns`
 penalties : (n_labels,), beta_c
 squared_norms : (n_labels,), |v_c|^2
 hessian : (K, K), H^C, or H^I = sum_i u_i u_i' in an update of labels
@@ -54,7 +54,7 @@ from vsebench.kernels.vectors import (
     transpose,
 )
 
-AHEAD = 32  # an image's vector is prefetched this number of positives before it is read
+AHEAD = 32  # an image's vector is prefetched this many positives before the positive that reads it
 
 
 class Rows(NamedTuple):
@@ -151,7 +151,7 @@ def longest(offsets, start, stop):
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy", nogil=True)
 def sweep_images(start, stop, rows, labels, gamma, regularisation, image_scales, blocks, scores, extended):
-    """Update the images `start` to `stop`, factor by factor, to the minimum of the loss in each.
+    """Update the images `start` to `stop`, factor by factor; each factor is set to the value that minimises the loss.
 
     start, stop : integers, images in the kernels' order; start is a multiple of 16
     blocks, scores : updated
@@ -173,7 +173,7 @@ def sweep_images(start, stop, rows, labels, gamma, regularisation, image_scales,
         width = min(LANES, stop - group)
         n = (
             rows.offsets[group + width] - rows.offsets[group + width - 1]
-        )  # of the last image, which has the most labels
+        )  # degree of the last image, which has the most labels
         for lane in range(width):
             i, row = group + lane, group + lane - start
             first, degree = rows.offsets[i], rows.offsets[i + 1] - rows.offsets[i]
@@ -291,7 +291,7 @@ def minimise_block(f0, n, x, targets, excess, score, slopes, u, roots, hessian, 
 def sweep_labels(
     start, stop, columns, blocks, previous, penalties, hessian, regularisation, label_scales, scores, labels
 ):
-    """Update the labels `start` to `stop`, factor by factor, to the minimum of the loss in each, with all p_i fixed.
+    """Update the labels `start` to `stop` with all p_i fixed; each factor, in order, is set to the minimum of the loss.
 
     For one label c and factor f, with e_ic = w_ic (1 - z_ic) + beta_c s_ic:
 

@@ -52,7 +52,8 @@ def rounded_products(vectors, rows, pairs, groups):
     pairs : (n_groups, K / 2, 32) int16, of a `RoundedLabels`
     groups : tuple of integers, as long as `rows`: the group of 16 labels to multiply each row by
 
-    Four to six rows at a time keep a processor busy, because each addition to a sum has to wait for the one before.
+    Four to six rows at a time keep a processor busy: each addition to a sum must wait for the previous one, but
+    additions to different sums need not.
     """
     sums = zero_sums(rows)
     for pair in range(pairs.shape[1]):

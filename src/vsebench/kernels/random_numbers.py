@@ -1,4 +1,4 @@
-"""Random numbers inside kernels: SplitMix64, whose state, one word, is kept by the caller.
+"""Random numbers inside kernels, by SplitMix64; its state is one word of 64 bits, which the caller keeps.
 
 Source: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
 """

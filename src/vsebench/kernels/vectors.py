@@ -30,7 +30,7 @@ An index is an integer or a tuple of integers and is not checked; the 16 numbers
 a `Vector` on processors with shorter registers.
 
 16 float32 fill a cache line (64 bytes) if the array starts on one. `aligned` and `scratch` make such arrays. In other
-arrays, each vector would span two lines and take up to twice as long to fetch.
+arrays, each vector spans two cache lines and takes up to twice as long to fetch.
 
 The module uses parts of numba that may change in any version. pyproject.toml bounds numba's version, and
 tests/kernels/test_numba_internals.py reports which part has changed.
@@ -49,10 +49,10 @@ from numpy.typing import NDArray
 
 LANES = 16  # numbers in a vector
 CACHE_LINE = 64  # bytes
-# All fastmath flags except those that assume that there is no NaN or infinity: divergence must stay visible.
+# All fastmath flags except those that assume that there is no NaN or infinity, which show that training diverged.
 FASTMATH = {"reassoc", "contract", "nsz", "arcp"}
-# For functions that allocate no array: numba then does not count references to arrays. If each step passes on tuples of
-# arrays, counting takes as long as the step itself.
+# For functions that allocate no array: with this option, numba does not count references to arrays. If each step passes
+# tuples of arrays on to functions, counting takes as long as the step itself.
 NO_ALLOCATION = {"_nrt": False}
 
 INT8, INT16, INT32, INT64 = (ir.IntType(bits) for bits in (8, 16, 32, 64))
@@ -232,7 +232,7 @@ def cumsum(typing_context, value):
 
     def generate(context, builder, signature_, arguments):
         sums = arguments[0]
-        for distance in (1, 2, 4, 8):  # each round doubles how many numbers a sum contains
+        for distance in (1, 2, 4, 8):  # each round doubles the number of numbers in a sum
             lower = _int_constants(LANES + e - distance for e in range(LANES))
             sums = builder.fadd(sums, builder.shuffle_vector(_float_zeros(), sums, lower), flags=sorted(FASTMATH))
         return sums
@@ -306,7 +306,8 @@ def any_equal(typing_context, array, index, n, number):
 def transpose(typing_context, array, index):
     """Transpose a 16 x 16 tile of a float32 array in place: 256 consecutive numbers, starting at an index.
 
-    In each of four rounds, rows at some distance swap the elements that are on the wrong side of the diagonal.
+    In each of four rounds, pairs of rows at a fixed distance swap the elements that belong on the other side of the
+    diagonal.
     """
 
     def generate(context, builder, signature_, arguments):

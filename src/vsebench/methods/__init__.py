@@ -1,1 +1,1 @@
-"""Methods: one module each, found by its name."""
+"""The methods; `methods.base.load_method` finds a method by its name."""

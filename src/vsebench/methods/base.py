@@ -57,7 +57,7 @@ class Solved:
 
 @dataclass(frozen=True)
 class Size:
-    """The size of a problem: the numbers of training images that have features, of features and of labels."""
+    """The size of a problem: its number of training images with features, of features, and of labels."""
 
     images: int
     features: int
@@ -94,9 +94,9 @@ class Fitter(ABC):
     def least_memory(cls, size: Size, settings: Any) -> int:
         """Return a lower bound of the memory that a fit on image features needs, in bytes.
 
-        It counts the arrays whose dimensions are two of these sizes (or a size and a setting), since these become too
-        large first. If the bound exceeds the machine's memory, the fit is refused before it begins. 0 means that no
-        bound is known.
+        It counts only matrices with two of these sizes (or a size and a setting) as dimensions, because they are the
+        first to become too large. If the bound exceeds the machine's memory, the fit is refused before it begins. 0
+        means that no bound is known.
         """
         return 0
 
@@ -107,7 +107,7 @@ class Fitter(ABC):
 
     @classmethod
     def obstacle(cls, provided: Collection[str]) -> str | None:
-        """Return why the method cannot run on a task with these needs (keys of `needs.NEEDS`); None if it can run."""
+        """Return why the method cannot run with these inputs of a task (keys of `needs.NEEDS`); None if it can run."""
         needs = cls.needs if cls.ranks_unseen else cls.needs | {"trained_labels"}
         return next((NEEDS[need].missing_reason for need in sorted(needs) if need not in provided), None)
 
@@ -121,7 +121,7 @@ class Method(Fitter):
 
 
 class Control(Fitter):
-    """A method without epochs: a control, an oracle, a closed form or a look-up. `model` does the whole fit."""
+    """A method without epochs, such as a baseline or a solution in closed form. `model` does the whole fit."""
 
     settings: Any  # of the class `settings_type`
 
@@ -147,7 +147,7 @@ class EnsembleSettings(Settings):
 
 
 class Ensemble(Control):
-    """A method that adds up the scores of other methods of the run; its file names them in `members`.
+    """A method that adds up the scores f_m of other methods of the run; its file names these in `members`.
 
         f(x) = sum_m weight_m / deviation_m f_m(x)
 
@@ -195,7 +195,7 @@ def load_method(name: str) -> type[Method] | type[Control]:
 
 
 def with_factors(method: type[Fitter], values: dict[str, Any], factors: int) -> dict[str, Any]:
-    """Add this number of factors to the settings if the method has factors and the settings do not set it."""
+    """Add `factors` to the settings `values`, if the method has this setting and `values` does not contain it."""
     return {"factors": factors} | values if "factors" in method.settings_type.model_fields else values
 
 
@@ -205,7 +205,7 @@ def read_settings(method: type[Fitter], values: dict[str, Any], where: str) -> S
 
 
 def epochs_mistake(method: type[Fitter]) -> str:
-    """Return the message about a method's file that gives `epochs` to a class without epochs, or lacks `epochs`."""
+    """Return the message for a method's file that must not contain `epochs` but does, or that must but does not."""
     if issubclass(method, Method):
         return f"this key is missing; {method.__name__} is trained in epochs; give maximum and patience"
     return f"{method.__name__} is not trained in epochs; remove this key"

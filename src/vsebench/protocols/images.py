@@ -12,7 +12,7 @@ Masks = tuple[Mask, Mask, Mask]  # (n_images,) each: training, validation and te
 
 SHARE = 0.1  # share of validation images, and of test images
 EVERY = 9  # every ninth training image is used for validation
-TRAINED = 150_000 / 209_347  # under `labelled_images`, the share of the labelled images that are training images
+TRAINED = 150_000 / 209_347  # under `labelled_images`, the share of training images among the labelled images
 VALIDATED = 0.05  # under `labelled_images`, the share of the training images that are used for validation
 
 
@@ -90,7 +90,7 @@ def hold_out_images(dataset: Dataset, train: Mask, valid: Mask, test: Mask) -> S
     The masks are (n_images,). An image in both `train` and `valid` is a validation image; an image in no mask is left
     out.
 
-    Images without a label are kept: they count in the normalisation of features, but have no ranks. If the data set has
+    Images without a label are kept: they are used to normalise features, but have no label to rank. If the data set has
     features, images without features are left out of validation and test for all methods, because no model can score
     them by their features.
     """

@@ -25,7 +25,7 @@ class Distinct(Protocol):
 class Regions(Protocol):
     """One occurrence of a label (a region label) of each image, drawn uniformly, is held out.
 
-    If the label has other occurrences on the image, it counts as a miss.
+    If the label has other occurrences on the image, it is also a training label of the image and counts as a miss.
     """
 
     description = "one region label of each image held out, repeated labels stay"
@@ -67,7 +67,7 @@ def hold_out(labels: LabelMatrix, by_occurrence: bool, rng: np.random.Generator)
 
 
 def draw_pairs(image: Ids, weight: Ids, n_images: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Draw one pair of each image with probability proportional to its weight; pairs are sorted by image.
+    """Draw one pair of each image, with a probability proportional to the pair's weight; pairs are sorted by image.
 
     Returns the indices of the pairs, (n_images,), which are meaningless for images without pairs.
     """

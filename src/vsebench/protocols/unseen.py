@@ -1,8 +1,8 @@
 """Protocols with labels that are never trained: `unseen_labels` and its variants, and `from-<data set>`.
 
 The labels with a word vector are divided into labels to learn, validation labels and unseen labels. Settings are chosen
-with models that learn the first set and rank the second; the tested model learns both and ranks the third. Labels
-without a word vector are left out.
+with models that learn the labels to learn and rank the validation labels; the tested model learns both and ranks the
+unseen labels. Labels without a word vector are left out.
 
 Source: Ni and others, "Sampled image tagging and retrieval methods on user generated content", Table 2, where
 NUS-WIDE's 81 concepts are unseen, and ranked alone or among 1,006 labels. Drawing unseen labels is our choice.
@@ -35,7 +35,7 @@ class UnseenLabels(Protocol):
     unseen = True
 
     def generator(self, name: str, seed: int) -> np.random.Generator:
-        """Return the random generator of this project's prototypes, so that seeds 1 to 3 give the same splits."""
+        """Return the random generator that earlier prototypes used, so that seeds 1 to 3 give the same splits."""
         return np.random.default_rng(99 + seed)
 
     @abstractmethod
@@ -150,7 +150,7 @@ def hold_out_labels(
 
 
 def held_out(labels: LabelMatrix, images: Mask, candidates: Mask) -> HeldOut:
-    """Return images without known labels, and those of their labels that are candidates."""
+    """Return held-out images without known labels; of their labels, only the candidates are held out."""
     rows = ids_of(images)
     right = pairs_of(labels, images, candidates).rows(rows)
     return HeldOut(rows, right, LabelMatrix.empty(len(rows), labels.n_labels), candidates)

@@ -47,7 +47,7 @@ class AnalysedDataset:
     """The processed data set of a case; each file is read at its first use."""
 
     folder: Path
-    # data set/protocol/variant -> the files of the sets of features that it sees; empty if none are read
+    # data set/protocol/variant -> the files of the sets of features that the variant uses; empty if none are read
     features_files: Mapping[str, Sequence[Path]]
     has_siblings: bool
 
@@ -71,7 +71,7 @@ class AnalysedDataset:
         return {}
 
     def features(self, case: Case) -> "Features | None":
-        """The features that the method of a case sees."""
+        """The features that the method of a case uses."""
         files = tuple(self.features_files.get(f"{case.task}/{case.variant}", ()))
         if files and files not in self._loaded:
             self._loaded[files] = FEATURES.load(files)
@@ -128,7 +128,7 @@ class AnalysedCase:
 
     @cached_property
     def vectors(self) -> tuple[Matrix, Matrix] | None:
-        """The vectors of test images, (q, factors), and labels, (n_labels, factors), without biases; None: none."""
+        """The vectors of test images, (q, factors), and labels, (n_labels, factors), without biases; else None."""
         model = self.checked_model
         if not isinstance(model, Embedded):
             return None
@@ -165,6 +165,6 @@ def normalise_rows(vectors: Matrix) -> Matrix:
 
 
 def normalised_scores(scores: Matrix) -> Matrix:
-    """Subtract from each score the log of the sum of the exponentials of the image's scores, (n, n_labels)."""
+    """Subtract the log of the sum of the exponentials of an image's scores from each of these scores, (n, n_labels)."""
     largest = scores.max(axis=1, keepdims=True)
     return np.asarray(scores - largest - np.log(np.exp(scores - largest).sum(axis=1, keepdims=True)))

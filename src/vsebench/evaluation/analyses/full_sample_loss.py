@@ -39,8 +39,8 @@ def full_sample_losses(
         sum over positives (1 - a - s x_ic)^2 + b sum over all other pairs (a + s x_ic)^2,
 
     divided by the number of positives: Eq. 1 of VSE-fs without the penalty, with w_ic = 1 and alpha = 0. The shift and
-    the scale (of either sign) are fitted because methods with other losses need not score positives near 1 and other
-    pairs near 0. Constant scores give n b / (1 + n b), where n is the number of other pairs per positive. Images
+    the scale (of either sign) are fitted because methods with other losses do not aim at scores of 1 for positives and
+    0 for other pairs. Constant scores give n b / (1 + n b), where n is the number of other pairs per positive. Images
     without a training label are left out.
 
     x_ic is <v_i, v_c>. With gamma (VSE-fs only), v_i contains gamma |C_i|^(-1/2) v_c for each positive c. As in

@@ -1,7 +1,7 @@
 """Rank the test images for each label, and list the images ranked first: retrieval of images by a word.
 
-Images are ranked by score, and also by cosine if the model has vectors of images and labels. Tasks with known test
-images are skipped, because a model would find an image by its other labels.
+Images are ranked by score, and also by cosine if the model has vectors of images and labels. Tasks are skipped if
+models are trained on other labels of the test images, because a model would find an image by these labels.
 
 Scores and cosines rank images differently, because the norm of an image's vector affects an inner product but not a
 cosine. They rank the labels of an image in the same order if all label vectors have the same length.

@@ -35,7 +35,7 @@ def values_of_images(scores: Matrix, right: Mask, candidates: Mask) -> NDArray[n
     """Return the value of each image, (n,), given arrays (n, n_labels); labels that are no candidates are left out.
 
     With hits H_s and pairs N_s up to rank s, A = 1 / P times the sum of H_s / N_s over the P right pairs. A pair at
-    rank q counts in H_s and N_s for all s >= q. Pairs with equal scores all have the last of their ranks.
+    rank q counts in H_s and N_s for all s >= q. Pairs with equal scores all get the last of the ranks that they occupy.
     """
     image = np.nonzero(candidates)[0]
     order = np.argsort(-scores[candidates], kind="stable")

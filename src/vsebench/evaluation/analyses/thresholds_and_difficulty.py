@@ -1,8 +1,8 @@
 """Correlate the predicted thresholds of each label with the difficulty of its images.
 
-The difficulty is 1 - sigmoid(score), for a reference: a method whose scores are log odds, such as binary
-cross-entropy or the oracle of simulated labels. Only test images with the label are used, because easy images without
-the label get high thresholds.
+The difficulty of an image for a label is 1 - sigmoid(score). The score is that of a reference: a method whose scores
+are log odds, such as binary cross-entropy or the oracle of simulated labels. Only test images with the label are used,
+because easy images without the label get high thresholds.
 
 A ranking loss does not determine the level of an image's scores f: f + c and thresholds + c give the same label sets.
 The thresholds are therefore correlated as predicted, as in the paper, and after subtracting three levels of the image's
@@ -61,7 +61,7 @@ def levels(case: AnalysedCase) -> pl.DataFrame:
 
 
 def difficulties(case: AnalysedCase) -> pl.DataFrame:
-    """Return the negated scores of a reference for the labels of test images, ordered like the difficulties."""
+    """Return a reference's negated scores for the labels of test images, which have the order of the difficulties."""
     rows, labels = case.test.right.image_of_pair, case.test.right.label_of_pair
     return pl.DataFrame({"image": case.test.images[rows], "label": labels, "difficulty": -case.scores[rows, labels]})
 

@@ -15,7 +15,7 @@ from vsebench.kernels.vectors import LANES, aligned, padded_size
 SCHEMA: Schema = CASE | {
     "image": pl.Int32,
     "label": pl.Int32,
-    "violators": pl.Int64,  # number of the image's negatives that violate the margin: the rank in the bound
+    "violators": pl.Int64,  # number of the image's negatives that violate the margin, which the bound uses as the rank
     "scores": pl.Float64,  # mean number of scores that a step computes, for the label and for each trial
     "bound": pl.Float64,  # 1 + min(n / violators, n), where n is the image's number of negatives
 }
@@ -34,7 +34,7 @@ def analyse(case: AnalysedCase) -> pl.DataFrame:
 
 
 def trials_of_labels(images: Matrix, labels: Matrix, carried: LabelMatrix, seed: int) -> pl.DataFrame:
-    """Return the columns of SCHEMA for each label that an image carries; `image` is the row of the image.
+    """Return the columns of SCHEMA for each label of each image; `image` is the row of the image.
 
     Parameters
     ----------

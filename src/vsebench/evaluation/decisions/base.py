@@ -31,9 +31,9 @@ class Scored:
     """Images for which a model has computed scores and further outputs, such as vectors."""
 
     scores: Matrix  # (n, n_labels)
-    vectors: Matrix  # (n, d), input of a trained decision: the model's image vectors, or else the scores
+    vectors: Matrix  # (n, d), input of a trained decision: the model's image vectors; the scores if there are none
     features: Callable[[], Rows | None] = lambda: None  # returns the raw features, (n, d), if the method reads them
-    thresholds: Matrix | None = None  # (n, n_labels), thresholds of a model that was trained to predict them
+    thresholds: Matrix | None = None  # (n, n_labels), thresholds from a model that predicts thresholds
 
     def above(self, threshold: float | Matrix) -> Mask:
         """Return the labels that score above a threshold: a number, or an array that is broadcast to the scores."""
@@ -53,7 +53,7 @@ class Tuning:
 
     tuned_for: str | None  # the metric of label sets that is optimised on the validation images, if any
     seed: int  # seed of all random numbers
-    label_distribution: Mapping[str, NDArray[Any]] | None = None  # for oracles: the arrays of `Problem.truth`
+    label_distribution: Mapping[str, NDArray[Any]] | None = None  # for oracles: the arrays of truth.npz
 
     def value(self, predicted: Mask, right: Mask) -> float:
         """Return the metric `tuned_for` of predicted label sets, (n, n_labels) bool, negated if smaller is better."""
@@ -75,7 +75,7 @@ class Decision(ABC):
         self.tuning, self.settings = tuning, settings
 
     def fit(self, first: Labelled, valid: Labelled) -> dict[str, Any]:
-        """Train on the model's training images, `first`, tune on other images, `valid`, and return the parameters.
+        """Train on `first`, the model's training images, tune on `valid`, other images, and return the parameters.
 
         By default, there is nothing to fit.
         """
@@ -87,7 +87,7 @@ class Decision(ABC):
 
 
 class ThresholdDecision(Decision):
-    """A decision that chooses the labels that score above a threshold per image and label."""
+    """A decision that chooses the labels that score above a threshold, which depends on the image and the label."""
 
     @abstractmethod
     def thresholds(self, images: Scored) -> Matrix:

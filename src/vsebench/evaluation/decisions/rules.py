@@ -15,7 +15,7 @@ HALVINGS = 60  # number of halvings of the interval that contains a threshold
 
 
 class Own(ThresholdDecision):
-    """The labels that score above the model's own thresholds, if it is trained to predict some (`lsep_joint`)."""
+    """The labels that score above the model's own thresholds, for a model that predicts thresholds (`lsep_joint`)."""
 
     needs = frozenset({"thresholds"})
 
@@ -49,11 +49,11 @@ class ThresholdSettings(DecisionSettings):
 
 
 class Threshold(Decision):
-    """One threshold for all labels and images, the best on the validation images (the smallest if several are).
+    """One threshold for all labels and images: the best on the validation images (the smallest of equally good ones).
 
-    The candidates are chosen as in the authors' code; in the paper they span all scores, most of which are too low.
-    Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017,
-    section 3.3.
+    The candidates are chosen as in the authors' code; in the paper, they span all scores, but most scores are too low
+    for a threshold. Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR
+    2017, section 3.3.
     """
 
     settings_type = ThresholdSettings
@@ -74,7 +74,7 @@ class TopKSettings(DecisionSettings):
 
 
 class TopK(Decision):
-    """The first k labels of every image, with the k that is best on the validation images, the smallest if several are.
+    """The first k labels of every image, with the best k on the validation images (the smallest of equally good ones).
 
     Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017,
     section 3.3; k is chosen as in the authors' code.
@@ -94,9 +94,9 @@ class TopK(Decision):
 
 
 class Calibrated(Decision):
-    """Labels whose probability sigmoid(a f + b) is above 1/2, with a and b fitted to the validation scores f.
+    """The labels with a probability sigmoid(a f + b) above 1/2, where a and b are fitted to the validation scores f.
 
-    This is a control that depends on nothing but the score of the image and the label. Source: Platt, "Probabilistic
+    This is a control: it uses only the score of an image and a label. Source: Platt, "Probabilistic
     outputs for support vector machines", 1999, without his correction of the labels.
     """
 
@@ -134,8 +134,8 @@ class ClassConstants(Decision):
     With the goal `cross_entropy`, the threshold t_k of label k minimises the binary cross-entropy of f_k - t_k on the
     validation images. At this minimum, the probabilities sigmoid(f_k - t_k) sum to the number of images with the label.
     With the goal `f1`, the threshold maximises the label's F1 on the validation images, and so macro F1 (SCut: Yang, "A
-    study of thresholding strategies for text categorization", SIGIR 2001). A label of no validation image is never
-    predicted; a label of all validation images is always predicted.
+    study of thresholding strategies for text categorization", SIGIR 2001). A label that no validation image has is
+    never predicted; a label that all of them have is always predicted.
     """
 
     settings_type = ClassConstantsSettings
@@ -167,8 +167,8 @@ def best_for_cross_entropy(scores: NDArray[np.float64], right: Mask) -> NDArray[
 def best_for_f1(scores: NDArray[np.float64], right: Mask) -> NDArray[np.float64]:
     """Return the threshold of each label, (n_labels,), that maximises the label's F1; arguments are (n, n_labels).
 
-    Each lies half-way between two neighbouring scores, or below the smallest score if all images get the label. Among
-    equally good thresholds, the one that predicts the fewest images is taken.
+    Each threshold lies half-way between two neighbouring scores, or below the smallest score if all images get the
+    label. Among equally good thresholds, the one that predicts the fewest images is taken.
     """
     order = np.argsort(-scores, axis=0, kind="stable")
     ranked = np.take_along_axis(scores, order, axis=0)

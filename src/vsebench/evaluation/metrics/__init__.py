@@ -31,7 +31,7 @@ def with_ranks(ranks: pl.DataFrame) -> pl.DataFrame:
 
 
 def of_images(ranks: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
-    """Return metrics, a float64 column each, for the images with a held-out label in ascending order.
+    """Return metrics, a float64 column each, with one row per image that has a held-out label; images ascend.
 
     If every image has one held-out label, metrics are computed once per rank, because there are far fewer ranks than
     images.
@@ -51,7 +51,7 @@ def _of_images(ranks: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
 
 
 def values(ranks: pl.DataFrame, metrics: Sequence[str]) -> NDArray[np.float64]:
-    """Return metrics, (n_images, n_metrics), for the images with a held-out label in ascending order."""
+    """Return metrics, (n_images, n_metrics), with one row per image that has a held-out label; images ascend."""
     return of_images(ranks, metrics).to_numpy()
 
 
@@ -63,7 +63,7 @@ def mean_metric(ranks: pl.DataFrame, name: str) -> float:
 def list_values(
     lists: pl.DataFrame, right: pl.DataFrame, metrics: Sequence[str], siblings: pl.DataFrame
 ) -> NDArray[np.float64]:
-    """Return list metrics, (n_images, n_metrics), for the images with a held-out label in ascending order.
+    """Return list metrics, (n_images, n_metrics), with one row per image that has a held-out label; images ascend.
 
     `lists` and `siblings` are the tables LISTS and SIBLINGS of `core.schemas`, `right` contains the held-out labels
     (image, label).
@@ -82,7 +82,7 @@ def list_values(
 def popularity_values(
     lists: pl.DataFrame, right: pl.DataFrame, metrics: Sequence[str], frequencies: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Return popularity metrics, (n_images, n_metrics), for the images with a held-out label in ascending order.
+    """Return popularity metrics, (n_images, n_metrics), with a row per image that has a held-out label; images ascend.
 
     `lists` is the table LISTS of `core.schemas`, `right` contains the held-out labels (image, label), and
     `frequencies`, (n_labels,), are the numbers of training images with each label.
@@ -97,15 +97,15 @@ def popularity_values(
 def propensity_values(
     ranks: pl.DataFrame, metrics: Sequence[str], weights: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the values of lists and of the best lists, (n_images, n_metrics) each, in ascending order of images.
+    """Return the values of the images' lists and of the best possible lists, (n_images, n_metrics) each; images ascend.
 
     `ranks` is the table RANKS of `core.schemas`, and `weights`, (n_labels,), are the weights of the labels.
     """
     kind = PropensityMetric, "the ranks and weights of an image's labels", "psp@5"
     expressions = {name: metric_of_kind(name, *kind).value().cast(pl.Float64) for name in metrics}
     rows = ranks.with_columns(weight=pl.Series(weights[ranks["label"].to_numpy()]))
-    # The order of held-out labels matters, because their weights differ, but `with_ranks` leaves it open between those
-    # that no negative separates.
+    # Held-out labels have different weights, so their order matters. `with_ranks` does not fix the order of held-out
+    # labels that have no negative between them.
     place = pl.int_range(1, pl.len() + 1).over("image")
     listed = rows.sort("image", "right", "weight", nulls_last=True).with_columns(
         rank=pl.col("above") + pl.col("tied") + place

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from vsebench.core.errors import UserError, instead
 from vsebench.core.modules import classes_by_name
 
-if TYPE_CHECKING:  # SciPy would cost each job's start
+if TYPE_CHECKING:  # importing SciPy would slow down the start of each job
     from scipy import sparse
 
 NAME = re.compile(r"([a-z][a-z0-9_]*)(?:@([1-9][0-9]*))?")
@@ -30,7 +30,7 @@ Kind = TypeVar("Kind", bound="Metric")
 
 @dataclass(frozen=True)
 class Metric(ABC):
-    """A metric with its cut-off; None means the whole ranking."""
+    """A metric with its cut-off k: only the first k labels count; None means the whole ranking."""
 
     cutoff: int | None
     takes_cutoff: ClassVar[Literal["always", "never", "optional"]]
@@ -46,25 +46,27 @@ class RankMetric(Metric):
 
     @abstractmethod
     def value(self) -> pl.Expr:
-        """Return the metric as an aggregate over the rows of one image.
+        """Return a polars expression that computes the metric from the rows of one image, one row per held-out label.
 
-        Columns: `above`, `tied`, `right` and `negatives` as in `schemas.RANKS`, and `rank`, the rank of the label in
-        the list: above + tied + its number among the image's held-out labels in this order. All but `negatives` are
-        null for a label that is excluded from the candidates (a miss). `pl.len()` is the number of held-out labels.
+        Columns: `above`, `tied`, `right` and `negatives` as in `schemas.RANKS`, and `rank`, the label's rank in the
+        list: above + tied + its position among the image's held-out labels, in the order of above + tied. All but
+        `negatives` are null for a label that is excluded from the candidates (a miss). `pl.len()` is the number of
+        held-out labels.
         """
 
 
 class ListMetric(Metric):
     """A metric of an image, from the first labels of its list and the siblings of its held-out labels.
 
-    The metric is left out if the data set does not state which labels are siblings.
+    Siblings are labels with a common parent. The metric is left out if the data set does not state which labels are
+    siblings.
     """
 
     takes_cutoff = "always"
 
     @abstractmethod
     def value(self) -> pl.Expr:
-        """Return the metric as an aggregate over the rows of one image, one row per label of its list.
+        """Return a polars expression of the metric from the rows of one image, one row per label of its list.
 
         Columns: `rank` (counted from 1; null in the only row of an image without candidates) and `related` (the
         label is one of the image's held-out labels or a sibling of one).
@@ -78,7 +80,7 @@ class PopularityMetric(Metric):
 
     @abstractmethod
     def value(self) -> pl.Expr:
-        """Return the metric as an aggregate over the rows of one image, one row per label of its list.
+        """Return a polars expression of the metric from the rows of one image, one row per label of its list.
 
         Columns: `rank` (counted from 1; null in the only row of an image without candidates) and `frequency` (the
         number of training images with the label).
@@ -86,23 +88,24 @@ class PopularityMetric(Metric):
 
 
 class PropensityMetric(Metric):
-    """A metric in which a rare label counts more, as a share of the best possible: a ratio of two means over images.
+    """A metric in which rare labels count more: the mean over images, divided by the mean for the best possible lists.
 
-    A label has the weight 1 / p, its propensity p being (Jain, Prabhu and Varma, KDD 2016)
+    A label l with the propensity p has the weight 1 / p, where (Jain, Prabhu and Varma, KDD 2016)
 
         p = 1 / (1 + C exp(-A log(N_l + B))),    C = (log N - 1) (B + 1)^A,
 
-    with N training images, N_l of them with the label, and A and B as settings of the data set. An image has no value
-    of its own: the metric of a set of images is the mean of their values, divided by the mean of the values of lists
-    that begin with the images' held-out labels, the largest weights first. A resample of the images is such a set, so
-    both means are those of the resample, and two methods are compared by the differences of these ratios.
+    N is the number of training images, N_l of them have the label, and A and B are settings of the data set. The metric
+    is defined for a set of images, not for one image: it is the mean value of their lists, divided by the mean value of
+    the best possible lists. These begin with the image's held-out labels, the largest weights first. A resample of the
+    images is such a set: both means are taken over the resample. Two methods are compared by the differences of these
+    ratios.
     """
 
     takes_cutoff = "always"
 
     @abstractmethod
     def value(self) -> pl.Expr:
-        """Return the numerator as an aggregate over the rows of one image, one row per held-out label.
+        """Return a polars expression for an image's term of the numerator, from one row per held-out label.
 
         Columns: `weight` and `rank`, the label's rank in the list, or in the best list; null for a label that is
         excluded from the candidates (a miss). Of held-out labels with the same score, the smallest weight comes first.
@@ -110,13 +113,13 @@ class PropensityMetric(Metric):
 
 
 class LabelMetric(Metric):
-    """A metric of a label, from the ranks, among all test images, of the images with the label."""
+    """A metric of a label: all test images are ranked for it, and the ranks of the images with the label count."""
 
     unit = "label"
 
     @abstractmethod
     def value(self) -> pl.Expr:
-        """Return the metric as an aggregate over the rows of one label, with the columns of `schemas.LABEL_RANKS`."""
+        """Return a polars expression that computes the metric from one label's rows of `schemas.LABEL_RANKS`."""
 
 
 class SeenMetric(Metric):
@@ -131,8 +134,9 @@ class SeenMetric(Metric):
     def value(self, seen: Values, unseen: Values) -> Values:
         """Return the metric, (n,) float64, from the recalls of seen and of unseen labels, (n,) float64 each.
 
-        One element belongs to the test images, or to one resample of them. A recall is the mean, over the images with a
-        seen (or unseen) label, of the share of these labels that are among the first `cutoff` labels of the list.
+        Each element is for the test images or for one resample of them. For the recall of seen labels, the share of an
+        image's seen labels that are among the first `cutoff` labels of the list is averaged over the images with a seen
+        label. The same holds for unseen labels.
         """
 
 
@@ -144,8 +148,8 @@ class SetMetric(Metric):
     """
 
     takes_cutoff = "optional"
-    # Whether resamples are shifted so that their median is the metric: a resample has fewer different images than the
-    # test images, so nearly all resamples of an inequality would be larger than the metric.
+    # Whether resamples are shifted so that their median is the metric. A resample has fewer different images than the
+    # test images, so a measure of inequality would be larger in nearly all resamples than in the test images.
     recentred: ClassVar[bool] = False
 
     @abstractmethod
@@ -160,15 +164,15 @@ class SetMetric(Metric):
 class EqualLabelsMetric(SetMetric):
     """A metric of predicted label sets in which each label has the same weight, such as a mean over labels.
 
-    A resample of images lacks a third of the labels that one image has, and never has a label that no image has, so the
-    metric would be too small and vary too little in such resamples. They are made from what each image adds instead, so
-    that their variance is that of the jackknife, which tends to be too large (Efron and Stein, "The jackknife estimate
-    of variance", Annals of Statistics 9, 1981).
+    A bootstrap resample of the images lacks a third of the labels that only one image has, and it never has a label
+    that no image has. In such resamples, the metric would be too small and vary too little. Instead, resamples are made
+    from what each image adds to the metric. Their variance is that of the jackknife, which tends to be too large (Efron
+    and Stein, "The jackknife estimate of variance", Annals of Statistics 9, 1981).
     """
 
     @abstractmethod
     def lost_without(self, sets: "SetsOfImages") -> Values:
-        """Return by how much the metric is smaller without each image, (n_images,) float64."""
+        """Return, for each image, by how much the metric is smaller without this image, (n_images,) float64."""
 
 
 class ImageSetMetric(Metric):
@@ -214,7 +218,7 @@ def metric_of_kind(name: str, kind: type[Kind], source: str, example: str) -> Ki
 
 
 def needs_frequencies(names: Iterable[str]) -> bool:
-    """Return whether one of these metrics needs the labels' numbers of training images."""
+    """Return whether one of these metrics needs to know how many training images each label has."""
     return any(isinstance(load_metric(name), PropensityMetric | PopularityMetric) for name in names)
 
 
@@ -248,7 +252,7 @@ def _classes() -> Mapping[str, type[Metric]]:
 
 
 def within(cutoff: int | None) -> pl.Expr:
-    """Return whether a label is among the first `cutoff` labels of the list, which a miss never is."""
+    """Return whether a label is among the first `cutoff` labels of the list; a miss (excluded label) never is."""
     rank = pl.col("rank")
     return (rank.is_not_null() if cutoff is None else rank <= cutoff).fill_null(False)
 
@@ -284,7 +288,7 @@ class SetsOfImages:
     right: "sparse.csr_array"  # 1 where a label is correct
 
     def lost(self, of_label: Callable[[Values, Values, Values], Values]) -> Values:
-        """Return by how much a sum over labels is smaller without each image, (n_images,).
+        """Return, for each image, by how much a sum over labels is smaller without this image, (n_images,).
 
         `of_label` returns each label's term of the sum, (n_labels,), from the numbers of images for which the label is
         a hit, is predicted and is right, (n_labels,) each.

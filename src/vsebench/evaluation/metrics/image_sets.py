@@ -53,7 +53,7 @@ class HammingDistance(ImageSetMetric):
 
 
 class SetSize(ImageSetMetric):
-    """The number of predicted labels, to be compared with the number of labels per image; not a measure of quality."""
+    """The number of predicted labels, to compare with the true number of labels; not a measure of quality."""
 
     is_quality = False
     largest = inf

@@ -1,7 +1,8 @@
 """Mean average precision over labels, in which all test images are ranked for each label.
 
-The precision at the n-th image with the label is n / (n + above + tied). Among images with the same score, images
-without the label come first. Labels without a test image are left out.
+The precision at the n-th image with the label is n / (n + above + tied), where `above` images without the label have a
+higher score and `tied` have the same score. Among images with the same score, images without the label come first.
+Labels without a test image are left out.
 """
 
 import polars as pl

@@ -1,9 +1,10 @@
 """Precision, recall and F1 of predicted label sets, counted by label.
 
-Per class (`pc`, macro), all labels of the vocabulary have the same weight, including labels without a test image unless
-stated otherwise. Overall (`ov`, micro), labels and images are counted together. 0 / 0 is 0.
-Source of the per-class and overall precision and recall: Li, Song and Luo, "Improving pairwise ranking for multi-label
-image classification", CVPR 2017, Eqs. 27 and 28.
+For a label, `predicted` is the number of images with the label in their predicted set, `right` the number of images
+that have it, and `hits` the number of images in both. Metrics per class (`pc`, macro) are means in which all labels of
+the vocabulary have the same weight, including labels without a test image unless stated otherwise. Overall metrics
+(`ov`, micro) add up the numbers of all labels first. 0 / 0 is 0. Source of the per-class and overall precision and
+recall: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, Eqs. 27 and 28.
 """
 
 from collections.abc import Callable
@@ -101,10 +102,10 @@ class MacroF1OfPresent(EqualLabelsMetric):
 
 
 class NPlus(EqualLabelsMetric):
-    """The number of labels with a hit, so with a recall above 0: N+ in the tables of papers on image annotation.
+    """The number of labels with at least one hit, so with a recall above 0; papers on image annotation call it N+.
 
     Source: Feng, Manmatha and Lavrenko, "Multiple Bernoulli relevance models for image and video annotation", CVPR
-    2004, with five labels an image.
+    2004, which predicts five labels for each image.
     """
 
     largest = inf
@@ -130,10 +131,10 @@ def f1_of_label(hits: Values, predicted: Values, right: Values) -> Values:
 
 
 def f1_if_present(hits: Values, predicted: Values, right: Values) -> Values:
-    """Return a label's F1, 0 if no image has it."""
+    """Return each label's F1, or 0 for a label that no image has."""
     return f1_of_label(hits, predicted, right) * (right > 0)
 
 
 def lost_of_mean(sets: SetsOfImages, of_label: Callable[[Values, Values, Values], Values]) -> Values:
-    """Return by how much a mean over all labels is smaller without each image, (n_images,)."""
+    """Return, for each image, by how much a mean over all labels is smaller without this image, (n_images,)."""
     return sets.lost(of_label) / float(sets.right.shape[1])

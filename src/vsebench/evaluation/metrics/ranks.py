@@ -1,7 +1,7 @@
 """Metrics of the ranks of an image's held-out labels; "hits" are those among the first k labels of its list.
 
-Ties count against the label, except in the full AUC. Held-out labels that are excluded from the candidates (misses) are
-counted too.
+Ties count against the label, except in the full AUC (without a cut-off). Held-out labels that are excluded from the
+candidates (misses) are counted too.
 """
 
 from math import inf
@@ -79,10 +79,10 @@ class Coverage(RankMetric):
 class Auc(RankMetric):
     """The share of pairs of a held-out label and a negative that are in the right order.
 
-    Without a cut-off, ties and misses count one half. With a cut-off k, it is the AUC of a list that is cut at k, as
-    evaluators of the LibRec family compute it and both VSE papers print it: a label after rank k counts one half, and
-    ties count against the label. The cut AUC cannot exceed (1 + recall@k) / 2 and must not be compared with the full
-    AUC.
+    Without a cut-off, ties and misses count one half. With a cut-off k, it is the AUC of a list that is cut at k: a
+    held-out label after rank k counts one half, and ties count against the label. Programs of the LibRec family compute
+    the AUC in this way, and both VSE papers report it. The cut AUC cannot exceed (1 + recall@k) / 2 and must not be
+    compared with the full AUC.
     """
 
     takes_cutoff = "optional"

@@ -1,4 +1,4 @@
-"""Metrics of the recommended labels, right or wrong: how many there are, how evenly, and how frequent in training.
+"""Metrics of the recommended labels, right or wrong: how many labels, how equally often, and how frequent in training.
 
 They describe a method and do not measure its quality: labels drawn at random have the largest coverage and the smallest
 Gini coefficient. A label is recommended for an image if it is predicted, such as one of the first k of its list.
@@ -57,7 +57,9 @@ class Gini(SetMetric):
 
 
 class AveragePopularity(PopularityMetric):
-    """The mean number of training images of the first k labels; of all labels if the list has fewer, 0 if it has none.
+    """The mean, over the first k labels of the list (fewer if it is shorter), of a label's number of training images.
+
+    An image with an empty list has the value 0.
 
     Source: Yin, Cui, Li, Yao and Chen, "Challenging the long tail recommendation", VLDB 2012.
     """

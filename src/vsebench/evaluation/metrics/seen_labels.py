@@ -1,6 +1,6 @@
 """Recall at k of seen labels, of unseen labels, and the harmonic mean of both; all labels share one ranking.
 
-    S = mean over the images with a seen held-out label of    (those among the first k) / (all of them)
+    S = mean, over images with seen held-out labels, of   (number of these among the first k labels) / (number of these)
     U = the same for unseen labels,    H = 2 S U / (S + U)
 
 Unseen labels are those that the protocol never trains. Ties count against a label, even between held-out labels.

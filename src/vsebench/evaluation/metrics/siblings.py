@@ -16,7 +16,10 @@ from vsebench.evaluation.metrics.base import ListMetric, within
 
 
 class SiblingPrecision(ListMetric):
-    """The share of correct labels and siblings among the first k labels; with s siblings, at most min(k, 1 + s) / k."""
+    """The share of correct labels and siblings among the first k labels.
+
+    If an image has one held-out label with s siblings, the value is at most min(k, 1 + s) / k.
+    """
 
     def value(self) -> pl.Expr:
         return (within(self.cutoff) & pl.col("related")).sum() / pl.lit(self.cutoff)

@@ -10,5 +10,5 @@ rank_loss : (n_labels + 1,) float64, L(k) = 1 + 1/2 + ... + 1/k
 weighted : whether a pair is multiplied by L(r), where r is the rank of its positive among all labels, from 1
 terms, slopes : (n_labels,) float64, scratch memory for one image
 
-or some of these; a function documents any further arguments.
+or some of these. A function's docstring only describes further arguments.
 """

@@ -4,9 +4,10 @@
     LSEP = log(1 + A B),   ZLPR = log(1 + A) + log(1 + B),   BP-MLL = A B
 
 LSEP is a smooth bound on the number of misordered pairs of a positive and a negative. ZLPR is LSEP with an additional
-label of score 0 that separates the positives from the negatives. The cost of a loss of A and B grows with the number of
-labels, not of pairs, so no pairs have to be sampled. Its derivatives are shares of A and of B. The weights w_u are 1
-unless LSEP is weighted. The arguments of losses are those of `kernels.losses`.
+label of score 0 that separates the positives from the negatives. The cost of these losses grows with the number of
+labels, not with the number of pairs, so pairs need not be sampled. The derivative for a label is proportional to the
+label's share of A or of B. The weights w_u are 1 unless LSEP is weighted. The arguments of losses are those of
+`kernels.losses`.
 
 Sources: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, Eq. 7 (LSEP);
 Su and others, "ZLPR: a novel loss for multi-label classification", 2022; Zhang and Zhou, "Multilabel neural networks
@@ -20,7 +21,7 @@ from vsebench.kernels.losses.logistic import sigmoid, softplus
 from vsebench.kernels.rank_loss import loss_of_rank
 from vsebench.kernels.vectors import FASTMATH
 
-# In BP-MLL, a larger exponent gives an infinite loss: float32 ends at exp(88), and AdamW squares derivatives.
+# In BP-MLL, a larger exponent gives an infinite loss: float32 overflows above exp(88), and AdamW squares derivatives.
 LARGEST_EXPONENT = 40.0
 
 
@@ -73,8 +74,8 @@ def bp_mll_loss(scores, images, offsets, labels, averaged, terms):
 def take_exponentials(scores, row, labels, start, stop, terms):
     """Overwrite a row of scores: exp(f_v - the largest f_v) for a negative, 0 for a positive.
 
-    Exponents are at most 0, so no score is too large. If an image has every label, minus infinity is written, which
-    `write_slopes` replaces.
+    Exponents are at most 0, so no score is too large. If an image has every label, minus infinity is written;
+    `write_slopes` replaces it.
 
     scores : (m, n_labels) float32, of which one row is overwritten
     row : integer
@@ -106,7 +107,7 @@ def take_exponentials(scores, row, labels, start, stop, terms):
 
 @njit(cache=True, inline="always")
 def write_slopes(scores, row, labels, start, stop, terms, a, of_negatives, of_positives):
-    """Write the derivatives: each label's share of A or of B, times a factor.
+    """Write the derivative for each label: the label's share of A or of B, times a factor.
 
     scores, terms : as written by `take_exponentials`; the row of scores is overwritten
     labels : int32, of which labels[start:stop] are the image's

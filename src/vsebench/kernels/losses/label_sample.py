@@ -6,15 +6,16 @@ from vsebench.kernels.alias import draw_alias
 from vsebench.kernels.random_numbers import below
 from vsebench.kernels.sgd.sampling import contains
 
-# Labels that cannot be negatives: none, the sample's positives, all labels of the image, or the positives of the whole
-# batch's samples. With NEXT_IMAGE, negatives are drawn from the labels of the next image instead of the table.
+# Labels that cannot be negatives: none, the sample's positives, all labels of the image, or the positives in the
+# samples of all images of the batch. With NEXT_IMAGE, negatives are drawn from the labels of the next image instead of
+# the table.
 NOTHING, DRAWN, POSITIVES, BATCH, NEXT_IMAGE = range(5)
 ATTEMPTS = 50  # number of attempts to draw a negative
 
 
 @njit(cache=True, nogil=True)
 def sample_labels(chosen, n_positives, images, offsets, labels, table, exclude, in_batch, rng):
-    """Draw positives uniformly, with replacement, from an image's labels, and its negatives from a table of weights.
+    """For each image, draw positives uniformly from its labels, with replacement, and negatives from a table.
 
     A negative is drawn again while it is excluded, at most `ATTEMPTS` times. An image gets no sample if it has no label
     or every label, or if these attempts fail. With `NEXT_IMAGE` negatives are drawn uniformly from the labels of the

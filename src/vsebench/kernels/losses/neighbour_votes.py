@@ -18,7 +18,7 @@ SURE = 1e-5  # smallest probability of a label; 1 - SURE is the largest, so that
 
 @njit(cache=True)
 def votes_of(logits, near, offsets, labels, shares, votes):
-    """Write the neighbours' shares of the votes, (k,), and each label's sum of these, (n_labels,); both float64."""
+    """Write the neighbours' shares of the votes, (k,), and each label's sum of shares, (n_labels,); both float64."""
     largest, total = logits.max(), 0.0
     for slot in range(len(near)):
         shares[slot] = np.exp(logits[slot] - largest)
@@ -34,9 +34,9 @@ def votes_of(logits, near, offsets, labels, shares, votes):
 def negative_log_likelihood(logits, near, offsets, labels, costs, alpha, beta, slopes):
     """Return minus the weighted sum over images and labels of log p, float64.
 
-    p is the model's probability of what is true: that the image has the label, or that it lacks it. If x is the label's
-    sum of shares, the probability that the image has the label is SURE + (1 - 2 SURE) x, or sigmoid(alpha x + beta) if
-    `alpha` is not empty.
+    p is the model's probability that the image has the label, if it does have it, and otherwise that the image lacks
+    it. If x is the label's sum of shares, the probability that the image has the label is SURE + (1 - 2 SURE) x, or
+    sigmoid(alpha x + beta) if `alpha` is not empty.
 
     alpha, beta : (n_labels,) float64, or both empty; the number of labels is `len(slopes[1])`
     slopes : two float64 arrays: (n, k), which gets the derivative with respect to each logit, and (n_labels,), which is

@@ -78,7 +78,8 @@ def trial_hinge_loss(scores, images, offsets, labels, rank_loss, slopes, rng):
     """Return the sum over images and positives u of L(floor((K - n) / trials)) (1 + f_v - f_u), and the sum of trials.
 
     v is the first of the drawn negatives with 1 + f_v > f_u. The image has n of the K labels. At most K - n negatives
-    are drawn; a positive for which none violates the margin adds nothing. LANES unused numbers end `labels`.
+    are drawn. If none of them violates the margin, the positive adds nothing. The array `labels` ends in LANES unused
+    numbers.
 
     Source: Weston, Bengio and Usunier, "WSABIE: scaling up to large vocabulary image annotation", IJCAI 2011, as a loss
     of a network: Gong and others, "Deep convolutional ranking for multilabel image annotation", 2013.
@@ -136,7 +137,7 @@ def list_negatives(labels, start, stop, n_labels, negatives):
 def lsep_sampled_loss(scores, images, offsets, labels, most_pairs, scaled, ids, negatives, slopes, rng):
     """Return the sum over images of log(1 + sum of exp(f_v - f_u) over a sample of the image's pairs), float64.
 
-    The loss over all pairs takes no more time (`exponentials.lsep_loss`).
+    The loss over all pairs, `exponentials.lsep_loss`, takes no more time.
 
     most_pairs : integer; if an image has more pairs, this number is drawn each time it is visited
     scaled : whether the sum is multiplied by the number of all pairs over the number of drawn pairs

@@ -28,8 +28,9 @@ class WordTable(NamedTuple):
 
     K is the number of dimensions, rounded up to a multiple of LANES; the additional numbers are 0. A batch has m images
     with n draws each; draw j of image i has the number i n + j. The gradient of a label's vector is the sum over its
-    draws of a slope times the image's output. The draws of a label are linked, from the last to the first, and its
-    gradient is added up just before its vector moves, since a table of gradients would not fit into the cache.
+    draws of a slope times the image's output. The draws of a label are linked, from the last to the first, and a
+    label's gradient is added up just before the label's vector moves, because a table of all gradients would not fit
+    into the cache.
 
     Attributes
     ----------
@@ -275,7 +276,7 @@ def published_steps(vectors, outputs, chosen, n_positives, learning_rate):
 
 @njit(cache=True, inline="always")
 def is_repeated(chosen, row, first, slot):
-    """Return whether the label in a slot also occurs in an earlier slot of its row, from `first` on."""
+    """Return whether the label at position `slot` of a row also occurs at an earlier position, from `first` on."""
     is_repeated_draw = False
     for before in range(first, slot):
         is_repeated_draw |= chosen[row, before] == chosen[row, slot]

@@ -1,8 +1,8 @@
 """Compute ranks by counting the candidates that score higher than a held-out label, and those that score the same.
 
-For embeddings, products of rounded vectors (`vsebench.kernels.ranking.rounding`) decide all comparisons with the
-held-out label's score except about one in a thousand. These are decided in float32, so the counts are the same as with
-float32 alone.
+For embeddings, candidates are first compared with the held-out label by products of rounded vectors
+(`vsebench.kernels.ranking.rounding`). About one comparison in a thousand remains undecided and is made in float32. So
+the counts are the same as with float32 alone.
 """
 
 import numpy as np

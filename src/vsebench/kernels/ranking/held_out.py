@@ -8,7 +8,7 @@ NEGATIVE, EXCLUDED, RIGHT = 0, 1, 2
 
 @njit(cache=True)
 def mark_labels(kinds, candidates, known, right):
-    """Classify the labels for one image: EXCLUDED (no candidate), RIGHT (a held-out candidate) or NEGATIVE.
+    """Classify the labels for one image: EXCLUDED (not a candidate), RIGHT (a held-out candidate) or NEGATIVE.
 
     kinds : (n_labels,) int8, written
     candidates : (n_labels,) bool
@@ -99,7 +99,7 @@ def top_labels(scores, candidates, known_offsets, known, right_offsets, right, s
 
 @njit(cache=True, nogil=True)
 def count_images_above(scores, kinds_offsets, carried, sorted_scores, score_offsets, above, tied):
-    """For each image with a label, count the images without the label that score higher, and those that score the same.
+    """For each label of each image, count the images without it that score higher, and those that score the same.
 
     scores : (n, n_labels) float32, of some test images
     kinds_offsets : (n + 1,) int64, where the labels of each image start in `carried`

@@ -2,9 +2,9 @@
 
 The key of a training row x for a query q is <q, x> - h, where h, the "half" of x, is 0 for the cosine of unit rows and
 |x|^2 / 2 for the Euclidean distance: the largest keys belong to the nearest rows. Keys are computed in float32. The
-slack is a bound on the rounding of the difference between two keys. Rows whose key is within the slack of the k-th
-largest key are compared by their keys in float64, so the result is exact. Among rows with the same key, the first ones
-are taken.
+slack is a bound on the rounding error of the difference between two keys. If a row's key differs from the k-th largest
+key by at most the slack, its key is computed again in float64, so the result is exact. Among rows with the same key,
+the first ones are taken.
 
 Arguments have the same meaning in all functions; docstrings only state further arguments:
 
@@ -26,15 +26,15 @@ from numba import njit
 from vsebench.kernels.vectors import LANES, greater_mask, load
 
 GROUPS = 8  # groups per k in `lower_bound`; more give a closer bound but take longer
-U32, U64 = np.uint32, np.uint64  # for unsigned indices, numba need not test whether to add the length
+U32, U64 = np.uint32, np.uint64  # with unsigned indices, numba omits the test for negative indices
 
 
 @njit(cache=True)
 def lower_bound(keys, k, group_largest):
-    """Return a number that at least k of n numbers reach or exceed; usually not many more than k do.
+    """Return a lower bound of the k-th largest of n numbers; usually not many more than k numbers reach it.
 
-    The numbers are split into groups. The k-th largest of the groups' largest numbers is such a bound, since k groups
-    contain a number that reaches it.
+    The numbers are split into groups. Each group has a largest number. The k-th largest of these is such a bound,
+    because k groups contain a number that reaches it.
     """
     n_groups = len(group_largest)
     group_largest[:] = keys[:n_groups]
@@ -64,7 +64,7 @@ def where_above(keys, bound, above):
 
 @njit(cache=True)
 def split_by_rounding(keys, k, slack, sure, open_rows, group_largest):
-    """Find the rows that are certainly among the k largest, and the rows for which rounding leaves this open.
+    """Find the rows with keys that are certainly among the k largest, and those for which rounding leaves this open.
 
     sure : (k,) int32, written: the rows whose keys exceed the k-th largest key by more than the slack, ascending
     open_rows : (n,) int32, written: the rows whose keys differ from it by at most the slack, ascending
@@ -81,14 +81,14 @@ def split_by_rounding(keys, k, slack, sure, open_rows, group_largest):
             sure[n_sure] = r
             n_sure += 1
         elif smallest - keys[r] <= slack:
-            open_rows[n_open] = r  # does not overwrite candidates that are still to be read
+            open_rows[n_open] = r  # never overwrites candidates that have not been read yet
             n_open += 1
     return n_sure, n_open
 
 
 @njit(cache=True)
 def keep_largest(near, n_sure, doubtful, exact):
-    """Fill the slots after the sure rows with the doubtful rows that have the largest exact keys, and sort all rows.
+    """Complete the k nearest rows: after the sure rows, write the doubtful rows with the largest exact keys; sort all.
 
     near : (k,) int32, the sure rows first; written
     n_sure : number of rows that are certainly among the k largest
@@ -157,7 +157,7 @@ def add_lists(keys, queries, lists):
 
 @njit(cache=True, nogil=True)
 def add_scan(keys, queries, rows, spread):
-    """Add products to the keys of all sparse rows, row by row; this suits few rows, such as those of a tree's leaf."""
+    """Add products to the keys of all sparse rows, row by row; this is fast for few rows, as in a leaf of a tree."""
     for q in range(len(keys)):
         spread_out(queries, q, spread)
         for r in range(keys.shape[1]):

@@ -35,7 +35,7 @@ def direction(seed, node, dimensions):
 
 @njit(cache=True, nogil=True)
 def project_sparse(rows, chosen, seed, node, entries, made_for):
-    """Project some rows onto the direction of a node, whose entries are computed when they are first needed.
+    """Project some rows onto the direction of a node; the direction's entries are computed when they are first needed.
 
     rows : CSR, the tuple (data, indices, offsets)
     chosen : (m,) integers, the numbers of the rows

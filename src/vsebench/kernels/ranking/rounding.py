@@ -1,13 +1,13 @@
-"""Inner products of vectors that are rounded to int16, with a bound on their error.
+"""Inner products of vectors that are rounded to int16, with a bound on the error.
 
-Many decisions do not need the last digits of a score. Let u = r (x + x'), where r = |u| / NORM, x is a vector of
-integers and no |x'_k| is above 1/2; processors multiply and add two pairs of such integers in the time of one pair of
-float32. With v = s (y + y'), the Cauchy-Schwarz inequality gives
+Many comparisons of scores do not depend on their last digits. Let u = r (x + x'), where r = |u| / NORM, x is a vector
+of integers and |x'_k| is at most 1/2. Processors multiply and add two pairs of such integers in the time of one pair of
+float32. With v = s (y + y') in the same way, the Cauchy-Schwarz inequality gives
 
     |<u, v> / (r s) - <x, y>| <= NORM K^(1/2) + K / 4,
 
-which is about 0.04 % of the largest possible product for K = 128. Decisions that this bound leaves open are made in
-float32, so no result depends on the rounding.
+which is about 0.04 % of the largest possible product for K = 128. If this bound leaves a comparison undecided, it is
+made in float32, so no result depends on the rounding.
 """
 
 import platform
@@ -21,7 +21,7 @@ from vsebench.kernels.vectors import FASTMATH, LANES, aligned, padded_size
 
 NORM = 32767  # the largest int16; a product of two vectors of this norm fits into int32
 LARGEST_SCALE = 1e15  # upper bound on NORM / |u|, so that zeros need no special case
-ROUNDING_PAYS = platform.machine().lower() in ("x86_64", "amd64")  # others lack an instruction for two pairs
+ROUNDING_PAYS = platform.machine().lower() in ("x86_64", "amd64")  # other processors lack an instruction for two pairs
 
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
@@ -65,8 +65,9 @@ class RoundedLabels(NamedTuple):
         labels: factors 2 k and 2 k + 1 of label 16 g, then of label 16 g + 1, and so on.
     scales : (n',) float32, the 1 / r of each label; NaN in the padding
     bound
-        Largest difference between a product of rounded vectors and the float32 score divided by r s: the bound above,
-        plus the rounding of float32 scores, plus a margin for the rounding of the comparison itself.
+        The largest possible difference between a product of rounded vectors and the float32 score divided by r s. It is
+        the bound in this module's docstring, plus the rounding error of float32 scores, plus a margin for the
+        comparison.
     """
 
     vectors: NDArray[np.float32]

@@ -1,7 +1,7 @@
 """Rows of image features, dense or sparse, and the operations on a row that a step needs: products and sums.
 
 One loop serves both formats. It visits the stored numbers of a row: all numbers of a dense row, the non-zeros of a
-sparse row. Only the columns differ: those of a dense row are counted.
+sparse row. The formats differ only in how the column of a number is found: in a dense row, it is the number's position.
 """
 
 from typing import Any, NamedTuple
@@ -91,7 +91,8 @@ def sum_of_rows(rows, i, matrix, total):
 
     total : (1, K) float32, overwritten
 
-    Four rows of the matrix are added at a time, each from its start to its end, because processors fetch ahead.
+    Four rows of the matrix are added at a time, each from its start to its end, because processors prefetch memory in
+    that order.
     """
     start, stop = rows.offsets[i], rows.offsets[i + 1]
     stop_of_fours = stop - (stop - start) % 4

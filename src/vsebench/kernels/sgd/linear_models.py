@@ -37,9 +37,9 @@ def find_linear_violator(weights, rows, i, positive_score, row_labels, start, st
 def linear_epoch(weights, rows, positives, trials, steps, learning_rate, streams):
     """Take `steps` steps that lower L(floor((Y - n) / trials)) max(0, 1 - f_p(x_i) + f_n(x_i)).
 
-    Negatives are drawn with replacement until one violates the margin. Y - n is the image's number of negatives. A step
-    without a violator changes nothing. With one trial and weights of 1, this is the margin loss for AUC. Of `trials`,
-    only `maximum` and `rank_loss` are used.
+    Negatives are drawn with replacement until one violates the margin; if none does, the step changes nothing. Y - n is
+    the image's number of negatives. With one trial and weights of 1, this is the margin loss for AUC. Of `trials`, only
+    `maximum` and `rank_loss` are used.
 
     Returns the mean loss of the steps and the mean number of trials, float64.
     """
@@ -120,7 +120,7 @@ def one_vs_rest_epoch(weights, rows, n_labels, offsets, label_of_pair, order, ag
             size = np.float32(0)
             if violation > 0:
                 loss += violation
-                # An image of zeros has a square of 0, and changes no weight whatever the size.
+                # An image of zeros has the square 0; it changes no weight, whatever `size` is.
                 size = limit if violation >= limit * square else violation / square
             steps_of_labels[0, c] = size * target
         add_to_rows(rows, i, weights, steps_of_labels)

@@ -1,4 +1,4 @@
-"""Opt-AUC: stochastic steps with uniform negatives and the logistic loss.
+"""Opt-AUC: stochastic gradient steps on the logistic loss, with negatives that are drawn uniformly.
 
 Source: the baseline of both VSE papers; it is BPR (Rendle et al., UAI 2009).
 """
@@ -47,7 +47,7 @@ def opt_auc_epoch(embedding, pipeline, steps, rates, streams):
 
 @njit(cache=True, inline="always")
 def fetch_triple(t, pipeline, embedding, rng):
-    """Draw a uniform negative for slot t of the batch that is fetched; prefetch image, positive and negative.
+    """Draw a uniform negative for step t of the batch in the stage "fetch"; prefetch image, positive and negative.
 
     The negative is written to the column NEGATIVE of the batch; it is -1 if the image has every label.
     """

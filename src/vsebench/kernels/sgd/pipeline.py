@@ -14,8 +14,9 @@ batches of 16, and each batch passes through four stages, one per iteration ("tu
     fetch    prefetch the vectors of the image, of the positive, and of a negative (done by the kernel)
     step     take the step (done by the kernel)
 
-Within a turn, the kernel visits the slots in order: slot t of all four batches, then slot t + 1. A processor can wait
-for only about two dozen cache lines at a time, so the prefetches are spread over the turn, between the steps.
+Each batch has 16 slots, one per step. Within a turn, the kernel visits the slots in order: slot t of all four batches,
+then slot t + 1. A processor can wait for only about two dozen cache lines at a time, so the prefetches are spread over
+the turn, between the steps.
 """
 
 from typing import NamedTuple
@@ -27,7 +28,7 @@ from numpy.typing import NDArray
 from vsebench.kernels.random_numbers import below
 from vsebench.kernels.vectors import LANES, prefetch
 
-BATCH = 16  # number of steps per batch, at most LANES; the vectors of two batches fit into the L1 cache
+BATCH = 16  # number of steps per batch, at most LANES; the vectors for two batches fit into the L1 cache
 IMAGE, POSITIVE, START, STOP, NEGATIVE = range(5)  # columns of a batch; the first four as in `Positives.pairs`
 
 

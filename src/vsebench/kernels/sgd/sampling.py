@@ -45,7 +45,7 @@ def contains(row_labels, start, stop, label):
 def draw_negative(row_labels, start, stop, n_labels, rng):
     """Return a label that is not in row_labels[start:stop], each with the same probability.
 
-    At least one such label must exist; otherwise the function does not return.
+    At least one such label must exist; otherwise the function never returns.
     """
     label = below(rng, n_labels)
     while contains(row_labels, start, stop, label):

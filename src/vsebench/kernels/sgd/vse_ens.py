@@ -86,8 +86,9 @@ def vse_ens_epoch(embedding, pipeline, lists, draws, steps, rank_scale, rates, s
 
     A negative depends only on the vector of its image. So for several steps on different images, all factors are
     weighed first; then all positions in lists are found, the negatives at these positions are read, and the steps are
-    taken. Each of these stages prefetches the memory that the next one reads. The pipeline's stage "fetch" has nothing
-    to do: weighing the factors of one image does not wait for the vector of another.
+    taken. Each of these stages prefetches the memory that the next one reads. The pipeline's stage "fetch" does nothing
+    here: factors are weighed for several images in a row, and weighing those of one image does not wait for the vector
+    of another.
     """
     images, labels = embedding
     n_labels = len(labels)
@@ -141,7 +142,7 @@ def vse_ens_epoch(embedding, pipeline, lists, draws, steps, rank_scale, rates, s
 
 @njit(cache=True, inline="always")
 def first_repeat(images, start, stop):
-    """Return the first index whose image also occurs earlier, from `start` on; `stop` if there is none.
+    """Return the first index of an image that also occurs earlier, from `start` on; `stop` if there is none.
 
     images : (n,) int32, with LANES unused numbers at its end; stop - start is at most LANES
     """
@@ -184,12 +185,14 @@ def weigh_factors(images, i, deviations, sums):
 def find_factor(sums, share):
     """Draw a factor f with probability proportional to |v_if| sigma_f (Eq. 7): first a lane, then a factor in the lane.
 
+    A lane contains every 16th factor.
+
     sums : (K + 32,) float32, from `weigh_factors`
     share : float64, uniform in [0, 1)
 
-    The position is found by counting the partial sums below the drawn number, not by binary search, because counting
-    has no branches that the processor could mispredict. Because of rounding, the result can exceed the last factor with
-    a positive weight; callers must allow for this.
+    The factor is found by counting the partial sums below the drawn number. Counting is faster than binary search here,
+    because it has no branches that the processor could mispredict. Because of rounding, the result can exceed the last
+    factor with a positive weight; callers must allow for this.
     """
     n_factors = len(sums) - 2 * LANES
     rest = np.float32(share) * sums[-1]
@@ -221,7 +224,8 @@ def find_position(images, i, order, sums, rank, share):
 def redraw_negative(images, i, row_labels, start, stop, order, sums, rank_scale, rng):
     """Repeat the draw from the lists until the label is not a positive of image i; arguments as in `find_position`.
 
-    After n_labels rejected draws a uniform negative is drawn, as the positives are then nearly certain.
+    After n_labels rejected draws, a negative is drawn uniformly, because the lists then yield positives with near
+    certainty.
     """
     n_labels = order.shape[1]
     span = np.expm1(-n_labels / rank_scale)

@@ -1,4 +1,4 @@
-"""WARP: draw negatives until the first violator, and weight the hinge loss by the estimated rank.
+"""WARP: draw negatives until one violates the margin, and weight the hinge loss by the estimated rank.
 
 Source: Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint word-image embeddings",
 Algorithm 1, with a maximum number of trials.
@@ -35,8 +35,8 @@ class Trials(NamedTuple):
     ----------
     maximum : maximum number of trials per step, which is never more than Y - 1
     rank_loss : (n_labels + 1,) float64, L(k) = 1 + 1/2 + ... + 1/k (Eq. 5 with alpha_j = 1/j)
-    candidates : (BATCH,) int64, labels drawn for later trials; they do not depend on the image, so all 16 vectors are
-        prefetched together
+    candidates : (BATCH,) int64, labels drawn in advance for the next trials; they do not depend on the image, so their
+        16 vectors are prefetched together
     n_used : (1,) int64, number of the candidates that have been tried
     """
 
@@ -78,8 +78,8 @@ def next_candidate(trials, labels, rng):
 def find_violator(images, i, labels, positive_score, row_labels, start, stop, trials, rng):
     """Draw negatives of the image until one violates the margin or no trial is left.
 
-    Drawing a positive does not count as a trial. The score of label n is the inner product of row i of
-    `images` and row n of `labels`, (n, K) and (n_labels, K) float32.
+    If a draw gives a positive, it is repeated and does not count as a trial. The score of label n is the inner product
+    of row i of `images` and row n of `labels`, (n, K) and (n_labels, K) float32.
 
     Returns the last label drawn, the amount by which it violates the margin (float32, at most 0 if it does not), and
     the number of trials; 0, 0 and 0 if the image has every label.
@@ -102,7 +102,8 @@ def warp_epoch(embedding, pipeline, trials, steps, rates, max_norm, streams):
 
     Negatives are drawn with replacement until one violates the margin, 1 + s_in > s_ip. Y - 1 is the number of labels
     that the image does not carry. A step moves v_i, v_p and v_n by eta (L dm/dv - lambda v), m = <v_i, v_p - v_n>, and
-    scales them back to the norm `max_norm` if they are longer. A step without a violator changes nothing.
+    scales them back to the norm `max_norm` if they are longer. If no drawn negative violates the margin, a step changes
+    nothing.
 
     Returns the mean loss of the steps and the mean number of trials, float64.
     """

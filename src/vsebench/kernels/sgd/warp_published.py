@@ -1,4 +1,4 @@
-"""The steps that the published code of VSE-ens calls WARP: the negative is the violator with the lowest label id."""
+"""The steps that VSE-ens's code calls WARP: the negative is the first label, by id, that violates the margin."""
 
 import numpy as np
 from numba import njit
@@ -15,7 +15,7 @@ ABOVE_ONE = np.float32(1 + 2**-20)  # allows for the rounding of 1 + s_in
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True)
 def warp_published_epoch(embedding, rounded_labels, offsets, row_labels, steps, rates, rng):
-    """Take `steps` steps that lower log(1 + exp(-m)), m = <v_i, v_p - v_n>, for the first violator n.
+    """Take `steps` steps that lower log(1 + exp(-m)), m = <v_i, v_p - v_n>, for the first n that violates the margin.
 
     An image is drawn, each with the same probability, then one of its labels; n is the negative with the lowest id for
     which 1 + s_in > s_ip, or a random negative if there is none. A step moves v_i, v_p and v_n by eta (1 / (1 + exp(m))
@@ -80,7 +80,7 @@ def first_violator_by_rounding(embedding, i, row_labels, start, stop, positive_s
     bound = np.float32(rounded_labels.bound)
     last = len(rounded_labels.pairs) - 1
     for group in range(0, last + 1, 4):
-        # Groups that do not exist are replaced by the last one.
+        # Beyond the last group, the last one is used again.
         groups = (group, min(group + 1, last), min(group + 2, last), min(group + 3, last))
         for g, products in enumerate(rounded_products(rounded_image, (0, 0, 0, 0), rounded_labels.pairs, groups)):
             first = min(group + g, last) * LANES

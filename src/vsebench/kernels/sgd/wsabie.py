@@ -2,7 +2,7 @@
 
 Source: Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint word-image embeddings",
 Machine Learning 81(1), 2010, Algorithm 1 and Eq. 2 and 3; and the baseline OWPC-SGD of figure 2, which minimises the
-paper's loss by steps that use the exact rank and all violators of the margin at once.
+paper's loss by steps that use the exact rank and all labels that violate the margin at once.
 """
 
 from typing import NamedTuple
@@ -47,7 +47,7 @@ def new_maps(features: NDArray[np.float32], labels: NDArray[np.float32]) -> Maps
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def shorten(features, j, step, square, max_norm):
-    """Project row j of V, whose squared norm is `square`, unless the step is 0, so that the row was not moved."""
+    """Project row j of V, which has the squared norm `square`; skip this if the step is 0, as the row was not moved."""
     if step != 0 and max_norm > 0 and square > max_norm * max_norm:
         for f in range(0, features.shape[1], LANES):
             store(features, (j, f), (max_norm / np.sqrt(square)) * load(features, (j, f)))
@@ -71,7 +71,7 @@ def move_feature(maps, rows, i, e, size, max_norm):
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def move_four_features(maps, rows, i, e, size, max_norm):
-    """Do `move_feature` for the numbers e to e + 3, which is faster, because no sum of squares waits for another."""
+    """Do `move_feature` for four numbers, e to e + 3; this is faster, as no sum of squares waits for another."""
     features, difference = maps.features, maps.difference
     a, b, c, d = column(rows, i, e), column(rows, i, e + 1), column(rows, i, e + 2), column(rows, i, e + 3)
     w, x = size * rows.values[e], size * rows.values[e + 1]
@@ -108,8 +108,8 @@ def move_features(maps, rows, i, size, max_norm):
 def move_features_and_map(maps, rows, i, size, max_norm, following):
     """Move and project the rows of V for image i (see `move_features`), then write V' x of `following` to `maps.image`.
 
-    Dense images use all rows of V, so one pass over V does both: four rows are moved, then added up while they are in
-    the first cache. V is larger than that cache, so fetching it twice would take longer.
+    Dense images use all rows of V, so one pass over V does both: four rows are moved, and then added up while they are
+    in the L1 cache. V is larger than this cache, so two passes would take longer.
     """
     if len(rows.columns) > 0:
         move_features(maps, rows, i, size, max_norm)
@@ -145,8 +145,8 @@ def wsabie_epoch(maps, rows, positives, trials, steps, learning_rate, max_norm, 
     """Take `steps` steps that lower L(floor((Y - n) / trials)) max(0, 1 - f_p(x_i) + f_n(x_i)).
 
     Negatives are drawn with replacement until one violates the margin, 1 + f_n > f_p. Y - n is the number of labels
-    that the image does not carry. A step without a violator changes nothing. With one trial and weights of 1 this is
-    the margin loss for AUC.
+    that the image does not have. If no drawn negative violates the margin, a step changes nothing. With one trial and
+    weights of 1 this is the margin loss for AUC.
 
     Returns the mean loss of the steps and the mean number of trials, float64.
     """

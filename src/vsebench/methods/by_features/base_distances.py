@@ -2,9 +2,9 @@
 
     d_b(i, j) = |x_ib - x_jb|^2,   D(i, j) = sum over the sets b of c_b d_b(i, j)
 
-x_ib are the normalised features of image i in set b, scaled to unit length; a row of zeros stays a row of zeros. Rows
-whose columns are multiplied by the root of c_b have D as their squared Euclidean distance, so one exact search among
-such rows finds the nearest images.
+x_ib are the normalised features of image i in set b, scaled to unit length; a row of zeros stays a row of zeros. If the
+columns of each set b are multiplied by the root of c_b, the squared Euclidean distance of two rows is D. So one exact
+search among such rows finds the nearest images.
 
 Source: Guillaumin, Mensink, Verbeek and Schmid, "TagProp", ICCV 2009, section 3, who add up distances of 15 sets of
 features.
@@ -38,7 +38,7 @@ from vsebench.methods.by_features.seen import FeatureSettings
 from vsebench.models import Model, check_matrix, features_of
 
 PAIRS_A_CHUNK = 1 << 22  # number of distances in memory at once (32 MiB)
-SAMPLED = 5000  # number of images among which the largest distance is sought
+SAMPLED = 5000  # number of images among which the largest distance is searched for
 RELEVANT = 1e-9  # smaller mean or largest distances between rows of unit length are rounding errors
 SMALL_GRADIENT = 1e-6  # largest component of the projected gradient at the minimum of a loss of weights
 SECOND_KEY = 1e-9  # the largest value of the second key, which orders labels that no neighbour has
@@ -124,8 +124,7 @@ def least_weights(
     loss : returns the loss and its derivative with respect to w; its first argument is w, the others are `arguments`
     start : the first w
     iterations : maximum number of iterations
-    accepted : largest component of the projected gradient at which w counts as the minimum, for where no step lowers
-        the loss because of rounding
+    accepted : largest component of the projected gradient at the minimum, if rounding lets no step lower the loss
     """
     from scipy.optimize import minimize  # the import takes 0.1 seconds, and Snakemake imports this module
 
@@ -143,8 +142,9 @@ class DistanceModel(Model):
 
     Attributes
     ----------
-    features : (n, d) float32, the training images' features, dense or CSR: sets of unit length, times `factors`
-    factors : (d,) float32, the factor of each column, whose square is the weight of the column's squared difference
+    features : (n, d) float32, the training images' features, dense or CSR: each set scaled to unit length, then
+        multiplied by `factors`
+    factors : (d,) float32, the factor of each column; its square is the weight of the column in squared distances
     labels : n rows, the images' labels
     settings : of the class `settings_type`
     normalisation : the normalisation fitted to the training images
@@ -180,7 +180,7 @@ class DistanceModel(Model):
 
     @cached_property
     def _second_key(self) -> Numbers:
-        """(n_labels,): small numbers that order labels without a vote by training frequency."""
+        """(n_labels,): small numbers that order labels without a vote by their training frequency."""
         return SECOND_KEY * shares_of(self.labels)
 
     def prepared(self, queries: Queries) -> Rows:
@@ -190,7 +190,7 @@ class DistanceModel(Model):
 
     def largest_score(self) -> float:
         numbers = self.features.data if sparse.issparse(self.features) else self.features
-        return float(np.abs(numbers).max(initial=0.0))  # sums of shares of votes are finite if the features are
+        return float(np.abs(numbers).max(initial=0.0))  # scores are sums of shares of votes, finite for finite features
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         own: dict[str, NDArray[Any]] = {

@@ -5,10 +5,10 @@
     (C_xx + a I)^(-1/2) C_xt (C_tt + b I)^(-1/2) = U D V'
     vector of an image = D^q U' (C_xx + a I)^(-1/2) (x - mean of x)
 
-C_xx, C_xt and C_tt are sums of products of centred x and t over the training images with a label. D contains the
-canonical correlations in descending order; only the largest are kept. A label's score is the sum of the weights of the
-training images that have it, as in `nearest_images`: exponentials of the cosine, over the training images nearest by
-the cosine.
+C_xx, C_xt and C_tt are sums of products of centred x and t over the training images with a label. The diagonal of D
+contains the canonical correlations in descending order; only the largest are kept. As in `nearest_images`, a label's
+score is a sum of weights over those of the nearest training images that have the label. The nearest images are those
+with the largest cosines, and their weights are exponentials of the cosine.
 
 Source: Murthy, Maji and Manmatha, "Automatic image annotation using deep learning representations", ICMR 2015; the
 powers of D: Gong, Ke, Isard and Lazebnik, "A multi-view embedding space for modeling internet images, tags, and their
@@ -17,7 +17,7 @@ semantics", IJCV 106, 2014. Choices made here:
 - The image to annotate and the training images are both represented by their features, because a new image has no
   labels.
 - a and b are `regularisation` times the mean of the diagonal of their matrix.
-- An image none of whose labels has a word vector is left out of the analysis, but remains a possible neighbour.
+- An image is left out of the analysis if none of its labels has a word vector, but it remains a possible neighbour.
 """
 
 from collections.abc import Mapping
@@ -69,7 +69,7 @@ class CommonSpaceNeighbours(NeighbourModel):
     Attributes
     ----------
     features : (n, K) float32, the projected training images, of unit length
-    projection : (d, K) float32, for normalised features
+    projection : (d, K) float32, the projection of normalised features
     offset : (K,) float32, added to projected features
     """
 
@@ -173,7 +173,7 @@ class CcaKnn(FeatureControl):
 
 
 class CcaKnnOfLabels(CcaKnn):
-    """CCA-KNN with indicators of the labels; images without features or labels are left out of the fit."""
+    """CCA-KNN with t = 1 for an image's labels, else 0; images without features or labels are left out of the fit."""
 
     needs = frozenset({"features"})
 

@@ -31,8 +31,8 @@ Values: TypeAlias = NDArray[np.float64]
 
 SCORES_A_CHUNK = 1 << 22  # number of scores in memory at once (16 MiB)
 CORRECTIONS = 10  # pairs of steps and gradients that L-BFGS keeps
-SMALL_GRADIENT = 1e-5  # largest component at the minimum; components are about as large as the remaining step
-ACCEPTED_GRADIENT = 1e-4  # if, because of rounding, no step lowers the value
+SMALL_GRADIENT = 1e-5  # largest component of the gradient at the minimum; it is about as large as the remaining step
+ACCEPTED_GRADIENT = 1e-4  # the same, if no step lowers the value because of rounding
 
 
 class ConvexSettings(FeatureSettings):
@@ -62,7 +62,7 @@ class Objective:
     scale: Values
 
     def __call__(self, flat: Values) -> tuple[float, Values]:
-        """Return the value and gradient, (size,) float64; products are in float32, sums over chunks in float64."""
+        """Return the value and gradient, (size,) float64; products are float32 numbers, sums over chunks float64."""
         weight = self.weight(flat)
         features, intercept = weight[:-1].astype(np.float32), weight[-1].astype(np.float32)
         total, gradient = 0.0, np.zeros_like(weight)
@@ -115,7 +115,7 @@ class ConvexControl(FeatureControl):
         gradient = float(np.abs(minimum.jac).max())
         self.solved = Solved(gradient <= ACCEPTED_GRADIENT, int(minimum.nit), gradient)
         weight = objective.weight(minimum.x)
-        if normalisation is seen.normalisation:  # nothing was centred, so the weights can take over the deviations
+        if normalisation is seen.normalisation:  # nothing was centred, so the deviations can be moved into the weights
             weight[:-1] /= deviation[:, None]
         return LinearMap(np.ascontiguousarray(weight.T, dtype=np.float32), normalisation)
 

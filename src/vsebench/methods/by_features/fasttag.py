@@ -20,9 +20,9 @@ and with this W the loss is a parabola in B whose minimum is
 Choices made here, as the parts of the paper about them could not be read:
 
 - Scores have an intercept that is not penalised: x and y are centred in the first term.
-- Further stages raise the recall of rare labels. After a stage, each training image is scored as if it had been left
-  out of the fit of W; such scores follow from the leverages of ridge regression. If the recall of a label among the
-  `cutoff` best labels of the training images is below `recall`, the label is raised: images with a raised label get
+- Further stages raise the recall of rare labels. After a stage, each training image gets the scores that it would have
+  if W had been fitted without it; the leverages of ridge regression give these scores. If the recall of a label among
+  the `cutoff` best labels of the training images is below `recall`, the label is raised: images with a raised label get
   `boost` times the weight in all sums, B and W are computed anew, and the rows of W of the raised labels are replaced.
 - A label without a training image has the score 0.
 """
@@ -79,7 +79,7 @@ def corrupted(together: Numbers, dropped: float) -> tuple[Numbers, Numbers]:
 
 
 def minimise(rows: Numbers, truth: Numbers, importance: Numbers, settings: FastTagSettings) -> Stage:
-    """Return the minimum of the loss in which each image counts with its weight.
+    """Return the minimum of the loss, in which each image's terms are multiplied by the image's weight.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def fit_stages(rows: Numbers, truth: Numbers, settings: FastTagSettings) -> Numb
 
 
 def truth_of(labels: LabelMatrix, learnt: Mask) -> Numbers:
-    """Return the label matrix of some labels, dense, (n, number of these labels)."""
+    """Return the dense columns of the label matrix for the labels `learnt`, (n, number of these labels)."""
     return np.asarray(labels.columns(learnt).mask(), dtype=np.float64)
 
 

@@ -37,7 +37,7 @@ class FeatureMethod(Method):
 
     @staticmethod
     def trials_of(n_labels: int) -> Trials:
-        """Return the trials of negatives in a step: WARP's, unless a method replaces them."""
+        """Return the `Trials` of a step, which draw its negatives as WARP does, unless a method overrides this."""
         return new_trials(n_labels)
 
     @property

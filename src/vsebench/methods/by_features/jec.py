@@ -1,12 +1,12 @@
-"""JEC, joint equal contribution: labels of the nearest training image, then those of further neighbours.
+"""JEC, joint equal contribution: labels of the nearest training image rank first, then those of further neighbours.
 
 The distance is the mean of the base distances, each divided by its largest value between training images. An image's
 labels are ranked in three groups:
 
 1. the labels of the nearest image, by training frequency;
-2. the labels of the next neighbours, by n_c t_c, where n_c is the number of these neighbours with label c, and t_c is
-   the sum over the nearest image's labels a of the number of training images with both a and c; by n_c if the nearest
-   image has no label; equal ones by training frequency;
+2. the labels of the next neighbours, by n_c t_c, or by n_c if the nearest image has no label. Here n_c is the number of
+   these neighbours with label c, and t_c is the sum, over the nearest image's labels a, of the number of training
+   images with both a and c. Labels with equal values are ordered by training frequency;
 3. all others, by training frequency.
 
 Source: Makadia, Pavlovic and Kumar, "A new baseline for image annotation", ECCV 2008, section 3. Its base distances

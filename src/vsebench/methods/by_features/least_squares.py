@@ -23,7 +23,7 @@ from vsebench.methods.by_features.seen import FeatureSettings
 
 
 class Relative(Strict):
-    """A penalty whose size is given relative to the data, here to Xc' Xc."""
+    """A penalty that is given relative to the data: as a multiple of a number computed from Xc' Xc."""
 
     relative: float = Field(gt=0, allow_inf_nan=False)  # times the mean of the diagonal of Xc' Xc
 
@@ -89,7 +89,7 @@ def least_squares_memory(size: Size) -> int:
 def penalty(gram: NDArray[np.float64], regularisation: float | Relative) -> float:
     """Return the penalty a that belongs to the matrix Xc' Xc, (d, d).
 
-    If all features are constant, all weights are 0 with any a, so that a relative one is set to 1.
+    If all features are constant, all weights are 0 for any a; a relative penalty is then set to 1.
     """
     if isinstance(regularisation, Relative):
         return regularisation.relative * float(np.diagonal(gram).mean()) or 1.0

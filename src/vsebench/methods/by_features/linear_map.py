@@ -1,4 +1,4 @@
-"""Models whose image vectors are linear in the normalised features of an image.
+"""Models in which an image's vector is a linear function of the image's normalised features.
 
 Features are checked when they are read, so only a model's own matrices can make its largest score infinite or NaN.
 """
@@ -42,7 +42,7 @@ class LinearMap(ModelOfFields, Embedded):
 
 @dataclass(frozen=True)
 class EmbeddedFeatures(ModelOfFields, Embedded):
-    """Scores are inner products of a label's vector with the image's vector, its normalised features times a matrix.
+    """Scores are inner products of a label's vector with the image's vector: its normalised features times a matrix.
 
     Attributes
     ----------

@@ -36,8 +36,9 @@ class PassiveAggressiveSettings(FeatureSettings):
 class LinearWarp(FeatureMethod):
     """WARP for a linear model: Algorithm 1 with alpha_j = 1/j, and the rows "Linear, WARP" of table 5.
 
-    A step without a violator among its trials changes nothing. The paper does not state whether norms are limited here;
-    in this implementation they are not. Negatives are the labels that the image does not have; Y - 1 is their number.
+    If no drawn negative violates the margin, a step changes nothing. The paper does not state whether norms are limited
+    here; in this implementation they are not. Negatives are the labels that the image does not have; Y - 1 is their
+    number.
     """
 
     settings_type: ClassVar[type[Settings]] = LinearSettings
@@ -51,7 +52,7 @@ class LinearWarp(FeatureMethod):
         return 2 * 4 * size.features * size.labels  # the weights, and the model's copy of them
 
     def epoch(self) -> Progress:
-        """Take gradient steps on the weighted hinge, each on the first violator among its trials."""
+        """Take gradient steps on the weighted hinge loss, each on the first drawn negative that violates the margin."""
         report = linear_epoch(
             self.weights, self.rows, self.positives, self.trials, self.steps, self.settings.learning_rate, self.rng
         )

@@ -38,8 +38,8 @@ COMMON = 0.1  # for features in a larger share of rows, a dense product is faste
 UNIT = 2.0**-24  # the largest relative error of one rounding to float32
 PAIRS = ("offsets", "label_of_pair", "count_of_pair")  # the arrays of a `LabelMatrix`
 SMALLEST_DISTANCE = 1e-12  # smaller distances are replaced by it, so that inverses are finite
-# The largest value of the second key. Sums of equal weights are integers, so 0.5 only orders ties, whereas 1e-6 would
-# be lost in float32.
+# The largest value of the second key, which orders labels with equal sums. Sums of equal weights are integers, so 0.5
+# changes no other order, whereas 1e-6 would be lost in float32.
 SECOND_KEY = {"equal": 0.5, "cosine": 1e-6, "exponential": 1e-6, "inverse_distance": 1e-6}
 
 
@@ -136,7 +136,8 @@ class Search:
     ----------
     rows : (n, d), from `prepare`
     distance : the distance that the rows were prepared for
-    by_lists : whether sparse rows get inverted lists, which do not pay for the few rows in a leaf of a tree
+    by_lists : whether sparse rows get inverted lists; for the few rows in a leaf of a tree, the search is faster
+        without these lists
     """
 
     rows: Rows
@@ -181,8 +182,8 @@ class Search:
         """Return a bound on the rounding error of the difference of two float32 keys, (m,) float32, for each query.
 
         The error of a sum of t products, in any order, is at most t roundings of the sum of their absolute values,
-        which is bounded by the two lengths (Cauchy and Schwarz). The factor 2.02 covers the errors of both keys, plus 1
-        % for products of rounding errors.
+        which the product of the two lengths bounds (Cauchy-Schwarz inequality). The factor 2.02 covers the errors of
+        both keys, plus 1 % for products of rounding errors.
         """
         terms = int(np.diff(queries.indptr).max(initial=0)) if self.is_sparse else queries.shape[1]
         longest = np.sqrt(self.squares.max(initial=0))
@@ -223,7 +224,7 @@ class Search:
         return near, keys
 
     def _sparse_keys(self, queries: Rows, spread: Matrix) -> Matrix:
-        """Return the keys of all rows for each query, (m, n) float32; `spread` is as in `add_scan`."""
+        """Return the keys of all rows for each query, (m, n) float32; `spread` is scratch memory, as in `add_scan`."""
         if self.by_lists:
             features, numbers = self.common
             keys: Matrix = queries[:, features].toarray() @ numbers
@@ -271,7 +272,7 @@ def weigh(search: Search, queries: Rows, near: Ids, keys: Matrix, settings: Neig
 
 
 def found_by_chance(queries: Rows, n: int, settings: NeighbourSettings) -> NDArray[np.bool_]:
-    """Draw which of the n nearest rows of each query count as its neighbours, (m, n), if rows are found by chance.
+    """Return a random mask, (m, n): which of the n nearest rows of each query are found and count as neighbours.
 
     The random numbers depend on the query's features alone, so a model ranks an image in the same way each time.
     """
@@ -297,7 +298,7 @@ def vote(near: Ids, weights: Numbers, labels: LabelMatrix, second_key: Matrix) -
 
 
 def second_key_of(labels: LabelMatrix, settings: NeighbourSettings) -> Matrix:
-    """Return the key that orders labels of equal weight: a small number times the frequency / largest frequency."""
+    """Return the key that orders labels with equal sums: a small number times frequency / largest frequency."""
     frequency = np.bincount(labels.label_of_pair, minlength=labels.n_labels)
     shares = frequency / max(frequency.max(initial=0), 1)
     return np.asarray(SECOND_KEY[settings.weights] * shares, dtype=np.float32)

@@ -1,9 +1,10 @@
 """Nearest images within the leaf of a random projection tree: fast, but neighbours in other leaves are missed.
 
-Each node projects its training images onto a direction with normally distributed entries, and splits them at the median
-in the order of (projection, image): the lower half goes left. The threshold is the mean of the two middle projections;
-a query goes left if its projection is at most the threshold. After p levels a query is in one of 2^p leaves, each with
-n / 2^p images, rounded down or up. Within a leaf, the search is exact, and labels are scored as in `nearest_images`.
+Each node projects its training images onto a direction with normally distributed entries, and splits them at the
+median: the half with the smaller projections goes left. Of images with equal projections, the first ones count as
+smaller. The threshold is the mean of the two middle projections; a query goes left if its projection is at most the
+threshold. After p levels a query is in one of 2^p leaves, each with n / 2^p images, rounded down or up. Within a leaf,
+the search is exact, and `nearest_images` explains how labels are scored.
 
 Source: Dasgupta and Freund, "Random projection trees and low dimensional manifolds", STOC 2008; the approximate nearest
 neighbours of Weston, Bengio and Usunier, "Large scale image annotation", 2010, who describe neither the directions nor

@@ -48,8 +48,8 @@ def see(
     problem : has features
     settings : the normalisation steps
     only_labelled : whether images without labels are left out
-    unit_length : whether `l2` is the last step, and is added where it is not; several sets of features, each with its
-        own steps, are scaled together
+    unit_length : whether the last step must be `l2`; if it is not, `l2` is added. Several sets of features, each with
+        its own steps, are scaled to unit length together
 
     Raises
     ------
@@ -69,6 +69,6 @@ def see(
 
 
 class FeatureControl(Control):
-    """Base class of closed forms and look-ups on image features; images without features are left out of the fit."""
+    """Base class of methods on image features without epochs; images without features are left out of the fit."""
 
     needs = frozenset({"features"})

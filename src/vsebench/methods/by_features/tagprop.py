@@ -1,4 +1,4 @@
-"""TagProp: weighted votes of the nearest images, whose weights are learnt by the likelihood of the training labels.
+"""TagProp: weighted votes of the nearest images, with weights that maximise the likelihood of the training labels.
 
     x_il = sum over the K nearest images j of pi_ij y_jl,   y_jl = 1 if image j has label l, else 0
     pi_ij = exp(-w . d_ij) / sum over j' of exp(-w . d_ij')     (weights by distance)
@@ -15,13 +15,15 @@ The weights w >= 0 (for tagprop_sigma, alternately with alpha and beta) minimise
     - sum over training images i and labels l of c_il log p(y_il) + penalty,
     penalty = a / 2 sum over l of n_l / n+ (alpha_l^2 + beta_l^2)
 
-Here i itself is not among its neighbours. c_il is 1 / n+ if i has l, and 1 / n- otherwise; n+ pairs of a training image
-and a label are positive, n- negative, and n_l positive for label l. The penalty is not in the paper: without it, alpha
-has no minimum where neighbours separate a label's images from all others.
+Here i itself is not among its neighbours. c_il is 1 / n+ if i has l, and 1 / n- otherwise. n+ and n- are the numbers of
+positive and of negative pairs of a training image and a label, and n_l is the number of training images with label l.
+The penalty is not in the paper: without it, the loss has no minimum in alpha if neighbours separate a label's images
+from all others.
 
 w is found by L-BFGS with bounds, alpha and beta by Newton's method for each label. The start is w = 10 divided by the
-number of sets of features (w = 0 for ranks), alpha = 0 and beta = log(c n_l / (c' (n - n_l))), c and c' being the two
-costs. The loss is convex in alpha and beta; in w there may be several minima, and the one that L-BFGS reaches is used.
+number of sets of features (w = 0 for ranks), alpha = 0 and beta = log(c n_l / (c' (n - n_l))), where c and c' are the
+two values of c_il. The loss is convex in alpha and beta; in w there may be several minima, and the one that L-BFGS
+reaches is used.
 
 Source: Guillaumin, Mensink, Verbeek and Schmid, "TagProp: discriminative metric learning in nearest neighbor models for
 image auto-annotation", ICCV 2009, section 3.
@@ -58,9 +60,9 @@ from vsebench.methods.by_features.seen import FeatureControl, FeatureSettings, s
 Weights: TypeAlias = Literal["distance", "rank"]
 
 START = 10.0  # sum of the weights w of distances at the start
-ACCEPTED_GRADIENT = 1e-4  # if, because of rounding, no step lowers the loss, which is about 1 to 20
-SMALL_DECREASE = 1e-5  # the alternation ends when a turn lowers the loss by less than this share
-NEWTON_STEPS = 50  # maximum number of steps of Newton's method; a step that is too long counts, and is halved
+ACCEPTED_GRADIENT = 1e-4  # largest component of the gradient if rounding lets no step lower the loss (about 1 to 20)
+SMALL_DECREASE = 1e-5  # fitting w, then alpha and beta, ends when a turn lowers the loss by less than this share
+NEWTON_STEPS = 50  # maximum number of steps of Newton's method; a step that is too long is halved, and counts too
 SMALL_STEP = 1e-8  # Newton's method ends when the next step would lower each label's loss by less than this share
 
 
@@ -152,8 +154,8 @@ def neighbourhood(
 ) -> tuple[Ids, Numbers]:
     """Return the nearest rows of each query and their base distances.
 
-    The neighbours of the sets of features are taken in turns: the nearest by each set, the second nearest by each set,
-    and so on, without repeats.
+    The neighbours by each set of features are taken in turns: first the nearest by each set, then the second nearest by
+    each set, and so on. No row is taken twice.
 
     Parameters
     ----------
@@ -181,7 +183,7 @@ def neighbourhood(
 
 
 def logits_of(weight: Numbers, distances: Numbers, weights: Weights) -> Numbers:
-    """Return the logits of the neighbours' shares, (m, k), from their base distances, (n_sets, m, k)."""
+    """Return the logits of the neighbours' shares of the votes, (m, k), from their base distances, (n_sets, m, k)."""
     if weights == "rank":
         return np.tile(-weight, (distances.shape[1], 1))
     return np.asarray(-np.tensordot(weight, distances, axes=1))
@@ -295,7 +297,7 @@ class TagProp(FeatureControl):
         by_rank = self.settings.weights == "rank"
         start = np.zeros(near.shape[1]) if by_rank else np.full(len(blocks), START / len(blocks))
         weight, alpha, beta = self.learn(votes, start)
-        if by_rank and n_images <= self.settings.neighbours:  # a new image has one more neighbour, the farthest
+        if by_rank and n_images <= self.settings.neighbours:  # a new image has one more neighbour than these
             weight = np.append(weight, weight.max(initial=0))
         settings = TagPropModel.settings_to_keep(self.settings)
         return TagPropModel(rows, factors, seen.labels, settings, seen.normalisation, weight, alpha, beta)

@@ -5,22 +5,23 @@
                   D(i, j) = sum over the sets of features b of v_b d_b(i, j),   sum of v_b = 1
 
 d_b are the base distances of `base_distances`, each divided by its mean over pairs of training images, so the mean of D
-is 1. A rare label has as many images in the union as a frequent one. D_i is the smallest D(i, j) of the union; the
-paper does not subtract it. Without it, the scores of an image that is far from all others would be rounded to 0. The
-order of an image's labels is the same, but scores of different images do not compare as in the paper. Scores are not
-divided by a label's largest score over the test images, as some programs do, since the score of an image would then
-depend on the other test images.
+is 1. A rare label has as many images in the union as a frequent one. D_i is the smallest D(i, j) of the union. The
+paper does not subtract D_i; without it, the scores of an image that is far from all others would be rounded to 0. The
+subtraction does not change the order of an image's labels, but scores of different images cannot be compared as in the
+paper. Scores are not divided by a label's largest score over the test images, as some programs do, since the score of
+an image would then depend on the other test images.
 
-`two_pass_knn` has equal weights v_b. `two_pass_knn_ml` learns them by large margins. With w_b >= 0 and D' = sum over b
-of w_b d_b, it minimises the sum over training images p and their targets q of
+`two_pass_knn` has equal weights v_b. `two_pass_knn_ml` learns them with a large-margin loss. With w_b >= 0 and D' = sum
+over b of w_b d_b, it minimises the sum over training images p and their targets q of
 
     l_pq D'(p, q) + m sum over the impostors r of p of (1 - l_pr) [1 + D'(p, q) - D'(p, r)]_+,
     l_pq = |Y_p and Y_q| / |Y_q|,   Y_p: the labels of image p
 
-and takes v_b = w_b / sum of w. The targets of p are the K1 images nearest to p among those with l, for each label l of
-p; its impostors are these images for each other label. Nearness is that of equal weights, and p itself is left out. The
-hinge is smoothed: it is quadratic between 0 and 0.1. The minimum is found by L-BFGS with bounds. The paper's weights of
-single features are not learnt, so with one set of features there is nothing to learn.
+and takes v_b = w_b / sum of w. For each label l of p, the K1 images nearest to p among those with l are targets of p.
+For each other label, the K1 nearest images with it are impostors of p. The nearest images are those by the distance
+with equal weights, and p itself is left out. The hinge is smoothed: it is quadratic between 0 and 0.1. The minimum is
+found by L-BFGS with bounds. The paper's weights of single features are not learnt, so with one set of features there is
+nothing to learn.
 
 Source: Verma and Jawahar, "Image annotation using metric learning in semantic neighbourhoods", ECCV 2012, sections 3
 and 4.
@@ -58,7 +59,7 @@ from vsebench.methods.by_features.seen import FeatureControl, FeatureSettings, s
 
 NEIGHBOURS_A_CHUNK = 1 << 22  # number of neighbours in memory at once (about 100 MiB)
 SMOOTHING = 0.1  # where the smoothed hinge becomes linear
-ACCEPTED_GRADIENT = 1e-3  # of the mean loss, if, because of rounding, no step lowers it
+ACCEPTED_GRADIENT = 1e-3  # largest component of the gradient if rounding lets no step lower the mean loss
 ITERATIONS = 200  # maximum number of iterations of L-BFGS, which has one variable for each set of features
 
 
@@ -162,7 +163,7 @@ def pairs_of(
 
 
 def nearest_of(rows: Rows, images: Ids, asking: Ids, k: int) -> NDArray[np.int64]:
-    """Return the k nearest of some images to each of the images `asking`, (m, k), without the asking image itself."""
+    """Return, for each image in `asking`, the k nearest of `images`, (m, k), without the image itself."""
     search, queries = Search(rows[images], "euclidean"), rows[asking]
     position = np.searchsorted(images, asking).clip(max=len(images) - 1)
     own = np.where(images[position] == asking, position, -1).astype(np.int32)
@@ -180,7 +181,7 @@ def _pairs(
     labels: LabelMatrix,
     chosen: Ids,
 ) -> Pairs:
-    """Return pairs without repeats, from the position of p in `chosen` times n plus q."""
+    """Return pairs of p and q without repeats; a key is the position of p in `chosen`, times n, plus q."""
     different = np.unique(np.concatenate([*keys, np.empty(0, dtype=np.int64)]))
     position, image = np.divmod(different, labels.n_rows)
     offsets = np.searchsorted(position, np.arange(len(chosen) + 1)).astype(np.int64)

@@ -3,13 +3,13 @@
     u_i = E' x_i,   s_ic = <u_i, v_c>
     loss = sum over positives of (1 - s_ic)^2 + sum over other pairs of beta_c s_ic^2 + lambda (m |E|^2 + |V|^2)
 
-Source: Zhai, Guo, Yuan, Liu and Wang, "VSE-fs: Fast Full-Sample Visual Semantic Embedding", section 3.4. It states the
-score <v_i + gamma p_i, v_c> - excl + <E x_i, v_c> as future work, without giving updates, a regularisation of E or
-results. Choices made here:
+Source: Zhai, Guo, Yuan, Liu and Wang, "VSE-fs: Fast Full-Sample Visual Semantic Embedding", section 3.4. The paper
+mentions the score <v_i + gamma p_i, v_c> - excl + <E x_i, v_c> as future work; it gives neither updates, nor a
+regularisation of E, nor results. Choices made here:
 
 - Only the visual part of the score is used, because a new image has neither a vector v_i nor known labels for p_i.
 - w_ic is 1, and beta_c is spread over the labels as in `vse_fs` (section 3.1.1).
-- E is regularised like the embeddings, times the mean squared length m of the images' features, so that lambda does not
+- The penalty on E is that on embeddings, times the mean squared length m of the images' features. So lambda does not
   depend on the features' scale.
 - E starts at 0, and the labels start from N(0, deviation^2).
 - An epoch updates E by steps of conjugate gradients, then the labels by one sweep of coordinate descent, with the
@@ -94,7 +94,7 @@ class VseFsFeatures(Method):
             product = self._curvature(direction, images)
             along = float(np.vdot(direction, product))
             if not (square > 0 and along > 0):
-                return  # at the minimum
+                return  # the minimum is reached
             step = np.float32(square / along)
             self.map += step * direction
             self.vectors += step * images

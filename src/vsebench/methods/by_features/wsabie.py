@@ -40,7 +40,7 @@ class Wsabie(FeatureMethod):
     """WSABIE: WARP, Eq. 1 to 3 and Algorithm 1 with alpha_j = 1/j.
 
     Images have several labels here, so each step draws one of all (image, label) pairs; negatives are the labels that
-    the image does not have, and their number replaces Y - 1. A step without a violator among its trials changes
+    the image does not have, and their number replaces Y - 1. If no drawn negative violates the margin, a step changes
     nothing.
     """
 
@@ -61,7 +61,7 @@ class Wsabie(FeatureMethod):
         return 4 * settings.factors * (size.features + size.labels)  # the two maps
 
     def epoch(self) -> Progress:
-        """Take gradient steps on the weighted hinge, each on the first violator among its trials."""
+        """Take gradient steps on the weighted hinge loss, each on the first drawn negative that violates the margin."""
         report = wsabie_epoch(
             self.maps, self.rows, self.positives, self.trials, self.steps, self.settings.learning_rate,
             self.settings.maximum_norm, self.rng,
@@ -110,7 +110,7 @@ class WsabieDecay(Wsabie):
 
 
 class OwpcSgd(Wsabie):
-    """WSABIE's model and loss with the exact rank: a step scores all labels and moves all violators of the margin.
+    """WSABIE's model and loss with the exact rank: a step scores all labels and moves all that violate the margin.
 
         k = number of negatives n with f_n(x) > f_p(x) - 1,   weight of each of these violators: L(k) / k
 

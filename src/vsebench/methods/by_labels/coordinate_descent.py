@@ -1,7 +1,8 @@
 """Coordinate descent on a least squares loss over all pairs of an image and a label: what `vse_fs` and `ials` share.
 
 The updates are in `vsebench.kernels.full_sample`. An iteration updates the images, then the labels. With gamma = 0,
-both updates lower the loss. With gamma > 0, the first does; the second lowers the loss for fixed extended embeddings P.
+both updates lower the loss. With gamma > 0, the update of the images lowers it. The update of the labels then lowers
+the loss in which the extended embeddings P are held fixed.
 """
 
 import math
@@ -39,7 +40,7 @@ class Objective:
     weights : (n_pairs,) float32, w_ic of the positives, in the order of the label matrix
     penalties : (n_labels,) float32, beta_c
     gamma, regularisation : gamma and lambda
-    nu : the exponent in `penalty_scales`, which gives m_i and m_c
+    nu : the exponent in `penalty_scales`, which returns the factors m_i and m_c of the penalties
     """
 
     weights: NDArray[np.float32]
@@ -100,7 +101,7 @@ class FullSample(Method):
         return Embeddings(image, np.ascontiguousarray(self.labels[:, :k]))
 
     def _start_of_images(self, n_images: int, deviation: float, rng: np.random.Generator) -> Matrix:
-        """Return the initial u_i = v_i, drawn in the order of the data, in chunks, to save memory."""
+        """Return the initial image vectors u_i = v_i, drawn in the order of the data; in chunks, to save memory."""
         blocks = aligned(padded_size(self.factors) // LANES, n_images, LANES)
         position = np.empty(n_images, dtype=np.int64)
         position[self.order] = np.arange(n_images)
@@ -166,7 +167,7 @@ class FullSample(Method):
         return norms
 
     def _loss(self, image_hessian: Matrix, image_norms: float) -> float:
-        """Return the loss of Eq. 1 before the labels are updated."""
+        """Return the loss of Eq. 1 of the VSE-fs paper, before the labels are updated."""
         norms = self._squared_norms()
         positives = positive_loss(self.columns, self.scores, self.penalties, norms)
         everything = np.einsum("fg,fg->", self._label_hessian(), image_hessian, dtype=np.float64)

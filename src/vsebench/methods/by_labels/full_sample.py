@@ -16,6 +16,9 @@ def rows_and_columns(
 ) -> tuple[Rows, Columns]:
     """Return the positives sorted by image and by label; `order` lists the images, `weights` are the w of the pairs.
 
+    In `Columns`, each label's positives occupy consecutive array positions, called slots, padded to a multiple of
+    LANES.
+
     An example with LANES = 4 instead of 16, and three labels. Image 0 has the labels 0, 1 and 2, image 1 has label 1,
     and image 2 has the labels 0 and 1. Images with few labels come first, so `order` is 1, 2, 0: in the kernels, image
     1 is number 0, image 2 is number 1, and image 0 is number 2.
@@ -57,15 +60,15 @@ def rows_and_columns(
 
 
 def stable_order(numbers: NDArray[np.int32] | NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the indices that stably sort numbers >= 0, narrowed to 16 bits if possible, as NumPy sorts these fast."""
+    """Return the indices that sort numbers >= 0 stably; numbers that fit into 16 bits are converted, to sort faster."""
     smallest = np.min_scalar_type(int(numbers.max(initial=0)))
     return np.argsort(numbers.astype(smallest), kind="stable")
 
 
 def label_penalties(train: LabelMatrix, beta_0: float, alpha: float) -> NDArray[np.float32]:
-    """Return beta_c = beta_0 chi_c^alpha / sum chi^alpha (section 3.1.1), (n_labels,) float32.
+    """Return beta_c = beta_0 chi_c^alpha / sum chi^alpha, (n_labels,) float32, where chi_c is the frequency of label c.
 
-    If alpha > 0, a label that never occurs has weight 0.
+    The formula is in section 3.1.1 of the VSE-fs paper. If alpha > 0, a label that never occurs has weight 0.
     """
     popularity = np.bincount(train.label_of_pair, minlength=train.n_labels).astype(np.float64)
     share = (popularity / max(popularity.sum(), 1)) ** alpha
@@ -79,14 +82,14 @@ def penalty_scales(
     """Return the factors of the penalties on images, (n_rows,), and on labels, (n_labels,), both float32.
 
     The factor of an image is W_i^nu, where W_i is the total weight of its pairs with all labels: w_ic for its labels,
-    and beta_c for the others. The factor of a label is W_c^nu in the same way. Without any weight, the factor is 1, so
-    that the vector becomes 0.
+    and beta_c for the others. The factor of a label is W_c^nu in the same way. If all these weights are 0, the factor
+    is 1, so that the vector becomes 0.
 
     weights : (n_pairs,), w_ic
     penalties : (n_labels,), beta_c
 
     Source: Rendle, Krichene, Zhang and Koren, "Revisiting the performance of iALS on item recommendation benchmarks",
-    RecSys 2022, in the terms of VSE-fs.
+    RecSys 2022, in the notation of VSE-fs.
     """
     if nu == 0:  # the usual case, which needs no sums
         return np.ones(train.n_rows, dtype=np.float32), np.ones(train.n_labels, dtype=np.float32)

@@ -6,8 +6,8 @@ With s_ic = <u_i, v_c>, n images, |C| labels, |C_i| labels of image i and n_c im
     + lambda (sum_i (|C_i| + alpha_0 |C|)^nu |u_i|^2 + sum_c (n_c + alpha_0 n)^nu |v_c|^2)
 
 Sources: Hu, Koren and Volinsky, "Collaborative filtering for implicit feedback datasets", ICDM 2008; Rendle, Krichene,
-Zhang and Koren, "Revisiting the performance of iALS on item recommendation benchmarks", RecSys 2022, whose penalties
-these are.
+Zhang and Koren, "Revisiting the performance of iALS on item recommendation benchmarks", RecSys 2022, which introduces
+these penalties.
 
 It is minimised by the coordinate descent of VSE-fs, without the vectors of an image's labels (gamma = 0). Let
 t = 1 / (1 + alpha_0). The two terms of a positive are (s - t)^2 / t + 1 - t, so with vectors that are multiplied by
@@ -16,8 +16,9 @@ sqrt(t), the loss is
     t^2 [ sum over positives of (1 - s)^2 / t  +  alpha_0 sum over other pairs of s^2  +  lambda / t (...) ]
     + (1 - t) times the number of positives
 
-The brackets hold the loss of VSE-fs with w = 1 / t, beta_c = alpha_0 and the penalty lambda / t. The total weights of
-pairs, |C_i| / t + alpha_0 (|C| - |C_i|) and its counterpart, are the sums that are raised to the power nu above.
+The brackets hold the loss of VSE-fs with w = 1 / t, beta_c = alpha_0 and the penalty lambda / t. The total weight of an
+image's pairs, |C_i| / t + alpha_0 (|C| - |C_i|), is equal to the sum |C_i| + alpha_0 |C| above; the same holds for
+labels.
 """
 
 import numpy as np

@@ -51,7 +51,7 @@ class EdlaeSettings(EaseSettings):
 
 
 class Edlae(Ease):
-    """EDLAE: EASE whose penalty grows with a label's frequency, as if known labels were dropped at random in training.
+    """EDLAE: EASE with a penalty that grows with a label's frequency, as if training dropped known labels at random.
 
     Source: Steck, "Autoencoders that don't overfit towards the identity", NeurIPS 2020, the full-rank model with all
     emphasis on dropped labels: with P = (X^T X + lambda I + p / (1 - p) diag(X^T X))^-1, the weights are
@@ -109,7 +109,7 @@ class Rp3Beta(Control):
 
         W_ab = sum over images j with a and b of 1 / (n_a |C_j|)  /  n_b^beta,
 
-    of which the `neighbours` largest of each row are kept.
+    In each row, only the `neighbours` largest weights are kept.
 
     Source: Paudel, Christoffel, Newell and Bernstein, "Updatable, accurate, diverse, and scalable recommendations for
     interactive applications", ACM TiiS 7(1), 2017.

@@ -71,7 +71,7 @@ class MultVae(Method):
         return Progress(total / n_images)
 
     def step(self, images: NDArray[np.int64], weight: float) -> float:
-        """Take a step on a batch's mean loss, and return the sum of the losses of its images."""
+        """Take a step on the mean loss of a batch, and return the sum of the losses of the batch's images."""
         encoded, outputs = self.encoder.forward(self.dropped(self.inputs[images]))
         mean, log_variance = np.split(outputs, 2, axis=1)
         noise = np.exp(log_variance / 2) * self.noise.standard_normal(mean.shape, dtype=np.float32)
@@ -103,12 +103,13 @@ class MultVae(Method):
 
 @dataclass(frozen=True)
 class LabelAutoencoder(ModelOfFields, Embedded):
-    """Scores labels by a network whose input is the vector of the image's known labels, scaled to length 1.
+    """Scores labels by a network; its input is the vector of the image's known labels, scaled to length 1.
 
     Attributes
     ----------
     hidden : for each layer before the scores, its weights and, in the last row, its intercepts: (inputs + 1, units)
-        float32. Their number is odd; the middle layer, of the latent variables, is linear, and the others end in tanh
+        float32. The number of layers is odd; the middle layer, which computes the latent variables, is linear, and tanh
+        follows each other layer
     label : (n_labels, units + 1) float32: the weights of each label, and its intercept
     """
 

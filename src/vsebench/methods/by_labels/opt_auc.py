@@ -1,4 +1,4 @@
-"""Opt-AUC: stochastic steps with uniform negatives and the logistic loss.
+"""Opt-AUC: stochastic gradient steps on the logistic loss, with negatives that are drawn uniformly.
 
 Source: a baseline of both VSE papers ("logistic loss is used as the smoothed AUC surrogate"); it is BPR (Rendle et al.,
 UAI 2009).

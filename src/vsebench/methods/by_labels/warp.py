@@ -1,4 +1,4 @@
-"""WARP as in WSABIE: random trials until the first violator; the hinge loss is weighted by the estimated rank.
+"""WARP as in WSABIE: negatives are drawn until one violates the margin; the estimated rank weights the hinge loss.
 
 Source: Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint word-image embeddings",
 Algorithm 1 and Eq. 5 with alpha_j = 1/j. WSABIE limits the norm of vectors (`maximum_norm`); the VSE papers penalise it
@@ -24,7 +24,7 @@ class WarpSettings(SgdSettings):
 
 
 class Warp(SgdMethod):
-    """WARP. A step without a violator among its trials changes nothing."""
+    """WARP. If no negative that a step draws violates the margin, the step changes nothing."""
 
     settings_type = WarpSettings
     gives = frozenset({"trials"})

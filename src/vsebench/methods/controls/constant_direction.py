@@ -1,6 +1,7 @@
-"""Control: labels rank by the inner product of their word vector and the mean word vector, equally for all images.
+"""Control: labels are ranked by the inner product of their word vector and the mean word vector, for all images alike.
 
-The mean is over the training pairs. A method that uses the labels' word vectors but no images ranks like this.
+The mean is taken over the training pairs (image, label). This is the ranking of a method that uses word vectors but
+ignores images.
 """
 
 import numpy as np

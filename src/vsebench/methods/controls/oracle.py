@@ -1,4 +1,4 @@
-"""Oracles of simulated data, which rank labels by the probabilities with which they were drawn."""
+"""Oracles of simulated data, which rank labels by the probabilities with which the simulator drew them."""
 
 import numpy as np
 
@@ -27,7 +27,7 @@ class Oracle(Control):
 
 
 class GroupOracle(Control):
-    """Rank the labels of a simulated tree by the probability of their parent, then by their own probability.
+    """Ranks the labels of a simulated tree by the probability of their parent, then by their own probability.
 
     No ranking has a larger expected sibling precision at k, if every parent has at least k labels.
     """

@@ -3,8 +3,9 @@
     a_ur(x) = sum over terms t of x_t log(p_ur(t) / (w0 q0(t))),   P(u | x) ~ pi_u sum over views r of exp(a_ur(x))
     score of label y = (1 - e) P(y | x) + e / (g - 1) sum over the other children u of y's parent of P(u | x)
 
-where e is the probability that an image is given a sibling instead of its true label, and g is the number of the
-parent's children; see `formats/simulators/simulated_tree.py`. The score is the probability that y is given.
+where e is the probability that an image gets a sibling of its true label as its label, and g is the number of the
+parent's children. The score is the probability that the image gets the label y. The other symbols are explained in
+`formats/simulators/simulated_tree.py`.
 """
 
 from collections.abc import Mapping
@@ -24,7 +25,8 @@ from vsebench.models import Model, features_of
 class TreePosterior(Model):
     """Ranks labels by their posterior, or first by the posterior of their parent.
 
-    Scores are positions in the ascending order of the labels, as different float64 can be equal in float32.
+    A label's score is its position in the order of ascending probability, because different float64 numbers can be
+    equal in float32.
 
     Attributes
     ----------
@@ -78,7 +80,7 @@ class TreePosterior(Model):
     def given(
         self, own: NDArray[np.float64], group: NDArray[np.float64], children: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """Return the probability that each label is given, from the posteriors of the label and of the label's parent.
+        """Return the probability that an image gets each label, from the posteriors of the label and of its parent.
 
         Parameters
         ----------

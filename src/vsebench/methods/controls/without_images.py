@@ -24,7 +24,7 @@ class Popularity(Control):
 
 
 class Random(Control):
-    """Random embeddings; label vectors have unit length, so that all labels rank high equally often."""
+    """Random embeddings; label vectors have unit length, so that each label ranks high equally often."""
 
     ranks_unseen = True
 
@@ -53,7 +53,7 @@ class UnseenFrequency(Control):
 
 
 class GivenLabels(Control):
-    """The labels that users gave to a test image rank before all others; methods should do better.
+    """Ranks the labels that users gave to a test image before all others; methods should do better.
 
     It needs a training data set that also contains the test images, such as users' tags of images that experts have
     annotated with concepts. There is one factor per given label: 1 for the label and for images with it.

@@ -79,7 +79,8 @@ class NetworkSoftmax(Loss):
 class Zlpr(Loss):
     """ZLPR: log(1 + sum of exp(f_v)) + log(1 + sum of exp(-f_u)) for positives u and negatives v.
 
-    Training moves positives above 0 and negatives below it, so the labels with scores above 0 are predicted.
+    Training moves the scores of positives above 0 and those of negatives below 0, so labels with scores above 0 are
+    predicted.
 
     Source: Su and others, "ZLPR: a novel loss for multi-label classification", 2022. None of the papers includes it.
     """

@@ -1,8 +1,8 @@
 """A network in training: its layers, their derivatives, and the optimiser.
 
-Hidden layers have rectified activations, unless stated otherwise, and are followed by dropout. Weights are initialised
-as by He and others, with a tenth of the scale in the last layer; intercepts start at 0 unless the loss sets other
-values.
+Hidden layers have rectified activations, unless stated otherwise, and dropout follows each of them. Weights are
+initialised as by He and others, with a tenth of the scale in the last layer; intercepts start at 0 unless the loss sets
+other values.
 
 Sources: He, Zhang, Ren and Sun, "Delving deep into rectifiers", ICCV 2015; Srivastava and others, "Dropout", JMLR 15,
 2014.
@@ -89,7 +89,7 @@ class Activation:
     Attributes
     ----------
     apply : overwrites the layer's inputs, float32, with its activations
-    derivative : returns the derivatives by the inputs from the activations
+    derivative : returns the derivatives with respect to the inputs, computed from the activations
     """
 
     apply: Callable[[Matrix], Matrix]
@@ -126,7 +126,7 @@ class Layers:
         return Parameter.of(start, decay, self.settings.optimiser)
 
     def step(self, inputs: Rows, loss: Callable[[Matrix], float]) -> float:
-        """Take a step on a batch's mean loss, and return the sum of the losses of its images.
+        """Take a step on the mean loss of a batch, and return the sum of the losses of the batch's images.
 
         Parameters
         ----------
@@ -154,7 +154,7 @@ class Layers:
         return layers, outputs
 
     def backward(self, layers: Sequence[Rows], slope: Matrix) -> Matrix:
-        """Set the gradients, given the derivatives by the outputs; return the derivatives by the first layer's outputs.
+        """Set the gradients from the derivatives by the outputs; return the derivatives by the first layer's outputs.
 
         layers : as returned by `forward`; slope : (m, n_outputs)
         """

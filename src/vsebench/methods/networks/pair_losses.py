@@ -45,7 +45,8 @@ class Lsep(Loss):
 class LsepSampled(Loss):
     """LSEP over a sample of each image's pairs, drawn again in every epoch, Eq. 9.
 
-    The sum over a sample is smaller than the sum over all pairs; `scaled` corrects for this; the paper does not.
+    The sum over a sample is smaller than the sum over all pairs; the setting `scaled` corrects this, but the paper does
+    not.
     """
 
     settings_type = SampledSettings
@@ -63,11 +64,11 @@ class LsepSampled(Loss):
 
 
 class BpMll(Loss):
-    """BP-MLL: the sum of exp(f_v - f_u) over all pairs, Eq. 12, where both settings are off.
+    """BP-MLL: the sum of exp(f_v - f_u) over all pairs, which is Eq. 12 if both settings are off.
 
     Source: Zhang and Zhou, "Multilabel neural networks with applications to functional genomics and text
-    categorization", IEEE TKDE 18(10), 2006, Eq. 3, where an image's sum is divided by its number of pairs (`averaged`)
-    and a hyperbolic tangent is applied to the scores first (`bounded`).
+    categorization", IEEE TKDE 18(10), 2006, Eq. 3, which divides an image's sum by its number of pairs (setting
+    `averaged`) and first applies a hyperbolic tangent to the scores (setting `bounded`).
     """
 
     settings_type = BpMllSettings

@@ -74,7 +74,7 @@ class Loss(ABC):
     ----------
     settings_type, table_type : the classes of the method's settings and of its table of labels
     settings, seed : the settings and the seed of the method
-    table : an instance of `table_type`, whose label vectors, if it has any, can be trained too
+    table : an instance of `table_type`; if it has label vectors, these can be trained too
     lists, n_labels : the labels to learn for each image, as in the table, and the number of labels to learn
     scratch : (n_labels,) float64, scratch memory of kernels for one image
     intercepts : initial intercepts of the last layer
@@ -103,7 +103,7 @@ class Loss(ABC):
         """Return the sum of the losses of a batch, and overwrite its outputs, (m, n_outputs), with the derivatives."""
 
     def trials(self) -> float | None:
-        """Return the mean number of negatives examined per pair since the last call; None if not counted."""
+        """Return the mean number of negatives examined per pair since the last call, or None if there is no count."""
         return None
 
 
@@ -124,7 +124,7 @@ class NetworkMethod(Method):
 
     @classmethod
     def least_memory(cls, size: Size, settings: Any) -> int:
-        if cls.loss_type.table_type is not LabelTable:  # the outputs are then the numbers of a word vector
+        if cls.loss_type.table_type is not LabelTable:  # a network's outputs then form a word vector
             return 0
         weights: int = sum(inputs * units for inputs, units in pairwise([size.features, *settings.hidden, size.labels]))
         return 5 * 4 * weights  # values, gradients, the optimiser's two means, and the model's copy
@@ -137,7 +137,7 @@ class NetworkMethod(Method):
         return Progress(total / n_images, self.loss.trials())
 
     def step(self, images: Images) -> float:
-        """Take a step on a batch's mean loss, and return the sum of the losses of its images."""
+        """Take a step on the mean loss of a batch, and return the sum of the losses of the batch's images."""
         return self.layers.step(self.seen.rows[images], lambda outputs: self.loss(outputs, images))
 
     def model(self) -> Model:

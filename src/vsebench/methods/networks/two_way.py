@@ -1,4 +1,4 @@
-"""The two-way loss of networks on image features: images against all labels, and labels against a batch's images.
+"""The two-way loss of networks on image features: it compares images with all labels, and labels with a batch's images.
 
 Source: Kobayashi, "Two-way multi-label loss", CVPR 2023. None of the other papers includes it.
 """
@@ -18,13 +18,13 @@ class TwoWaySettings(NetworkSettings):
 
 
 class TwoWay(Loss):
-    """Softmax losses of an image over labels and of a label over the images of a batch.
+    """The sum of a softmax loss of each image over the labels and of each label over the images of a batch.
 
         P = T log sum of exp(-f / T) over positives,   N = U log sum of exp(f / U) over negatives
         mean over images of log(1 + exp(P + N)) + mean over labels of log(1 + exp(P + N))
 
     Images without a label, and labels that no image of the batch has, are left out of the means. The loss depends on
-    the batches: a label is compared only with the images that share a batch with its own.
+    the batches: for a label, images with it are compared only with images of the same batch.
     """
 
     settings_type = TwoWaySettings

@@ -24,12 +24,13 @@ OWN = ("VSEBENCH_PARENT", "VSEBENCH_SERVER", "PYTHONHOME")  # variables for the 
 
 
 def fill(command: str, problem: str, scores: str, **values: object) -> str:
-    """Return a command with its names in braces replaced; other words in braces stay, since a shell uses braces, too.
+    """Replace the names in braces in a command; other words in braces stay, because a shell uses braces too.
 
     Parameters
     ----------
     problem : the folder that replaces {problem}
-    scores : the file without a suffix that, with the suffix behind {scores} or with .csv, replaces {scores}
+    scores : path of the file of scores without its suffix; it replaces {scores}, with .csv added unless a suffix
+        follows {scores}
     values : name -> value, for the other names
     """
     command = WRITTEN.sub(lambda match: shlex.quote(f"{scores}{match[1] or '.csv'}"), command)
@@ -46,7 +47,8 @@ def environment_of(packages: Path | None, own_python: bool) -> dict[str, str]:
     Parameters
     ----------
     packages : the virtual environment to run it in, if any
-    own_python : whether `python` can be the Python that runs this package; with conda it is that of the environment
+    own_python : whether `python` may be the Python that runs this package; false with conda, where `python` is that of
+        the conda environment
     """
     variables = {key: value for key, value in os.environ.items() if key not in OWN}
     path = variables.get("PATH", os.defpath).split(os.pathsep)
@@ -60,7 +62,7 @@ def environment_of(packages: Path | None, own_python: bool) -> dict[str, str]:
 
 @contextmanager
 def scratch(beside: Path) -> Iterator[Path]:
-    """Yield a new folder next to a file; it is deleted at the end of the block, or by the next run after a kill."""
+    """Yield a new folder next to a file; it is deleted at the end of the block or, after a kill, by the next run."""
     folder = beside.parent / f".{beside.stem}.{os.getpid()}.tmp.d"
     folder.mkdir(parents=True)
     try:
@@ -72,7 +74,7 @@ def scratch(beside: Path) -> Iterator[Path]:
 def run_and_keep(
     template: str, values: Mapping[str, object], folder: Path, problem: Path, variables: Mapping[str, str], out: Path
 ) -> Ended:
-    """Run a command, check the scores that it writes, and move them to their place.
+    """Run a command, check the scores that it writes, and move them to the file `out`.
 
     Parameters
     ----------

@@ -50,7 +50,7 @@ class ScoreMatrix(Model):
 
 @dataclass(frozen=True)
 class ScoreVectors(Embedded):
-    """Vectors of some images and of all labels, whose inner products are the scores.
+    """Vectors of some images and of all labels; their inner products are the scores.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class ScoreVectors(Embedded):
         return self.image[rows_of(queries, self.row_of_image)]
 
     def largest_score(self) -> float:
-        return norm(self.image) * norm(self.label)  # Cauchy and Schwarz
+        return norm(self.image) * norm(self.label)  # by the Cauchy-Schwarz inequality
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         return {"row_of_image": self.row_of_image, "image": self.image, "label": self.label}
@@ -85,7 +85,7 @@ class ScoreVectors(Embedded):
 
 @dataclass(frozen=True)
 class ScoreLists(Model):
-    """A list of scored labels per image; all other labels are tied after these.
+    """A list of scored labels for each image; all other labels have an equal score, lower than those in the list.
 
     Attributes
     ----------

@@ -58,9 +58,9 @@ class AvgWvRidge(FeatureControl):
 
         f(x) = (x - mean of X) W + mean of T,   W = (Xc' Xc + a I)^-1 Xc' (T - mean of T)
 
-    T, with the rows t_i, is a matrix of label shares times the label vectors. Ridge regression is linear in its
-    targets, so the solution for T is the solution for the shares, times the label vectors. The closed form is our
-    addition; it overfits less than the network.
+    The rows of T are the t_i. T is a matrix S times the label vectors, where row i of S contains the weight of each
+    label in t_i. Ridge regression is linear in its targets, so the solution for T is the solution for S, times the
+    label vectors. The closed form is our addition; it overfits less than the network.
     """
 
     needs = frozenset({"features", "word_vectors"})

@@ -2,8 +2,9 @@
 
     f(x) = sum of q_l v_l / sum of q_l   over the T labels with the largest q_l
 
-q_l is the score of ridge regression, or 0 if that is negative, for labels to learn that have a word vector. All
-labels, including those that are not learnt, are ranked by the cosine, or the inner product, of their vector and f(x).
+q_l is the score of label l from ridge regression, or 0 if this score is negative. Only labels that are learnt and have
+a word vector have a q_l. All labels, including those that are not learnt, are ranked by the cosine, or the inner
+product, of their vector and f(x).
 
 Source: Norouzi and others, "Zero-shot learning by convex combination of semantic embeddings", ICLR 2014, where the q_l
 are outputs of a softmax.

@@ -1,7 +1,7 @@
 """Correlated word vectors: a network learns an image's labels together with the labels nearest to them.
 
-    M = V V'. Each row keeps its two largest entries, usually for the label itself and for the nearest label, and is
-        divided by its length.
+    M = V V', where the rows of V are the vectors of the labels to learn. Each row of M keeps its two largest entries,
+        usually for the label itself and for the nearest label, and is divided by its length.
     T_i = the sum of the rows of M of the image's labels. It keeps the entries of these labels and its two largest
           entries, and is divided by its length; it is 0 for an image without labels.
     L_i = |sig(z(x_i)) - T_i|^2

@@ -24,7 +24,7 @@ from vsebench.methods.words.word_network import Score, WordNetwork
 from vsebench.methods.words.word_vectors import label_vectors
 from vsebench.models import Model
 
-ABSENT = 0.5  # number of training images assumed for a label that has none
+ABSENT = 0.5  # a label without training images counts as having this number of training images
 
 
 class JointSettings(Settings):
@@ -90,7 +90,7 @@ class FixedVectors(LabelTable):
 
 
 class JointVectors(FixedVectors):
-    """Label vectors for a loss of all labels' scores, trained by the network's optimiser if `joint` is set."""
+    """Label vectors for a loss of the scores of all labels; the network's optimiser trains them if `joint` is set."""
 
     def __init__(self, problem: Problem, settings: Any, labels: LabelMatrix) -> None:
         super().__init__(problem, settings, labels)
@@ -109,7 +109,7 @@ class JointVectors(FixedVectors):
         return self.added[self.is_learnt].astype(np.float32)
 
     def step(self, slopes: Matrix, outputs: Matrix) -> None:
-        """Overwrite outputs with their derivatives, given the scores' derivatives, and train the vectors."""
+        """Replace the outputs by the derivatives with respect to them, given those for scores; train the vectors."""
         by_outputs = slopes @ self.vectors.value
         if self.settings.joint:
             self.vectors.gradient[...] = slopes.T @ outputs / np.float32(len(outputs))
@@ -125,7 +125,7 @@ class JointVectors(FixedVectors):
 
 
 def no_cosines_with(key: str) -> Any:
-    """Return a validator of settings that refuses cosine scores together with a key that adds an offset to scores."""
+    """Return a validator of settings that refuses cosine scores if the setting `key`, which adds an offset, is used."""
 
     def check(settings: Any) -> Any:
         if settings.score == "cosine" and getattr(settings, key) not in ("none", False):

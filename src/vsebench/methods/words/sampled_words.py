@@ -102,7 +102,7 @@ class SampledVectors(FixedVectors):
 
     @cached_property
     def word_vectors(self) -> WordTable:
-        """The vectors of the labels to learn, in the kernels' format; a loss can replace the table."""
+        """The vectors of the labels to learn, in the kernels' format; a loss can replace this table by another."""
         return self.new_words()
 
     def new_words(self, with_terms: bool = False) -> WordTable:
@@ -176,10 +176,10 @@ class SXEnt(Loss):
         exp(s_l) = q_l / (w p_n(l))
 
     P and N change the noise of the gradient, but not this minimum. If negatives are drawn by frequency
-    (`negative_power` 1, as in the paper), exp(s_l) is a lift: frequent labels are ranked lower and rare labels higher.
-    With `negative_power` 0, or if the ranking corrects for the frequency (`correct_for_frequency`), labels are ranked
-    by q_l, just as full cross-entropy ranks them by probability. With `exclude: positives`, p_n(l) is proportional to
-    c_l^a (1 - P(l in Y | x)).
+    (`negative_power` 1, as in the paper), exp(s_l) is a lift (a probability divided by a frequency): frequent labels
+    are ranked lower and rare labels higher. With `negative_power` 0, or if the ranking corrects for the frequency
+    (`correct_for_frequency`), labels are ranked by q_l, just as full cross-entropy ranks them by probability. With
+    `exclude: positives`, p_n(l) is proportional to c_l^a (1 - P(l in Y | x)).
 
     With `label_terms`, alpha, vectors of labels that are drawn together attract each other and repel those of
     negatives:
@@ -234,9 +234,9 @@ class SOptXEntPublished(SXEnt):
     """S+Opt+X-Ent as in the authors' code, where the network and the vectors minimise different losses.
 
     The network takes Adam's steps on the loss of `SXEnt`. The vectors of the drawn labels take plain gradient steps
-    with the same learning rate, image by image, which are not divided by the numbers of draws and images: with P = 5, N
-    = 10 and batches of 128 images they are 640 times (positives) and 1,280 times (negatives) as long as steps on that
-    loss. A label that was drawn twice for an image is moved once, and vectors do not decay.
+    with the same learning rate, image by image. These steps are not divided by the numbers of draws and images. So with
+    P = 5, N = 10 and batches of 128 images, they are 640 times (positives) and 1,280 times (negatives) as long as steps
+    on the loss of `SXEnt`. A label that was drawn twice for an image is moved once, and vectors do not decay.
 
     The authors' code also draws batches with replacement, counts test images in the negatives' frequencies, and treats
     an image without labels as if it had the last label; this method does none of this.

@@ -4,7 +4,7 @@
 
 Features and word vectors come from one network that maps images and texts into one space, such as CLIP, and are used
 without normalisation steps. Labels that are not learnt get no votes, so their score is the cosine alone. The published
-code multiplies the cosines by 100; its rankings are obtained here with a hundredth of its `alpha`.
+code multiplies the cosines by 100. To get the same rankings here, set `alpha` to a hundredth of its value there.
 
 Source: Zhang and others, "Tip-Adapter: training-free adaption of CLIP for few-shot classification", ECCV 2022, for
 images with several labels: an image votes for each of them.
@@ -99,7 +99,8 @@ class CosinesAndVotes(Model):
         return scores
 
     def largest_score(self) -> float:
-        # A cosine is at most 1 and a weight at most exp(0), but for rounding; NaN in the vectors makes the bound NaN.
+        # A cosine is at most 1 and a weight at most exp(0), except for rounding errors; NaN in the vectors makes the
+        # bound NaN.
         return 2 * (1 + self.alpha * self.labels.n_rows) + 0 * float(self.label.sum(dtype=np.float64))
 
     def arrays(self) -> dict[str, NDArray[Any]]:

@@ -1,8 +1,8 @@
-"""Updates that move the vectors of untrained labels in the way that training moved those of trained labels.
+"""Updates that move the vectors of untrained labels in the same way as training moved those of trained labels.
 
 W0 and W1 (n, d) are the vectors of the trained labels before and after training, D0 (m, d) the vectors of the untrained
-labels. An update returns their new vectors D1 (m, d), float64. If training only rotates the vectors, W1 = W0 Q, then D1
-should be D0 Q; if the trained vectors span the space, all updates except `none` and `published` return this.
+labels. An update returns their new vectors D1 (m, d), float64. If training only rotates the vectors (W1 = W0 Q), D1
+should be D0 Q. All updates except `none` and `published` then return D0 Q, if the trained vectors span the space.
 
 Source: Ni and others, "Sampled image tagging and retrieval methods on user generated content", section 3.2, Eq. 5, 6.
 """
@@ -60,7 +60,7 @@ def procrustes(before: Vectors, after: Vectors, unseen: Vectors) -> Vectors:
 
 
 def nonlinear(before: Vectors, after: Vectors, unseen: Vectors) -> Vectors:
-    """Keep the sigmoids of the inner products: Eq. 6, as a sum, without pairing a label with itself.
+    """Keep the sigmoids of the inner products: Eq. 6, as a sum over pairs of two different labels.
 
     D1 minimises the sum over unseen labels d and all labels m other than d of log(1 + exp(s_dm)) - sig(c_dm) s_dm. s
     contains the inner products of D1 with W1 and D1, and c those of D0 with W0 and D0. L-BFGS starts at D0.

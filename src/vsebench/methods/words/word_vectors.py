@@ -1,7 +1,7 @@
 """Make the label vectors of methods that use word vectors.
 
-A label without a word vector gets a vector in a random direction, of median length, so that it can be ranked; methods
-that compare word vectors with features themselves use them unchanged.
+A label without a word vector gets a vector in a random direction, of median length, so that it can be ranked. Methods
+that compare word vectors directly with image features use the given vectors unchanged.
 """
 
 from typing import Literal
@@ -43,7 +43,7 @@ def label_vectors(problem: Problem, settings: WordSettings) -> Matrix:
 
 
 def word_vectors_among_features(problem: Problem, method: str) -> Matrix:
-    """Return the labels' word vectors, (n_labels, d) float32, to be compared with features of d dimensions.
+    """Return the labels' word vectors, (n_labels, d) float32, for comparison with features of d dimensions.
 
     `problem` has both. If their numbers of dimensions differ, a `UserError` that names `method` is raised.
     """
