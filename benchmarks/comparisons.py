@@ -18,6 +18,7 @@ from benchmarks.contestants import (
     ENS,
     IALS,
     IMPLICIT_BPR,
+    IN_PARTS,
     IRSPACK_IALS,
     LIGHTFM_WARP,
     MATCHED,
@@ -119,6 +120,15 @@ def epochs(
     return rows
 
 
+def parts_epoch(bench: Bench, data: Data, threads: int) -> list[Row]:
+    """Compare an epoch in two parts, which two threads can train, with an epoch of the same method without parts."""
+    return [
+        row
+        for parts, plain in IN_PARTS
+        for row in epochs("parts_epoch", parts, (plain,), bench, data, threads, judged=False)
+    ]
+
+
 def one_epoch(training: Training) -> Callable[[], float]:
     return lambda: training.run(1)[0]
 
@@ -203,6 +213,7 @@ COMPARISONS: dict[str, Callable[[Bench, Data, int], list[Row]]] = {
     "time_to_95": time_to_95,
     "bpr_epoch": partial(epochs, "bpr_epoch", OPT_AUC, (IMPLICIT_BPR, CORNAC_BPR)),
     "warp_epoch": partial(epochs, "warp_epoch", WARP_10, (LIGHTFM_WARP,)),
+    "parts_epoch": parts_epoch,
     "ens_epoch": partial(epochs, "ens_epoch", ENS, (OPT_AUC_PLAIN,), judged=False),
     "ranking": ranking,
     "sgemm_share": sgemm_share,

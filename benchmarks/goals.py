@@ -8,6 +8,7 @@ TITLES = {
     "time_to_95": "From the labels to 95 % of the better method's best validation recall@10, same objective",
     "bpr_epoch": "One epoch, uniform negatives",
     "warp_epoch": "One epoch, WARP with at most 10 trials",
+    "parts_epoch": "One epoch in two parts, against the same method without parts",
     "ens_epoch": "One epoch, against our own Opt-AUC",
     "ranking": "Ranking the held-out labels",
     "sgemm_share": "Share of the machine's sgemm peak",
@@ -56,6 +57,8 @@ def goal(what: str, peer: str, threads: int) -> Goal:
             return Goal(2.0, 2.5) if one else Goal(1.5, 2.0)
         case "warp_epoch":
             return Goal(3.0, 5.0)
+        case "parts_epoch":
+            return Goal(1 / 1.05, 1.0) if one else Goal(1.6, 1.8)
         case "ens_epoch":
             return Goal(1 / 1.7, 1 / 1.4)  # at most 1.7 and 1.4 times the time
         case "ranking":

@@ -15,7 +15,7 @@ def test_lists_are_sorted_before_the_first_draw_and_then_after_so_many_steps(sor
             problem_from(planted_labels(), pool), settings_of("vse_ens", sort_every=sort_every)
         )
         sort, times = fitter._refresh_lists, []
-        fitter._refresh_lists = lambda: times.append(sort())
+        fitter._refresh_lists = lambda *lists: times.append(sort(*lists))
         for _ in range(3):
             fitter.epoch()
     steps = 3 * planted_labels().n_pairs

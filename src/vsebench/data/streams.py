@@ -25,6 +25,7 @@ class Stream(IntEnum):
     HEAD_DROPOUT = 11
     WORDS = 12  # word vectors for labels without one, random vectors, and permutations of vectors
     PRESAMPLE = 13  # the labels from which an epoch's negatives are drawn
+    PARTS = 15  # the label parts of each epoch
     LATENT = 14  # the noise of a variational autoencoder's latent variables
 
 

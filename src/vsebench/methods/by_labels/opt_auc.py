@@ -4,17 +4,19 @@ Source: a baseline of both VSE papers ("logistic loss is used as the smoothed AU
 UAI 2009).
 """
 
+from vsebench.kernels.products import Embedding
 from vsebench.kernels.sgd.opt_auc import opt_auc_epoch
-from vsebench.methods.base import Progress
-from vsebench.methods.by_labels.sgd import SgdMethod
+from vsebench.kernels.sgd.pipeline import Pipeline
+from vsebench.kernels.sgd.sampling import Streams
+from vsebench.methods.by_labels.strata import InParts
 
 
-class OptAuc(SgdMethod):
+class OptAuc(InParts):
     """Opt-AUC. Negatives are all labels that the image does not have in training."""
 
-    def epoch(self) -> Progress:
-        loss = opt_auc_epoch(self.embedding, self.pipeline, self.steps, self.rates, self.rng)
-        return Progress(loss, trials=1.0)  # a step uses the first negative that it draws
+    def take_steps(self, embedding: Embedding, pipeline: Pipeline, steps: int, streams: Streams) -> tuple[float, float]:
+        loss = opt_auc_epoch(embedding, pipeline, steps, self.rates, streams)
+        return loss, 1.0  # a step uses the first negative that it draws
 
 
 METHODS = {"opt_auc": OptAuc}

@@ -7,66 +7,81 @@ as a share of the number of labels |A|; the lists are sorted before the first dr
 """
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from pydantic import Field
 
 from vsebench.data.chunks import even_chunks
-from vsebench.data.problem import Problem
+from vsebench.data.problem import Matrix, Problem
+from vsebench.kernels.products import Embedding
+from vsebench.kernels.sgd.pipeline import Pipeline
+from vsebench.kernels.sgd.sampling import Streams
 from vsebench.kernels.sgd.sorted_lists import SortedLists, refresh_lists
-from vsebench.kernels.sgd.vse_ens import new_draws, vse_ens_epoch
+from vsebench.kernels.sgd.vse_ens import Draws, new_draws, vse_ens_epoch
 from vsebench.kernels.vectors import LANES, aligned
-from vsebench.methods.base import Progress
-from vsebench.methods.by_labels.sgd import SgdMethod, SgdSettings
+from vsebench.methods.by_labels.strata import InParts, PartsSettings
 
 ENOUGH_LABELS = 1000  # number of labels; with fewer, sorting is faster on one thread
 
 
-class VseEnsSettings(SgdSettings):
+class VseEnsSettings(PartsSettings):
     """Settings of VSE-ens."""
 
     rank_scale: float = Field(gt=0)  # lambda / |A|: rank r is drawn with a probability proportional to exp(-r / lambda)
     sort_every: float = Field(default=1.0, gt=0)  # the lists are sorted again after `sort_every` |A| ln |A| steps
 
 
-class VseEns(SgdMethod):
+@dataclass
+class Lists:
+    """The sorted lists of all labels or of those of a part, and how many steps they are still used for."""
+
+    sorted: SortedLists
+    draws: Draws
+    steps_left: int = 0
+
+    @classmethod
+    def of(cls, labels: Matrix, factors: int) -> "Lists":
+        """Return lists of the labels whose vectors are `labels`, not sorted yet."""
+        smallest = np.uint16 if len(labels) <= 1 << 16 else np.int32  # small, so that the lists stay in the cache
+        order = np.empty((factors, len(labels)), dtype=smallest)
+        return cls(SortedLists(order, aligned(labels.shape[1])), new_draws(labels.shape[1]))
+
+
+class VseEns(InParts):
     """VSE-ens."""
 
     settings_type = VseEnsSettings
     settings: VseEnsSettings
 
     def __init__(self, problem: Problem, settings: VseEnsSettings) -> None:
-        train = problem.training.labels
         super().__init__(problem, settings)
-        smallest = np.uint16 if train.n_labels <= 1 << 16 else np.int32  # small, so that the lists stay in the cache
-        order = np.empty((settings.factors, train.n_labels), dtype=smallest)
-        self.lists = SortedLists(order, aligned(self.labels.shape[1]))
-        self.draws = new_draws(self.labels.shape[1])
-        self.list_life = max(1, int(settings.sort_every * train.n_labels * math.log(train.n_labels)))
-        self.steps_left = 0
+        self.lists = Lists.of(self.labels, settings.factors)
 
-    def epoch(self) -> Progress:
+    def take_steps(self, embedding: Embedding, pipeline: Pipeline, steps: int, streams: Streams) -> tuple[float, float]:
+        lists = self.lists if embedding is self.embedding else Lists.of(embedding.labels, self.settings.factors)
+        n_labels = len(embedding.labels)
         loss = 0.0
         done = 0
-        while done < self.steps:
-            if self.steps_left == 0:
-                self._refresh_lists()
-                self.steps_left = self.list_life
-            steps = min(self.steps_left, self.steps - done)
+        while done < steps:
+            if lists.steps_left == 0:
+                self._refresh_lists(embedding.labels, lists.sorted)
+                lists.steps_left = max(1, int(self.settings.sort_every * n_labels * math.log(n_labels)))
+            next_steps = min(lists.steps_left, steps - done)
             loss += vse_ens_epoch(
-                self.embedding, self.pipeline, self.lists, self.draws, steps,
-                self.settings.rank_scale * self.train.n_labels, self.rates, self.rng,
+                embedding, pipeline, lists.sorted, lists.draws, next_steps,
+                self.settings.rank_scale * n_labels, self.rates, streams,
             )  # fmt: skip
-            done += steps
-            self.steps_left -= steps
-        return Progress(loss / self.steps, trials=1.0)  # a step uses the first negative that it draws
+            done += next_steps
+            lists.steps_left -= next_steps
+        return loss / steps, 1.0  # a step uses the first negative that it draws
 
-    def _refresh_lists(self) -> None:
+    def _refresh_lists(self, labels: Matrix, lists: SortedLists) -> None:
         def work(start: int, stop: int) -> None:
-            refresh_lists(start, stop, self.labels, self.lists)
+            refresh_lists(start, stop, labels, lists)
 
-        n_labels, n_factors = self.labels.shape
-        if n_labels < ENOUGH_LABELS:
+        n_labels, n_factors = labels.shape
+        if n_labels < ENOUGH_LABELS or self.strata:  # then each thread sorts the lists of its own stratum
             work(0, n_factors)
         else:
             self.workers.run(work, even_chunks(n_factors, LANES))

@@ -6,16 +6,19 @@ instead (`regularisation`). Because images can have several labels, negatives ar
 have, and their number replaces Y - 1.
 """
 
+import numpy as np
 from pydantic import Field
 
 from vsebench.data.problem import Problem
-from vsebench.kernels.sgd.warp import new_trials, warp_epoch
-from vsebench.methods.base import Progress
-from vsebench.methods.by_labels.sgd import SgdMethod, SgdSettings
+from vsebench.kernels.products import Embedding
+from vsebench.kernels.sgd.pipeline import Pipeline
+from vsebench.kernels.sgd.sampling import Streams
+from vsebench.kernels.sgd.warp import Trials, new_trials, warp_epoch
 from vsebench.methods.by_labels.start import project_rows
+from vsebench.methods.by_labels.strata import InParts, PartsSettings
 
 
-class WarpSettings(SgdSettings):
+class WarpSettings(PartsSettings):
     """Settings of WARP."""
 
     trials: int | None = Field(ge=1)  # maximum number of trials per step; none: the number of negatives
@@ -23,7 +26,7 @@ class WarpSettings(SgdSettings):
     shorten_start: bool = False  # whether initial vectors are shortened to C at once, not in their first step
 
 
-class Warp(SgdMethod):
+class Warp(InParts):
     """WARP. If no negative that a step draws violates the margin, the step changes nothing."""
 
     settings_type = WarpSettings
@@ -38,11 +41,17 @@ class Warp(SgdMethod):
                 project_rows(rows, settings.maximum_norm)
         self.trials = new_trials(train.n_labels, settings.trials)
 
-    def epoch(self) -> Progress:
-        report = warp_epoch(
-            self.embedding, self.pipeline, self.trials, self.steps, self.rates, self.settings.maximum_norm, self.rng
-        )  # fmt: skip
-        return Progress(*report)
+    def take_steps(self, embedding: Embedding, pipeline: Pipeline, steps: int, streams: Streams) -> tuple[float, float]:
+        trials = self.trials if embedding is self.embedding else self.trials_among(len(embedding.labels))
+        limit = self.settings.maximum_norm
+        loss, mean_trials = warp_epoch(embedding, pipeline, trials, steps, self.rates, limit, streams)
+        return loss, mean_trials
+
+    def trials_among(self, n_labels: int) -> Trials:
+        """Return the state of the trials among the labels of a part; ranks are scaled up to those among all labels."""
+        n_all = len(self.trials.rank_loss) - 1
+        ranks = np.arange(n_labels + 1) * n_all // n_labels
+        return new_trials(n_labels, self.settings.trials)._replace(rank_loss=self.trials.rank_loss[ranks])
 
 
 METHODS = {"warp": Warp}

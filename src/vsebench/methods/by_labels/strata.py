@@ -1,0 +1,157 @@
+"""Epochs of stochastic steps on several threads, with the same bytes on any number of threads.
+
+An epoch has P rounds. In round r, image part a is trained with label part (a + r) mod P, for all a at the same time:
+positives and negatives are labels of this part. After P rounds, each image part was trained with each label part. Label
+parts are drawn anew in each epoch, so any two labels are compared in some epochs.
+
+P is a setting, and the result depends on it, but not on the number of threads. Source: Gemulla and others, "Large-scale
+matrix factorization with distributed stochastic gradient descent", KDD 2011, here with negatives from the same part.
+"""
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from vsebench.core.errors import UserError
+from vsebench.data.problem import LabelMatrix, Problem
+from vsebench.data.streams import Stream, generator
+from vsebench.kernels.products import Embedding
+from vsebench.kernels.sgd.pipeline import Pipeline, Positives, new_pipeline
+from vsebench.kernels.sgd.sampling import Streams
+from vsebench.kernels.sgd.strata import fill_part
+from vsebench.kernels.vectors import LANES, aligned
+from vsebench.methods.base import Progress, Settings
+from vsebench.methods.by_labels.sgd import SgdMethod, SgdSettings
+
+NEIGHBOURS = 4  # labels whose ranks by frequency differ by less than 4 P can change places before they are dealt out
+ROOM = 1.1  # arrays are so much larger than they must be, because the number of positives differs between epochs
+OF_PART = 100  # streams of random numbers of part a have numbers from 100 a on
+
+# (vectors, positives, number of steps, random numbers) -> mean loss and mean number of trials
+TakeSteps = Callable[[Embedding, Pipeline, int, Streams], tuple[float, float]]
+
+
+class PartsSettings(SgdSettings):
+    """Settings of stochastic gradient descent that can use several threads."""
+
+    # P, the number of parts of images and of labels that are trained at the same time; as many threads are of use
+    parts: int = Field(1, ge=1, le=OF_PART)
+
+
+class Strata:
+    """The parts of images and labels of a training matrix.
+
+    Parameters
+    ----------
+    problem : the training labels, the seed, and the threads
+    n_parts : P, the number of image parts and of label parts, at least 2
+    """
+
+    def __init__(self, problem: Problem, n_parts: int) -> None:
+        train = problem.training.labels
+        if 2 * n_parts > train.n_labels or n_parts > train.n_rows:
+            few = f"{train.n_labels} labels and {train.n_rows} images are too few for {n_parts} parts"
+            raise UserError(f"parts: {few}; use fewer")
+        self.train, self.n_parts, self.workers = train, n_parts, problem.workers
+        self.rng = generator(problem.seed, Stream.PARTS)
+        names = (Stream.POSITIVES, Stream.NEGATIVES, Stream.NEGATIVES_AGAIN)
+        self.streams = [Streams.of(problem.seed, *(OF_PART * part + name for name in names)) for part in range(n_parts)]
+        self.bounds = even_bounds(train, n_parts)
+        self.n_images = np.bincount(train.label_of_pair, minlength=train.n_labels)
+        self.frequencies = np.bincount(train.label_of_pair, train.count_of_pair, train.n_labels).astype(np.int64)
+        self.by_frequency = np.argsort(-self.frequencies, kind="stable")
+        self.arrays = [Positives(np.zeros((0, 4), np.int32), np.zeros(0, np.int32)) for _ in range(n_parts)]
+        sizes = np.array([len(self.by_frequency[part::n_parts]) for part in range(n_parts)])
+        self.label_bounds = np.concatenate([[0], np.cumsum(sizes)])
+
+    def epoch(self, embedding: Embedding, take_steps: TakeSteps) -> tuple[float, float]:
+        """Train an epoch, which changes `embedding`, and return the mean loss and the mean number of trials."""
+        images, labels = embedding
+        order = self.draw_order()
+        moved = aligned(*labels.shape)
+        np.take(labels, order, axis=0, out=moved)
+        parts = self.divide(order)
+        sums = np.zeros((self.n_parts, self.n_parts, 2))
+        for turn in range(self.n_parts):
+
+            def train(a: int, stop: int, turn: int = turn) -> None:
+                b = (a + turn) % self.n_parts
+                positives, ends = parts[b]
+                own = Positives(positives.pairs[ends[a] : ends[a + 1]], positives.row_labels)
+                if len(own.pairs):
+                    vectors = Embedding(images, moved[self.label_bounds[b] : self.label_bounds[b + 1]])
+                    means = take_steps(vectors, new_pipeline(own), len(own.pairs), self.streams[a])
+                    sums[turn, a] = np.multiply(means, len(own.pairs))
+
+            self.workers.run(train, [(a, a + 1) for a in range(self.n_parts)])
+        labels[order] = moved
+        loss, trials = sums.sum(axis=(0, 1)) / max(1, self.train.count_of_pair.sum())
+        return float(loss), float(trials)
+
+    def draw_order(self) -> NDArray[np.int64]:
+        """Return the labels, one part after the other; each part has about the same number of positives."""
+        ranks = np.arange(self.train.n_labels) + self.rng.random(self.train.n_labels) * NEIGHBOURS * self.n_parts
+        near = self.by_frequency[np.argsort(ranks, kind="stable")]
+        blocks = near[: len(near) // self.n_parts * self.n_parts].reshape(-1, self.n_parts)
+        drawn, rest = self.rng.permuted(blocks, axis=1), near[blocks.size :]
+        return np.concatenate([np.append(drawn[:, part], rest[part : part + 1]) for part in range(self.n_parts)])
+
+    def divide(self, order: NDArray[np.int64]) -> list[tuple[Positives, NDArray[np.int64]]]:
+        """Return the positives of each label part, and where those of each image part begin and end.
+
+        The arrays are overwritten by the next epoch.
+        """
+        number = np.empty(self.train.n_labels, dtype=np.int32)
+        number[order] = np.arange(self.train.n_labels, dtype=np.int32)
+        ends = np.zeros((self.n_parts, self.n_parts + 1), dtype=np.int64)
+
+        def fill(b: int, stop: int) -> None:
+            first, last = self.label_bounds[b], self.label_bounds[b + 1]
+            self.make_room(b, order[first:last])
+            arrays = self.train.offsets, self.train.label_of_pair, self.train.count_of_pair, number
+            fill_part(*arrays, first, last, self.bounds, *self.arrays[b], ends[b])
+
+        self.workers.run(fill, [(b, b + 1) for b in range(self.n_parts)])
+        return list(zip(self.arrays, ends, strict=True))
+
+    def make_room(self, b: int, labels: NDArray[np.int64]) -> None:
+        """Make the arrays of a label part larger if they are too small; new memory costs time in each epoch."""
+        n_positives, n_pairs = self.frequencies[labels].sum(), self.n_images[labels].sum()
+        pairs, row_labels = self.arrays[b]
+        if len(pairs) < n_positives or len(row_labels) < n_pairs + LANES:
+            sizes = (int(ROOM * n_positives) + 1, 4), int(ROOM * n_pairs) + 1 + LANES
+            self.arrays[b] = Positives(np.zeros(sizes[0], np.int32), np.zeros(sizes[1], np.int32))
+
+
+def even_bounds(train: LabelMatrix, n_parts: int) -> NDArray[np.int64]:
+    """Return the first image of each part, and the number of images; parts have about the same number of positives."""
+    positives = np.concatenate([[0], np.cumsum(train.count_of_pair, dtype=np.int64)])[train.offsets]
+    inner = np.searchsorted(positives, positives[-1] * np.arange(1, n_parts) / n_parts)
+    return np.concatenate([[0], inner, [train.n_rows]]).astype(np.int64)
+
+
+class InParts(SgdMethod):
+    """Base class of methods whose epochs can be divided into parts."""
+
+    settings_type: ClassVar[type[Settings]] = PartsSettings
+    settings: PartsSettings
+
+    def __init__(self, problem: Problem, settings: PartsSettings) -> None:
+        super().__init__(problem, settings)
+        self.strata = Strata(problem, settings.parts) if settings.parts > 1 else None
+
+    def epoch(self) -> Progress:
+        if self.strata:
+            return Progress(*self.strata.epoch(self.embedding, self.take_steps))
+        return Progress(*self.take_steps(self.embedding, self.pipeline, self.steps, self.rng))
+
+    @abstractmethod
+    def take_steps(self, embedding: Embedding, pipeline: Pipeline, steps: int, streams: Streams) -> tuple[float, float]:
+        """Take steps for all positives or those of a stratum; return the mean loss and the mean number of trials.
+
+        `embedding` has the vectors of all images, and of all labels (then it is `self.embedding`) or of a label part.
+        """
