@@ -11,10 +11,8 @@ from tests.methods.problems import (
     N_LABELS,
     fit,
     group_of,
-    method_of,
     planted_labels,
     problem_from,
-    settings_of,
 )
 from vsebench.core.errors import UserError
 from vsebench.core.workers import workers
@@ -135,11 +133,3 @@ def test_one_part_is_the_same_as_no_parts(name):
 def test_too_many_parts_are_one_line():
     with workers(1) as pool, pytest.raises(UserError, match="parts: 32 labels and 400 images are too few for 17 parts"):
         fit("opt_auc", problem_from(planted_labels(), pool), parts=17)
-
-
-def test_ranks_in_a_part_are_those_among_all_labels():
-    """With half of the labels, twice as many have a higher score."""
-    with workers(1) as pool:
-        fitter = method_of("warp")(problem_from(planted_labels(), pool), settings_of("warp", parts=2))
-    whole, part = fitter.trials.rank_loss, fitter.trials_among(N_LABELS // 2).rank_loss
-    assert part.tolist() == whole[::2].tolist()

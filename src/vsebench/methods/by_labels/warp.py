@@ -6,14 +6,13 @@ instead (`regularisation`). Because images can have several labels, negatives ar
 have, and their number replaces Y - 1.
 """
 
-import numpy as np
 from pydantic import Field
 
 from vsebench.data.problem import Problem
 from vsebench.kernels.products import Embedding
 from vsebench.kernels.sgd.pipeline import Pipeline
 from vsebench.kernels.sgd.sampling import Streams
-from vsebench.kernels.sgd.warp import Trials, new_trials, warp_epoch
+from vsebench.kernels.sgd.warp import new_trials, warp_epoch
 from vsebench.methods.by_labels.start import project_rows
 from vsebench.methods.by_labels.strata import InParts, PartsSettings
 
@@ -42,16 +41,13 @@ class Warp(InParts):
         self.trials = new_trials(train.n_labels, settings.trials)
 
     def take_steps(self, embedding: Embedding, pipeline: Pipeline, steps: int, streams: Streams) -> tuple[float, float]:
-        trials = self.trials if embedding is self.embedding else self.trials_among(len(embedding.labels))
+        if embedding is self.embedding:
+            trials = self.trials
+        else:
+            trials = new_trials(len(embedding.labels), self.settings.trials, self.settings.parts)
         limit = self.settings.maximum_norm
         loss, mean_trials = warp_epoch(embedding, pipeline, trials, steps, self.rates, limit, streams)
         return loss, mean_trials
-
-    def trials_among(self, n_labels: int) -> Trials:
-        """Return the state of the trials among the labels of a part; ranks are scaled up to those among all labels."""
-        n_all = len(self.trials.rank_loss) - 1
-        ranks = np.arange(n_labels + 1) * n_all // n_labels
-        return new_trials(n_labels, self.settings.trials)._replace(rank_loss=self.trials.rank_loss[ranks])
 
 
 METHODS = {"warp": Warp}
