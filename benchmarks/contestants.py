@@ -134,14 +134,13 @@ WARP_10 = Contestant(
 )
 OPT_AUC_PLAIN = Contestant("opt_auc_plain", "Opt-AUC", partial(Ours, "opt_auc", {}), AS_CONFIGURED)
 ENS = Contestant("vse_ens", "VSE-ens", partial(Ours, "vse_ens", {}), AS_CONFIGURED)
-WARP_PLAIN = Contestant("warp_plain", "WARP", partial(Ours, "warp", {}), AS_CONFIGURED)
 # (method in two parts, which two threads train, the same method without parts)
 IN_PARTS = tuple(
     (
         Contestant(f"{plain.name}_parts", f"{plain.title}, 2 parts", partial(Ours, file, {"parts": 2}), AS_CONFIGURED),
         plain,
     )
-    for file, plain in (("opt_auc", OPT_AUC_PLAIN), ("warp", WARP_PLAIN), ("vse_ens", ENS))
+    for file, plain in (("opt_auc", OPT_AUC_PLAIN), ("vse_ens", ENS))
 )
 ALS = Contestant("implicit_als", "implicit ALS", partial(_peer, "ImplicitAls"), OBJECTIVES)
 IALS = Contestant("ials", "iALS", partial(Ours, "ials", {}), IALS_OBJECTIVES)

@@ -59,26 +59,6 @@ def test_rank_losses_are_harmonic_numbers():
     assert new_trials(3, None).rank_loss.tolist() == [0, 1, 1.5, 1.5 + 1 / 3]
 
 
-@pytest.mark.parametrize("parts", [1, 2, 5])
-def test_a_violator_in_a_part_has_the_rank_that_it_has_among_all_labels(parts):
-    """The first trial violates: among n negatives of a part, it stands for P n labels with a higher score."""
-    embedding = embedding_of(np.ones((1, 1)), np.array([[0.0], [2.0], [2.0], [2.0]]))
-    trials = new_trials(4, None, parts)
-    loss, n_trials = warp_epoch(embedding, pipeline_of([[0]]), trials, 1, Rates(0.1, 0.0), 0.0, streams(1))
-    weight = sum(1 / k for k in range(1, 3 * parts + 1))
-    assert (loss, n_trials) == (pytest.approx(3 * weight), 1)
-    assert embedding.labels[0, 0] == pytest.approx(0.1 * weight)
-
-
-def test_there_are_as_many_trials_in_a_part_as_among_all_labels():
-    embedding = embedding_of(np.ones((1, 1)), np.array([[5.0], [0.0], [0.0]]))
-    counts = [
-        warp_epoch(embedding, pipeline_of([[0]]), new_trials(3, None, parts), 1, Rates(0.1, 0.0), 0.0, streams(1))[1]
-        for parts in (1, 4)
-    ]
-    assert counts == [2, 8]
-
-
 def test_trials_are_geometric():
     """With v violators among n negatives there are k trials with probability (1 - v/n)^(k - 1) v/n, cut at the cap."""
     n_labels, violators, cap = 41, 5, 12

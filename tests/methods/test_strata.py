@@ -20,7 +20,7 @@ from vsebench.data.problem import LabelMatrix
 from vsebench.kernels.products import Embedding
 from vsebench.methods.by_labels.strata import Strata
 
-IN_PARTS = ["opt_auc", "vse_ens", "warp"]
+IN_PARTS = ["opt_auc", "vse_ens"]
 
 
 @st.composite

@@ -38,24 +38,19 @@ class Trials(NamedTuple):
     candidates : (BATCH,) int64, labels drawn in advance for the next trials; they do not depend on the image, so their
         16 vectors are prefetched together
     n_used : (1,) int64, number of the candidates that have been tried
-    parts : P if the labels are one of P parts: trials among a P-th of the labels stand for trials among all
     """
 
     maximum: int
     rank_loss: NDArray[np.float64]
     candidates: NDArray[np.int64]
     n_used: NDArray[np.int64]
-    parts: int
 
 
-def new_trials(n_labels: int, maximum: int | None = None, parts: int = 1) -> Trials:
-    """Return `Trials` among `n_labels` labels, or among one of `parts` parts with `n_labels` labels each.
-
-    Without a maximum, the number of trials is limited by the image's number of negatives in all parts.
-    """
-    n_all = n_labels * parts
-    candidates, n_used = np.zeros(BATCH, dtype=np.int64), np.full(1, BATCH, dtype=np.int64)
-    return Trials(maximum or n_all, rank_losses(n_all), candidates, n_used, parts)
+def new_trials(n_labels: int, maximum: int | None = None) -> Trials:
+    """Return `Trials`; without a maximum, the number of trials is limited by the image's number of negatives."""
+    return Trials(
+        maximum or n_labels, rank_losses(n_labels), np.zeros(BATCH, dtype=np.int64), np.full(1, BATCH, dtype=np.int64)
+    )
 
 
 def one_trial(n_labels: int) -> Trials:
@@ -89,7 +84,7 @@ def find_violator(images, i, labels, positive_score, row_labels, start, stop, tr
     Returns the last label drawn, the amount by which it violates the margin (float32, at most 0 if it does not), and
     the number of trials; 0, 0 and 0 if the image has every label.
     """
-    n_negatives = trials.parts * (len(labels) - (stop - start))
+    n_negatives = len(labels) - (stop - start)
     n_trials = 0
     violation = np.float32(0)
     n = np.int64(0)
@@ -132,7 +127,7 @@ def warp_epoch(embedding, pipeline, trials, steps, rates, max_norm, streams):
             )  # fmt: skip
             sum_of_trials += n_trials
             if violation > 0:
-                weight = trials.rank_loss[trials.parts * (len(labels) - (stop - start)) // n_trials]
+                weight = trials.rank_loss[(len(labels) - (stop - start)) // n_trials]
                 loss += weight * violation
                 sgd_step(embedding, i, p, n, np.float32(rates.learning_rate * weight), shrinkage)
                 if max_norm > 0:

@@ -9,15 +9,13 @@ have, and their number replaces Y - 1.
 from pydantic import Field
 
 from vsebench.data.problem import Problem
-from vsebench.kernels.products import Embedding
-from vsebench.kernels.sgd.pipeline import Pipeline
-from vsebench.kernels.sgd.sampling import Streams
 from vsebench.kernels.sgd.warp import new_trials, warp_epoch
+from vsebench.methods.base import Progress
+from vsebench.methods.by_labels.sgd import SgdMethod, SgdSettings
 from vsebench.methods.by_labels.start import project_rows
-from vsebench.methods.by_labels.strata import InParts, PartsSettings
 
 
-class WarpSettings(PartsSettings):
+class WarpSettings(SgdSettings):
     """Settings of WARP."""
 
     trials: int | None = Field(ge=1)  # maximum number of trials per step; none: the number of negatives
@@ -25,7 +23,7 @@ class WarpSettings(PartsSettings):
     shorten_start: bool = False  # whether initial vectors are shortened to C at once, not in their first step
 
 
-class Warp(InParts):
+class Warp(SgdMethod):
     """WARP. If no negative that a step draws violates the margin, the step changes nothing."""
 
     settings_type = WarpSettings
@@ -40,14 +38,11 @@ class Warp(InParts):
                 project_rows(rows, settings.maximum_norm)
         self.trials = new_trials(train.n_labels, settings.trials)
 
-    def take_steps(self, embedding: Embedding, pipeline: Pipeline, steps: int, streams: Streams) -> tuple[float, float]:
-        if embedding is self.embedding:
-            trials = self.trials
-        else:
-            trials = new_trials(len(embedding.labels), self.settings.trials, self.settings.parts)
-        limit = self.settings.maximum_norm
-        loss, mean_trials = warp_epoch(embedding, pipeline, trials, steps, self.rates, limit, streams)
-        return loss, mean_trials
+    def epoch(self) -> Progress:
+        report = warp_epoch(
+            self.embedding, self.pipeline, self.trials, self.steps, self.rates, self.settings.maximum_norm, self.rng
+        )  # fmt: skip
+        return Progress(*report)
 
 
 METHODS = {"warp": Warp}
