@@ -112,7 +112,7 @@ def fit_options(plan: Plan, at: Wildcards) -> str:
 def scores_files(plan: Plan, at: Wildcards) -> list[str]:
     """Return the file of scores of a model that was not trained by this package, and the text files next to it.
 
-    Those of a command are all written by the same job.
+    One job writes all files of a command.
     """
     method = plan.methods[at.variant]
     if method.role != "external":
@@ -134,7 +134,7 @@ def members(plan: Plan, at: Wildcards) -> list[str]:
 def rank(plan: Plan, at: Wildcards) -> Job:
     """Rank the held-out labels by a model's scores; where test images are new, also rank the images for each label.
 
-    For images without a training label, labels are ranked by frequency if the method knows images by labels alone.
+    If a method uses only labels, it ranks the labels of an image without a training label by their frequency.
     """
     needs, protocol = features_read(plan, at), load_protocol(at.protocol)
     inputs = {
