@@ -39,9 +39,9 @@ def kind_of(line: Line) -> str:
 
 
 def by_kind(lines: Sequence[Line]) -> list[tuple[str, Line]]:
-    """Return each claim's line with its verdict, paired with the kind of data that was judged, by paper and kind.
+    """Return each claim's line with its verdict, paired with the kind of data, in the order of papers and kinds.
 
-    A claim without a verdict on any kind of data is not testable, and is returned once; such claims come last.
+    A claim without a verdict on any kind of data is not testable. It is returned once, after all other claims.
     """
     claims = []
     for _, of_claim in claims_of([line for line in lines if line["level"] == "claim"]):

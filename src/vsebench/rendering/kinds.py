@@ -31,7 +31,7 @@ NOT_OF_FITS = {"audit", "claims", "datasets", "scaling", "word_vectors"}  # resu
 
 # The file of a paper (config/papers/<paper>.yaml). A kind that reads the paper declares the field `paper: PaperFile`,
 # which is filled in for the tables and figures of that paper. The paper's printed numbers become an input of the rule,
-# and the keys of the YAML file that a table may read become a parameter of it, so editing a claim redraws no table.
+# and the keys of the YAML file that a table may read become its parameter. So an edited claim does not redraw a table.
 PaperFile = Annotated[Path, Field(strict=False)]
 
 # The sections of the page for a run's tables and figures, besides the sections on single tasks.
@@ -97,7 +97,7 @@ class FigureKind(Kind):
         """Return the figure; the caller has set the style of the figures."""
 
     def is_empty(self, results: Results) -> bool:
-        """Return whether the results leave nothing to draw, unlike the outline; the page then omits the figure."""
+        """Return whether the results contain nothing to draw, although the figure applies; then the page omits it."""
         return False
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""Options and functions that simulators share, for the official partition and images with standard normal features.
+"""Options and functions that several simulators share: the official partition, and standard normal features of images.
 
     features of image i     x_i ~ N(0, I_16), rounded to float32 before the labels are drawn given x_i
 

@@ -1,4 +1,4 @@
-"""Simulate images with tags; the correlation between visual similarity and word similarity can be set.
+"""Simulate images with tags, with a given correlation between visual similarity and word similarity.
 
     looks of label l          z_l ~ N(0, I_m / m)
     frequency                 pi_l = labels_per_image / (rank_l + 5)^zipf, scaled, at most 1/2; ranks are a permutation
