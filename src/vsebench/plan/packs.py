@@ -13,11 +13,7 @@ from vsebench.packs.manifest import Manifest, files_read
 from vsebench.rendering.outline import OutlineVariant
 
 PACK_NAME = "[a-z0-9][a-z0-9_-]*"
-SHOWN = (
-    "paper",
-    "baseline",
-    "external",
-)  # roles of the methods that are shown; each run has its own controls
+SHOWN = ("paper", "baseline", "external")  # roles of the methods that are shown; each run has its own controls
 
 
 @dataclass(frozen=True)

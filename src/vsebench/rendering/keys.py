@@ -45,10 +45,7 @@ def keys(name: str, where: str) -> str:
     if name in ("shared", "methods", "decisions", "adapters"):
         types = _types(where)
         shared = shared_types([model for models in types.values() for model in models.values()])
-        summaries = name in (
-            "shared",
-            "adapters",
-        )  # docs/methods.md and docs/decisions.md have the other summaries
+        summaries = name in ("shared", "adapters")  # docs/methods.md and docs/decisions.md have the others
         return settings(types.get(name, {base: base for base in shared}), shared, summaries)
     model = (vars(dataset) | vars(method) | vars(run)).get(name)
     if not (isinstance(model, type) and issubclass(model, BaseModel)):

@@ -172,9 +172,7 @@ class CurvesOverEpochs(FigureKind):
         tasks, drawn = results.tasks_of(epochs), set(results.methods_of(epochs))
         panels = {title: methods for title, methods in self.panels.items() if drawn.intersection(methods)}
         number, width = len(tasks) * len(panels), style.SINGLE if len(panels) == 1 else style.DOUBLE
-        sharing = (
-            "row" if self.quantity == "validation" else "none"
-        )  # losses of different methods have different scales
+        sharing = "row" if self.quantity == "validation" else "none"  # losses of methods have different scales
         figure, axes = drawing.panels(number, width, 2.4, columns=len(panels), sharey=sharing)
         for axis, (task, (title, methods)) in zip(axes, product(tasks, panels.items()), strict=True):
             of_panel = at(epochs, task).filter(pl.col("method").is_in(methods))
