@@ -107,7 +107,7 @@ class MethodConfig(Strict):
                 raise PydanticCustomError(unused, f"`{unused}` is a key of a `command`; remove it")
             return self
         if len(software) > 1:
-            raise PydanticCustomError(software[1], f"name one of {' and '.join(software)}")
+            raise PydanticCustomError(software[1], f"name only one of {' and '.join(software)}")
         for name in ("{problem}", "{scores}"):
             if name not in self.command:
                 raise PydanticCustomError("command", f"{name} is missing in `command`")

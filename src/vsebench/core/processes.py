@@ -73,7 +73,7 @@ def _watch(parent: int) -> None:
     while True:
         time.sleep(0.5)
         try:
-            os.kill(parent, 0)  # signal 0 only checks that the process exists
+            os.kill(parent, 0)  # signal 0 sends nothing, but fails if there is no such process
         except OSError:
             os._exit(1)
 

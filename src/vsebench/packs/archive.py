@@ -77,12 +77,12 @@ def check_members(archive: zipfile.ZipFile, where: str) -> None:
         if not MEMBER.fullmatch(member.filename):
             raise UserError(f"{where}: {member.filename!r} does not belong in a pack; do not use this file")
         if member.filename in names:
-            raise UserError(f"{where}: {member.filename} is there twice; do not use this file")
+            raise UserError(f"{where}: {member.filename} occurs twice; do not use this file")
         if member.file_size > LARGEST:
             raise UserError(f"{where}: {member.filename} has {member.file_size:,} bytes; at most {LARGEST:,} are read")
         names.add(member.filename)
     if sum(member.file_size for member in archive.infolist()) > LARGEST_SUM:
-        raise UserError(f"{where}: the members have more than {LARGEST_SUM:,} bytes; at most so many are read")
+        raise UserError(f"{where}: the members have more than {LARGEST_SUM:,} bytes; no more are read")
     for name in (MANIFEST, *NEEDED):
         if name not in names:
             raise UserError(f"{where}: not a pack of vsebench: it has no {name}")

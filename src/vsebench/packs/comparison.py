@@ -161,7 +161,7 @@ def check_same_labels(ranked: Sequence[Ranked], case: Case, runs: Sequence[Run])
     """Raise a `UserError` unless the same labels were held out, because equal hashes of splits do not ensure this."""
     ours, theirs = (model.ranks.select("image", "label") for model in ranked)
     if not ours.equals(theirs):
-        raise UserError(f"{case}: the held-out labels of {runs[0].path} and {runs[1].path} differ: other data sets")
+        raise UserError(f"{case}: the held-out labels of {runs[0].path} and {runs[1].path} differ; the data differ")
 
 
 def difference(

@@ -79,7 +79,7 @@ class BoardTask:
         of_quality = [name for name in self.metrics if load_metric(name).is_quality]
         if not of_quality:
             packs = ", ".join(str(run.path) for run in self.runs.values())
-            raise UserError(f"{packs}: no metric in common ranks the methods on {self.task}; leave a pack out")
+            raise UserError(f"{packs}: have no metric in common for {self.task}; leave a pack out")
         return few_metrics(of_quality)[0]
 
     def numbers(self, metric: str) -> dict[tuple[int, str], Numbers]:
@@ -303,12 +303,12 @@ def chart(tasks: Sequence[BoardTask], contestants: Sequence[Contestant], runs: S
 
 
 def newer_of(old: Run, runs: Sequence[Run]) -> Run:
-    """Return the run of which `old` has older results."""
+    """Return the newer results of the run that `old` has older results of; runs are known by their names."""
     for run in runs:
         if run.manifest.name == old.manifest.name:
             return run
     names = ", ".join(run.manifest.name for run in runs)
-    raise UserError(f"--since: {old.path} is of the run {old.manifest.name}, and the page shows {names}")
+    raise UserError(f"--since: {old.path} is of the run {old.manifest.name}, but the page shows {names}")
 
 
 def change_of(old: Run, new: Run, number: int) -> dict[str, Any]:

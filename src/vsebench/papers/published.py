@@ -181,7 +181,7 @@ def read_published(paths: Iterable[Path]) -> PrintedCells:
 
 
 def _lines(path: Path) -> Iterator[tuple[str, PrintedCell]]:
-    """For each line, yield its position (file and line number) and the table cell that it records."""
+    """Yield each line's position (file and line number) and the table cell in it."""
     try:
         with path.open(encoding="utf-8", newline="") as file:
             reader = csv.reader(file, strict=True)

@@ -220,7 +220,7 @@ def check_requirements(path: Path) -> None:
     """Check that requirements are in one file, because an environment is made again only if this file changes."""
     for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
         if re.match(r"\s*(-r|-c|--requirement|--constraint)\b", line):
-            raise UserError(f"{path}: line {number}: requirements are read from one file; copy the other file into it")
+            raise UserError(f"{path}: line {number}: only this file is read; copy the other file into it")
 
 
 def check_software(plan: Plan, deployed: Collection[str]) -> None:

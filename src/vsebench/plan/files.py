@@ -41,7 +41,7 @@ def typed(value: Any) -> Any:
 
 
 def with_metrics(config: RunConfig) -> RunConfig:
-    """Return the run with the metrics to measure, which depend on its protocols if it names none."""
+    """Return the run with its metrics; a run that names none gets default metrics, which depend on its protocols."""
     if "metrics" in config.model_fields_set:
         return config
     protocols = {name for entry in config.datasets.values() for name in entry.protocols}

@@ -31,7 +31,7 @@ class NamedPack:
     manifest: Manifest
 
     def methods(self, task: Task, seeds: Sequence[int]) -> dict[str, list[int]]:
-        """Return method@pack -> those of `seeds` that the pack has, for its methods at a task."""
+        """Return method@pack -> the seeds in both `seeds` and the pack, for the methods of the pack at a task."""
         packed = self.manifest.tasks.get(str(task))
         return {
             self.full(method): [seed for seed in seeds if seed in own]

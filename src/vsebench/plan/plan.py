@@ -157,7 +157,7 @@ class Plan:
         return {name: own for name, own in seeds.items() if own != default}
 
     def timed_seeds(self, task: Task) -> list[int]:
-        """Return, for each repeat of the timing, the seed whose split and settings all timed variants use."""
+        """Return a seed for each repeat of the timing; all timed variants use the split and settings of this seed."""
         seeds = self.seeds(task, *(variant for variant in self.variants(task) if self.is_validated(variant)))
         return [seeds[repeat % len(seeds)] for repeat in range(self.config.timing.repeats)]
 
@@ -277,7 +277,7 @@ class Plan:
         return bool(method.epochs or method.grid or method.members)
 
     def is_judged(self, test: ClaimTest, entries: Mapping[str, Collection[str]]) -> bool:
-        """Return whether a claim's method runs on data of its families for which it can be judged."""
+        """Return whether the run has a task with the claim's method and data on which the claim can be judged."""
         on_simulated = test.on_simulated or test.judge_simulated or getattr(test, "only_simulated", False)
         for task in self.tasks:
             dataset = self.datasets[task.dataset]

@@ -63,7 +63,7 @@ def paper_title(results: Results, paper: str) -> str:
 
 
 def count_claims(results: Results) -> list[tuple[str, int, list[tuple[str, int]]]]:
-    """For each paper and kind of data, return a title, the number of claims, and their number by verdict."""
+    """Return a title, the number of claims, and the number of each verdict, for each paper and kind of data."""
     counted = []
     claims_by_kind = by_kind(claim_lines(results))
     for (paper, kind), claims in groupby(claims_by_kind, key=lambda claim: (claim[1]["paper"], claim[0])):

@@ -220,7 +220,7 @@ def legend_of_lines(
 
 
 def explain_marks(figure: Figure) -> None:
-    """Add the meanings of the marks in a figure's texts above its legend, or at its lower edge if it has none."""
+    """Explain the marks in a figure's texts, above its legend or, without a legend, at its lower edge."""
     texts = meanings(text.get_text() for text in figure.findobj(Text) if isinstance(text, Text))
     if not texts:
         return

@@ -141,7 +141,7 @@ class Results:
 
     @property
     def units(self) -> str:
-        """Say, for notes, over which units (images and seeds) intervals and tests are computed."""
+        """Return a text for notes: the units (images and seeds) over which intervals and tests are computed."""
         return "images and seeds" if len(self.outline.seeds) > 1 else "images"
 
     def is_oracle(self, method: str) -> bool:

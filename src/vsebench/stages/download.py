@@ -62,7 +62,7 @@ def download(name: str, definition: DatasetDefinition, out: Path, mirror: str | 
 
 
 def alternatives(name: str, definition: DatasetDefinition) -> list[str]:
-    """Return the names of files of which one is enough, best first, from the adapter's `alternatives(options)`."""
+    """Return the names of alternative files, best first, as the adapter's `alternatives` names them; one is enough."""
     adapter = load_adapter(definition.adapter, name, "Options")
     if not hasattr(adapter, "alternatives"):
         return []

@@ -53,7 +53,7 @@ def why_not(task: Task, variant: str, seeds: Sequence[int], results: Path) -> st
 
 
 def settings_of(task: Task, variant: str, seeds: Sequence[int], results: Path) -> list[dict[str, Any]]:
-    """Return the entries of settings.json of a method of a pack, under its name and title in this run."""
+    """Return the entries in settings.json of a pack's method, with its name and title in this run."""
     method, _, pack = variant.partition(FROM_PACK)
     return [
         each | {"method": variant, "title": f"{each['title']} ({pack})"}

@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def time_one(arguments: argparse.Namespace, seed: int, variant: str) -> list[dict[str, Any]]:
-    """Time the phases of a method: compiling or loading kernels, the epochs or the fit, ranking, and scoring."""
+    """Time the phases of a method: compiling or loading kernels, training (epochs or a fit), ranking, and scoring."""
     other_processes = OtherProcesses()
     cores = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, cores[-1:])

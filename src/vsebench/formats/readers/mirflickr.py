@@ -66,7 +66,7 @@ class Options(TagOptions, Numbering):
 
 
 def alternatives(options: Options) -> list[str]:
-    """Return the names of files of which only one must be downloaded."""
+    """Return the names of alternative files, best first; only one of them must be downloaded."""
     return options.archives
 
 

@@ -98,7 +98,7 @@ def frequencies(options: Options) -> Values:
 
 
 def biases(frequency: Values, deviation: Values) -> Values:
-    """Return b, (n_labels,), such that the mean of sigmoid(b + deviation g) over g ~ N(0, 1) is the frequency."""
+    """Return b, (n_labels,), so that the mean of sigmoid(b + deviation g) over g ~ N(0, 1) equals the frequency."""
     nodes, weights = np.polynomial.hermite_e.hermegauss(NODES)
     weights = weights / weights.sum()
     spread = np.multiply.outer(deviation, nodes)

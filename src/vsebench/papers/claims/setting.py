@@ -30,7 +30,7 @@ class TwoValues(AtTasks):
 
     @abstractmethod
     def values(self, evidence: Evidence, case: ClaimCase) -> list[float]:
-        """Return the value whose metric is minuend or numerator, and the value that it is compared with."""
+        """Return two values; the effect is the metric of the first minus that of the second, or their ratio."""
 
     def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
         return metric_difference(*self.ranks_of_values(evidence, case), self.metric, evidence.resamples)

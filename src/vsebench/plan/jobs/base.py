@@ -35,7 +35,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Wildcards:
-    """The wildcards of a job; wildcards that the rule does not have are empty."""
+    """The wildcards of a job; a wildcard that the job's rule does not have is empty."""
 
     dataset: str = ""
     protocol: str = ""

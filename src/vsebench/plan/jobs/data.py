@@ -76,7 +76,7 @@ def prepare(plan: Plan, at: Wildcards) -> Job:
 
 
 def prepared(plan: Plan, dataset: str) -> DatasetConfig:
-    """Return a data set as the stage `prepare` reads it: with files in place of networks that make the features."""
+    """Return a data set as the stage `prepare` reads it: files of features take the place of networks."""
     config = plan.datasets[dataset]
     return config.with_features_in(f"{MADE_FEATURES}/{dataset}") if config.networks else config
 
@@ -142,7 +142,7 @@ def joined_files(plan: Plan, task: Task) -> list[str]:
 
 
 def joined_features(plan: Plan, task: Task) -> list[str]:
-    """Return the files of the sets of features that both data sets have, the tested data set's first."""
+    """Return the files of the sets of features that both data sets have; those of the tested data set come first."""
     names = [task.dataset, *source_datasets([task.protocol])]
     return [
         f"data/processed/{name}/{features_file(set_name, plan.datasets[name].sets[set_name].is_sparse)}"

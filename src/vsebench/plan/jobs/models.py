@@ -153,7 +153,7 @@ def rank(plan: Plan, at: Wildcards) -> Job:
 
 
 def features_read(plan: Plan, at: Wildcards) -> set[str]:
-    """Return the key of image features as a set, which is empty if the variant's model reads no features."""
+    """Return a set with the key of image features; it is empty if the variant's model reads no features."""
     return {FEATURES.key} & needs_read(plan, [at.variant], at.task)
 
 

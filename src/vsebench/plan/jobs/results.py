@@ -77,7 +77,7 @@ def open_pack(plan: Plan, at: Wildcards) -> Job:
 
 
 def match_packs(plan: Plan, at: Wildcards) -> Job:
-    """Find the methods of packs whose splits are those of this run."""
+    """Find the methods of packs that were fitted on the splits of this run."""
     packed = {f"{task}/{name}": seeds for task in plan.tasks for name, seeds in plan.packed(task).items()}
     splits = {(task, seed): None for task in plan.tasks for seeds in plan.packed(task).values() for seed in seeds}
     inputs = {

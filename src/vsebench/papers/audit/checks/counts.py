@@ -78,7 +78,7 @@ def means(cells: PrintedCells, paper: str, dataset: str) -> Means | None:
 
 
 def same_data(cells: PrintedCells, dataset: str, paper: str, rival: str) -> bool:
-    """Return whether two papers use the same data under the same name, according to equal printed accuracies."""
+    """Return whether two papers use the same data under the same name; equal printed accuracies show this."""
     pairs = [
         (cell.value, again.value)
         for cell in cells.numbers(r".+@\d+")
@@ -155,7 +155,7 @@ def labels_of_files(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def compare(judged: PrintedNumber, reference: PrintedNumber, condition: str = "") -> Finding:
-    """Return a finding that compares a number of labels with another number of labels for the same data."""
+    """Return a finding that compares two numbers of labels for the same data."""
     rule = (
         "the number printed elsewhere for this data set"
         if len(reference.cells) == 1

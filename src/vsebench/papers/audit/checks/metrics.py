@@ -136,7 +136,7 @@ def f1_over_images_is_possible(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def _rows_with_f1(cells: PrintedCells) -> Iterator[tuple[PrintedCell, PrintedCell, PrintedCell]]:
-    """For each row that prints F1, precision and recall, yield these three numbers."""
+    """Yield F1, precision and recall of each row that prints all three."""
     for cell in cells.numbers(r"f1@\d{1,2}"):
         precision, recall = (same_row(cells, cell, cell.column.replace("f1", name)) for name in ("precision", "recall"))
         if precision and recall:
