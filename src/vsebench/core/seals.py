@@ -137,7 +137,7 @@ def is_of_pack(path: PurePath) -> bool:
 
 
 def is_path(sealed: str, path: str) -> bool:
-    """Return whether the path in a seal equals a file's path, at the end that both have."""
+    """Return whether the path in a seal is a file's path; if one is longer, the other must be its end."""
     parts = zip(reversed(PurePath(sealed).parts), reversed(PurePath(path).parts), strict=False)
     return all(first == second for first, second in parts)
 

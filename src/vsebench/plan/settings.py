@@ -53,7 +53,7 @@ def compiled_settings(plan: Plan, variant: str) -> dict[str, Any]:
 
 
 def starting_settings(plan: Plan, variant: str, task: Task, seed: int) -> dict[str, Any]:
-    """Return the settings with which a variant is fitted on a task; if the run tunes, a grid then replaces some.
+    """Return a variant's settings on a task before tuning; a run that does not tune fits the variant with them.
 
     If a search is recorded, these are the settings that the search chose for this seed or, if it lacks this seed, for
     its first seed.

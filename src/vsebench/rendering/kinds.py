@@ -97,7 +97,7 @@ class FigureKind(Kind):
         """Return the figure; the caller has set the style of the figures."""
 
     def is_empty(self, results: Results) -> bool:
-        """Return whether the results contain nothing to draw, although the figure applies; then the page omits it."""
+        """Return whether the results contain nothing to draw for a figure that applies; the page then omits it."""
         return False
 
     @abstractmethod
@@ -228,8 +228,8 @@ def kinds_of_paper(
 def inputs(base: type[Kind], instance: Instance, outline: Outline) -> list[str]:
     """Return the results files that a table or figure reads, relative to the folder of results.
 
-    Tables and figures on fitted methods also read the settings, to mark fits that ended at a limit. The methods of
-    packs that fit are known only from a file of results.
+    Tables and figures on fitted methods also read the settings, to mark fits that ended at a limit. If the run names
+    packs, they also read which methods of the packs fit, because this is not known before the run.
     """
     needs = find(base, instance.kind).needs
     marked = ("packs",) if NOT_OF_FITS.issuperset(needs) else ("settings", "packs")

@@ -71,7 +71,7 @@ def annotate(
 ) -> RawAnnotations:
     """Return a drawn set of images with the labels `given`, (n_images, n_labels); images without a label are kept.
 
-    `truth` contains the parameters of the label distribution; `label`, each label's number there, is added.
+    `truth` contains the parameters of the label distribution; the array `label` (each label's number in them) is added.
     """
     n_images = len(features)
     images, labels = np.nonzero(given)

@@ -136,7 +136,7 @@ class ModelBytes(AgainstRivals):
 
 
 class FullMatrixRatio(ClaimTest):
-    """By these formulas, a full weight matrix, Y d numbers, is larger than an embedding, (Y + d) D, by a factor."""
+    """A full weight matrix with Y d numbers is larger than an embedding with (Y + d) D numbers, by a factor."""
 
     effect = "ratio by the formulas (claimed: at least the claim's bound)"
 

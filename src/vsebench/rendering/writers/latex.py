@@ -287,7 +287,7 @@ def _latex_number(cell: Cell, form: Form) -> str:
 
 def _latex_interval(cell: Cell, form: Form) -> str:
     interval = format_interval(cell, form)
-    interval = re.sub(r"\b0\.", ".", interval)  # saves width
+    interval = re.sub(r"\b0\.", ".", interval)  # without the zero, it is narrower
     interval = interval.replace(", ", ",").replace("-", "$-$")
     return f"{{\\scriptsize {interval}}}" if interval else ""
 
