@@ -5,8 +5,8 @@ from snakemake.utils import min_version
 from vsebench import workflow as hooks
 
 min_version("9.0")
-# Before the first job, Snakemake makes many objects, which all stay; looking for garbage among them would take a sixth
-# of the time.
+# Before the first job, Snakemake makes many objects, which it keeps. The garbage collector would search them in vain,
+# which takes a sixth of the time.
 gc.disable()
 
 
@@ -122,7 +122,7 @@ onstart:
     hooks.warn_about_other_run(PLAN.name)
     hooks.discard_of_other_run(PLAN.tables, PLAN.figures)
     hooks.lift_default_rate(workflow.scheduler)
-    if workflow.local_exec:  # the jobs of a cluster run elsewhere
+    if workflow.local_exec:  # on a cluster, jobs run on other machines
         job_server.start()
 
 

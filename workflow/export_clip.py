@@ -156,7 +156,7 @@ def towers(weights: Mapping[str, Any], sizes: Sizes, quick_gelu: bool) -> dict[s
             return normalised(x[:, 0], own, "visual.ln_post") @ own["visual.proj"]
 
     class Text(nn.Module):
-        mask = torch.full((sizes.length, sizes.length), -math.inf).triu(1)  # a token sees those before it
+        mask = torch.full((sizes.length, sizes.length), -math.inf).triu(1)  # a token sees itself and earlier ones
 
         def forward(self, tokens: Any) -> Any:
             length = tokens.shape[1]
@@ -191,7 +191,7 @@ def attention(x: Any, own: Mapping[str, Any], name: str, mask: Any) -> Any:
 
 
 def normalised(x: Any, own: Mapping[str, Any], name: str) -> Any:
-    """Return the output of a layer normalisation; torch's own would need a size that tracing does not keep."""
+    """Return the output of a layer normalisation; the function of torch needs a size that tracing does not keep."""
     centred = x - x.mean(dim=-1, keepdim=True)
     deviation = (centred.square().mean(dim=-1, keepdim=True) + 1e-5).sqrt()
     return centred / deviation * own[f"{name}.weight"] + own[f"{name}.bias"]
@@ -212,7 +212,7 @@ def read(path: Path) -> tuple[dict[str, Any], Sizes]:
         weights = torch.load(path, map_location="cpu", weights_only=True)
     except OSError as error:
         sys.exit(f"export_clip: {path}: {error.strerror or error}")
-    except Exception:  # torch raises several, whose messages suggest to run code from the file
+    except Exception:  # torch raises several kinds; their messages suggest to run code from the file
         sys.exit(f"export_clip: {path}: not a file of tensors only, as torch.save(model.state_dict(), ...) writes it")
     if not isinstance(weights, dict):
         sys.exit(f"export_clip: {path}: not a state_dict; save `model.state_dict()`")

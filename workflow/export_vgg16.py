@@ -16,8 +16,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-# The number of channels (in multiples of WIDTH) and of convolutions in each block, which a pooling layer follows that
-# halves the sides.
+# The number of channels (in multiples of WIDTH) and of convolutions in each block. A pooling layer, which halves the
+# sides, follows each block.
 BLOCKS = ((1, 2), (2, 2), (4, 3), (8, 3), (8, 3))
 SIDE = 224  # pixels; 7 after five halvings
 WIDTH, CLASSES = 64, 1000
@@ -75,7 +75,7 @@ def network(width: int) -> Any:
                 features += [nn.Conv2d(inputs, outputs, 3, padding=1), nn.ReLU()]
             features.append(nn.MaxPool2d(2))
         units, pixels = sizes["classifier.0.weight"]
-        # Identity replaces dropout, which does nothing here but counts as a layer.
+        # Identity takes the place of dropout, which does nothing here, but is counted in the numbers of layers.
         fc7 = [nn.Linear(pixels, units), nn.ReLU(), nn.Identity(), nn.Linear(units, units), nn.ReLU()]
         whole = nn.Sequential()
         whole.add_module("features", nn.Sequential(*features))
@@ -99,7 +99,7 @@ def read(path: Path, width: int = WIDTH) -> dict[str, Any]:
         weights = torch.load(path, map_location="cpu", weights_only=True)
     except OSError as error:
         sys.exit(f"export_vgg16: {path}: {error.strerror or error}")
-    except Exception:  # torch raises several, whose messages suggest to run code from the file
+    except Exception:  # torch raises several kinds; their messages suggest to run code from the file
         sys.exit(f"export_vgg16: {path}: not a file of tensors only, as torch.save(model.state_dict(), ...) writes it")
     if not isinstance(weights, dict) or not all(isinstance(weight, torch.Tensor) for weight in weights.values()):
         sys.exit(f"export_vgg16: {path}: not a state_dict; save `model.state_dict()`")

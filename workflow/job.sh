@@ -6,12 +6,12 @@ START_JOB="$(dirname "${BASH_SOURCE[0]}")/start_job.py"
 # The parent of this shell is Snakemake. If Snakemake is killed, the job ends, too (src/vsebench/cli.py).
 export VSEBENCH_PARENT="$PPID"
 
-# A killed process cannot report this in its log. So this function replaces the command `python` in the rules, and
-# reports it: redirections in a rule (`> {log} 2>&1`, `2>&1 | tee {log}`) also hold for the function.
+# A killed process cannot write to its log that it was killed. So this function replaces the command `python` in the
+# rules and writes it: redirections in a rule (`> {log} 2>&1`, `2>&1 | tee {log}`) also apply to the function.
 python() {
     local status=0
     # A job with one thread starts from the server that has imported the packages (src/vsebench/job_server.py). A job
-    # with more threads needs its own Python, since the matrix library sets its number of threads when it is loaded.
+    # with more threads needs its own Python, because the matrix library sets its number of threads when it is loaded.
     if [ "${1-} ${2-}" = "-m vsebench" ] && [ -S "${VSEBENCH_SERVER-}" ] && [ "${OMP_NUM_THREADS-}" = 1 ]; then
         shift 2
         command python -I -S "$START_JOB" "$VSEBENCH_SERVER" "$@" || status=$?

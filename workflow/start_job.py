@@ -1,7 +1,7 @@
 """Start a job, `start_job.py SOCKET STAGE ...`, in a fork of the server (src/vsebench/job_server.py), and wait.
 
 If the server cannot be reached, or if it ends before the job does, `python -m vsebench` replaces this process. The
-script imports as little as possible, since each job waits for it.
+script imports as little as possible, because each job waits for it.
 """
 
 import json
@@ -25,7 +25,7 @@ def main() -> None:
             answer = b""
     if len(answer) == 5:
         sys.exit(answer[4])
-    # There is no server, or it was killed: together with Snakemake, or because memory ran out.
+    # There is no server, or it was killed, either together with Snakemake or because memory ran out.
     if len(answer) == 4 and exists(int.from_bytes(answer, "big"), signal.SIGKILL):
         print("the server of jobs ended; this job begins again without it", file=sys.stderr)
     if not exists(int(os.environ.get("VSEBENCH_PARENT", os.getppid()))):

@@ -159,7 +159,7 @@ def test_a_pack_is_verified(folder, tmp_path, capsys):
     assert run("pack", pack) == 0
     capsys.readouterr()
     assert run("verify", pack) == 1
-    assert f"{pack}: {TASK.dataset}/{TASK.protocol}/seed1/ridge/ranks.parquet: this is" in capsys.readouterr().out
+    assert f"{pack}: {TASK.dataset}/{TASK.protocol}/seed1/ridge/ranks.parquet: written as" in capsys.readouterr().out
 
 
 def test_a_downloaded_file_that_was_changed_is_found(folder, capsys):

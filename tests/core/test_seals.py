@@ -68,7 +68,7 @@ def test_a_file_under_another_name_in_a_run_is_refused(tmp_path, name):
     write(path)
     other.parent.mkdir()
     shutil.copy2(path, other)
-    with pytest.raises(UserError, match=f"{other}: this is scene/seed1/{name} under another name; delete it and run"):
+    with pytest.raises(UserError, match=f"{other}: written as scene/seed1/{name}, then renamed or copied; delete"):
         read(other)
     copied = shutil.copy2(path, tmp_path / f"my-{name}")  # outside of a run, a file may have any name
     assert repr(read(copied)) == repr(read(path))

@@ -66,7 +66,7 @@ def test_packs_without_a_common_metric_of_quality_are_one_line(runs, metrics):
         for run, names in zip(runs, metrics, strict=False)
     )
     (task,) = tasks_of([*described])
-    with pytest.raises(UserError, match=r"new\.vsepack, .*old\.vsepack: no metric in common ranks the methods on"):
+    with pytest.raises(UserError, match=r"new\.vsepack, .*old\.vsepack: have no metric in common for"):
         task.metric  # noqa: B018
 
 
@@ -175,4 +175,4 @@ def test_what_changed_since_an_older_pack_is_on_the_page(packs, tmp_path, capsys
     assert "Ridge" in table
     assert "Popularity" not in table  # its values are the same
     assert run("leaderboard", packs / "new.vsepack", "--since", packs / "other.vsepack", "--out", out) == 1
-    assert "other.vsepack is of the run other, and the page shows small" in capsys.readouterr().err
+    assert "other.vsepack is of the run other, but the page shows small" in capsys.readouterr().err

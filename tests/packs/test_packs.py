@@ -230,7 +230,7 @@ def test_a_member_that_is_there_twice_is_refused(packed, tmp_path, capsys):
     shutil.copy(packed, path)
     with zipfile.ZipFile(path, "a") as again, pytest.warns(UserWarning, match="Duplicate"):
         again.writestr("settings.json", b"{}")
-    assert "settings.json is there twice" in refused(path, capsys)
+    assert "settings.json occurs twice" in refused(path, capsys)
 
 
 def test_another_zip_file_is_refused(tmp_path, capsys):

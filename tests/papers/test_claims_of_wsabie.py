@@ -141,7 +141,7 @@ def test_what_noisier_labels_leave_of_sibling_precision():
     # The lists, and so the sibling precision, are the same in both.
     assert test.test(found, case).value == pytest.approx(50 / 20)
     for metric in ("map", "precision@99"):
-        with pytest.raises(ValidationError, match="without steadier, metric is precision@1 to"):
+        with pytest.raises(ValidationError, match="without `steadier`, use precision@1 to"):
             make(metric=metric)
 
 

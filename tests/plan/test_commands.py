@@ -143,7 +143,7 @@ def test_software_that_snakemake_does_not_deploy_is_one_line(mine, folder, key, 
         ({"settings": {"a": 1}}, "`command` takes the place of `method`; remove the keys of a method: settings, "),
         ({"environment": "none.txt"}, "environment: there is no file none.txt (seen from "),
         ({"conda": "none.yaml"}, "conda: there is no file none.yaml (seen from "),
-        ({"environment": "needs.txt", "conda": "r"}, "name one of environment and conda"),
+        ({"environment": "needs.txt", "conda": "r"}, "name only one of environment and conda"),
         ({"threads": 0}, "threads: "),
         ({"command": None, "scores": "train.csv", "threads": 2}, "`threads` is a key of a `command`; remove it"),
         ({"command": None, "method": "ridge", "role": "baseline", "conda": "r"}, "`conda` is a key of a `command`"),
@@ -160,5 +160,5 @@ def test_a_mistake_is_one_line_with_the_file(mine, folder, changes, message):
 @pytest.mark.parametrize("line", ["-r other.txt", "  --constraint=c.txt", "-c c.txt"])
 def test_requirements_in_a_second_file_are_refused(mine, line):
     Path("needs.txt").write_text(f"numpy\n{line}\n")
-    with pytest.raises(UserError, match=r"needs\.txt: line 2: requirements are read from one file"):
+    with pytest.raises(UserError, match=r"needs\.txt: line 2: only this file is read"):
         mine(environment="needs.txt")

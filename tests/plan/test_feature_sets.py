@@ -213,7 +213,7 @@ def test_dense_and_sparse_features_are_not_seen_side_by_side(tmp_path):
         (tmp_path / name).write_bytes(b"")
     files = {name[0]: {"file": str(tmp_path / name)} for name in ("a.npy", "b.npz")}
     mine = own_table(tmp_path, features=files)
-    with pytest.raises(UserError, match=r"sees dense and sparse features side by side \(features-a.npy and features-b"):
+    with pytest.raises(UserError, match=r"uses dense and sparse features together \(features-a.npy and features-b"):
         planned(methods=["ridge"], datasets=mine)
     mine["mine"]["features"] = "a"
     planned(methods=["ridge"], datasets=mine)
@@ -227,5 +227,5 @@ def test_only_methods_on_features_name_sets_and_the_members_of_an_ensemble_see_t
         planned(folder)
     change_method(folder, "popularity", features=None)
     change_method(folder, "wsabie_100", features="hue")
-    with pytest.raises(UserError, match="its member wsabie_100 sees other features; name the same in both files"):
+    with pytest.raises(UserError, match="its member wsabie_100 uses other features; name the same in both files"):
         planned(folder, ["wsabie_100", "wsabie_200", "wsabie_100_200"])

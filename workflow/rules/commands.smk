@@ -33,8 +33,8 @@ rule environment:
         "python -m vsebench stage environment {params.options} --out {output} > {log} 2>&1"
 
 
-# One rule per command, because the files of scores have different suffixes, and to name the software that Snakemake
-# deploys.
+# One rule per command, because the files of scores have different suffixes, and because each rule names the software
+# that Snakemake deploys for it.
 for variant, method in PLAN.commands.items():
 
     rule:
@@ -65,7 +65,7 @@ for variant, method in PLAN.commands.items():
 
     if method.container:
 
-        # A container has its own Python, if any, so nothing but the command runs in it.
+        # Only the command runs in the container, because this package is not installed there.
         rule:
             name:
                 f"container_{variant}"

@@ -92,7 +92,7 @@ SPLITS = [
 KNOWN_IMAGES = [
     name for name in known_protocols() if not load_protocol(name).new_images
 ]
-# Protocols whose models are never trained on test images.
+# Protocols under which models are never trained on test images.
 NEW_IMAGES = [name for name in known_protocols() if name not in KNOWN_IMAGES]
 NEW_IMAGES.append(FROM + DATASET_NAME)
 

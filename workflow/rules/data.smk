@@ -85,7 +85,7 @@ for dataset in PLAN.datasets:
         log:
             f"results/logs/prepare/{dataset}.log",
         resources:
-            # The size of the raw files is unknown, since they are not inputs. Open Images takes up to 4.0 GiB.
+            # The raw files are not inputs, so their size is unknown. Open Images takes up to 4.0 GiB of memory.
             mem_mb=5000,
         params:
             out=subpath(output[0], parent=True),

@@ -76,7 +76,7 @@ if PLAN.packs:
             "python -m vsebench stage open_pack {input.pack:q} --out {params.out} > {log} 2>&1"
 
     rule match_packs:
-        """Find the methods of packs whose splits are those of this run."""
+        """Find the methods of packs that were fitted on the splits of this run."""
         input:
             unpack(job_inputs("match_packs")),
         output:

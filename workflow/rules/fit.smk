@@ -1,9 +1,9 @@
 """Compile kernels, choose settings on the validation labels, fit the models to test, and vary single settings."""
 
 
-# There is one job per variant, with the sources that its models depend on. A single job would need ancient() to keep
-# the models of other variants, and if an ancient() input is made again, Snakemake overlooks all other changes (its
-# issue 4166).
+# There is one job per variant, with the source files that its models depend on. A single job for all would need
+# ancient() to keep the models of other variants. But if an ancient() input is made again, Snakemake overlooks all other
+# changes (issue 4166 of Snakemake).
 rule compile_kernels:
     input:
         unpack(job_inputs("compile_kernels")),

@@ -1,7 +1,7 @@
 """The papers: compare their numbers with ours, test their claims, and audit their printed numbers.
 
-The papers' YAML files are not inputs; each rule has the parts that it reads as params. So an edited claim reruns the
-tests of claims but no other table, and an edited comment reruns nothing.
+The papers' YAML files are not inputs; the parts that a rule reads are its params. So after an edit of a claim, only the
+tests of claims run again, and after an edit of a comment, nothing does.
 """
 
 from vsebench.papers.audit.checking import MODULES as CHECKS

@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> None:
 def read_sets(
     paths: list[Path], ids_paths: list[Path], column: str, sets: tuple[Block, ...]
 ) -> tuple[list[str], Features]:
-    """Read the ids and the features of new images, in the `sets` that a model sees; empty for one set without a name.
+    """Read the ids and the features of new images; `sets` has the model's named sets, if any.
 
     With several files, every file needs a row for the same images, in any order.
     """

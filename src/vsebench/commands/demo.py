@@ -1,6 +1,6 @@
 """Make a folder with the workflow, its configurations and the included data, and do a short run there.
 
-The folder has what runs need of the project, so others can follow: `vsebench run` in it starts the default one.
+The folder contains all that later runs need, too: `vsebench run` in the folder starts the default run.
 """
 
 import argparse
@@ -14,7 +14,7 @@ from vsebench.core.errors import UserError
 from vsebench.core.modules import project
 
 CONFIGURATION = "config/demo.yaml"
-# What is copied; a folder with its content.
+# The files and folders to copy.
 PARTS = ("Snakefile", "workflow", "profiles", "config", "data/included", "docs/examples")
 
 
@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> NoReturn:
-    """Copy the parts of the project, then replace this process by the run."""
+    """Copy what a run needs of the project, then replace this process by the run."""
     folder: Path = arguments.folder
     copy_project(folder)
     print(f"made {folder}; to repeat the run, type: cd {folder} && vsebench run {CONFIGURATION}", flush=True)

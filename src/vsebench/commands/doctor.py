@@ -53,7 +53,7 @@ class Finding:
 
     @property
     def mark(self) -> str:
-        """Return "ok", "MISSING" or, if only some runs need what is missing, "-"."""
+        """Return "ok"; or, for a failed check, "MISSING" if every run needs what is missing, else "-"."""
         if not self.remedy:
             return "ok"
         return "MISSING" if self.needed else "-"
@@ -98,7 +98,7 @@ def _folders() -> Iterator[Finding]:
     yield Finding("free disk", f"{free / GIGABYTE:.1f} GB in {here}", remedy, needed=True)
     yield _writable("this folder", here, "run in a writable folder")
     for name in WRITTEN:
-        if os.path.lexists(here / name):  # true for a link to a folder that is gone, too
+        if os.path.lexists(here / name):  # also true for a link to a folder that no longer exists
             yield _writable(name, here / name, "change its permissions or its owner (chmod, chown), or move it away")
     yield _writable("temporary files", Path(tempfile.gettempdir()), "set TMPDIR to a writable folder")
     yield _mirror(os.environ.get("VSEBENCH_MIRROR"))

@@ -1,4 +1,4 @@
-"""Write the split of a task for training a model elsewhere: everything that it may learn from, and no test label."""
+"""Write the split of a task, so that another program can train a model on it; test labels are left out."""
 
 import argparse
 from pathlib import Path

@@ -33,7 +33,7 @@ BATCH = 32  # number of images per batch of the network
 LARGEST = 65504  # the largest float16
 PACKAGES = ("onnxruntime", "pillow", "numpy")
 Half = NDArray[np.float16]
-# The modules on which a row of features depends.
+# The modules on which the features of an image depend.
 CODE = ("vsebench.formats.images.pixels", "vsebench.formats.images.onnx_network")
 
 
@@ -91,17 +91,16 @@ def describe(network: Network, transform: Transform) -> dict[str, Any]:
 
 
 class Describer:
-    """A network and a transform, which compute features; images are decoded on several threads."""
+    """Computes features with a network and a transform; decodes images on several threads."""
 
     def __init__(self, network: Network, transform: Transform, threads: int) -> None:
         self.network, self.transform = network, transform
         self._pool = ThreadPoolExecutor(threads)
 
     def rows(self, contents: Iterator[bytes | OSError], ids: list[str], bar: "tqdm[Any]") -> tuple[Half, list[str]]:
-        """Return the rows of the readable images, and for each image the reason why it is unreadable, or "" if it is
-        readable.
+        """Return the features of the readable images, and for each image the reason why it cannot be read.
 
-        Raise a `UserError` if a number is too large for float16.
+        The reason is "" for a readable image. Raise a `UserError` if a number is too large for float16.
         """
         rows, reasons = [np.empty((0, self.network.dimensions), dtype=np.float16)], []
         for start, stop in even_chunks(len(ids), BATCH):

@@ -9,8 +9,8 @@ keep, and a text to select groups of rows by their headings:
     <!-- figure: vse_fs_figure2; Seconds and accuracy as sizes and settings vary -->
     <!-- end of figure -->
 
-A block of keys needs no run. It names a type of `vsebench.config`; or `methods`, `decisions` or `adapters`, whose
-settings it lists; or `shared`, for the settings that several methods share:
+A block of keys needs no run. It names a type of `vsebench.config`, whose keys it lists. With `methods`, `decisions` or
+`adapters` in place of a type, it lists their settings; with `shared`, the settings that several methods share:
 
     <!-- keys: RunConfig -->
     <!-- end of keys -->
@@ -79,7 +79,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def with_current_keys(text: str, where: str) -> str:
-    """Return a page's text with its blocks of keys filled from the current types; `where` names the page."""
+    """Return a page's text with its blocks of keys filled; `where` is the page's name for messages."""
 
     def filled(block: re.Match[str]) -> str:
         if block["kind"] != "keys":
@@ -131,7 +131,7 @@ def table_lines(text: str) -> Lines:
 
 
 def with_groups(lines: Lines, heading: str, where: str) -> Lines:
-    """Return the groups of rows whose heading (in the first column) contains a text."""
+    """Return the groups of rows with a heading (in the first column) that contains a text."""
     kept, group = lines[:2], ""
     for cells in lines[2:]:
         group = cells[0] or group

@@ -1,8 +1,8 @@
 """Make the files of a new method, variant, data set, metric or paper from a template, and say what to do next.
 
-The folder docs/templates/KIND has the files of a kind at their places in the project. In their paths and texts,
-`my_KIND` stands for the new name, `my-KIND` for the name with hyphens, which a data set has, and `MyKind` for the name
-of a class; docs/templates/KIND.txt has the next steps.
+The folder docs/templates/KIND contains the files of a kind, with their paths in the project. In these paths and texts,
+`my_KIND` stands for the new name, `my-KIND` for the name with hyphens (for data sets), and `MyKind` for the name of a
+class. docs/templates/KIND.txt contains the next steps.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from vsebench.evaluation.metrics.base import known_metrics
 TEMPLATES = Path("docs/templates")
 METHODS = Path("config/methods")
 NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
-# Names that are taken although no file has them.
+# Names that cannot be used although no file has them.
 TAKEN: dict[str, Callable[[], Collection[str]]] = {
     "method": lambda: modules_by_key("METHODS", "methods"),
     "metric": known_metrics,
@@ -87,9 +87,9 @@ def check_name(kind: str, name: str, files: Collection[Path]) -> None:
     if not NAME.fullmatch(name):
         raise UserError(f"{name!r}: a name is made of small letters, digits and _, and begins with a letter")
     if keyword.iskeyword(name):
-        raise UserError(f"{name!r}: is a word of Python's own, so no module can have this name; choose another one")
+        raise UserError(f"{name!r}: is a keyword of Python, so no module can have this name; choose another one")
     if kind == "metric" and name_of(type(class_name(name), (), {})) != name:
-        raise UserError(f"{name!r}: in a metric's name, a letter follows each _, since its class is found by the name")
+        raise UserError(f"{name!r}: in a metric's name, write a letter after each _")
     taken = [str(file) for file in files if file.exists()]
     modules = {file.name for file in files if file.is_relative_to("src")}
     taken += [str(path) for path in PACKAGE.rglob("*.py") if path.name in modules]

@@ -1,4 +1,4 @@
-"""Pack the results of a run into one file, for others to compare with or to show beside their own."""
+"""Pack the results of a run into one file, so that other people can compare their results with it."""
 
 import argparse
 from pathlib import Path
@@ -10,7 +10,9 @@ from vsebench.packs.writing import SUFFIX, write_pack
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", type=Path, nargs="?", help="file to write (default: <configuration>.vsepack)")
-    parser.add_argument("--results", type=Path, default=Path("results"), help="of a finished run (default: results)")
+    parser.add_argument(
+        "--results", type=Path, default=Path("results"), help="results of a finished run (default: results)"
+    )
     parser.add_argument("--data", type=Path, help="the run's data, to hash (default: data beside the results)")
 
 

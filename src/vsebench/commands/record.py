@@ -25,7 +25,9 @@ Entry = dict[str, Any]  # an entry of settings.json
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--results", type=Path, default=Path("results"), help="of a tuned run (default: results)")
+    parser.add_argument(
+        "--results", type=Path, default=Path("results"), help="results of a tuned run (default: results)"
+    )
     parser.add_argument("--out", type=Path, default=Path("config/chosen"), help="folder (default: config/chosen)")
 
 
@@ -53,7 +55,7 @@ def record_of(dataset: dict[str, Any], entries: list[Entry]) -> dict[str, Any]:
 
 
 def searches_of(entries: list[Entry]) -> dict[str, Any]:
-    """Return the searches on one task; its entries are ordered by method and seed."""
+    """Return the searches on one task, from its entries in settings.json, ordered by method and seed."""
     variants = {}
     for variant, tuned in groupby(entries, key=itemgetter("method")):
         searched = [entry for entry in tuned if entry["grid"]]  # a seed without a grid uses another seed's settings
@@ -67,7 +69,7 @@ def searches_of(entries: list[Entry]) -> dict[str, Any]:
 
 
 def with_earlier(record: dict[str, Any], path: Path) -> dict[str, Any]:
-    """Add the file's other searches to a record, if their data and metric are the same."""
+    """Add to a record the searches that only the earlier file has, if their data and metric are the same."""
     if not path.exists():
         return record
     earlier = read_yaml(path)
@@ -82,7 +84,7 @@ def with_earlier(record: dict[str, Any], path: Path) -> dict[str, Any]:
 
 
 def given(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the keys whose value is not null, because null means the same as a missing key."""
+    """Return a mapping without the keys that are null, because null means the same as a missing key."""
     return {key: value for key, value in values.items() if value is not None}
 
 

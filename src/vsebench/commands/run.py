@@ -1,4 +1,4 @@
-"""Run a configuration, whole or in parts.
+"""Run all jobs of a configuration, or only those that given files need.
 
 The command checks the configuration's file and starts Snakemake, which has further options of its own.
 """
@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> NoReturn:
 
 
 def options_of(profile: Path) -> list[str]:
-    """Return the options in a profile, because Snakemake prints a line about each profile that it reads itself."""
+    """Return the options in a profile; if Snakemake read the profile itself, it would print a line about it."""
     if not profile.is_file():
         return []
     options = ["--workflow-profile", "none"]
@@ -68,7 +68,7 @@ def options_of(profile: Path) -> list[str]:
 
 
 def read_content(path: Path) -> dict[str, Any]:
-    """Read a configuration; raise a `UserError` if this fails, for which Snakemake would show a long traceback."""
+    """Read a configuration. If this fails, raise a `UserError`; Snakemake would show a long traceback instead."""
     try:
         content = read_yaml(path)
     except OSError as error:
@@ -79,7 +79,7 @@ def read_content(path: Path) -> dict[str, Any]:
 
 
 def check_targets(targets: list[str], configuration: Path, content: dict[str, Any]) -> None:
-    """Raise a `UserError` about a target that the run cannot make, for which Snakemake would show a traceback."""
+    """Raise a `UserError` if the run cannot make a target; Snakemake would show a traceback instead."""
     named = set(re.findall(r"^rule (\w+):", Path("Snakefile").read_text(encoding="utf-8"), re.MULTILINE))
     if set(targets) <= named:
         return

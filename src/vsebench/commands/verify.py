@@ -1,4 +1,4 @@
-"""Check that the files of results, data or packs are unchanged, in their places, and made with each other."""
+"""Check that the files of results, data or packs are unchanged, have their names, and belong to the same run."""
 
 import argparse
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from vsebench.formats.download.recorded import RECORD, check_recorded
 from vsebench.packs.archive import unpack
 
 SEALED = {".json", ".npy", ".npz", ".parquet"}
-DOWNLOADED = {"raw", "siblings", "word_vectors"}  # folders of data with files of others, which the records list
+DOWNLOADED = {"raw", "siblings", "word_vectors"}  # folders of downloaded data, which has records instead of seals
 INCLUDED = "included"  # data that comes with the project
 OF_OTHER_FORMATS = {"croissant.json", "ro-crate-metadata.json"}
 
@@ -81,12 +81,12 @@ def files_in(folder: Path) -> Iterator[Path]:
 
 
 def is_shown(parts: tuple[str, ...]) -> bool:
-    """Return whether no part of a path is hidden, as those of temporary files and of Snakemake are."""
+    """Return whether no part of a path begins with a dot, as temporary files and the files of Snakemake do."""
     return not any(part.startswith(".") for part in parts)
 
 
 def checked_at(file: Path, place: str) -> dict[str, Any]:
-    """Return the seal of a file if its content and its place fit, else raise a `UserError`."""
+    """Return the seal of a file if it fits the content and the path (`place`), else raise a `UserError`."""
     try:
         seal = checked(file, seal_of(file))
     except UserError:
@@ -94,15 +94,15 @@ def checked_at(file: Path, place: str) -> dict[str, Any]:
     except Exception as error:  # readers raise a dozen kinds of errors for a damaged file
         raise UserError(f"{file}: cannot be read ({one_line(error)}); delete it and run again") from None
     if not is_path(seal["path"], place):
-        raise UserError(f"{file}: this is {seal['path']} under another name; delete it and run again")
+        raise UserError(f"{file}: written as {seal['path']}, then renamed or copied; delete it and run again")
     return seal
 
 
 def of_other_versions(seals: dict[str, dict[str, Any]]) -> dict[str, list[str]]:
-    """Return the place of a file -> the places of all files that were made with another version of it."""
+    """Return path of a file -> paths of all files that were made with another version of this file."""
     found: dict[str, list[str]] = {}
     for place, seal in seals.items():
-        of_pack = place.removesuffix(seal["path"])  # the folder of an unpacked pack, else empty
+        of_pack = place.removesuffix(seal["path"])  # the folder of an unpacked pack; empty for other files
         for name, checksum in seal["made_with"].items():
             other = seals.get(of_pack + name)
             if other and other["checksum"] != checksum:

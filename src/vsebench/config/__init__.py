@@ -1,1 +1,1 @@
-"""What the configuration files may say: a run, a data set, a method."""
+"""The types of the configuration files: of a run, of a data set, and of a method."""

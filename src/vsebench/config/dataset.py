@@ -17,12 +17,12 @@ TransformName = Literal[
 ]  # the transforms in `vsebench.formats.images.pixels`
 Resize = Annotated[int, Field(ge=1)] | Literal["squash"]  # pixels of the shorter side, or the whole image
 Suffixes = Literal["keep", "drop"]  # whether ids of images keep the suffixes of their files
-SET_NAME = "[A-Za-z][A-Za-z0-9_]*"  # which the workflow must be able to tell from other folders and files
+SET_NAME = "[A-Za-z][A-Za-z0-9_]*"  # it keeps such names different from other folders and files of the workflow
 SetName = Annotated[str, Field(pattern=f"^{SET_NAME}$")]  # the name of one of several sets of features
 
 
 def _kind(value: Any) -> str:
-    """Return the tag of normalisation steps: a list for every set of features, or a mapping of the sets to lists."""
+    """Return which form normalisation steps have: one list for all sets of features, or a mapping of sets to lists."""
     return "<by set>" if isinstance(value, Mapping) else "<steps>"
 
 
@@ -107,7 +107,7 @@ class FeaturesFile(Strict):
     @model_validator(mode="before")
     @classmethod
     def _mapping(cls, value: Any) -> Any:
-        """Refuse what users write first: the file alone, or the normalisation among the keys of a set."""
+        """Refuse two common mistakes: a file name in place of a mapping, and `normalise` among the keys of a set."""
         if isinstance(value, str | list):
             raise PydanticCustomError("mapping", "should be a mapping, such as `file: features.npy`")
         if isinstance(value, Mapping) and "normalise" in value:
@@ -133,9 +133,10 @@ class FeaturesFile(Strict):
 
 
 def _number_of_sets(features: Any) -> str:
-    """Return the tag of `features`: one set without a name, or named sets, each with a file, a network or an adapter.
+    """Return which form `features` has: one set without a name, or a mapping of names to sets.
 
-    A set can be called `network` or `file` as well: then its value is a mapping that names one of the three.
+    Each set has the key `file`, `network` or `adapter`. A named set can itself be called `network` or `file`; then its
+    value is a mapping with one of the three keys.
     """
     if not isinstance(features, Mapping) or not features:
         return "<one set>"
@@ -316,9 +317,9 @@ class DatasetConfig(DatasetDefinition, Described):
         return self.model_copy(update={"features": features})
 
     def steps(self, names: Sequence[str], own: Any = None) -> Any:
-        """Return the normalisation steps of a method that sees these sets: its `own`, or else those of the data set.
+        """Return the normalisation steps of a method that uses these sets: its `own`, or else those of the data set.
 
-        For sets with names it is a mapping of each name to its steps. A list of steps is for every set.
+        If sets have names, the result maps each name to its steps. A list of steps applies to every set.
         """
 
         def steps_of(name: str) -> list[NormalisationStep]:

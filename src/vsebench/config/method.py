@@ -107,7 +107,7 @@ class MethodConfig(Strict):
                 raise PydanticCustomError(unused, f"`{unused}` is a key of a `command`; remove it")
             return self
         if len(software) > 1:
-            raise PydanticCustomError(software[1], f"name one of {' and '.join(software)}")
+            raise PydanticCustomError(software[1], f"name only one of {' and '.join(software)}")
         for name in ("{problem}", "{scores}"):
             if name not in self.command:
                 raise PydanticCustomError("command", f"{name} is missing in `command`")
@@ -192,8 +192,8 @@ def _extended(path: Path, extending: tuple[Path, ...]) -> Any:
         raise UserError(f"{path}: extends: there is no file {base}; name another file in this folder")
     inherited = _extended(base, (*extending, path))
     if not isinstance(inherited, dict) or not isinstance(values.get("settings", {}), dict):
-        return values  # the check of the values reports the mistake
+        return values  # a later check of the values reports the mistake
     if "title" in values:
-        inherited.pop("short", None)  # it is short for the other title
+        inherited.pop("short", None)  # it is the short form of the other title
     settings = {"settings": (inherited.get("settings") or {}) | values["settings"]} if "settings" in values else {}
     return inherited | values | settings

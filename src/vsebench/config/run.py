@@ -10,7 +10,7 @@ from vsebench.core.yaml_files import Strict
 
 # Simulator -> the sizes that are varied to measure how the time of an epoch, or of scoring an image, grows.
 GROWTH = {"simulator": ("pairs", "labels", "factors"), "simulated_tree": ("images", "terms")}
-# Simulator -> the options that these sizes determine, which a run therefore must not set.
+# Simulator -> the options that these sizes determine; a run must not set them.
 SIZED = {"simulator": ("images", "labels", "occurrences", "scale"), "simulated_tree": ("images", "length", "scale")}
 
 DEFAULT_METRICS = (

@@ -38,7 +38,7 @@ def refusal(error: BaseException) -> str | None:
     """
     if isinstance(error, MemoryError):
         return "memory ran out" + (f" ({one_line(error)})" if str(error) else "")
-    in_text = re.search(r"\(os error (\d+)\)", str(error))  # polars has no other form of a system's error
+    in_text = re.search(r"\(os error (\d+)\)", str(error))  # polars reports an error of the system only in the text
     number = error.errno if isinstance(error, OSError) and error.errno else in_text and int(in_text[1])
     if number not in REFUSALS:
         return None

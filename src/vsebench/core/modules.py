@@ -38,9 +38,9 @@ def modules_in(folder: str) -> Mapping[str, str]:
 
 @cache
 def modules_by_key(table: str, folder: str) -> Mapping[str, str]:
-    """Find the modules of a folder whose text contains a dictionary, by its keys, without importing them.
+    """Find the modules of a folder that contain a dictionary, by its keys, without importing them.
 
-    Some modules need packages that may be missing, but the source files of a job must be found all the same.
+    Some modules need packages that may be missing; even then, the source files of a job must be found.
 
     Parameters
     ----------

@@ -25,8 +25,8 @@ Result = TypeVar("Result")
 
 PAUSE = 0.1  # largest number of seconds between two measurements of memory
 
-# This shell outlives the process that started it, whatever ends that process: then its input ends. It reads the process
-# group of a command, waits for the end of its input, and ends what is left of the group.
+# This shell outlives the process that started it. It reads the process group of a command and then waits for the end of
+# its input, which comes when the process ends, for whatever reason. Then the shell ends what is left of the group.
 GUARD = """
 read -r group || exit 0
 read -r end
@@ -73,7 +73,7 @@ def _watch(parent: int) -> None:
     while True:
         time.sleep(0.5)
         try:
-            os.kill(parent, 0)  # signal 0 only checks that the process exists
+            os.kill(parent, 0)  # signal 0 sends nothing, but fails if there is no such process
         except OSError:
             os._exit(1)
 
@@ -86,8 +86,8 @@ class Ended:
     ----------
     status : exit status, or minus the number of the signal that ended the command
     seconds : wall time
-    peak_bytes : peak memory of the command and its children; memory that several of them share counts for each; None
-        if it was not measured
+    peak_bytes : peak memory of the command and its children; shared memory counts once for each process that shares it;
+        None if it was not measured
     """
 
     status: int
@@ -98,7 +98,7 @@ class Ended:
 def run_command(command: str, folder: Path, environment: Mapping[str, str]) -> Ended:
     """Run a shell command in a folder, without input; its output goes to the streams of this process.
 
-    The command is the leader of a process group, which ends with it, or when this process ends in any way.
+    The command leads a process group. The group ends with the command, or when this process ends for any reason.
     """
     guard = subprocess.Popen(
         ["/bin/sh", "-c", GUARD],
@@ -128,7 +128,7 @@ def run_command(command: str, folder: Path, environment: Mapping[str, str]) -> E
 def ending_on_signals() -> Iterator[None]:
     """Make SIGINT and SIGTERM raise `SystemExit` in this block, so that the block can clean up.
 
-    polars handles SIGINT such that it does not interrupt the wait for a process (SA_RESTART), so SIGINT is set, too.
+    polars installs a handler with which SIGINT does not interrupt the wait for a process (SA_RESTART); it is replaced.
     """
     numbers = (signal.SIGINT, signal.SIGTERM)
     before = [signal.signal(number, lambda number, frame: sys.exit(128 + number)) for number in numbers]

@@ -1,16 +1,16 @@
-"""Seals: what a file of results says of itself, so that a changed, damaged, renamed or outdated file is noticed.
+"""Seals: data inside a file of results that show whether the file was changed, damaged or renamed, or is outdated.
 
 A seal is JSON inside its file: the key `seal` of a JSON file and of the metadata of a Parquet file, the comment of an
 .npz file, the bytes after the array of an .npy file. Its keys are:
 
 checksum     SHA-256 of the file in which 64 zeros stand in place of the checksum
-made_with    path -> checksum of the files that the same job read or wrote before, as far as they are repeatable
+made_with    path -> checksum, for each repeatable file that the same job had read or written before
 path         the file's path below the folder of results or data
-repeatable   whether the same run gives the same bytes; not so for measured times and descriptions of a machine
+repeatable   whether the same run always gives the same bytes; false for measured times and descriptions of a machine
 schema       the schema number
 
-Whoever reads a file checks its checksum and its path. A job (`job`) also checks that the files that it reads were made
-with each other: a model, for example, with the split on which it is ranked.
+Every read of a file checks its checksum and its path. A job (`job`) also checks that the files that it reads belong
+together: for example, that a model was fitted on the same split on which it is ranked.
 """
 
 import hashlib
@@ -40,12 +40,12 @@ class Job:
     """The files that a job has read and written."""
 
     checksums: dict[str, str] = field(default_factory=dict)  # path in the seal -> checksum, of repeatable files
-    # path in the seal -> checksum of the file with which another file was made, and that other file
+    # path -> the checksum of this file that another file states in `made_with`, and the other file
     stated: dict[str, tuple[str, Path]] = field(default_factory=dict)
 
     def add(self, path: Path, seal: dict[str, Any]) -> None:
         """Add a file that was read; a `UserError` says which of the job's files was made with another version."""
-        if seal["path"] != below(path) or not is_in_run(path):  # such as a file of a pack, made in another run
+        if seal["path"] != below(path) or not is_in_run(path):  # such as a file of a pack, from another run
             return
         checksum, stated = seal["checksum"], self.stated.get(seal["path"])
         if stated and stated[0] != checksum:
@@ -65,7 +65,7 @@ _job: Job | None = None
 
 @contextmanager
 def job() -> Iterator[None]:
-    """Check within this block that the files that are read were made with each other."""
+    """Check that the files that are read in this block belong together."""
     global _job
     before, _job = _job, Job()
     try:
@@ -120,13 +120,13 @@ def sealed_json(value: dict[str, Any], path: Path, **form: Any) -> str:
 def check_seal(path: Path, seal: object, schema: object = SCHEMA_VERSION) -> None:
     """Check a file's seal; a file without one, or one that does not fit, raises a `UserError`.
 
-    A file with a smaller schema number, from before there were seals, may belong to a pack or lie outside of a run.
+    A file with a smaller schema number is older than seals; it is accepted in a pack or outside the folders of a run.
     """
     if seal is None and str(schema) in map(str, range(SCHEMA_VERSION)) and (is_of_pack(path) or not is_in_run(path)):
         return
     read = checked(path, seal)
     if is_in_run(path) and not is_path(read["path"], below(path)):
-        raise UserError(f"{path}: this is {read['path']} under another name; {DELETE}")
+        raise UserError(f"{path}: written as {read['path']}, then renamed or copied; {DELETE}")
     if _job:
         _job.add(path, read)
 
@@ -137,7 +137,7 @@ def is_of_pack(path: PurePath) -> bool:
 
 
 def is_path(sealed: str, path: str) -> bool:
-    """Return whether a sealed path is a file's path, as far as both are known."""
+    """Return whether the path in a seal is a file's path; if one is longer, the other must be its end."""
     parts = zip(reversed(PurePath(sealed).parts), reversed(PurePath(path).parts), strict=False)
     return all(first == second for first, second in parts)
 
@@ -169,7 +169,7 @@ def mapped(number: int) -> Iterator[mmap]:
 
 
 def parsed(text: str | bytes) -> object:
-    """Return the value of a text in JSON; None if it is no JSON."""
+    """Return the value of a text in JSON; None if the text is not JSON."""
     try:
         value: object = json.loads(text)
     except (ValueError, RecursionError):
@@ -178,7 +178,7 @@ def parsed(text: str | bytes) -> object:
 
 
 def _is_seal(seal: object) -> bool:
-    """Return whether all keys that are read are there, with the right types."""
+    """Return whether a value has all keys of a seal that are used, with the right types."""
     types = {"checksum": str, "made_with": dict, "path": str, "repeatable": bool, "schema": int}
     return isinstance(seal, dict) and all(isinstance(seal.get(key), kind) for key, kind in types.items())
 

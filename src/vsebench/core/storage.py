@@ -1,4 +1,4 @@
-"""Write results so that no reader sees an incomplete file, and read them, with clear messages.
+"""Write results so that no reader sees an incomplete file; read results, with a clear message if that fails.
 
 All files are sealed (`seals`), except those that `replacing` writes.
 """
@@ -28,7 +28,7 @@ from vsebench.core.seals import (
 )
 
 NUMBER = "schema"  # the key of the schema number, in JSON and in the metadata of a Parquet file
-SECONDS = "seconds"  # a column of measured times, with which no two runs give the same bytes
+SECONDS = "seconds"  # a column of measured times, which differ between two runs
 ENTRIES = "entries"  # the key of a result that is a list; JSON stores it in an object with the schema number
 
 
@@ -43,7 +43,7 @@ def replacing(path: Path) -> Iterator[Path]:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         yield temporary
-        _flush(temporary)  # else a computer that stops could leave an empty file under the new name
+        _flush(temporary)  # otherwise, a crash of the computer could leave an empty file under the new name
         temporary.replace(path)
         _flush(path.parent)
     except (OSError, pl.exceptions.PolarsError) as error:
@@ -83,7 +83,7 @@ def write_table(frame: pl.DataFrame, schema: Schema, path: Path) -> None:
 
 
 def read_parquet(path: Path) -> pl.DataFrame:
-    """Read a table that this package wrote; a newer schema number or a seal that does not fit raises a `UserError`."""
+    """Read a table that this package wrote; a newer schema number or a wrong seal raises a `UserError`."""
     try:
         metadata = pl.read_parquet_metadata(path)
         number = _check_number(metadata.get(NUMBER, 0), path)
@@ -167,7 +167,7 @@ def write_array(array: np.ndarray, path: Path) -> None:
 
 
 def seal_array(written: Path, path: Path) -> None:
-    """Seal an .npy file that was written under a temporary name; no reader of arrays looks at the bytes behind them."""
+    """Append a seal to an .npy file that was written under a temporary name; readers of arrays ignore this end."""
     seal = open_seal(path, repeatable=True)
     with written.open("ab") as file:
         file.write(b"\n" + json.dumps(seal).encode())

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-FROM_PACK = "@"  # joins the name of a method and of the pack that its results are from: "warp@iapr"
+FROM_PACK = "@"  # stands between the name of a method and the pack that contains its results: "warp@iapr"
 
 
 @dataclass(frozen=True, order=True)

@@ -17,8 +17,8 @@ class Workers:
     def run(self, task: Callable[[int, int], object], chunks: Sequence[tuple[int, int]]) -> None:
         """Call task(start, stop) for every chunk; an error in a chunk is raised here, and no further chunk is started.
 
-        Each free thread takes the next chunk. Thus the calling thread works while the others wake up, which takes
-        milliseconds on some machines.
+        Each free thread takes the next chunk. On some machines, other threads take milliseconds to wake up; meanwhile,
+        the calling thread works alone.
         """
         remaining = iter(chunks)
 
@@ -27,7 +27,7 @@ class Workers:
                 while chunk := next(remaining, None):
                     task(*chunk)
             except BaseException:
-                list(remaining)  # leave no chunk for the other threads
+                list(remaining)  # take the remaining chunks, so that the other threads find none
                 raise
 
         n_helpers = min(self.threads, len(chunks)) - 1

@@ -6,7 +6,7 @@ from types import ModuleType
 from vsebench.core.errors import UserError
 from vsebench.core.modules import modules_in
 
-KINDS = {  # function -> kind of adapter with this function, if it reads something other than a data set
+KINDS = {  # name of an adapter's function -> kind of the adapter, if it does not read a data set
     "read_parents": "adapter for the parents of labels",
     "read_vectors": "adapter for word vectors",
 }

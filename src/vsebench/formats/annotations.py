@@ -37,8 +37,8 @@ class RawAnnotations:
     features : image features, rows in the order of `images`; None for a data set without features, or with `sets`
     sets : name -> features, if there are several sets of features, which have names; rows in the order of `images`
     truth : arrays that only a simulator knows; None for real data. An array `image` has one row per image, an array
-        `label` one row per label. The topic model has `image` (n_images, T) and `label` (n_labels, T), float32, such
-        that image @ label.T is the probability of each label for each image. The modules `tree_posterior`,
+        `label` one row per label. The topic model has `image` (n_images, T) and `label` (n_labels, T), float32;
+        image @ label.T is the probability of each label for each image. The modules `tree_posterior`,
         `independent_labels` and `label_catalogue` in `methods.controls` describe the arrays of the other simulators
     """
 
@@ -76,7 +76,7 @@ def count_pairs(images: NDArray[np.integer], labels: NDArray[np.integer], n_labe
 
 
 def sort_names(numbers: Mapping[str, int]) -> tuple[list[str], NDArray[np.int32]]:
-    """Return the sorted names, and (n,) int32: element i is the rank of the name whose value in `numbers` is i."""
+    """Return the sorted names, and (n,) int32: for each number i, the index in them of the name with this number."""
     names = sorted(numbers)
     ranks = np.empty(len(names), dtype=np.int32)
     ranks[[numbers[name] for name in names]] = np.arange(len(names), dtype=np.int32)

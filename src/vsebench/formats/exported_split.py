@@ -1,6 +1,6 @@
-"""Write a split for a program outside this package, and read the parts that its scores are checked against.
+"""Write a split for a program outside this package, and read what is needed to check the program's scores.
 
-The folder has everything that a model may learn, and no test label.
+The folder contains everything that a model may learn from, and no test label.
 """
 
 import os
@@ -43,7 +43,7 @@ that the scores of another split are refused. `vsebench check-scores scores.parq
 
 @dataclass(frozen=True)
 class ExportedSplit:
-    """What scores are checked against: names, test images and candidate labels; the task and seed of the split."""
+    """What is needed to check scores: names, test images, candidate labels, and the task and seed of the split."""
 
     names: Names
     parts: Parts
@@ -51,7 +51,7 @@ class ExportedSplit:
 
 
 def write_exported(split: Path, processed: Path, folder: Path, task: Task, seed: int) -> str:
-    """Write a split, in which `split.json` is the last file; return the hash of the split.
+    """Write a split, with `split.json` as the last file; return the hash of the split.
 
     Parameters
     ----------

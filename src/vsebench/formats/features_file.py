@@ -1,4 +1,4 @@
-"""Read image features from a separate file, such as a user's, instead of the files of the annotations.
+"""Read image features from a file of their own, such as a user's file, and not from the files of the annotations.
 
     .npy       an array (rows, d) of numbers
     .npz       a sparse matrix (rows, d) in CSR format, as scipy.sparse.save_npz writes it
@@ -31,7 +31,7 @@ SAVE_SPARSE = "save a CSR matrix with scipy.sparse.save_npz, or dense features a
 
 
 def read_features_file(raw: Path, source: FeaturesFile, images: Sequence[str]) -> tuple[Features, list[Dropped]]:
-    """Read the features of a data set's images; `images` contains their ids, `raw` is the folder of downloaded files.
+    """Read the features of a data set's images; `images` contains the ids, `raw` is the folder of downloads.
 
     Returns the features in the order of `images`, and the number of rows whose images are not in the data set. Raises a
     `UserError` if a file is missing or damaged; if a shape or type is wrong, or a number is not finite; if an id is

@@ -43,13 +43,13 @@ def labels_of(given: Any, known: Sequence[str] | None = None, can_be_empty: bool
         - a list with a list of labels for each image; the labels are sorted by name
         - a polars or pandas table with the columns `image` and `label`, one row per pair; both are sorted by name
         - a polars or pandas table of numbers with one row per image and one column per label
-    known : names of the labels of a fitted model, which lists and tables must use; None: the names are those found
+    known : names of the labels of a fitted model; lists and tables can use only these; None: all names are allowed
     can_be_empty : whether it is allowed that no image has a label
 
     Raises
     ------
     UserError
-        The form is another one, a number is negative, not whole or too large, or there is no label at all.
+        The labels have none of these forms; a number is negative, not whole or too large; or there is no label at all.
     """
     labels = _read(given, known)
     if not (labels.matrix.n_pairs or can_be_empty):
@@ -76,7 +76,7 @@ def _read(given: Any, known: Sequence[str] | None) -> GivenLabels:
 
 
 def is_list_of_labels(labels: Any) -> bool:
-    """Return whether a value is a list of texts, or empty; a list of numbers is a row of a matrix."""
+    """Return whether a value is an empty list or a list of texts, because a list of numbers is a row of a matrix."""
     return isinstance(labels, list | tuple | set | frozenset) and all(isinstance(label, str) for label in labels)
 
 
@@ -123,14 +123,14 @@ def matrix_of(matrix: Any) -> LabelMatrix:
     if matrix.ndim != 2 or matrix.shape[0] == 0 or matrix.shape[1] == 0:
         raise UserError(f"matrix: shape {matrix.shape}; one row per image and one column per label is needed")
     if matrix.dtype.kind not in "buif":
-        raise UserError(f"matrix: numbers are needed, not {matrix.dtype}")
+        raise UserError(f"matrix: has the type {matrix.dtype}; give numbers")
     rows = sparse.csr_array(matrix.astype(np.float64), copy=True)
     if not np.isfinite(rows.data).all():
-        raise UserError("matrix: a number is not finite; counts are needed")
+        raise UserError("matrix: a number is not finite; use whole numbers >= 0")
     rows.sum_duplicates()
     rows.eliminate_zeros()
     if (rows.data < 0).any() or (rows.data != np.floor(rows.data)).any() or (rows.data > LARGEST_COUNT).any():
-        raise UserError(f"matrix: {rows.data.min():g} to {rows.data.max():g}; whole numbers from 0 are needed")
+        raise UserError(f"matrix: numbers from {rows.data.min():g} to {rows.data.max():g}; use whole numbers >= 0")
     if rows.data.sum() > LARGEST_COUNT:
         raise UserError(f"matrix: the counts add up to {rows.data.sum():g}; at most {LARGEST_COUNT} are possible")
     return LabelMatrix(

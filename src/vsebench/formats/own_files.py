@@ -1,4 +1,4 @@
-"""Find files that are read where they are: the user's own files, and files that come with the project."""
+"""Find files that are read without being copied: the user's own files, and files that come with the project."""
 
 from pathlib import Path, PurePath
 from typing import Any

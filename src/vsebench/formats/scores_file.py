@@ -3,8 +3,8 @@
     .npy       (images, labels) numbers; beside it `<name>.ids.txt` and `<name>.labels.txt`, one id or label per line
     .npz       `scores` (images, labels), or `image_vectors` (images, d) and `label_vectors` (labels, d), whose inner
                products are the scores; `ids` and `labels`, the image ids and label names as text
-    .parquet   columns `image`, `label` and `score`, or `rank` (1 is the first) in place of `score`: a list of labels
-    .csv       per image; labels that are not listed rank behind those that are, all tied
+    .parquet   the columns `image`, `label` and `score`, one row per listed label of an image; in place of `score`,
+    .csv       `rank` is possible (1 is the best); labels that are not listed are tied behind all listed labels
 
 Larger scores are better. If the model was trained on a split that `vsebench export` wrote, a text file
 `<name>.split.txt` beside the scores contains the hash of this split (the key `hash` of its split.json).
@@ -39,9 +39,9 @@ class VectorPairs:
 
 @dataclass(frozen=True)
 class ScoredPairs:
-    """The labels that are listed for images: `image` and `label`, indices into `Scores.ids` and `.labels`; `score`.
+    """Listed labels of images: `image` and `label` are indices into `Scores.ids` and `Scores.labels`; `score`.
 
-    All three are (n_pairs,), int32 and float32.
+    All three are (n_pairs,): int32 indices and float32 scores.
     """
 
     image: Ids
@@ -128,7 +128,7 @@ def _names(content: dict[str, Any], key: str, path: Path) -> list[str]:
 
 
 def numbers_of(given: Any, where: str) -> NDArray[np.float32]:
-    """Return finite numbers as contiguous float32; raise a `UserError` that begins with `where` for others."""
+    """Return numbers as contiguous float32; if one is not finite, raise a `UserError` that begins with `where`."""
     array = np.asarray(given)
     if array.ndim != 2 or array.dtype.kind not in "fiub":
         raise UserError(f"{where}: is {array.dtype} of shape {array.shape}, but must be a matrix of numbers")
@@ -146,7 +146,7 @@ def _check_shape(array: NDArray[Any], shape: tuple[int, int], where: str) -> Non
 
 
 def _from_table(path: Path) -> tuple[list[str], list[str], Values]:
-    """Read a table in batches, since the names of a large one would take gigabytes as text."""
+    """Read a table in batches, because the names in a large table would take gigabytes as text."""
     numbers: dict[str, dict[str, int]] = {name: {} for name in COLUMNS}  # column -> its names and their numbers
     batches, row = [], 0
     try:
@@ -179,7 +179,7 @@ def _read_batch(
 ) -> list[NDArray[Any]]:
     """Return the numbers of the images and labels in some rows, and the scores; new names get the next numbers.
 
-    `before` rows precede these in the table, which `where` names in errors.
+    `before` is the number of earlier rows of the table; `where` names the table in errors.
     """
     frame = frame.select(
         *(pl.col(name).cast(pl.String).str.strip_chars() for name in COLUMNS),
@@ -208,7 +208,7 @@ def _joined(batches: list[list[NDArray[Any]]], column: int) -> NDArray[Any]:
 
 
 def _first_twice(image: Ids, label: Ids, n_labels: int) -> int | None:
-    """Return a row whose image and label are also those of another row; None if there is no such row."""
+    """Return a row that has the same image and label as another row; None if there is no such row."""
     n_images = int(image.max(initial=-1)) + 1
     step = max(1, n_images * ROWS_A_BATCH // max(1, len(image)))
     for start in range(0, n_images, step):

@@ -2,7 +2,7 @@
 
 docs/data.md lists the filters in their order. A sample is drawn from the images with at least one label. Among labels
 with equally many images, `top_labels` keeps those that come first in the vocabulary. Without filters everything is
-kept, including images without a label and labels without an image. A filter on labels removes the latter.
+kept, including images without a label and labels without an image. A filter on labels removes labels without an image.
 """
 
 from collections.abc import Sequence

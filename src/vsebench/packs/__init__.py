@@ -1,1 +1,1 @@
-"""Packs: the results of a run in one file, which other runs compare with, show beside their own, or rank."""
+"""Packs: files with the results of a run, for comparisons, for the tables of other runs, and for leaderboards."""

@@ -1,4 +1,4 @@
-"""Read packs, which may be damaged or made by others.
+"""Read packs; a pack may be damaged, or come from an unknown person.
 
 A pack is a zip file. Its members are files of a folder of results, at the same paths, and two files that describe them:
 pack.json (`manifest`) and ro-crate-metadata.json (`ro_crate`). So an unpacked pack is read like a folder of results.
@@ -71,18 +71,18 @@ def checked(file: BinaryIO, where: str) -> Iterator[zipfile.ZipFile]:
 
 
 def check_members(archive: zipfile.ZipFile, where: str) -> None:
-    """Refuse a member that no pack has: with another name, twice, or too large."""
+    """Refuse a member that has a wrong name, occurs twice or is too large."""
     names: set[str] = set()
     for member in archive.infolist():
         if not MEMBER.fullmatch(member.filename):
             raise UserError(f"{where}: {member.filename!r} does not belong in a pack; do not use this file")
         if member.filename in names:
-            raise UserError(f"{where}: {member.filename} is there twice; do not use this file")
+            raise UserError(f"{where}: {member.filename} occurs twice; do not use this file")
         if member.file_size > LARGEST:
             raise UserError(f"{where}: {member.filename} has {member.file_size:,} bytes; at most {LARGEST:,} are read")
         names.add(member.filename)
     if sum(member.file_size for member in archive.infolist()) > LARGEST_SUM:
-        raise UserError(f"{where}: the members have more than {LARGEST_SUM:,} bytes, which are not read")
+        raise UserError(f"{where}: the members have more than {LARGEST_SUM:,} bytes; no more are read")
     for name in (MANIFEST, *NEEDED):
         if name not in names:
             raise UserError(f"{where}: not a pack of vsebench: it has no {name}")

@@ -31,7 +31,7 @@ DIFFERENCES = {
     "difference": pl.Float64,  # second minus first
     "ci_low": pl.Float64,
     "ci_high": pl.Float64,
-    "p_adjusted": pl.Float64,  # corrected over all rows of the comparison
+    "p_adjusted": pl.Float64,  # corrected for the number of all rows of the comparison
     "n_seeds": pl.Int32,
 }
 # Keys of an entry of settings.json that state what was fitted.
@@ -102,16 +102,16 @@ def check_metrics(first: Run, second: Run, metrics: Sequence[str] | None) -> Non
 
 
 def chosen(first: Sequence[str], second: Sequence[str], metrics: Sequence[str] | None) -> list[str]:
-    """Return the metrics that both runs have, except those that need what packs lack.
+    """Return the metrics that both runs have, except those that cannot be computed from packs.
 
-    These are the siblings of labels and the labels' numbers of training images.
+    Packs lack the siblings of labels, and the number of training images of each label.
     """
     both = [name for name in first if name in second and (metrics is None or name in metrics)]
     return [name for name in both if not (isinstance(load_metric(name), ListMetric) or needs_frequencies([name]))]
 
 
 def why_not(task: Task, first: Run, second: Run) -> str | None:
-    """Return why a task cannot be compared, or None: the runs have other splits, or no seed in common."""
+    """Return why a task cannot be compared (different splits, or no common seed); None if it can."""
     ours, theirs = (run.manifest.tasks[str(task)].splits for run in (first, second))
     seeds = [seed for seed in ours if seed in theirs]
     if not seeds:
@@ -158,10 +158,10 @@ def measured(case: Case, entry: Entry, runs: Sequence[Run], metrics: list[str]) 
 
 
 def check_same_labels(ranked: Sequence[Ranked], case: Case, runs: Sequence[Run]) -> None:
-    """Raise a `UserError` unless the same labels were held out; the hash of a split does not cover them."""
+    """Raise a `UserError` unless the same labels were held out, because equal hashes of splits do not ensure this."""
     ours, theirs = (model.ranks.select("image", "label") for model in ranked)
     if not ours.equals(theirs):
-        raise UserError(f"{case}: the held-out labels of {runs[0].path} and {runs[1].path} differ: other data sets")
+        raise UserError(f"{case}: the held-out labels of {runs[0].path} and {runs[1].path} differ; the data differ")
 
 
 def difference(
@@ -196,7 +196,7 @@ def difference(
 
 
 def corrected(rows: Sequence[dict[str, Any]]) -> pl.DataFrame:
-    """Return the table of differences, with p-values that are corrected over all rows."""
+    """Return the table of differences, with p-values that are corrected for the number of all rows."""
     adjusted = adjust({number: row["p"] for number, row in enumerate(rows)})
     lines = [row | {"p_adjusted": adjusted[number]} for number, row in enumerate(rows)]
     return pl.DataFrame([{key: line[key] for key in DIFFERENCES} for line in lines], schema=DIFFERENCES)

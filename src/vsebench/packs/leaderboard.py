@@ -1,4 +1,4 @@
-"""A leaderboard: one page with the ranks and values of the methods of several packs, and what changed."""
+"""A leaderboard: a page with the ranks and values of the methods of several packs, and with changes between packs."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ class Contestant:
 
 @dataclass(frozen=True)
 class BoardTask:
-    """A task, with the runs that have the same splits of it."""
+    """A task, with the runs that have the same splits of this task."""
 
     task: Task
     runs: dict[int, Run]  # index of the run -> the run
@@ -75,11 +75,11 @@ class BoardTask:
 
     @cached_property
     def metric(self) -> str:
-        """The headline metric; a `UserError` if these runs have none in common that measures quality."""
+        """The headline metric; a `UserError` if these runs have no metric of quality in common."""
         of_quality = [name for name in self.metrics if load_metric(name).is_quality]
         if not of_quality:
             packs = ", ".join(str(run.path) for run in self.runs.values())
-            raise UserError(f"{packs}: no metric in common ranks the methods on {self.task}; leave a pack out")
+            raise UserError(f"{packs}: have no metric in common for {self.task}; leave a pack out")
         return few_metrics(of_quality)[0]
 
     def numbers(self, metric: str) -> dict[tuple[int, str], Numbers]:
@@ -142,7 +142,7 @@ def agree(first: Mapping[int, str], second: Mapping[int, str]) -> bool:
 
 
 def title_of(task: Task, members: Mapping[int, Run], groups: Sequence[tuple[Task, Mapping[int, Run]]]) -> str:
-    """Return the title of a task, with the names of its runs if others have other splits of it."""
+    """Return the title of a task, with the names of its runs if other runs have other splits of this task."""
     run = next(iter(members.values()))
     data = run.manifest.datasets[task.dataset]
     title = data.title + (" (simulated)" if data.simulated and "simulated" not in data.title.lower() else "")
@@ -251,7 +251,7 @@ def value_table(tasks: Sequence[BoardTask], contestants: Sequence[Contestant], r
 
 
 def settings_of(each: Contestant, tasks: Sequence[BoardTask]) -> str:
-    """Return how a method's settings were chosen, with each way once; "" if there is nothing to choose."""
+    """Return in which ways a method's settings were chosen, each named once; "" if there is nothing to choose."""
     fits = (task.fits[each.run, each.method] for task in tasks if (each.run, each.method) in task.fits)
     ways = (how_chosen(of_task) for of_task in fits)
     tuned = f"tuned: {each.shown.tuned}" if each.shown.tuned else None
@@ -259,7 +259,7 @@ def settings_of(each: Contestant, tasks: Sequence[BoardTask]) -> str:
 
 
 def chart(tasks: Sequence[BoardTask], contestants: Sequence[Contestant], runs: Sequence[Run]) -> dict[str, Any]:
-    """Return the data of the interactive chart, as in `rendering.page.explore`; packs are not compared in time."""
+    """Return the data of the interactive chart, as in `rendering.page.explore`; packs are not compared by time."""
     from matplotlib.colors import to_hex
 
     from vsebench.rendering.style import COLOURS, GREY, MARKERS  # imports Matplotlib
@@ -303,12 +303,12 @@ def chart(tasks: Sequence[BoardTask], contestants: Sequence[Contestant], runs: S
 
 
 def newer_of(old: Run, runs: Sequence[Run]) -> Run:
-    """Return the run of which `old` has older results."""
+    """Return the newer results of the run that `old` has older results of; runs are known by their names."""
     for run in runs:
         if run.manifest.name == old.manifest.name:
             return run
     names = ", ".join(run.manifest.name for run in runs)
-    raise UserError(f"--since: {old.path} is of the run {old.manifest.name}, and the page shows {names}")
+    raise UserError(f"--since: {old.path} is of the run {old.manifest.name}, but the page shows {names}")
 
 
 def change_of(old: Run, new: Run, number: int) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from vsebench.evaluation.metrics.base import (
     load_metric,
 )
 
-# The schema number of packs. Add one when an older version of vsebench would fail on a pack or misread it.
+# The schema number of packs. Increase it if an older version of vsebench would fail on a new pack or misread it.
 PACK_VERSION = 1
 MANIFEST = "pack.json"
 
@@ -49,7 +49,7 @@ class PackedTask(_Open):
 
 
 class PackedData(_Open):
-    """A data set of a run; the hashes are empty where the files were not there when the pack was written."""
+    """A data set of a run; the hashes are empty if the files did not exist when the pack was written."""
 
     title: str
     simulated: bool

@@ -49,7 +49,7 @@ def manifest_of(results: Path, data: Path | None = None) -> Manifest:
     Parameters
     ----------
     results : the folder of its results
-    data : the folder of its data, to hash the files of the data sets; None: the manifest has no hashes of data
+    data : the folder with its data sets, whose files are hashed; None: the manifest has no hashes of data
 
     Raises
     ------
@@ -90,7 +90,7 @@ def _task(task: Task, own: list[str], outline: Outline, results: Path) -> Packed
 
 
 def _data(entry: dict[str, Any], data: Path | None) -> PackedData:
-    """Return the entry of a data set, from its entry in datasets.json and its files, where they are there."""
+    """Return the entry of a data set, from its entry in datasets.json and from its files, if they exist."""
     described: dict[str, Any] = {
         key: entry.get(key) for key in ("title", "simulated", "licence", "citation", "homepage")
     }

@@ -15,7 +15,7 @@ from vsebench.packs.runs import manifest_of
 from vsebench.protocols.base import load_protocol
 
 SUFFIX = ".vsepack"
-DATE = (1980, 1, 1, 0, 0, 0)  # of all members; the earliest that a zip file can state
+DATE = (1980, 1, 1, 0, 0, 0)  # the date of all members: the earliest date that a zip file can state
 FORM: dict[str, Any] = {"indent": 1, "ensure_ascii": False}
 IF_MADE = ("timing.parquet", "claims.csv", "comparison.csv")
 
@@ -26,7 +26,7 @@ def write_pack(results: Path, data: Path, out: Path) -> Manifest:
     Parameters
     ----------
     results : the folder of its results
-    data : the folder of its data, whose files are hashed where they are there
+    data : the folder of its data; the manifest gets the hashes of the files that exist there
     out : the file to write
     """
     manifest = manifest_of(results, data)
@@ -42,7 +42,7 @@ def write_pack(results: Path, data: Path, out: Path) -> Manifest:
     with replacing(out) as temporary, zipfile.ZipFile(temporary, "w") as archive:
         for name in sorted([*texts, *files]):
             member = zipfile.ZipInfo(name, DATE)
-            member.create_system, member.external_attr = 3, 0o644 << 16  # as on Unix, on any system
+            member.create_system, member.external_attr = 3, 0o644 << 16  # those of Unix, on any system
             # Parquet files are compressed already.
             member.compress_type = zipfile.ZIP_STORED if name.endswith(".parquet") else zipfile.ZIP_DEFLATED
             archive.writestr(member, texts[name] if name in texts else files[name].read_bytes())
@@ -57,7 +57,7 @@ def members_of(manifest: Manifest, results: Path) -> list[str]:
         for method, seeds in packed.methods.items():
             files = ["ranks.parquet", *files_read(manifest.metrics)]
             files += ["lists.parquet", "decisions.parquet"] if method in decided else []
-            if not load_protocol(task.protocol).new_images:  # then images are not ranked for labels
+            if not load_protocol(task.protocol).new_images:  # for known test images, no images are ranked for labels
                 files = [file for file in files if file != "label_ranks.parquet"]
             folders = [Case(task, method, seed).folder(Path()) for seed in seeds]
             names += [f"{folder}/{file}" for folder in folders for file in dict.fromkeys(files)]

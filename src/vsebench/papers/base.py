@@ -54,7 +54,7 @@ class Paper(Strict):
     checks: list[str] | None = None  # names of checks or of families of checks; none: all
     statements: dict[str, Statement] = Field(default_factory=dict)  # name of a statement in the audit -> its content
     conditions: dict[str, str] = Field(default_factory=dict)  # cell -> further condition of a contradiction
-    lower_bounds: list[str] = Field(default_factory=list)  # cells that the text states with "more than"
+    lower_bounds: list[str] = Field(default_factory=list)  # cells that the text gives as lower bounds, with "more than"
     same_fact: list[list[str]] = Field(default_factory=list)  # groups of judged cells or statements that state one fact
     _path: Path = PrivateAttr()
 

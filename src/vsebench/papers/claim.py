@@ -41,7 +41,7 @@ class ClaimTest(Strict, ABC):
 
     effect: ClassVar[str]  # definition of the effect and of the claimed condition, for the notes of tables
     on_simulated: ClassVar[bool] = False  # whether results on simulated data apply to the paper
-    # Whether the measured quantities are forms of one quantity: the claim is decided only if all forms agree.
+    # Whether the measured quantities are different forms of one quantity; then a verdict needs that all forms agree.
     forms: ClassVar[bool] = False
     reads: ClassVar[tuple[str, ...]] = ()  # optional inputs: "lists" (with labels' siblings), or names of analyses
 
@@ -77,7 +77,7 @@ class ClaimTest(Strict, ABC):
         return list(filter(None, dict.fromkeys((self.method, case.rival))))
 
     def domain(self) -> dict[str, Any]:
-        """Return the parameters of the judged tests; a set has the values of several tests, an empty set means any."""
+        """Return the parameters of the judged tests; a set has values of several tests, an empty set means any."""
         fields = self.model_dump(exclude={"judge_simulated"})
         return fields | {name: set(fields[name]) for name in ("rivals", "metrics") if name in fields}
 

@@ -14,7 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 from pydantic import AfterValidator
 from pydantic_core import PydanticCustomError
-from scipy.special import stdtr, stdtrit  # importing scipy.stats takes a second longer
+from scipy.special import stdtr, stdtrit  # because importing scipy.stats takes a second longer
 
 from vsebench.core.errors import UserError
 from vsebench.core.tasks import Case, Entry, Task, common_seeds
@@ -156,9 +156,9 @@ UNKNOWN = Fixed(Effect(math.nan, math.nan, math.nan, None, math.nan))  # for fit
 def pool(parts: Sequence[tuple[str, Measurement]]) -> Measurement:
     """Return the mean effect of several cases, given the corpus and the measurement of each case.
 
-    Seeds are paired: the spread over seeds is the spread of the seeds' means over the cases, estimated with the help of
-    the methods that were run on all tasks of these cases. Cases with the same test images have the same resamples.
-    Images of different corpora are independent.
+    Seeds are paired: for each seed, the mean over the cases is taken, and the variance of these means over seeds is
+    estimated, with the help of the methods that were run on all tasks of these cases. Cases with the same test images
+    have the same resamples. Images of different corpora are independent.
     """
     measurements = [measurement for _, measurement in parts]
     first = measurements[0]
@@ -226,7 +226,7 @@ class RunTask:
 
 @dataclass(frozen=True)
 class Evidence:
-    """The results on which claims are tested, and functions that read them for a case; None: the run lacks them."""
+    """The results on which claims are tested, and functions that read results for a case; None: the run lacks them."""
 
     tasks: list[RunTask]  # in display order
     seeds: list[int]
@@ -244,7 +244,7 @@ class Evidence:
     siblings: Mapping[str, pl.DataFrame] = field(default_factory=dict)  # data set -> table SIBLINGS
     on_request: Mapping[str, pl.DataFrame] = field(default_factory=dict)  # name of an analysis -> its table
     metrics: pl.DataFrame | None = None  # the table METRICS, for the variance between seeds
-    at_limit: Mapping[Case, str] = field(default_factory=dict)  # case -> the limit that ended it: epochs, iterations
+    at_limit: Mapping[Case, str] = field(default_factory=dict)  # case -> the limit that ended it: epochs or iterations
     on_edges: Mapping[Case, Sequence[str]] = field(default_factory=dict)  # case -> its settings at the edge of a grid
     own_seeds: Mapping[str, Sequence[int]] = field(default_factory=dict)  # "dataset/protocol/method" -> its seeds
     tuned_sweeps: Collection[str] = ()  # methods whose other settings are tuned at each value of a sweep
@@ -330,7 +330,7 @@ class Evidence:
         return {entry: of_seeds for entry, of_seeds in values.items() if len(of_seeds) == len(seeds)}
 
     def _measured(self, case: Case, metric: str) -> Measured:
-        """Return a metric of a model, or of "method/decision"; cached, because each is compared with many others.
+        """Return a metric of a model, or of "method/decision"; cached, because it is used in many comparisons.
 
         Resamples depend only on the number of images, so all entries have the same resamples.
         """

@@ -2,9 +2,9 @@
 
 A comparison is a rival and a measured quantity. A claim must hold in all its comparisons, so the weakest one decides:
 
-- if all effects have the claimed direction, the claim's p-value is the largest one, an intersection-union test (Berger,
-  Technometrics 24, 1982), which needs no correction;
-- otherwise it is the smallest p-value of the effects in the other direction, times the number of comparisons
+- if all effects have the claimed direction, the claim's p-value is the largest p-value. This is an intersection-union
+  test (Berger, Technometrics 24, 1982), which needs no correction;
+- otherwise, it is the smallest p-value of the effects in the other direction, times the number of comparisons
   (Bonferroni).
 
 A claim with bounds holds if all intervals lie within them, and fails if one lies outside, with intervals of level 1 -

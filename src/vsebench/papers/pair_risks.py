@@ -59,8 +59,8 @@ def draw(sets: Sets, labels: int, number: int, rng: np.random.Generator) -> Valu
 def has_minimiser(chances: Values) -> bool:
     """Return whether the risk under a distribution, (2^labels,), has a minimiser; otherwise a score diverges.
 
-    It has one if every label is connected to every other label by a chain in which each label can occur without the
-    next one.
+    It has a minimiser if there is a chain of labels from every label to every other label, in which each label can
+    occur without the next one.
     """
     labels = len(chances).bit_length() - 1
     present = all_sets(labels)
@@ -79,7 +79,7 @@ def minimisers(chances: Values, loss: Loss) -> Values:
     for _ in range(STEPS):
         gradient, curvature = derivatives(scores, chances, loss)
         # The risk is flat in the direction of a constant; adding curvature there removes the constant part of the step.
-        # The pseudo-inverse is used because rounding loses the curvature due to probabilities of 1e-20.
+        # The pseudo-inverse is used because curvature from probabilities such as 1e-20 is lost by rounding.
         step = (np.linalg.pinv(curvature + 1 / labels, hermitian=True) @ gradient[:, :, None])[:, :, 0]
         # A step of this length decreases a sum of exponentials and its logarithm (generalised self-concordance: Sun and
         # Tran-Dinh, Mathematical Programming 178, 2019).

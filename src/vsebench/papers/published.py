@@ -78,7 +78,7 @@ class Statement(Strict):
     metrics: list[str] | None = Field(default=None, min_length=1)  # columns; none: all metrics
     datasets: list[str] | None = Field(default=None, min_length=1)  # none: all
     protocol: str | None = None  # if given, only numbers of this protocol are compared
-    # The share of numbers for which it is claimed; with `all_datasets`, data sets without the metric are listed.
+    # The share of numbers for which the paper claims it; with `all_datasets`, data sets without the metric are listed.
     quantifier: Literal["all", "most", "all_datasets"] = "all"
     condition: str = ""  # further condition of a contradiction; it completes "contradicts only if"
     # rival -> the paper's own method with the same decision
@@ -149,7 +149,7 @@ class PrintedCells:
         return [cell for cell in self._index.get((paper, row, column), []) if not cell.is_words]
 
     def find(self, paper: str, row: str, column: str, table: str | None = None) -> PrintedCell | None:
-        """Return the first number of `prints`, or None; with `table`, the first in that table."""
+        """Return the first number that `prints` finds, or None; with `table`, the first one in this table."""
         cells = self.prints(paper, row, column)
         return next((cell for cell in cells if table in (None, cell.table)), None)
 
@@ -181,7 +181,7 @@ def read_published(paths: Iterable[Path]) -> PrintedCells:
 
 
 def _lines(path: Path) -> Iterator[tuple[str, PrintedCell]]:
-    """For each line, yield its position (file and line number) and the table cell that it records."""
+    """Yield each line's position (file and line number) and the table cell in it."""
     try:
         with path.open(encoding="utf-8", newline="") as file:
             reader = csv.reader(file, strict=True)

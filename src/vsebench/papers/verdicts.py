@@ -3,8 +3,8 @@
 A claim is measured in cases: on each task, against each rival and in each metric. It gets one verdict for each kind of
 data (`verdict.Data`), from the mean effect over its tasks. If it concerns several rivals or metrics, it must hold in
 all of these comparisons, so the weakest one decides. p-values are corrected for multiple tests over the claims of one
-paper, separately for each kind of data, and separately for measured seconds and memory, which differ from run to run,
-so that all other verdicts are the same with the same models.
+paper, separately for each kind of data. Claims on measured seconds and memory are corrected on their own, because they
+differ from run to run; so all other verdicts stay the same with the same models.
 
 A case that provides no evidence for or against the claim (`ClaimTest.obstacle`) is shown, but does not count.
 """
@@ -52,7 +52,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Tested:
-    """What was measured for a claim in one case, why it does not count (if so), and a remark on the compared fits."""
+    """The measurement for a claim in one case; why the case does not count, if so; a remark on the compared fits."""
 
     case: ClaimCase
     measurement: Measurement
@@ -68,7 +68,7 @@ class Judged:
     data: Data | None
     cases: list[Tested]
     decided: Decided | None
-    reason: str | None  # why it has no effect
+    reason: str | None  # why there is no effect
 
     @property
     def family(self) -> tuple[Data | None, bool]:
@@ -156,7 +156,7 @@ def judge(claim: Claim, evidence: Evidence) -> list[Judged]:
 
 
 def examine(claim: Claim, evidence: Evidence) -> tuple[list[Tested], list[str]]:
-    """Measure a claim in every possible case; return the cases, and why others are impossible."""
+    """Measure a claim in every possible case; return the cases, and the reasons why other cases are impossible."""
     cases, reasons = [], []
     try:
         for case in claim.test.cases(evidence):

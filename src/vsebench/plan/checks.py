@@ -35,7 +35,7 @@ def check_plan(plan: Plan, where: str) -> None:
     """Check the data sets, variants and papers of a run; `where` names the configuration's files in messages."""
     check_data(plan, where)
     check_packages_of_words(plan)
-    check_epochs(plan, where)  # before the settings: a wrong variant here is no mistake in the variant's file
+    check_epochs(plan, where)  # before the settings: a wrong name under `epochs` is not a mistake in a method's file
     check_settings(plan, where)
     check_scores(plan)
     check_commands(plan)
@@ -144,7 +144,7 @@ def sets_of(dataset: DatasetConfig) -> str:
 
 
 def check_feature_sets(plan: Plan) -> None:
-    """Check that only methods on features name sets of them, and that sets side by side are of one kind."""
+    """Check that only methods that read features name sets, and that sets used together are all dense or all sparse."""
     for variant, method in plan.methods.items():
         file = f"{plan.folder}/methods/{variant}.yaml: features"
         if method.features is not None and FEATURES.key not in plan.method_class(variant).needs:
@@ -154,10 +154,10 @@ def check_feature_sets(plan: Plan) -> None:
             if len({Path(name).suffix for name in seen.values()}) > 1:
                 remedy = f"name sets of one kind in {file}, or in the run, datasets.{task.dataset}.features"
                 kinds = " and ".join(seen.values())
-                raise UserError(f"{task}: {variant} sees dense and sparse features side by side ({kinds}); {remedy}")
+                raise UserError(f"{task}: {variant} uses dense and sparse features together ({kinds}); {remedy}")
             for member in method.members:
                 if variant in plan.variants(task) and plan.sets_seen([member], task) != seen:
-                    raise UserError(f"{file}: its member {member} sees other features; name the same in both files")
+                    raise UserError(f"{file}: its member {member} uses other features; name the same in both files")
 
 
 def check_settings(plan: Plan, where: str) -> None:
@@ -217,14 +217,14 @@ def check_commands(plan: Plan) -> None:
 
 
 def check_requirements(path: Path) -> None:
-    """Check that requirements are in one file: an environment is kept as long as this file is the same."""
+    """Check that requirements are in one file, because an environment is made again only if this file changes."""
     for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
         if re.match(r"\s*(-r|-c|--requirement|--constraint)\b", line):
-            raise UserError(f"{path}: line {number}: requirements are read from one file; copy the other file into it")
+            raise UserError(f"{path}: line {number}: only this file is read; copy the other file into it")
 
 
 def check_software(plan: Plan, deployed: Collection[str]) -> None:
-    """Check that Snakemake deploys the software of commands; `deployed` are its values of this option."""
+    """Check that Snakemake deploys the software of commands; `deployed` has the values of its option."""
     for variant, method in plan.commands.items():
         for key, value in (("conda", "conda"), ("container", "apptainer")):
             if getattr(method, key) is not None and value not in deployed:
@@ -427,7 +427,7 @@ def check_papers(plan: Plan) -> None:
 
 
 def check_names_in_paper(plan: Plan, paper: Paper) -> None:
-    """Check that the methods and data sets that a paper's file compares have files; no run could compare others."""
+    """Check that there are files of the methods and data sets that a paper's file compares."""
     methods = {*names_in(plan.folder / "methods"), *(name for pack in plan.packs.values() for name in pack.variants)}
     datasets = {*names_in(plan.folder / "datasets"), *plan.datasets}
     for key, row in paper.rows.items():
@@ -466,7 +466,7 @@ def check_metrics(config: RunConfig, where: str) -> None:
 
 
 def check_lists(config: RunConfig, where: str) -> None:
-    """Reject duplicates, which would count twice in the results, and mistakes in seeds."""
+    """Reject duplicates, because they would count twice in the results, and mistakes in seeds."""
     lists: dict[str, list[Any]] = {"methods": config.methods, "seeds": config.seeds, "metrics": config.metrics}
     lists |= {f"datasets.{name}.protocols": list(entry.protocols) for name, entry in config.datasets.items()}
     lists |= {f"decisions.{name}": variants for name, variants in config.decisions.items()}

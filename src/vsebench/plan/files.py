@@ -41,7 +41,7 @@ def typed(value: Any) -> Any:
 
 
 def with_metrics(config: RunConfig) -> RunConfig:
-    """Return the run with the metrics to measure, which depend on its protocols if it names none."""
+    """Return the run with its metrics; a run that names none gets default metrics, which depend on its protocols."""
     if "metrics" in config.model_fields_set:
         return config
     protocols = {name for entry in config.datasets.values() for name in entry.protocols}
@@ -69,14 +69,14 @@ def read_papers_of(config: RunConfig, folder: Path, where: str) -> list[Paper]:
             raise UserError(
                 f"{where}: papers: {name!r} has no file in {folder / 'papers'}; {instead(name, files, 'papers')}"
             )
-    # Relative, because rules have the path as a parameter: moving the folder repeats no job.
+    # A relative path, because it is a parameter of rules: no job is repeated when the folder is moved.
     return [Paper.read(Path(os.path.relpath(files[name]))) for name in names]
 
 
 def read_dataset(name: str, entry: RunDataset, folder: Path, where: str, base: Path) -> DatasetConfig:
     """Return a data set's description: from its file, or from the run if the run names its own table in `data`.
 
-    `base` is the folder that paths in the run's file count from.
+    Paths in the run's file are relative to the folder `base`.
     """
     check(Vocabulary, entry.vocabulary, f"{where}: datasets.{name}.vocabulary")
     config: DatasetConfig = (
@@ -125,7 +125,7 @@ def own_table(name: str, data: dict[str, Any], folder: Path, where: str) -> Data
 def read_siblings(
     datasets: dict[str, DatasetConfig], config: RunConfig, folder: Path, where: str
 ) -> dict[str, SiblingsConfig]:
-    """For each data set that names one, return the source that states the parents of labels."""
+    """Return data set -> the source of its labels' parents, for the data sets that name one."""
     return {
         name: parents(dataset.siblings, folder, key_of("siblings", name, config, folder, where))
         for name, dataset in datasets.items()
@@ -136,7 +136,7 @@ def read_siblings(
 def read_word_vectors(
     datasets: dict[str, DatasetConfig], config: RunConfig, folder: Path, where: str
 ) -> dict[str, WordVectorsConfig]:
-    """For each data set that names one, return the source of word vectors."""
+    """Return data set -> its source of word vectors, for the data sets that name one."""
     sources = {}
     for name, dataset in datasets.items():
         if dataset.word_vectors is None:

@@ -1,4 +1,4 @@
-"""The packs of other runs whose methods stand next to those of the run."""
+"""The packs of other runs: their methods are shown next to the methods of this run."""
 
 import re
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from vsebench.packs.manifest import Manifest, files_read
 from vsebench.rendering.outline import OutlineVariant
 
 PACK_NAME = "[a-z0-9][a-z0-9_-]*"
-SHOWN = ("paper", "baseline", "external")  # roles of the methods that are taken over; each run has its own controls
+SHOWN = ("paper", "baseline", "external")  # roles of the methods that are shown; each run has its own controls
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class NamedPack:
 
     Attributes
     ----------
-    name : the name of its file without the suffix, with which its methods are marked
+    name : the name of its file without the suffix; it follows the names of its methods, as in `warp@name`
     path : its file
     """
 
@@ -31,7 +31,7 @@ class NamedPack:
     manifest: Manifest
 
     def methods(self, task: Task, seeds: Sequence[int]) -> dict[str, list[int]]:
-        """Return method@pack -> those of `seeds` that the pack has, for its methods at a task."""
+        """Return method@pack -> the seeds in both `seeds` and the pack, for the methods of the pack at a task."""
         packed = self.manifest.tasks.get(str(task))
         return {
             self.full(method): [seed for seed in seeds if seed in own]
@@ -43,7 +43,7 @@ class NamedPack:
         """Return why a method of the pack is left out, as far as this is known before splits are made."""
         if not seeds:
             return f"the pack {self.name} has no seed of this run"
-        metrics = [name for name in metrics if not is_of_decision(name)]  # decisions of packs are not taken over
+        metrics = [name for name in metrics if not is_of_decision(name)]  # decisions of packs are not shown
         lacking = [file for file in files_read(metrics) if file not in files_read(self.manifest.metrics)]
         reads = [name for name in metrics if set(files_read([name])) & set(lacking)]
         return f"the pack {self.name} lacks the {lacking[0]} that {reads[0]} is computed from" if lacking else None
@@ -54,7 +54,7 @@ class NamedPack:
 
     @property
     def variants(self) -> dict[str, OutlineVariant]:
-        """The methods that are taken over, by their names in this run."""
+        """The methods of the pack that are shown, by their names in this run."""
         made = self.manifest
         run = (
             f"Marked ({self.name}): fitted by another run ({made.name}, vsebench {made.vsebench}, commit {made.commit})"
@@ -76,7 +76,7 @@ def read_packs(paths: Sequence[str], where: str) -> dict[str, NamedPack]:
         if not Path(path).is_file():
             raise UserError(f"{where}: with: there is no file {path} (seen from {Path.cwd()})")
         if not re.fullmatch(PACK_NAME, name):
-            raise UserError(f"{where}: with: {path}: its name marks its methods; use small letters, digits, - and _")
+            raise UserError(f"{where}: with: {path}: its name is part of names; use small letters, digits, - and _")
         if name in packs:
             raise UserError(f"{where}: with: {packs[name].path} and {path} have the same name; rename one of them")
         packs[name] = NamedPack(name, path, read_pack(Path(path)))

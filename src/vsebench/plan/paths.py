@@ -1,7 +1,7 @@
-"""The folders that relative paths in configuration files count from.
+"""Relative paths in configuration files: the folder to which each of them is relative.
 
-A path in a run's file counts from the folder of that file, and a path in another file of the folder `config` from the
-folder around it; so does a path in a run's file in `config` itself. Jobs run in another folder if a run has its own.
+A path in a run's file is relative to the folder of that file. A path in a file of the folder `config` is relative to
+the project's folder, which contains `config`. If a run has a folder of its own, its jobs run there.
 """
 
 import os
@@ -15,17 +15,17 @@ from vsebench.config.run import RunConfig
 from vsebench.core.yaml_files import read_yaml
 
 LIST_NAME = "[a-z][a-z0-9-]*"  # a list of unseen labels that comes with the project
-INCLUDED = "data/included/"  # files that come with the project, wherever a run is started
+INCLUDED = "data/included/"  # files that come with the project; a run finds them whatever folder it is started in
 
 
 def base_of(files: list[Path], config: Path, *keys: str) -> Path:
-    """Return the folder that paths under a key of the run count from.
+    """Return the folder to which paths under a key of the run are relative.
 
     Parameters
     ----------
     files : the run's files; a later one replaces keys of the others
     config : the folder `config` of the project
-    keys : the key, and those inside it, such as "datasets" and the name of a data set
+    keys : the key and the keys inside it, from the outside in, such as "datasets" and the name of a data set
     """
     for file in reversed(files):
         value: Any = read_yaml(file)
@@ -38,14 +38,14 @@ def base_of(files: list[Path], config: Path, *keys: str) -> Path:
 
 
 def moved(path: str, base: Path) -> str:
-    """Return a path seen from the current folder; an absolute path, or one in the home folder, stays."""
+    """Make a path relative to the current folder; an absolute path, or one in the home folder, stays as it is."""
     if Path(path).is_absolute() or path.startswith(("~", INCLUDED)) or base.resolve() == Path.cwd():
         return path
     return os.path.relpath(base / path)
 
 
 def with_paths_of_run(config: RunConfig, files: list[Path], folder: Path) -> RunConfig:
-    """Return a run whose packs and lists of unseen labels are seen from the current folder.
+    """Make the paths of a run's packs and lists of unseen labels relative to the current folder.
 
     A list without a suffix or a folder is one that comes with the project, in config/unseen_labels.
     """
@@ -66,7 +66,7 @@ def with_paths_of_run(config: RunConfig, files: list[Path], folder: Path) -> Run
 
 
 def with_own_files(config: DatasetConfig, base: Path) -> DatasetConfig:
-    """Return a data set whose own files, as opposed to downloads, are seen from the current folder."""
+    """Make the paths of a data set's own files, which are not downloaded, relative to the current folder."""
 
     def own(name: str | None) -> str | None:
         return name if name is None or config.downloads(name) else moved(name, base)
@@ -88,7 +88,7 @@ def with_own_files(config: DatasetConfig, base: Path) -> DatasetConfig:
 
 
 def with_own_features(features: FeaturesFile, own: Callable[[str | None], str | None]) -> FeaturesFile:
-    """Return a set of features whose files are named as `own` names them."""
+    """Return a set of features with its files renamed by the function `own`."""
     named: dict[str, Any] = {"file": own(features.file), "ids": own(features.ids)}
     if features.network is not None:
         made = {"model": own(features.network.model), "images": own(features.network.images)}

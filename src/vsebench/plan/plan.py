@@ -89,14 +89,14 @@ class Plan:
         }
 
     def sets_named(self, variant: str, dataset: str) -> list[str] | None:
-        """Return the sets of features that a variant's file or, if it has none, the run names; None if neither does."""
+        """Return the sets of features that a variant's file or else the run names; None if neither names any."""
         named = self.methods[variant].features or self.config.datasets[dataset].features
         return [named] if isinstance(named, str) else named
 
     def sets_seen(self, variants: Iterable[str], task: Task) -> dict[str, str]:
-        """Return the sets of features that at least one of these variants sees: name -> file, in the data set's order.
+        """Return the sets of features that at least one of these variants uses: name -> file, in the data set's order.
 
-        A variant sees the sets that are named for it, or else all; one that does not read features sees none.
+        A variant uses the sets that are named for it or, if none is named, all; it uses none if it reads no features.
         """
         files, seen = self.feature_files(task), set[str]()
         for variant in variants:
@@ -108,7 +108,7 @@ class Plan:
     def data_of(self, task: Task, variants: Iterable[str] | None = None) -> TaskData:
         """Return the properties of a task's data that are known before it is read.
 
-        With `variants`, it has only the sets of features that these see.
+        With `variants`, only the sets of features that these variants use are included.
         """
         dataset, rules = self.datasets[task.dataset], load_protocol(task.protocol)
         return TaskData(
@@ -124,7 +124,7 @@ class Plan:
         )
 
     def provides(self, task: Task) -> set[str]:
-        """Return those inputs that methods can need (keys of `needs.NEEDS`) that a task has."""
+        """Return which of the inputs that methods can need (keys of `needs.NEEDS`) a task has."""
         return provided(self.data_of(task))
 
     def method_class(self, variant: str) -> type[Fitter]:
@@ -157,7 +157,7 @@ class Plan:
         return {name: own for name, own in seeds.items() if own != default}
 
     def timed_seeds(self, task: Task) -> list[int]:
-        """Return, for each repeat of the timing, the seed whose split and settings all timed variants use."""
+        """Return a seed for each repeat of the timing; all timed variants use the split and settings of this seed."""
         seeds = self.seeds(task, *(variant for variant in self.variants(task) if self.is_validated(variant)))
         return [seeds[repeat % len(seeds)] for repeat in range(self.config.timing.repeats)]
 
@@ -179,11 +179,11 @@ class Plan:
 
     @property
     def root(self) -> Path:
-        """The folder from which the paths in commands count: the one that has the folder of the configuration."""
+        """The folder to which the paths in commands are relative: it contains the folder of the configuration."""
         return self.folder.parent
 
     def missing_features(self, variant: str, task: Task) -> str | None:
-        """Return why a variant is left out at a task: it sees features that the data set lacks."""
+        """Return why a variant is left out at a task, if it is: it uses features that the data set lacks."""
         files, named = self.feature_files(task), self.sets_named(variant, task.dataset) or []
         if FEATURES.key not in self.method_class(variant).needs:
             return None
@@ -193,7 +193,7 @@ class Plan:
         return f"the data set has no image features called {missing[0]}" if files and missing else None
 
     def scores_file(self, variant: str, task: Task, seed: int) -> str:
-        """Return the file of scores of a variant: of a model that was trained elsewhere, or that a command writes."""
+        """Return the file of scores of a variant that was trained elsewhere: the user's file, or that of a command."""
         method = self.methods[variant]
         if method.command is not None:
             return f"{Case(task, variant, seed).folder(Path('results'))}/scores{method.written_suffix}"
@@ -277,7 +277,7 @@ class Plan:
         return bool(method.epochs or method.grid or method.members)
 
     def is_judged(self, test: ClaimTest, entries: Mapping[str, Collection[str]]) -> bool:
-        """Return whether a claim's method runs on data of its families for which it can be judged."""
+        """Return whether the run has a task with the claim's method and data on which the claim can be judged."""
         on_simulated = test.on_simulated or test.judge_simulated or getattr(test, "only_simulated", False)
         for task in self.tasks:
             dataset = self.datasets[task.dataset]

@@ -39,7 +39,7 @@ def settings_of(plan: Plan, variant: str, dataset: str) -> dict[str, Any]:
 
 
 def settings_on(plan: Plan, variant: str, dataset: DatasetConfig, sets: list[str]) -> dict[str, Any]:
-    """Return a variant's settings; normalisation of the sets and factors default to the data set's and the run's."""
+    """Return a variant's settings; the data set gives the default of `normalise`, and the run that of `factors`."""
     method, module = plan.methods[variant], plan.method_class(variant)
     settings = method.settings | method.family_settings.get(dataset.family, {})
     if "normalise" in module.settings_type.model_fields:
@@ -53,9 +53,10 @@ def compiled_settings(plan: Plan, variant: str) -> dict[str, Any]:
 
 
 def starting_settings(plan: Plan, variant: str, task: Task, seed: int) -> dict[str, Any]:
-    """Return the settings with which a variant is fitted on a task or, in a run that tunes, those that its grid varies.
+    """Return a variant's settings on a task before tuning; a run that does not tune fits the variant with them.
 
-    If a search is recorded, these are the settings that it chose for this seed, otherwise for its first seed.
+    If a search is recorded, these are the settings that the search chose for this seed or, if it lacks this seed, for
+    its first seed.
     """
     if plan.methods[variant].role == "external":
         return {"file": plan.scores_file(variant, task, seed)}
@@ -66,7 +67,7 @@ def starting_settings(plan: Plan, variant: str, task: Task, seed: int) -> dict[s
 
 
 def recorded_search(plan: Plan, variant: str, task: Task) -> RecordedSearch | None:
-    """Return the recorded search for a variant's settings on a task; None if there is none, or if the run tunes it.
+    """Return the recorded search for a variant's settings on a task; None without one, or if the run tunes the variant.
 
     A record does not count if its data or metric differ, or if settings outside its grid have changed.
     """
@@ -85,7 +86,7 @@ def recorded_search(plan: Plan, variant: str, task: Task) -> RecordedSearch | No
 def _is_of_data(chosen: ChosenSettings, dataset: DatasetConfig) -> bool:
     """Return whether settings were chosen on data with the options and filters of this data set.
 
-    Options that are missing in the record have their defaults.
+    An option that is missing in the record counts as its default.
     """
     kind = load_adapter(dataset.adapter, dataset.title).Options
     recorded, own = (check(kind, options, dataset.title) for options in (chosen.options, dataset.options))
@@ -106,10 +107,9 @@ def more_seeds(plan: Plan, variant: str, task: Task) -> list[int]:
 
 
 def not_tuned(plan: Plan) -> dict[str, dict[str, Any]]:
-    """Return dataset/protocol/variant -> what the recorded search tried: `configurations` (0 without a record),
-    `seeds`, `grid`.
+    """Return dataset/protocol/variant -> the recorded search, for variants with a grid that the run does not tune.
 
-    The result contains the variants that have a grid and that the run does not tune.
+    An entry has the keys `configurations` (how many were tried; 0 without a record), `seeds` and `grid`.
     """
     untuned = {variant for variant, method in plan.methods.items() if method.grid and not plan.config.tunes(variant)}
     tasks = [(task, variant) for task in plan.tasks for variant in plan.variants(task) if variant in untuned]
@@ -148,10 +148,10 @@ def seed_of_settings(plan: Plan, variant: str, task: Task, seed: int) -> int:
 
 
 def scaled_variants(plan: Plan) -> dict[str, tuple[str, dict[str, Any]]]:
-    """Return the module and the settings of each variant whose times are measured on the data set of `scaling`.
+    """Return the module and the settings of each variant that is timed on the data set of `scaling`.
 
     The time of an epoch is measured for methods that need only labels, and the time to score an image for methods that
-    need only features. Where factors are varied, the stage sets their number.
+    need only features. If the number of factors is varied, the stage sets it.
     """
     scaling = plan.config.scaling
     if scaling is None:

@@ -15,13 +15,13 @@ from vsebench.plan.plan import Plan, source_datasets
 def share_data(plan: Plan, root: Path) -> None:
     """Link the downloads and the prepared data of a run to a folder that several runs share.
 
-    There, the name of a prepared data set has the hash of its definition, so that a data set of the same name with
-    other options or filters is another one. A table that the run names in `data` stays in the run's own folder.
+    There, the name of a prepared data set contains a hash of its definition. This keeps data sets with the same name
+    but other options or filters apart. A table that the run names in `data` is not shared.
 
     Parameters
     ----------
-    root : the folder of the project. The environment variable `VSEBENCH_DATA` names the shared folder, seen from there;
-        without it, nothing is shared
+    root : the folder of the project. The environment variable `VSEBENCH_DATA` names the shared folder, by an absolute
+        path or relative to `root`; without this variable, nothing is shared
     """
     if "VSEBENCH_DATA" not in os.environ:
         return
@@ -55,7 +55,7 @@ def fingerprint(plan: Plan, name: str) -> str:
 
 
 def is_of_definition(provenance: Path, files: list[SourceFile]) -> bool:
-    """Return whether downloaded files have the names and checksums that a data set's file states, as far as known."""
+    """Return whether downloaded files have the names and, where stated, the checksums of a data set's file."""
     if not provenance.is_file():
         return True
     stated = {file.name: file for file in files}
@@ -69,11 +69,11 @@ def is_of_definition(provenance: Path, files: list[SourceFile]) -> bool:
 
 
 def link(path: Path, target: Path) -> None:
-    """Make `path` a link to a folder, which is made if it is missing; a folder that is at `path` already stays."""
+    """Make `path` a link to the folder `target`, which is made if it is missing; a folder at `path` stays."""
     if path.exists() and not path.is_symlink():
         return
     target.mkdir(parents=True, exist_ok=True)
-    # At the end of a run, Snakemake removes empty folders of missing files, and fails at a link to one.
+    # At the end of a run, Snakemake removes empty folders, and fails if one is a link; this file prevents that.
     (target / ".shared").touch()
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.resolve() != target.resolve():

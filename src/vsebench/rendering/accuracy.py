@@ -21,7 +21,7 @@ def accuracy_cells(results: Results, numbers: dict[str, Any] | None) -> list[Cel
 
 
 def remark_on_occurrences(results: Results, task: Task) -> str:
-    """Return a remark if a protocol holds out single occurrences but no image has a label twice, else ""."""
+    """Return a remark if a protocol holds out single occurrences, but no image has a label twice; otherwise ""."""
     counts = results.datasets[task.dataset]["counts"]
     if not load_protocol(task.protocol).by_occurrence or counts.get("occurrences") != counts["pairs"]:
         return ""

@@ -39,9 +39,9 @@ def kind_of(line: Line) -> str:
 
 
 def by_kind(lines: Sequence[Line]) -> list[tuple[str, Line]]:
-    """Return each claim's line with its verdict, paired with the kind of data that was judged, by paper and kind.
+    """Return each claim's line with its verdict, paired with the kind of data, in the order of papers and kinds.
 
-    A claim without a verdict on any kind of data is not testable, and is returned once; such claims come last.
+    A claim without a verdict on any kind of data is not testable. It is returned once, after all other claims.
     """
     claims = []
     for _, of_claim in claims_of([line for line in lines if line["level"] == "claim"]):
@@ -63,7 +63,7 @@ def paper_title(results: Results, paper: str) -> str:
 
 
 def count_claims(results: Results) -> list[tuple[str, int, list[tuple[str, int]]]]:
-    """For each paper and kind of data, return a title, the number of claims, and their number by verdict."""
+    """Return a title, the number of claims, and the number of each verdict, for each paper and kind of data."""
     counted = []
     claims_by_kind = by_kind(claim_lines(results))
     for (paper, kind), claims in groupby(claims_by_kind, key=lambda claim: (claim[1]["paper"], claim[0])):

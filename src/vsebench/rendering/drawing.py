@@ -63,7 +63,7 @@ def panels_of_groups(numbers: Sequence[int], width: float, heights: Sequence[flo
 
 
 def nothing(reason: str = "Nothing to draw in this run") -> Figure:
-    """Return a figure that only says why nothing is drawn; the page omits it (see `FigureKind.is_empty`)."""
+    """Return a figure with only the reason why nothing is drawn; the page omits the figure (`FigureKind.is_empty`)."""
     figure = Figure(figsize=(SINGLE, 1))
     figure.text(0.5, 0.5, reason, ha="center", va="center")
     return figure
@@ -187,7 +187,7 @@ def draw_lines(axis: Axes, results: Results, frame: pl.DataFrame, x: str, y: str
         ax=axis,
     )
     for line in axis.get_lines():
-        if np.size(line.get_xdata()) == 1:  # with one epoch (a closed form), `markevery` would hide the marker
+        if np.size(line.get_xdata()) == 1:  # for the one epoch of a closed form, `markevery` would hide the marker
             line.set_markevery(None)
     if x == "epoch":
         axis.xaxis.set_major_locator(MaxNLocator(5, integer=True))
@@ -207,7 +207,7 @@ def line_style(look: Look) -> dict[str, Any]:
 def legend_of_lines(
     figure: Figure, results: Results, methods: Sequence[str], tasks: Sequence[Task], dots: bool = False
 ) -> None:
-    """Draw the legend of lines below the panels; with `dots`, it shows their markers only.
+    """Draw the legend of lines below the panels; with `dots`, the legend shows only the markers of the lines.
 
     The methods' titles show the marks of their fits on the tasks.
     """
@@ -220,7 +220,7 @@ def legend_of_lines(
 
 
 def explain_marks(figure: Figure) -> None:
-    """Add the meanings of the marks in a figure's texts above its legend, or at its lower edge if it has none."""
+    """Explain the marks in a figure's texts, above its legend or, without a legend, at its lower edge."""
     texts = meanings(text.get_text() for text in figure.findobj(Text) if isinstance(text, Text))
     if not texts:
         return

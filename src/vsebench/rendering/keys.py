@@ -45,7 +45,7 @@ def keys(name: str, where: str) -> str:
     if name in ("shared", "methods", "decisions", "adapters"):
         types = _types(where)
         shared = shared_types([model for models in types.values() for model in models.values()])
-        summaries = name in ("shared", "adapters")  # docs/methods.md and docs/decisions.md describe the others
+        summaries = name in ("shared", "adapters")  # docs/methods.md and docs/decisions.md have the others
         return settings(types.get(name, {base: base for base in shared}), shared, summaries)
     model = (vars(dataset) | vars(method) | vars(run)).get(name)
     if not (isinstance(model, type) and issubclass(model, BaseModel)):
@@ -80,14 +80,14 @@ def shared_types(types: Iterable[type[BaseModel]]) -> list[type[BaseModel]]:
 def settings(types: dict[Any, type[BaseModel]], shared: Collection[type[BaseModel]], summaries: bool) -> str:
     """Return the documentation of each type of settings as a section, and the names of modules without settings.
 
-    A section links to its `shared` types and lists only its further keys and its different defaults.
+    A section links to its `shared` types; it lists only keys and defaults that differ from them.
     """
     parts: list[str] = []
     without: list[str] = []
     for model in dict.fromkeys(types.values()):
         described = [module for module, type_of_module in types.items() if type_of_module is model]
         names = [f"`{getattr(module, '__name__', module).rpartition('.')[2]}`" for module in described]
-        if not model.model_fields or model is EnsembleSettings:  # `fit` fills the latter
+        if not model.model_fields or model is EnsembleSettings:  # the function `fit` fills in EnsembleSettings
             without += names
             continue
         bases = [base for base in _lineage(model) if base in shared and base not in described]

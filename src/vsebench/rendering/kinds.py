@@ -31,7 +31,7 @@ NOT_OF_FITS = {"audit", "claims", "datasets", "scaling", "word_vectors"}  # resu
 
 # The file of a paper (config/papers/<paper>.yaml). A kind that reads the paper declares the field `paper: PaperFile`,
 # which is filled in for the tables and figures of that paper. The paper's printed numbers become an input of the rule,
-# and the keys of the YAML file that a table may read become a parameter of it, so editing a claim redraws no table.
+# and the keys of the YAML file that a table may read become its parameter. So an edited claim does not redraw a table.
 PaperFile = Annotated[Path, Field(strict=False)]
 
 # The sections of the page for a run's tables and figures, besides the sections on single tasks.
@@ -97,7 +97,7 @@ class FigureKind(Kind):
         """Return the figure; the caller has set the style of the figures."""
 
     def is_empty(self, results: Results) -> bool:
-        """Return whether the results leave nothing to draw, unlike the outline; the page then omits the figure."""
+        """Return whether the results contain nothing to draw for a figure that applies; the page then omits it."""
         return False
 
     @abstractmethod
@@ -228,8 +228,8 @@ def kinds_of_paper(
 def inputs(base: type[Kind], instance: Instance, outline: Outline) -> list[str]:
     """Return the results files that a table or figure reads, relative to the folder of results.
 
-    Tables and figures on fitted methods also read the settings, to mark fits that ended at a limit. The methods of
-    packs that fit are known only from a file of results.
+    Tables and figures on fitted methods also read the settings, to mark fits that ended at a limit. If the run names
+    packs, they also read which methods of the packs fit, because this is not known before the run.
     """
     needs = find(base, instance.kind).needs
     marked = ("packs",) if NOT_OF_FITS.issuperset(needs) else ("settings", "packs")
@@ -243,6 +243,6 @@ def printed_numbers(instance: Instance) -> list[str]:
 
 
 def modules(base: type[Kind], instance: Instance) -> tuple[str, str]:
-    """Return the modules that make a table or figure and whose source files are its inputs: stage and kind."""
+    """Return the modules that make a table or figure: its stage and its kind. Their source files are its inputs."""
     stage = base.folder.removesuffix("s")
     return f"vsebench.stages.{stage}", find(base, instance.kind).__module__

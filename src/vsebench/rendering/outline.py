@@ -44,7 +44,7 @@ FEWEST_SEEDS = 3
 
 
 class OutlineVariant(Strict):
-    """A method, or a decision, that the run names, with what tables and figures show of it, such as its title."""
+    """A method or decision that the run names, with the data that tables and figures show, such as its title."""
 
     title: str
     short: str | None = None  # the title where space is short
@@ -52,7 +52,7 @@ class OutlineVariant(Strict):
     source: str  # paper, equation, and origin of the settings
     tuned: str | None = None  # who chose the settings of a model of the role `external`
     pack: str | None = None  # the run that a method of a pack was fitted in, in words
-    by_command: bool = False  # whether a command of the run trains the model, and not somebody elsewhere
+    by_command: bool = False  # whether a command of the run trains the model
 
     def shown(self, short: bool) -> str:
         """Return the title, or with `short` the shorter one if there is one."""
@@ -104,7 +104,7 @@ class Outline(Strict):
     compared: dict[str, list[str]]  # paper -> its printed tables that contain numbers recomputed by this run
 
     def without(self, left_out: Sequence[LeftOut]) -> "Outline":
-        """Return the outline of the run without methods of packs that do not fit their tasks after all."""
+        """Return the outline of the run without the methods of packs that turned out not to fit their tasks."""
         names = {(f"{left.dataset}/{left.protocol}", left.method) for left in left_out}
         entries = {
             task: [name for name in of_task if (task, name) not in names] for task, of_task in self.entries.items()

@@ -53,7 +53,7 @@ class PrintedTable(TableKind):
 
 
 def metrics_of_methods(printed: Iterable[PrintedCell]) -> list[PrintedCell]:
-    """Return the cells with a number in the rows "<data set>/<method>"."""
+    """Return the cells with a number in rows whose names have the form "<data set>/<method>"."""
     return [cell for cell in printed if not cell.is_words and len(cell.row.split("/")) == 2]
 
 

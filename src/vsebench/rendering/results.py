@@ -141,7 +141,7 @@ class Results:
 
     @property
     def units(self) -> str:
-        """Say, for notes, over which units (images and seeds) intervals and tests are computed."""
+        """Return a text for notes: the units (images and seeds) over which intervals and tests are computed."""
         return "images and seeds" if len(self.outline.seeds) > 1 else "images"
 
     def is_oracle(self, method: str) -> bool:
@@ -207,7 +207,7 @@ class Results:
     def short_title(self, dataset: str) -> str:
         """Return a data set's short title.
 
-        If it has none, it is the title without counts and the like in parentheses, if these distinguish no data sets.
+        Without a short title, the title is used, without a part in parentheses that does not distinguish data sets.
         """
         own = self.datasets.get(dataset, {}).get("short")
         if own is not None:
@@ -218,7 +218,7 @@ class Results:
         return title if short.partition(" (")[0] in others else short
 
     def left_out_of(self, task: Task) -> list[str]:
-        """Return a sentence for each reason why methods or metrics are left out of a task."""
+        """Return sentences on the methods and metrics that are left out of a task, one for each reason."""
         outline = self.outline
         titles: dict[str, list[str]] = {}
         for left in outline.left_out:
@@ -305,7 +305,7 @@ def leading_metric(results: Results, task: Task) -> str:
 
 
 def beats_random(accuracy: pl.DataFrame, metric: str) -> bool:
-    """Return whether the best method of a task is significantly better than `random`, or `random` was not run there."""
+    """Return True if the best method of a task is significantly better than `random`, or `random` was not run there."""
     numbers = pick(accuracy, metric, RANDOM)
     return numbers is None or (numbers["p_adjusted"] is not None and not near_best(numbers))
 

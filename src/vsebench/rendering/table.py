@@ -36,9 +36,9 @@ class Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table. If it is not `shown`, it is written only to the CSV file.
+    """A column of a table. A column that is not `shown` is written only to the CSV file.
 
-    A line break in the title is kept in LaTeX, where a heading that is wider than its numbers costs width.
+    LaTeX keeps a line break in the title, because a heading that is wider than its numbers would make the column wider.
     """
 
     key: str  # the name of the column in the CSV file
@@ -80,7 +80,7 @@ class Table:
     rows: Sequence[Row]
     caption: str
     notes: Sequence[str] = ()
-    fold: int | None = None  # LaTeX shows at most this number of numeric columns side by side, the others below
+    fold: int | None = None  # LaTeX shows at most this number of numeric columns side by side, the rest below them
     small: bool = False  # LaTeX uses a smaller font, for a wide table that cannot be folded
 
     def __post_init__(self) -> None:
@@ -183,7 +183,7 @@ def spans(words: str) -> list[tuple[str, Face]]:
 
 
 def literal(text: str) -> str:
-    r"""Return the form of a text in which no character of it is a mark of the form "words".
+    r"""Escape a text for the form "words", so that none of its characters counts as a mark.
 
     >>> print(literal("*nsync"))
     \*nsync

@@ -21,7 +21,7 @@ def scoring_cell(timing: pl.DataFrame) -> Cell:
 
 
 def epoch_cell(timing: pl.DataFrame) -> Cell:
-    """Return the time of an epoch, in seconds: median, minimum and maximum over repeats of each repeat's median.
+    """Return the time of an epoch, in seconds: the median of each repeat, then median, minimum and maximum of these.
 
     `timing` contains the rows of one method on one task.
     """

@@ -78,7 +78,7 @@ def read_evidence(arguments: argparse.Namespace) -> Evidence:
 
 
 def limit_of(entry: dict[str, Any]) -> str:
-    """Return what the limit of a training counts (epochs or iterations), given the fit's entry in settings.json."""
+    """Return whether training is limited in epochs or in iterations, from the fit's entry in settings.json."""
     return "iterations" if entry.get("epochs") is None else "epochs"
 
 

@@ -1,6 +1,6 @@
-"""Run a command that trains a model on an exported split and writes scores; check these, and measure the command.
+"""Run a command that trains a model on an exported split and writes scores; check the scores, and measure the command.
 
-The stage writes the scores, command.json (what was run, its seconds and peak memory) and timing.parquet (one row).
+The stage writes the scores, command.json (the command, its seconds and its peak memory) and timing.parquet (one row).
 """
 
 import argparse

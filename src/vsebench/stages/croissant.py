@@ -1,7 +1,7 @@
 """Describe a prepared data set in the Croissant format, with the checksum and the columns of each file.
 
 Croissant is a vocabulary in JSON-LD that repositories and loaders of data sets understand. Features are listed as files
-without columns, since the format describes no arrays.
+without columns, because the format cannot describe arrays.
 
 Source: Croissant format specification 1.0, https://docs.mlcommons.org/croissant/docs/croissant-spec.html.
 """
@@ -92,7 +92,7 @@ def file_object(path: Path) -> dict[str, Any]:
 
 
 def record_set(name: str, schema: schemas.Schema) -> dict[str, Any]:
-    """Return the description of a table; images and labels of pairs refer to those of the other tables."""
+    """Return the description of a table; images and labels in the table of pairs refer to the other two tables."""
     key = {"key": {"@id": f"{name}/{KEYS[name]}"}} if name in KEYS else {}
     fields = [field(name, column, dtype) for column, dtype in schema.items()]
     return {

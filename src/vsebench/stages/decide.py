@@ -1,7 +1,7 @@
-"""Choose label sets for the test images from a model's scores, by each of the method's decisions in the run.
+"""Choose label sets for the test images from a model's scores, with each decision rule of the run for the method.
 
-A decision is fitted on the model's training images and tuned on the validation images. thresholds.parquet contains the
-thresholds for the test images' own labels, if a decision has a threshold per image and label.
+A rule is fitted on the model's training images and tuned on the validation images. thresholds.parquet contains the
+thresholds of the labels that a test image has, if a rule has a threshold for each image and label.
 """
 
 import argparse
@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def make(name: str, decided: Decided, seed: int, label_distribution: Mapping[str, NDArray[Any]] | None) -> Decision:
-    """Return a decision of config/decisions."""
+    """Return the decision rule of a file in config/decisions."""
     tuning = Tuning(decided.tuned_for, seed, label_distribution)
     return make_decision(decided.decision, tuning, decided.settings, f"config/decisions/{name}.yaml: settings")
 
@@ -115,5 +115,5 @@ def scored(model: Model, images: HeldOut, features: Features | None) -> Scored:
 
 
 def table_of(decision: str, schema: Schema, **columns: NDArray[Any]) -> pl.DataFrame:
-    """Return a table of one decision."""
+    """Return a table of one decision rule, with its name in the column `decision`."""
     return pl.DataFrame(columns).select(pl.lit(decision).alias("decision"), pl.all()).cast(schema)

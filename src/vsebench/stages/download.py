@@ -62,7 +62,7 @@ def download(name: str, definition: DatasetDefinition, out: Path, mirror: str | 
 
 
 def alternatives(name: str, definition: DatasetDefinition) -> list[str]:
-    """Return the names of files of which one is enough, best first, from the adapter's `alternatives(options)`."""
+    """Return the names of alternative files, best first, as the adapter's `alternatives` names them; one is enough."""
     adapter = load_adapter(definition.adapter, name, "Options")
     if not hasattr(adapter, "alternatives"):
         return []
@@ -92,7 +92,7 @@ def obtain_all(
 def obtain(file: SourceFile, out: Path, mirror: str | None) -> dict[str, Any]:
     """Put a file into `out` from the first location where it is found, and return its record.
 
-    If it is found nowhere, raise a `UserError` with the answer from each location.
+    If no location has the file, raise a `UserError` with the answer from each location.
     """
     target = out / file.name
     answers = []
@@ -155,7 +155,7 @@ def _download(address: str, target: Path, file: SourceFile) -> Digest:
         transfer.discard(part)
         if not resumed:
             raise
-        # The bad bytes may be from an earlier attempt.
+        # An earlier attempt may have left wrong bytes.
         return _download(address, target, file)
     part.replace(target)
     transfer.discard(part)

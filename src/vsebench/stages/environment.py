@@ -1,7 +1,7 @@
 """Make a virtual environment with the packages of a file of requirements.
 
-uv makes it if uv is on the PATH, otherwise venv and pip. The record environment.json is written last, so that an
-environment without it is not complete; it is deleted and made again.
+The stage uses uv if uv is on the PATH, otherwise venv and pip. It writes the record environment.json last. An
+environment without this record is not complete, so it is deleted and made again.
 """
 
 import argparse

@@ -14,7 +14,8 @@ from vsebench.rendering.writers.markdown import to_markdown
 
 SEEDS = (2, 3, 5, 10)
 RATIOS = (0.0, 0.5, 1.0, 2.4, 4.0, 10.0)
-# Difference, noise, and the deviations between seeds of the methods that are not compared, for 1 of those that are.
+# Difference; noise; and the standard deviation between seeds of the methods that are not compared, relative to that of
+# the compared methods.
 CASES: tuple[tuple[float, Noise, float], ...] = (
     *((0.0, noise, 1.0) for noise in NOISES),
     *((0.0, "half", others) for others in (0.5, 0.25)),
@@ -22,7 +23,7 @@ CASES: tuple[tuple[float, Noise, float], ...] = (
 )
 COLUMNS = (Column("difference", "Difference", "count"), Column("noise", "Noise"), Column("seeds", "Seeds", "count"))
 
-POOLED_SHARE = 2  # simulated tasks per simulated group of tasks, which takes several times as long
+POOLED_SHARE = 2  # one group of tasks is simulated per so many tasks, because a group takes several times as long
 POOLED_TASKS = (2, 3, 4)
 # Difference, noise, ratios, and whether all methods help to estimate the variance between seeds.
 POOLED_CASES: tuple[tuple[float, Noise, tuple[float, ...], bool], ...] = (
@@ -63,7 +64,7 @@ def single(tasks: int) -> Table:
 
 
 def pooled_effects(groups: int) -> Table:
-    """Return the rates for mean effects over several tasks: the largest over some ratios, or the rate at one ratio."""
+    """Return the rates for mean effects over several tasks; where a case has several ratios, the largest rate."""
     rows = []
     for (difference, noise, ratios, helped), seeds in tqdm(list(product(POOLED_CASES, SEEDS)), unit="row"):
         simulations = (Simulation(seeds, ratios, difference, noise, POOLED_TASKS, same) for same in (False, True))

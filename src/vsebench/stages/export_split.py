@@ -1,4 +1,4 @@
-"""Write a split, without its test labels, into the folder that commands of the run train on."""
+"""Write a split without its test labels into a folder, from which the user's commands train."""
 
 import argparse
 from pathlib import Path

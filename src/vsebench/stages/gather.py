@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def described(record: dict[str, Any], title: str, source: str, from_paper: bool = False) -> dict[str, Any]:
-    """Return a record with its variant's title and source; untuned settings of a paper have the choice "paper"."""
+    """Return a record with its variant's title and source; its `choice` is "paper" if a paper states the settings."""
     is_of_paper = from_paper and record["choice"] in ("untuned", "none")
     return {"title": title, "source": source} | record | ({"choice": "paper"} if is_of_paper else {})
 
@@ -54,10 +54,10 @@ def described(record: dict[str, Any], title: str, source: str, from_paper: bool 
 def settings_used(record: dict[str, Any], not_tuned: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """Return the settings in a run.json, how they were chosen, and how many configurations were tried.
 
-    `choice` is "tuned" (by this run), "recorded" (by an earlier search on the same data), "untuned", "weights" (those
-    of an ensemble were chosen), "elsewhere" (the model was trained outside the run), "command" (a command trained it),
-    or "none" (there is nothing to tune). `seeds_of_search` are the seeds whose validation values chose the settings.
-    `limit` is the limit of epochs, or the number of iterations of a solver.
+    `choice` is "tuned" (by this run), "recorded" (by an earlier search on the same data), "untuned", "weights" (the
+    weights of an ensemble were chosen), "elsewhere" (the model was trained outside the run), "command" (a command
+    trained it), or "none" (there is nothing to tune). `seeds_of_search` are the seeds whose validation values chose the
+    settings. `limit` is the limit of epochs, or the number of iterations of a solver.
     """
     selection = record["selection"]
     settings, tried = selection["settings"], selection.get("n_configurations", 1)
@@ -68,7 +68,7 @@ def settings_used(record: dict[str, Any], not_tuned: dict[str, dict[str, Any]]) 
         settings, choice = {"command": record["command"]["command"]}, "command"
     elif record["module"] == OUTSIDE:
         choice = "elsewhere"
-    elif "members" in settings:  # an ensemble: its members have their own records
+    elif "members" in settings:  # an ensemble; each member has its own record
         settings, choice = {member["variant"]: member["weight"] for member in settings["members"]}, "weights"
     elif searched is not None:
         tried, seeds = searched["configurations"] or 1, searched["seeds"]

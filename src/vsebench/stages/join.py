@@ -5,8 +5,8 @@ label. The stage writes the files of a processed data set (pairs, images and lab
 the sets of features that both data sets have) and given.parquet: the pairs of the training set for images that it
 shares with the test set.
 
-The joined partition consists of the test images of the tested set and the training and validation images of the other;
-a set without an official partition contributes all its images. Other images belong to no part and have no pairs.
+The joined data has the test images of the data set to test on, and the training and validation images of the other. A
+data set without an official partition contributes all its images. All other images belong to no part and have no pairs.
 """
 
 import argparse
@@ -99,10 +99,10 @@ def join(tested: Processed, trained: Processed) -> Processed:
 
 
 def given(tested: Processed, trained: Processed) -> pl.DataFrame:
-    """Return the pairs of the training set whose image and label are also in the tested set, with their numbers there.
+    """Return the pairs of the training set with an image and a label that the tested set also has, in its numbers.
 
-    Images are matched by id, and labels by name. If experts have labelled the tested set, for example, these pairs are
-    the tags that users gave to the same images.
+    Images are matched by id, and labels by name. For example, experts have labelled the tested
+    set, and these pairs are the tags that users gave to the same images.
     """
     images = trained.images.select("image", "id").join(tested.images.select("id", new_image="image"), on="id")
     labels = trained.labels.select("label", "name").join(tested.labels.select("name", new_label="label"), on="name")
@@ -126,7 +126,7 @@ def join_labels(tested: pl.Series, trained: pl.Series) -> pl.DataFrame:
 
 
 def kept_parts(images: pl.DataFrame, parts: list[str]) -> pl.Expr:
-    """Return each image's part if it is among `parts`; without a partition, all images are in the first of `parts`."""
+    """Return each image's part, null if not in `parts`; without a partition, all images are in the first of `parts`."""
     if images["part"].null_count() == images.height:
         return pl.lit(parts[0])
     return pl.when(pl.col("part").is_in(parts)).then(pl.col("part"))

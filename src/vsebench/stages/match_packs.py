@@ -1,7 +1,7 @@
-"""Find the methods of packs that were fitted on the splits of this run, so that they can stand in its tables.
+"""Find the methods of packs that were fitted on the splits of this run, so that its tables can show them.
 
-packs.json has under `left_out` those that do not fit, with the reason, and under `settings` the entries of all others
-in settings.json.
+In packs.json, `left_out` has the methods that do not fit, with the reason; `settings` has the entries of the other
+methods in settings.json.
 """
 
 import argparse
@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def why_not(task: Task, variant: str, seeds: Sequence[int], results: Path) -> str | None:
-    """Return why a method of a pack is left out: its split has another hash, or other test labels."""
+    """Return why a method of a pack is left out, if it is: its split has another hash, or other test labels."""
     pack = variant.partition(FROM_PACK)[2]
     folder = pack_folder(results, pack)
     for seed in seeds:
@@ -53,7 +53,7 @@ def why_not(task: Task, variant: str, seeds: Sequence[int], results: Path) -> st
 
 
 def settings_of(task: Task, variant: str, seeds: Sequence[int], results: Path) -> list[dict[str, Any]]:
-    """Return the entries of settings.json of a method of a pack, under its name and title in this run."""
+    """Return the entries in settings.json of a pack's method, with its name and title in this run."""
     method, _, pack = variant.partition(FROM_PACK)
     return [
         each | {"method": variant, "title": f"{each['title']} ({pack})"}

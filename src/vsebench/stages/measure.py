@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def that_fit(variants: list[str], task: Task, packs: Path | None) -> list[str]:
-    """Return the methods of a task without those of packs that were made on other splits."""
+    """Return the methods of a task, without the methods from packs that were fitted on other splits."""
     left_out = read_json(packs)["left_out"] if packs else []
     names = {left["method"] for left in left_out if Task(left["dataset"], left["protocol"]) == task}
     return [variant for variant in variants if variant not in names]
@@ -88,7 +88,7 @@ def measure_rankings(arguments: argparse.Namespace, task: Task, metrics: list[st
 
 
 def measure_cold(arguments: argparse.Namespace, task: Task, metrics: list[str]) -> pl.DataFrame:
-    """Return metrics of images with and without a training label; empty if all images have one."""
+    """Return metrics of images with and without a training label; an empty table if all images have one."""
     cases = [
         Case(task, variant, seed)
         for variant in arguments.variants

@@ -89,7 +89,7 @@ def read_annotations(name: str, definition: DatasetDefinition, raw: Path) -> tup
 
 
 def with_features(annotations: RawAnnotations, name: str, definition: DatasetDefinition, raw: Path) -> RawAnnotations:
-    """Return annotations with the features that a definition names: in files, or read by the adapter."""
+    """Return annotations with the features that a definition names; they come from files or from the adapter."""
     adapter = load_adapter(definition.adapter, name)
     images, sets, dropped = annotations.images.to_list(), {}, list(annotations.dropped)
     for set_name, source in definition.sets.items():
@@ -176,7 +176,7 @@ def describe(values: pl.Series) -> dict[str, float]:
 
 
 def check_counts(name: str, expectation: Expected, counts: dict[str, Any]) -> None:
-    """Raise a `UserError` if a data set has other counts than its file states."""
+    """Raise a `UserError` if the counts of a data set differ from those that its file states."""
     for key, number in expectation.model_dump(exclude_none=True).items():
         if counts[key] != number:
             raise UserError(

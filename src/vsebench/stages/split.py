@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def read_unseen(path: Path, processed: Path, dataset: Dataset) -> Mask:
-    """Read the labels to leave untrained, (n_labels,); unknown names, or no name, raise a `UserError`."""
+    """Return which labels are left untrained, (n_labels,); an unknown name or an empty file raises a `UserError`."""
     numbers = {name: number for number, name in enumerate(read_parquet(processed / "labels.parquet")["name"])}
     unseen = np.zeros(len(numbers), dtype=np.bool_)
     for line, name in enumerate(text_lines(path.read_bytes(), str(path)), 1):

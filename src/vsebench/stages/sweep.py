@@ -1,7 +1,7 @@
 """Vary one setting of a method, to measure its influence (VSE-fs paper, Fig. 2 (b)).
 
 For each value, the number of epochs is chosen on the validation labels. If the run tunes, the other settings of the
-grid are chosen as well, with the same number of attempts for each value. The method is then fitted to training and
+grid are chosen as well, with the same number of attempts for each value. The method is then fitted to the training and
 validation labels and tested, as for the main results.
 """
 

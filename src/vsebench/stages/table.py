@@ -28,7 +28,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def write_table(table: Table, name: str, out: Path, short_titles: Mapping[str, str]) -> None:
-    """Write `out`.csv, `out`.md and `out`.tex; only the latter has the short titles of methods."""
+    """Write `out`.csv, `out`.md and `out`.tex; only `out`.tex has the short titles of methods."""
     latex = to_latex(table.shortened(short_titles), f"tab:{name.replace('_', '-')}")
     texts = {"csv": to_csv(table), "md": to_markdown(table), "tex": latex}
     for suffix, text in texts.items():

@@ -32,7 +32,7 @@ from vsebench.methods.base import Method, load_method, read_settings
 from vsebench.models import Model
 from vsebench.training import warm_up
 
-SHORT_FIT = 2.0  # seconds; shorter fits without epochs are run twice, as the first run loads kernels
+SHORT_FIT = 2.0  # seconds; a shorter fit without epochs is run twice, because the first run also loads kernels
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def time_one(arguments: argparse.Namespace, seed: int, variant: str) -> list[dict[str, Any]]:
-    """Time the phases of a method: compiling or loading kernels, the epochs or the fit, ranking, and scoring."""
+    """Time the phases of a method: compiling or loading kernels, training (epochs or a fit), ranking, and scoring."""
     other_processes = OtherProcesses()
     cores = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, cores[-1:])
@@ -92,7 +92,7 @@ def time_one(arguments: argparse.Namespace, seed: int, variant: str) -> list[dic
             clock.lap("fit")
         peak = peak_memory_bytes()
         image_with_most_labels = np.argmax(split.test.right.n_labels_of_row, keepdims=True).astype(np.int32)
-        # Load the kernel; which one depends on whether images have one held-out label each.
+        # Load the ranking kernel; there is another one if each image has a single held-out label.
         rank(model, split.test.take(image_with_most_labels), features, pool, str(case))
         clock.lap(None)
         rank(model, split.test, features, pool, str(case))
@@ -105,7 +105,7 @@ def time_one(arguments: argparse.Namespace, seed: int, variant: str) -> list[dic
 
 
 def features_of(arguments: argparse.Namespace, variant: str) -> list[Path] | None:
-    """Return the files of the features that a variant sees."""
+    """Return the files of the features that a variant uses."""
     seen = arguments.feature_sets.get(variant)
     if seen is None or arguments.features is None:
         return cast(list[Path] | None, arguments.features)

@@ -28,7 +28,7 @@ from vsebench.core.errors import UserError
 
 MEMORY = 1 << 30  # bytes
 RATIO = 200  # the largest ratio among the official archives is 79
-HEADER = 1 << 20  # bytes; tarfile reads into memory whatever size a header states
+HEADER = 1 << 20  # bytes; tarfile would read a header of any stated size into memory
 BLOCK = 1 << 20
 
 Chooser = Callable[[str], bool]
@@ -91,7 +91,7 @@ def check_compressed(path: Path) -> None:
 
 
 class _Unpacked(io.RawIOBase):
-    """The decompressed content of a tar archive, read forward only as far as the limits allow."""
+    """The decompressed content of a tar archive, which can be read only forward and up to the limits."""
 
     OPENERS: tuple[tuple[bytes, Any], ...] = (
         (b"\x1f\x8b", gzip.open),
@@ -200,7 +200,7 @@ def _check_member(archive: Path, name: str, seen: set[str], plain: bool) -> None
 def _read_zip(archive: Path, is_chosen: Chooser) -> dict[str, bytes]:
     with zipfile.ZipFile(archive) as members:
         chosen = [member for member in members.infolist() if not member.is_dir() and is_chosen(member.filename)]
-        # This limit is safe, since zipfile reads no more of a member than the size in its header.
+        # The sizes in the headers can be trusted, because zipfile never reads more of a member than its header states.
         if sum(member.file_size for member in chosen) > MEMORY:
             raise _too_big(archive)
         content: dict[str, bytes] = {}
@@ -216,7 +216,7 @@ def _too_big(archive: Path) -> UserError:
     return UserError(f"{archive}: the files to read exceed {MEMORY} bytes in all; use the official archive")
 
 
-# Errors that the libraries raise for damaged archives, found by damaging archives (docs/reliability.md).
+# Errors that the libraries raised when archives were damaged on purpose (docs/reliability.md).
 DAMAGE = (
     tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error,
     EOFError, OSError, ValueError, OverflowError, RuntimeError, KeyError, IndexError,

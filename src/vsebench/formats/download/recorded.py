@@ -13,8 +13,8 @@ RECORD = "provenance.json"
 def check_recorded(raw: Path) -> None:
     """Compare the size and sha256 of each file with its record, if the folder `raw` of downloaded files has records.
 
-    A `UserError` names the first file that differs. A file that was deleted is no difference: whatever reads it says
-    so, and large files may be deleted after their features were made.
+    A `UserError` names the first file that differs. A deleted file is not reported here: the job that
+    reads it reports it, and large files may be deleted after their features were made.
     """
     record = raw / RECORD
     if not record.is_file():

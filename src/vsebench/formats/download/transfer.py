@@ -22,7 +22,7 @@ from vsebench.core.storage import write_json
 ATTEMPTS = 4  # consecutive attempts without progress
 TIMEOUT = (10.0, 60.0)  # seconds to connect, and between two blocks
 WINDOW = 120.0  # seconds in which a source has to send at least LOWEST bytes
-LOWEST = 120 << 10  # bytes; at this rate (1 KiB per second), 100 MiB take more than a day
+LOWEST = 120 << 10  # bytes; that is 1 KiB per second, at which 100 MiB take more than a day
 BLOCK = 1 << 18
 TEMPORARY_STATUS = {408, 416, 425, 429, 500, 502, 503, 504}
 
@@ -67,10 +67,10 @@ def discard(part: Path) -> None:
 
 
 def fetch(address: str, part: Path, has_checksum: bool) -> None:
-    """Fetch `address` into the file `part`, which is complete when this returns.
+    """Fetch `address` into the file `part`, which is complete when this function returns.
 
-    What an earlier call or attempt fetched is continued if the server states the file's version, or if a checksum will
-    show whether the parts are from one version (`has_checksum`); otherwise the transfer begins again.
+    The transfer continues where an earlier call or attempt ended if the server states the file's version, or if a
+    checksum will show whether all bytes are of one version (`has_checksum`); otherwise it begins again.
 
     A temporary failure is followed by a pause and a new attempt; the pauses double (1, 2, 4 s). `TransferError` is
     raised after `ATTEMPTS` consecutive attempts without new bytes, and for a source that sends less than `LOWEST` bytes
@@ -132,7 +132,7 @@ def _digest(address: str) -> str:
 
 
 def _usable_notes(address: str, part: Path, has_checksum: bool) -> dict[str, Any]:
-    """Return the notes on `part` if its bytes are from this address and can be continued, otherwise an empty dict."""
+    """Return the notes on `part` if it is from this address and the transfer can continue, otherwise an empty dict."""
     try:
         notes = json.loads(notes_path(part).read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -5,8 +5,8 @@
     table     the columns `image` (id) and `file` (a path relative to the table's folder), in the order of the rows;
               formats as in `table.py`
 
-The id of an image in a folder or an archive is its path there, such as 1000/1000.jpeg, with or without extension, as
-the caller chooses. Hidden files and files with an extension that is not in `SUFFIXES` are left out and counted.
+The id of an image in a folder or an archive is its path there, such as 1000/1000.jpeg; the caller chooses whether ids
+include the extension. Hidden files and files with an extension that is not in `SUFFIXES` are left out and counted.
 """
 
 import os

@@ -17,11 +17,11 @@ from vsebench.core.errors import one_line
 
 # For other formats, Pillow would run external programs, such as Ghostscript for EPS.
 FORMATS = ("JPEG", "PNG", "GIF", "BMP", "TIFF", "WEBP", "PPM")
-NARROWEST = 100  # longest allowed side ratio; resizing the shorter side of a narrower image would take gigabytes
+NARROWEST = 100  # largest allowed ratio of the sides; resizing a narrower image would take gigabytes
 
 
 class Scaling(NamedTuple):
-    """The scaling of channel values, which are 0 to 255: (value / scale - mean) / deviation.
+    """The scaling of channel values, which are from 0 to 255: (value / scale - mean) / deviation.
 
     `bicubic` says whether the filter that scales the shorter side of an image is bicubic; otherwise it is bilinear.
     """

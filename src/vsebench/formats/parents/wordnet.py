@@ -1,4 +1,4 @@
-"""Find the parents of labels in WordNet 3.0: the hypernyms of a noun's first sense, and instance hypernyms.
+"""Find the parents of labels in WordNet 3.0: the hypernyms and instance hypernyms of a noun's first sense.
 
 Three files, compressed with gzip:
 
@@ -8,8 +8,8 @@ Three files, compressed with gzip:
 
 Values in a cell are separated by `|`, words of a lemma by `_`. A label is looked up in lower case, with `_` for white
 space; if this is not a lemma, it is looked up with `_` for hyphens too. A plural is looked up in the exceptions, and
-then by the endings of WordNet's own search (morphy). The first sense is not always the intended sense. A label that
-begins with a synset and a space, as in ImageNet (`n02084071 dog`), means this synset.
+then by the endings of WordNet's own search (morphy). The first sense is not always the intended sense. If a label
+begins with a synset and a space, as in ImageNet (`n02084071 dog`), this synset is used.
 
 Source: Fellbaum (ed.), WordNet: an electronic lexical database, MIT Press 1998; https://wordnet.princeton.edu.
 """

@@ -14,11 +14,12 @@ are found by name, in any folder of any archive; other files are ignored:
     val.0001.sbow.mat, ...    validation images, ILSVRC2010_val_00000001 and so on
     test.0001.sbow.mat, ...   test images, ILSVRC2010_test_00000001 and so on
 
-Such a file has a struct array `image_sbow` with one struct per image. It has `ID` and the struct `sbow` with the vector
-`word`: a number from 0 to 999 for each local descriptor. The features of an image are the counts of these words;
-locations, scales and norms of the descriptors are not read. An image without a descriptor has zeros. Validation and
-test images must be complete, because the ground truths contain no image names. Training images that meta.mat counts but
-that have no words are reported in `dropped`; further training images are refused, because they could be test images.
+Such a file has a struct array `image_sbow` with one struct per image. This struct has `ID` and the struct `sbow`; its
+vector `word` has a number from 0 to 999 for each local descriptor. The features of an image are the counts of these
+words; locations, scales and norms of the descriptors are not read. An image without a descriptor has zeros. Validation
+and test images must be complete, because the ground truths contain no image names. If meta.mat counts training images
+that have no words, they are reported in `dropped`; more training images than it counts are refused, because they could
+be test images.
 
 Training images come first, ordered by label id and number; validation and test images follow. A label is named by its
 WNID and its first word: `n02084071 dog`.
@@ -26,9 +27,9 @@ WNID and its first word: `n02084071 dog`.
 No real file was available: the reader was written from the kit's own readme and from public readers of these files, and
 tested on generated ones.
 
-Memory, computed from the sizes of the arrays: 8 bytes for each distinct word of an image (its column and its count),
-twice as much while files are joined, and at the peak four times as much, while the order of columns is checked
-(`data/features.py`). At most two of the files of words are in memory at a time.
+Reading takes 8 bytes of memory for each distinct word of an image (its column and its count). It takes twice as much
+while files are joined, and four times as much at its peak, while the order of columns is checked (`data/features.py`).
+These numbers are computed from the sizes of the arrays. At most two files of words are in memory at a time.
 
 Sources: Deng, Dong, Socher, Li, Li and Fei-Fei, "ImageNet: a large-scale hierarchical image database", CVPR 2009;
 Russakovsky et al., "ImageNet large scale visual recognition challenge", IJCV 115 (2015); readme of the kit.
@@ -253,7 +254,7 @@ def _read_archives(
 
 
 def _members(archive: Path, names: set[str], pattern: re.Pattern[str] | None = None) -> Iterator[tuple[str, bytes]]:
-    """For members with one of these names, or a name that fits the pattern, yield name (no folders) and content."""
+    """Yield name (without folders) and content of the members that have one of these names or match the pattern."""
 
     def is_chosen(name: str) -> bool:
         basename = name.rpartition("/")[2]

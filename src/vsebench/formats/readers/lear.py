@@ -1,11 +1,12 @@
 """Read the archives of INRIA's LEAR group: IAPR TC-12, Corel 5k and ESP Game.
 
-An archive `<prefix>.20091111.tar.bz2` contains `<prefix>_dictionary.txt` (one label per line), and for `train` and
-`test` `<prefix>_<part>_list.txt` (one image per line) and `<prefix>_<part>_annot.hvecs` (one row per image: the number
-of labels, then 0 or 1 for each of them). Train and test are the official partition.
+An archive `<prefix>.20091111.tar.bz2` contains `<prefix>_dictionary.txt` (one label per line), and for each
+part, `train` and `test`, `<prefix>_<part>_list.txt` (one image per line) and `<prefix>_<part>_annot.hvecs` (one row
+per image: the number of labels, then 0 or 1 for each label). The two parts form the official partition.
 
 The official archives also contain 15 image features, `<prefix>_<part>_<feature>.<kind>`, one row per image: the number
-of values, then the values. All are little-endian; the kind determines the types of the number and the values:
+of values, then the values. All are little-endian. The kind determines the types: first that of the number of values,
+then that of the values:
 
     hvec, hvecs       uint16, uint16       (histograms)
     hvec32, hvecs32   uint32, uint32

@@ -1,6 +1,6 @@
 """Read struct arrays from MATLAB files of version 5 to 7.
 
-SciPy reads them in a separate process, since a damaged file can crash the process that reads it.
+SciPy reads them in a separate process, because a damaged file can crash the process that reads it.
 """
 
 import io
@@ -22,7 +22,7 @@ def read_structs(data: bytes, variable: str, fields: Fields, where: str) -> list
     """Read the struct array `variable` from a file; each of its structs must have all `fields`.
 
     Returns the fields of each struct by name, structs in MATLAB's order (column by column). Text becomes a str; numbers
-    become an (n,) array of the type in the file, column by column; a nested struct array becomes such a list.
+    become an (n,) array of the type in the file, column by column; a nested struct array becomes a list of such fields.
 
     Raises a `UserError` that begins with `where` if the data are not a MATLAB file or are damaged, or if the variable
     or one of the fields is missing.

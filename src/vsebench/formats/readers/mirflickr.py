@@ -1,9 +1,9 @@
 """Read users' tags of the MIRFLICKR collections: 25,000 or a million images from Flickr.
 
 An archive contains one text file per image, with one tag per line: `mirflickr/meta/tags/tags<number>.txt` in
-`mirflickr25k.zip`, `<folders>/<number>.txt` in `tags.zip` of MIRFLICKR-1M. Other files are not read, nor are files in a
-folder `tags_raw`. The id of an image is its number, preceded by the option `prefix` ("im" as in the names of the image
-files). `tags.py` turns tags into labels.
+`mirflickr25k.zip`, `<folders>/<number>.txt` in `tags.zip` of MIRFLICKR-1M. Other files, and files in a folder
+`tags_raw`, are not read. The id of an image is its number, preceded by the option `prefix` ("im" as in the names of the
+image files). `tags.py` turns tags into labels.
 
 The archives have no partition. The option `parts` defines one by image numbers.
 
@@ -66,7 +66,7 @@ class Options(TagOptions, Numbering):
 
 
 def alternatives(options: Options) -> list[str]:
-    """Return the names of files of which only one must be downloaded."""
+    """Return the names of alternative files, best first; only one of them must be downloaded."""
     return options.archives
 
 

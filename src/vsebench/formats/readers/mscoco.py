@@ -1,8 +1,8 @@
 """Read MS-COCO 2014: photographs with objects of 80 categories.
 
-`annotations_trainval2014.zip` contains `instances_train2014.json` and `instances_val2014.json`, each an object with
-three lists: `images` (each with an `id`), `categories` (`id` and `name`) and `annotations` (`id`, `image_id` and
-`category_id`). Other keys and other files of the archive are not read.
+`annotations_trainval2014.zip` contains `instances_train2014.json` and `instances_val2014.json`, each a JSON
+object with three lists: `images` (each with an `id`), `categories` (`id` and `name`) and `annotations` (`id`,
+`image_id` and `category_id`). Other keys and other files of the archive are not read.
 
 - The count of a label is the number of the image's annotations of this category. A region that is marked as a crowd
   (`iscrowd`) counts once, because its number of objects is not given.

@@ -5,8 +5,8 @@ ordinary labels; the hierarchy itself is not read. In the ARFF file, labels are 
 features, so they are found by name. Labels are in the order of the XML file.
 
 In a name without quotes, Mulan can write a backslash before a character as an escape, in both files: the label
-`TAG_m\'usica` in `delicious.xml` is the attribute `TAG_m\'usica`. So such names are compared as they are written, and
-the label is called `TAG_m'usica` in vsebench.
+`TAG_m\'usica` in `delicious.xml` is the attribute `TAG_m\'usica`. Such names are therefore compared as they are
+written; vsebench calls this label `TAG_m'usica`.
 
 The supported part of ARFF (UTF-8, plain or .gz):
 
@@ -92,7 +92,7 @@ class Attribute(NamedTuple):
 
     Attributes
     ----------
-    key : its name as the XML file has it: without escapes if it is in quotes, otherwise as written
+    key : its name in the form of the XML file: a name in quotes without its escapes, another name as written
     name : its name without escapes
     binary : whether its values must be 0 or 1
     """

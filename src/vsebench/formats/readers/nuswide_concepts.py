@@ -83,7 +83,7 @@ def read_concepts(raw: Path, dropped: list[Dropped]) -> tuple[list[str], dict[st
     """Read the concepts' names, and their labels for "Train" and "Test", (n_concepts, n_images) bool.
 
     The known misprint is added to `dropped`. Raises a `UserError` that names file and line if a file is missing or too
-    short, or has a value other than 0 and 1.
+    short, or if a value is neither 0 nor 1.
     """
     archive, concepts = raw / "Groundtruth.zip", read_names(raw)
     members = by_basename(archive, [_member(concept, part) for part in PARTS for concept in concepts])

@@ -11,16 +11,16 @@ final : the tags of All_Tags.txt that are in Final_Tag_List.txt; images in the f
 
 All vocabularies but `final` are read from the two `.dat` files, not from `AllTags1k.txt`: the `.dat` files follow the
 official partition and are in the order of the ground truth's files; the vocabulary `1006` depends on that order. None
-of these files has image ids, so images are named as in `nuswide_concepts`. Like everyone who uses both, the reader
-assumes that line n of a part describes the same image in the `.dat` files and in the ground truth.
+of these files has image ids, so images are named as in `nuswide_concepts`. The reader assumes that line n
+of a part describes the same image in the `.dat` files and in the ground truth, as all users of both files do.
 
 All_Tags.txt is read as follows:
 
 - A tag counts if its bytes are in the UTF-8 list. No text is decoded, so a tag in another encoding is not in the list.
   Tags that would be in the list in lower case are left out and counted in `dropped`.
 - A tag that occurs twice on an image becomes one pair with the count 1; `dropped` counts the repeats.
-- Some photo ids occur in two lines. These are two images of the data set, because the ground truth has both; the second
-  is named `<id>-2`.
+- Some photo ids occur in two lines. They count as two images, because the ground truth has both; the second image is
+  named `<id>-2`.
 - Images without a tag are kept. Blank lines are allowed only at the end.
 
 Source: Chua et al., "NUS-WIDE: a real-world web image database from National University of Singapore", CIVR 2009. The
@@ -92,7 +92,7 @@ def _parse_tags(data: bytes, tags: list[str], where: str, dropped: list[Dropped]
     labels: list[int] = []
     sizes: list[int] = []
     repeats = other_case = 0
-    # Split as bytes: str.split would also split tags at Unicode's other spaces and line ends.
+    # Split as bytes, because str.split would also split tags at other spaces and line ends of Unicode.
     for number, line in enumerate(data.removeprefix(BOM_UTF8).rstrip().split(b"\n"), start=1):
         photo, *words = line.split() or [b""]
         if not photo.isdigit():

@@ -116,7 +116,7 @@ def _read_tables(archive: Path, options: Options) -> _Lines:
 
 
 def _ending(name: str) -> str:
-    """Return the last two parts of a member's name."""
+    """Return the last two parts of the path of an archive's member."""
     return "/".join(name.split("/")[-2:])
 
 
@@ -171,7 +171,7 @@ def _explain(block: bytes, n_before: int, where: str) -> NoReturn:
         fault = _find_fault(line.removesuffix(b"\r"))
         if fault:
             raise UserError(f"{where}: line {number}: {fault}")
-    raise UserError(f"{where}: lines {n_before + 1} to {n_before + len(lines)}: do not have the format of such a table")
+    raise UserError(f"{where}: lines {n_before + 1} to {n_before + len(lines)}: have another format than {HEADER}")
 
 
 def _find_fault(line: bytes) -> str | None:
@@ -215,9 +215,9 @@ def _find_parts(ids: NDArray[np.uint64], of_part: dict[str, NDArray[np.uint64]],
 
 
 def _pair_up(lines: _Lines, ids: NDArray[np.uint64], mids: list[str]) -> tuple[pl.DataFrame, int]:
-    """Return the table of pairs, and the number of lines that repeat another line; empties `lines`.
+    """Return the table of pairs, and the number of lines that repeat another line; empty `lines`.
 
-    It works in place on few big arrays, because this step needs most of the memory.
+    This step needs more memory than any other, so it changes a few large arrays in place.
     """
     row_of_code = np.empty(len(mids), dtype=np.int64)
     row_of_code[[lines.codes[mid] for mid in mids]] = np.arange(len(mids))

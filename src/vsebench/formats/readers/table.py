@@ -150,7 +150,7 @@ class Names:
     def __init__(self, what: str) -> None:
         self.what = what
         self.known: dict[str, int] = {}
-        self._cells: dict[str, int] = {}  # text of a cell -> number, so that each text is checked only once
+        self._cells: dict[str, int] = {}  # text of a cell -> number of its name; each text is checked only once
 
     def number(self, cell: Any) -> int:
         """Return the number of the name in a cell; raise a `TableError` if the cell contains no name."""
@@ -282,7 +282,7 @@ def _byte_lines(path: Path) -> Iterator[bytes]:
 
 
 def _zstd_lines(path: Path) -> Iterator[str]:
-    """Yield the lines of a .zst file, which polars reads, because Python before 3.14 cannot; no bad line is named."""
+    """Yield the lines of a .zst file. polars reads it, because Python before 3.14 cannot; errors name no line."""
     try:
         yield from pl.read_lines(path, glob=False).to_series()
     except pl.exceptions.ComputeError as error:
@@ -316,7 +316,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _given(cell: Any) -> Any:
-    """Return a count, but "" in place of null: an empty count is a mistake, whereas a missing column means 1."""
+    """Return a count, with "" in place of null, because null is a mistake, whereas a missing column means 1."""
     return "" if cell is None else cell
 
 

@@ -26,8 +26,8 @@ from vsebench.formats.annotations import Dropped, RawAnnotations, count_pairs, i
 
 MACHINE_TAG = re.compile(r"[^\W\d]\w*:\w+=")
 
-# Tags that describe how a picture was taken or edited, or where it was shown, instead of its content: the frequent ones
-# in MIRFLICKR-25k, and others of the same kind. They are in normalised form; a star matches any ending.
+# Tags that do not describe the content of a picture, but how it was taken or edited, or where it was shown. They are
+# the frequent tags of this kind in MIRFLICKR-25k, and similar tags, in normalised form; a star matches any ending.
 STOP_LISTS: dict[str, str] = {
     "cameras": """
         canon* nikon* nikkor* olympus* zuiko* pentax* takumar* sony* minolta* konica* panasonic* lumix* leica*
@@ -70,7 +70,7 @@ class TagOptions(Strict):
 def normalise(tag: str) -> str:
     """Return the normalised form of a tag; empty if the tag contains neither letters nor digits."""
     before = None
-    while tag != before:  # removing characters can create new composable pairs, so repeat until nothing changes
+    while tag != before:  # after a removal, neighbours can combine into one character, so repeat until nothing changes
         before = tag
         folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", tag).casefold())
         tag = "".join(letter for letter in folded if unicodedata.category(letter)[0] in "LMN")

@@ -68,7 +68,7 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 
 
 def _by_number(raw: Path, name: str, kept: set[str]) -> dict[int, Entry]:
-    """Return image number -> the file's entry about the image, of which only the keys in `kept` are read."""
+    """Return image number -> the file's entry about the image, with only the keys in `kept`."""
     archive = raw / f"{name}.zip"
     where = f"{archive}: {name}"
     entries = read_json_member(archive, name, kept)

@@ -9,8 +9,8 @@ A file of images (plain or .gz) has one image per line:
 Features of an image can be in any order, features that are not named are 0, and values become float32. A label that is
 repeated in a line counts once. Labels have no names in this format, so they are named by their numbers.
 
-Small data sets of the repository have one file of images and two split files, whose lines hold the numbers of training
-and of test images, from 1, with one column per split:
+Small data sets of the repository have one file of images and two split files: one with the numbers of the training
+images and one with those of the test images, counted from 1, with one column per split:
 
     1 3 2                image 1 is a training image of the first split, image 3 of the second, image 2 of the third
     2 4 3
@@ -140,11 +140,11 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 def read_images(path: Path) -> tuple[Sizes, Lines]:
     """Read a file of images in blocks of lines.
 
-    Raises a `UserError` that names the line if it is malformed, if a feature occurs twice in it, if a number is not
-    below that of the first line, or if there are more or fewer images than the first line states.
+    Raises a `UserError` that names the line if a line is malformed or has a feature twice, if the number of a label or
+    feature is too large for the counts in the first line, or if the number of images differs from that in this line.
     """
     blocks: list[Lines] = []
-    number = 1  # of the last line that was read
+    number = 1  # number of the last line that was read
     sizes: Sizes | None = None
     for block in _blocks(path):
         lines = [line.removesuffix(b"\r") for line in block[:-1].split(b"\n")]

@@ -1,4 +1,4 @@
-"""Options and functions that simulators share, for the official partition and images with standard normal features.
+"""Options and functions that several simulators share: the official partition, and standard normal features of images.
 
     features of image i     x_i ~ N(0, I_16), rounded to float32 before the labels are drawn given x_i
 
@@ -71,7 +71,7 @@ def annotate(
 ) -> RawAnnotations:
     """Return a drawn set of images with the labels `given`, (n_images, n_labels); images without a label are kept.
 
-    `truth` contains the parameters of the label distribution; `label`, each label's number there, is added.
+    `truth` contains the parameters of the label distribution; the array `label` (each label's number in them) is added.
     """
     n_images = len(features)
     images, labels = np.nonzero(given)

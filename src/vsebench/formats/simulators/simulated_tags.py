@@ -1,4 +1,4 @@
-"""Simulate images with tags; the correlation between visual similarity and word similarity can be set.
+"""Simulate images with tags, with a given correlation between visual similarity and word similarity.
 
     looks of label l          z_l ~ N(0, I_m / m)
     frequency                 pi_l = labels_per_image / (rank_l + 5)^zipf, scaled, at most 1/2; ranks are a permutation
@@ -98,7 +98,7 @@ def frequencies(options: Options) -> Values:
 
 
 def biases(frequency: Values, deviation: Values) -> Values:
-    """Return b, (n_labels,), such that the mean of sigmoid(b + deviation g) over g ~ N(0, 1) is the frequency."""
+    """Return b, (n_labels,), so that the mean of sigmoid(b + deviation g) over g ~ N(0, 1) equals the frequency."""
     nodes, weights = np.polynomial.hermite_e.hermegauss(NODES)
     weights = weights / weights.sum()
     spread = np.multiply.outer(deviation, nodes)

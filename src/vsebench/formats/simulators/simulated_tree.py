@@ -143,7 +143,7 @@ class Tree:
 
     @cached_property
     def drawn(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]:
-        """Draw the background, (terms,), log pi, (labels,), and the terms of each node with the terms' weights."""
+        """Draw the background, (terms,); log pi, (labels,); and the terms of each node, with their weights."""
         options, rng = self.options, generator(self.options.seed, TREE)
         background = 1 / (rng.permutation(options.terms) + 10.0)
         log_prior = -options.exponent * np.log1p(rng.permutation(options.labels))

@@ -1,10 +1,10 @@
-"""Simulate word vectors for the labels of `simulated_tags.py`; their correlation with the labels' looks can be set.
+"""Simulate word vectors for the labels of `simulated_tags.py`, with a given correlation with the labels' looks.
 
     u_l = unit[A (rho z_l + sqrt(1 - rho^2) z'_l)],   z'_l ~ N(0, I_m / m),   A (d, m) with orthonormal columns
     v_l = sqrt(1 - kappa^2) u_l + kappa c,            c a unit vector that all words share
 
-z_l are the looks of the labels. With `correlation` rho = 1, word vectors are as similar as looks; with rho = 0, they
-are independent of looks.
+z_l are the looks of the labels, that is, their visual vectors. With `correlation` rho = 1, word vectors are as similar
+as looks; with rho = 0, they are independent of looks.
 
 Source: made for this project.
 """
@@ -22,7 +22,7 @@ from vsebench.data.streams import generator
 from vsebench.formats.simulators.simulated_tags import label_names, looks
 from vsebench.formats.word_vectors.word_files import VectorsRead
 
-MEANINGS, AXES, COMMON = 100, 101, 102  # streams of random numbers, other than the data set's
+MEANINGS, AXES, COMMON = 100, 101, 102  # numbers of random streams; the data set uses other streams
 
 
 class Options(Strict):

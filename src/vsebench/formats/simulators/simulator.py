@@ -10,9 +10,9 @@
 
 where g_l is proportional to the formula and adds up to 1: a Zipf-Mandelbrot distribution with a cut-off. r_l is a share
 of the vocabulary, so the distribution does not depend on the vocabulary's size. Labels are numbered in random order.
-a_t and b_l are such that each topic adds up to 1 and the average of the topics is g, however different the topics are.
-m is such that the k_i add up to `occurrences` exactly. No method can do better than to rank the labels by p, as the
-method `oracle` does.
+The factors a_t and b_l make each topic add up to 1 and the average of the topics equal g, however different the topics
+are. The factor m makes the k_i add up to `occurrences` exactly. No method can do better than to rank the labels by p,
+as the method `oracle` does.
 
 `scale` multiplies the numbers of images and occurrences; its square root multiplies the size of the vocabulary. Thus
 the mean number of labels per image stays the same, and a label has sqrt(scale) times as many images. At most half of
@@ -40,7 +40,7 @@ from vsebench.data.streams import Stream
 from vsebench.formats.annotations import RawAnnotations, count_pairs, image_ids
 
 KNOWS = frozenset({"truth"})  # needs (`vsebench.data.needs`) that only a simulator can provide
-BALANCING = 50  # sweeps over topics and labels; more change the labels' popularity by less than 1 %
+BALANCING = 50  # number of sweeps over topics and labels; further sweeps change the labels' popularity by less than 1 %
 
 
 class Popularity(Strict):
@@ -161,7 +161,7 @@ def draw_lengths(
         middle = (low + high) / 2
         low, high = (middle, high) if lengths(middle).sum() <= total else (low, middle)
     result = lengths(low).astype(np.int64)
-    # Images with equal lengths change together, so a few labels can be missing; they are given to random images.
+    # Images with equal lengths change together, so the sum can be too small; random images get the missing labels.
     while missing := total - int(result.sum()):
         below = np.flatnonzero(result < maximum)
         result[rng.choice(below, min(missing, len(below)), replace=False)] += 1

@@ -5,6 +5,6 @@ Each adapter has a class `Options` and a function `read_vectors(raw, options, ne
 the file is missing, damaged or malformed, or a needed word's vector has a number that is not finite, it raises a
 `UserError` that names the file and the line or word.
 
-A source that has a vector for every text, such as a network, sets `ANY_TEXT = True`; it is asked only for the labels'
-names or aliases. `PACKAGES` names optional packages that a source needs.
+A source that has a vector for every text, such as a network, sets `ANY_TEXT = True`; then only the vectors of the
+labels' names or aliases are needed. `PACKAGES` names optional packages that a source needs.
 """

@@ -6,9 +6,9 @@ The first of these rules that yields a vector is used:
 `alias`       the source's `aliases` contains the name (in lower case), and the words listed there have a vector
 `whole`       the name is a word of the file once its spaces, hyphens and underscores are exchanged or removed
 `parts`       the mean of the vectors of its parts, which are separated by spaces and the signs _ - / , ( ) &
-`singular`    the name is a plural whose singular is a word of the file, or its parts have vectors if plurals without a
-              vector are replaced by their singulars; singulars are found by WordNet's exceptions, if given, then by its
-              rules for endings (`formats/parents/wordnet.py`), and by `oes` -> `o`
+`singular`    the name is a plural with a singular that is a word of the file; or its parts have vectors after plurals
+              without a vector are replaced by their singulars. Singulars are found by WordNet's exceptions, if given,
+              then by its rules for endings (`formats/parents/wordnet.py`), and by `oes` -> `o`
 `some parts`  the mean over the parts that have a vector, or whose singular has one; other parts have none
 `missing`     no vector
 
@@ -97,7 +97,7 @@ class LabelRule:
         return LabelVector("missing", without=tuple(parts_of(bare(label))))
 
     def _ways(self, label: str) -> Iterator[tuple[str, list[list[str]]]]:
-        """Yield each rule with lists of names: from each list, the vector of the first known name is averaged."""
+        """Yield each rule with lists of names; the vector is the mean over the first known name of each list."""
         name = bare(label)
         yield "whole", [[name]]
         alias = self._aliases.get(name.lower())

@@ -3,7 +3,8 @@
 `np.savez("vectors.npz", words=np.array(words), vectors=vectors)` writes such a file. All of it is read into memory.
 
 With `vectors` of shape (n, p, d), a word has several vectors, such as one for each prompt (a sentence with the word).
-Each is scaled to length 1, and their mean is used; a vector of zeros is left out, so words can have fewer than p.
+Each vector is scaled to length 1, and their mean is used. Vectors of zeros are left out, so a word can have fewer than
+p.
 """
 
 from collections.abc import Collection

@@ -6,7 +6,8 @@ vector. The vectors of a label's prompts are scaled to length 1, and their mean 
 - The tokeniser is a file tokenizer.json of the package tokenizers. For CLIP it must add the tokens of the start and the
   end of a text, as the file that is published with a model does. Texts with more tokens than the network takes are cut.
 - The network has an input of whole numbers (n, length), the tokens; shorter texts are filled with zeros. If the length
-  is free, texts are filled up to the longest one of a batch. A second input `attention_mask` is 1 for tokens, else 0.
+  is not fixed, texts are filled up to the longest text of a batch. A second input `attention_mask` is 1 for tokens,
+  else 0.
 - The output is (n, d): a vector for each text.
 
 Source: Radford and others, "Learning transferable visual models from natural language supervision", ICML 2021, section
@@ -29,7 +30,7 @@ from vsebench.formats.onnx_session import inputs_of, load_network
 from vsebench.formats.own_files import find
 from vsebench.formats.word_vectors.word_files import Kept, VectorsRead, mean_of_prompts
 
-ANY_TEXT = True  # every text has a vector
+ANY_TEXT = True  # the network makes a vector for any text
 PACKAGES = ("onnxruntime", "tokenizers")
 BATCH = 64  # number of prompts
 TYPES = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}

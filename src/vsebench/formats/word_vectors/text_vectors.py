@@ -7,8 +7,8 @@
 - The first line is a header if it consists of two whole numbers, of which the second is the number of dimensions of
   most of the next lines. The header's number of words must be right, so that a truncated file is detected.
 - A word may contain spaces (Common Crawl has `. . .`), so a line is split from its end.
-- A word consists of all bytes up to a space. It may contain a no-break space (U+00A0) or Unicode's line separator
-  (U+0085), at which Python's `str.split` and `str.splitlines` would cut it.
+- A word consists of all bytes up to a space. It may contain a no-break space (U+00A0) or Unicode's next line (U+0085);
+  Python's `str.split` and `str.splitlines` would split the word there.
 - If a word occurs twice, its first line counts. The number of values is checked in every line; the values themselves
   are checked only for the needed words.
 
@@ -65,7 +65,7 @@ def _lines(stream: IO[bytes], path: Path) -> Iterator[bytes]:
     while line := stream.readline(LONGEST_LINE):
         number += 1
         if len(line) == LONGEST_LINE:
-            raise UserError(f"{path}: line {number}: exceeds {LONGEST_LINE} bytes; no text file of word vectors")
+            raise UserError(f"{path}: line {number}: exceeds {LONGEST_LINE} bytes; not a text file of word vectors")
         text = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
         yield text.removesuffix(b"\n").removesuffix(b"\r").removesuffix(b" ")
 

@@ -81,14 +81,14 @@ class Kept:
 
 
 def mean_of_prompts(vectors: NDArray[np.floating]) -> NDArray[np.float64]:
-    """Return a word's vector, (d,), from those of its prompts, (p, d): the mean of the vectors at length 1.
+    """Return a word's vector, (d,): the mean of the vectors of its prompts, (p, d), each scaled to length 1.
 
-    Vectors of zeros are left out; the mean of none is zero. A number that is not finite, or a vector whose length is
-    not, makes the mean NaN.
+    Vectors of zeros are left out; if none is left, the result is zero. If a number or the length of a vector is not
+    finite, the result is NaN.
     """
     with np.errstate(over="ignore", invalid="ignore"):  # an infinite length, and a number divided by it
         lengths = np.linalg.norm(vectors.astype(np.float64), axis=1)
-        lengths[np.isinf(lengths)] = np.nan  # also of large finite numbers, which would become zeros
+        lengths[np.isinf(lengths)] = np.nan  # also if large finite numbers overflow
         unit = vectors[lengths != 0] / lengths[lengths != 0, np.newaxis]
     return np.asarray(unit.sum(axis=0, dtype=np.float64) / max(1, len(unit)))
 

@@ -1,4 +1,4 @@
-"""What the checks of printed numbers find, and the file audit.csv, which lists it."""
+"""The findings of the checks of printed numbers, and the file audit.csv, which lists them."""
 
 import csv
 import re
@@ -57,8 +57,8 @@ def report(
 ) -> Finding:
     """Return a finding that judges the first of the cells.
 
-    If it does not agree, the cell contradicts only under the `condition` and the cell's own condition, or else its
-    `doubt`. A `summary` replaces the names of many cells.
+    If the cell does not agree, it contradicts only under the `condition` and the cell's own condition or, without such
+    conditions, its `doubt`. A `summary` replaces the names of many cells.
     """
     conditions = dict.fromkeys(filter(None, (condition, cells[0].condition)))
     condition = ", and ".join(conditions) or doubt(cells)
@@ -148,7 +148,7 @@ def number_facts(findings: Sequence[Finding], same_fact: Mapping[tuple[str, str]
     """Number the facts of each paper, from 1; findings that agree get no number.
 
     Findings of one check that depend on the same condition state one fact, because they all question that condition.
-    Findings whose judged cells have the same name in `same_fact`, by paper and cell, also state one fact. Each other
+    Findings also state one fact if `same_fact`, by paper and cell, gives their judged cells the same name. Each other
     finding is a separate fact.
     """
     numbers: dict[tuple[str, ...], int] = {}
@@ -180,9 +180,9 @@ def counted(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def summarise(findings: Sequence[Finding]) -> dict[str, int]:
-    """Return the numbers of checks, judged cells and papers, and a number for each verdict, to summarise the audit.
+    """Return the numbers of checks, judged cells, papers and findings by verdict, to summarise the audit.
 
-    All checks that agree are counted. Other checks are counted once for each fact, which several checks can state.
+    Findings that agree are all counted. Other findings are counted once for each fact, because several can state one.
     """
     return {
         "checks": len(findings),

@@ -21,7 +21,7 @@ TIME: dict[str, Growth] = {
     "O(Y d_nz)": lambda size: size["Y"] * size["d_nz"],
     "O((Y + d_nz) D)": lambda size: (size["Y"] + size["d_nz"]) * size["D"],
 }
-# The terms of a sum, the larger one first; O() allows different constant factors.
+# The terms of a sum, the larger term first; O() allows different constant factors.
 TERMS: dict[str, dict[str, Growth]] = {
     "O((Y + d) D)": {"Y D": lambda size: size["Y"] * size["D"], "d D": lambda size: size["d"] * size["D"]}
 }

@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import inf
 
 Number = Fraction | float  # a float only if there is no bound
-# Bounds are exact unless they depend on logarithms; such bounds are widened by this number.
+# Bounds are exact, except those that depend on logarithms; these are widened by this number.
 SLACK = Fraction(1, 10**12)
 
 

@@ -36,7 +36,7 @@ class TimeToConverge(MultipleOfRival):
         return np.array(list(seconds.values()))
 
     def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
-        """Return the ratio; it is unknown if the limit of epochs stopped a fit, and `obstacle` then states a bound."""
+        """Return the ratio. It is unknown if the limit of epochs stopped a fit; then `obstacle` states a bound."""
         measured = super().measure(evidence, case)
         return UNKNOWN if evidence.stopped(case.task, self.method, case.rival) else measured
 
@@ -51,7 +51,7 @@ class TimeToConverge(MultipleOfRival):
 class TimeToShare(AgainstRivals):
     """The method reaches the same quality in less training time than each rival, by a factor.
 
-    With each seed, this quality is a share of the best validation metric of the worse method, so both methods reach it.
+    For each seed, this quality is a given share of the worse method's best validation metric, so both methods reach it.
     """
 
     effect = "ratio (claimed: above the claim's bound)"
@@ -127,14 +127,14 @@ class EpochsAtEqualSettings(AgainstRivals):
 def epochs_tried(evidence: Evidence, task: Task, variant: str) -> dict[str, list[float | None]]:
     """Return settings that a search tried -> the best epoch of each of its seeds.
 
-    It is None where training diverged, and infinite where the limit of epochs ended training with one of the seeds.
+    The epoch is None if training diverged, and infinite if the limit of epochs ended training with one of the seeds.
     """
     assert evidence.selection is not None
     epochs: dict[str, list[float | None]] = {}
     for model in evidence.cases(task, variant):
         selection = evidence.selection(model)
         if selection.get("settings_of_seed") is not None:
-            continue  # its settings are those of another seed's search
+            continue  # this seed uses the settings that another seed's search chose
         for tried in selection.get("tries", []):
             by_seed = tried.get("epochs_by_seed", [tried["epochs"]])
             of_settings = epochs.setdefault(json.dumps(tried["settings"], sort_keys=True), [])

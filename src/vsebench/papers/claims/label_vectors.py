@@ -1,4 +1,4 @@
-"""Claims about which labels are near to each other: siblings in an embedding, or words that training moves apart."""
+"""Claims about distances of labels: siblings are near in an embedding, or training moves words apart."""
 
 from collections.abc import Iterator, Sequence
 

@@ -66,7 +66,7 @@ class CostOfRepeats:
 
 
 class Memory(CostOfRepeats, RatioToRival):
-    """Training needs more peak memory with the method than with each rival, whose memory is the denominator."""
+    """Training needs more peak memory with the method than with each rival; the rival's memory is the denominator."""
 
     quantity = "peak memory"
     column: ClassVar[str] = "peak_rss_bytes"
@@ -136,7 +136,7 @@ class ModelBytes(AgainstRivals):
 
 
 class FullMatrixRatio(ClaimTest):
-    """A full weight matrix has more numbers, Y d, than an embedding, (Y + d) D, by a factor, by these formulas."""
+    """A full weight matrix with Y d numbers is larger than an embedding with (Y + d) D numbers, by a factor."""
 
     effect = "ratio by the formulas (claimed: at least the claim's bound)"
 

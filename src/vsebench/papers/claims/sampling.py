@@ -13,7 +13,7 @@ ROUNDING = 1e-12  # largest rounding error of sums of thousands of terms
 
 
 class SamplerDistance(AtTasks):
-    """Negatives that VSE-ens draws from sorted lists have almost the distribution of those drawn by rank (Eq. 5)."""
+    """The negatives that VSE-ens draws from sorted lists are distributed almost like draws by rank (Eq. 5)."""
 
     effect = (
         "total variation distance from the rank sampler, divided by that of uniform draws: 0 for equal distributions, "

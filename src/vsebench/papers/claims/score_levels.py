@@ -1,4 +1,8 @@
-"""Claims that compare scores of different images; as score levels are free, several forms must agree."""
+"""Claims that compare scores of different images.
+
+A ranking loss does not determine the level of an image's scores. Therefore such a claim is tested in several forms,
+with different normalisations of the scores, and these forms must agree.
+"""
 
 from collections.abc import Sequence
 

@@ -30,7 +30,7 @@ class TwoValues(AtTasks):
 
     @abstractmethod
     def values(self, evidence: Evidence, case: ClaimCase) -> list[float]:
-        """Return the value whose metric is minuend or numerator, and the value that it is compared with."""
+        """Return two values; the effect is the metric of the first minus that of the second, or their ratio."""
 
     def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
         return metric_difference(*self.ranks_of_values(evidence, case), self.metric, evidence.resamples)
@@ -55,7 +55,7 @@ class TwoValues(AtTasks):
         return best_value(sweep, bounds, n_seeds=len(evidence.cases(task, self.method)))
 
     def remark(self, evidence: Evidence, case: ClaimCase) -> str | None:
-        """Name, in sentences, those of the two values with fits that a limit stopped; None if there are none."""
+        """Return sentences that name which of the two values have fits that a limit stopped; None if neither has."""
         stopped = self.sweep(evidence, case.task).filter("at_limit")
         limit = "iterations" if stopped["epochs"].null_count() else "epochs"
         sentences = []
@@ -66,14 +66,14 @@ class TwoValues(AtTasks):
         return " ".join(sentences) or None
 
     def obstacle(self, evidence: Evidence, case: ClaimCase) -> str | None:
-        """Return why a sweep does not count: its other settings were not tuned at each value, or as in other tests."""
+        """Return why a sweep does not count: its other settings were not tuned at each value, or as in `ClaimTest`."""
         if self.method not in evidence.tuned_sweeps:
             return f"The other settings of {self.method} were not tuned at each value of {self.parameter}."
         return super().obstacle(evidence, case)
 
 
 class Setting(TwoValues):
-    """The best value in one range of a setting ranks better than the best value in another, both by validation."""
+    """A setting's best value in one range ranks better than its best value in another; validation chooses both."""
 
     effect = "difference of a metric, or ratio (claimed: above 0, or within the claim's bounds)"
 
@@ -104,7 +104,7 @@ class Setting(TwoValues):
 
 
 class StatedOptimum(TwoValues):
-    """The stated value of a setting is the best, or almost as good as the value that validates best."""
+    """The stated value of a setting is the best one, or almost as good as the value that is best in validation."""
 
     effect = "difference of a metric from the stated value's (claimed: at most the claim's bound)"
 
@@ -119,7 +119,7 @@ class StatedOptimum(TwoValues):
             yield ClaimCase.at(task, self.metric)
 
     def values(self, evidence: Evidence, case: ClaimCase) -> list[float]:
-        """Return the value that validates best, and the stated one."""
+        """Return the value that is best in validation, and the stated value."""
         sweep, stated = self.sweep(evidence, case.task), self.optimum[case.task.dataset]
         if sweep.is_empty() or stated not in sweep["value"]:
             raise UntestableError(f"The run does not try {self.method} with {self.parameter} = {stated:g}.")

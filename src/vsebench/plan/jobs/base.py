@@ -35,7 +35,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Wildcards:
-    """The wildcards of a job; wildcards that the rule does not have are empty."""
+    """The wildcards of a job; a wildcard that the job's rule does not have is empty."""
 
     dataset: str = ""
     protocol: str = ""
@@ -103,7 +103,7 @@ def model_file(task: Task, variant: str, seed: int, name: str) -> str:
 def model_files(
     plan: Plan, *names: str, tasks: Iterable[Task] | None = None, variants: Collection[str] | None = None
 ) -> list[str]:
-    """Return files of the models of all seeds, at the given tasks or at all, and of the given variants or of all."""
+    """Return files of models of all seeds; without `tasks` or `variants`, those of all tasks or of all variants."""
     return [
         model_file(task, variant, seed, name)
         for task in (plan.tasks if tasks is None else tasks)
@@ -148,7 +148,7 @@ def sweep_files(plan: Plan, suffix: str) -> list[str]:
 
 
 def needs_read(plan: Plan, variants: Iterable[str], task: Task) -> set[str]:
-    """Return the keys of the needs that jobs of some variants read for a task.
+    """Return which inputs (keys of `needs.NEEDS`) jobs of some variants read for a task.
 
     An oracle also reads the image features, if the task has any: the label probabilities can depend on them.
     """
@@ -163,15 +163,15 @@ def features_provided(plan: Plan, task: Task) -> set[str]:
 def need_files(
     plan: Plan, keys: Iterable[str], task: Task, variants: Iterable[str] | None, split: str = ""
 ) -> list[str]:
-    """Return the files that contain these needs of some variants; `split` is the folder of the job's split.
+    """Return the files with these inputs (`needs`) of some variants; `split` is the folder of the job's split.
 
-    With None in place of the variants, they include all sets of features.
+    With None in place of the variants, the files include all sets of features.
     """
     data, read = plan.data_of(task, variants), set(keys)
     return [path for key, need in NEEDS.items() if key in read for path in need.files(data, split)]
 
 
 def need_options(plan: Plan, keys: Iterable[str], task: Task, variants: Iterable[str]) -> str:
-    """Return the options for these needs of some variants."""
+    """Return the options that name the files with these inputs (`needs`) of some variants."""
     data, read = plan.data_of(task, variants), set(keys)
     return " ".join(f"{need.option} {need.option_value(data)}" for need in FILE_NEEDS if need.key in read)

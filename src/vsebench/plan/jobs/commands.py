@@ -48,9 +48,9 @@ def environment_name(plan: Plan, variant: str) -> str | None:
 
 
 def command(plan: Plan, at: Wildcards) -> Job:
-    """Run a command; the files that it names are inputs, so that an edit runs it again.
+    """Run a command. The files that it names are inputs, so the command runs again after one of them is edited.
 
-    The source files of this package are no inputs, since they do not change what a command does.
+    The source files of this package are not inputs, because they do not change what a command does.
     """
     method, name = plan.methods[at.variant], environment_name(plan, at.variant)
     ran = f"{at.case.folder(RESULTS)}/container" if method.container else None
@@ -70,9 +70,9 @@ def command(plan: Plan, at: Wildcards) -> Job:
 
 
 def run_in_container(plan: Plan, at: Wildcards) -> Job:
-    """Run a command in a container, where this package is missing; its scores are checked by the job of `command`.
+    """Run a command in a container, which does not contain this package; the job of `command` checks the scores.
 
-    The content is the command. Its paths count from the folder of the project.
+    Paths in the command are relative to the folder of the project.
     """
     method, here = plan.methods[at.variant], os.path.relpath(Path.cwd(), plan.root)
     problem, scores = (
@@ -112,11 +112,11 @@ def files_named(plan: Plan, variant: str) -> list[str]:
 def is_file(path: Path) -> bool:
     try:
         return path.is_file()
-    except OSError:  # a long part of a command is no name of a file
+    except OSError:  # a long part of a command cannot be the name of a file
         return False
 
 
 def conda_of(plan: Plan, variant: str) -> str | None:
-    """Return a variant's environment of conda; a file counts from the folder of the project."""
+    """Return a variant's environment of conda; the path of a file is relative to the folder of the project."""
     named = plan.methods[variant].conda
     return str((plan.root / named).resolve()) if named and named.endswith((".yaml", ".yml")) else named

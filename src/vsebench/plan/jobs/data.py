@@ -39,7 +39,7 @@ def download(plan: Plan, at: Wildcards) -> Job:
 
 
 def download_definition(plan: Plan, dataset: str) -> dict[str, Any]:
-    """Return the keys of a data set's file on which its download depends."""
+    """Return the keys in a data set's file that determine its download."""
     config = plan.datasets[dataset]
     adapter = load_adapter(config.adapter, dataset)
     reads_options = config.adapter == "table" or hasattr(adapter, "alternatives") or hasattr(adapter, "fetch")
@@ -52,7 +52,7 @@ def download_definition(plan: Plan, dataset: str) -> dict[str, Any]:
 
 
 def network_features(plan: Plan, at: Wildcards) -> Job:
-    """Compute features of downloaded images or of the user's own; the inputs are provenance.json or these files."""
+    """Compute features of images; the inputs are the user's own images or, for downloaded images, provenance.json."""
     dataset, raw = plan.datasets[at.dataset], f"data/raw/{at.dataset}"
     values = dataset.networks[at.name].model_dump()
     names = [values["model"], values["images"]]
@@ -76,7 +76,7 @@ def prepare(plan: Plan, at: Wildcards) -> Job:
 
 
 def prepared(plan: Plan, dataset: str) -> DatasetConfig:
-    """Return a data set as the stage `prepare` reads it: with files in place of networks that make the features."""
+    """Return a data set as the stage `prepare` reads it: files of features take the place of networks."""
     config = plan.datasets[dataset]
     return config.with_features_in(f"{MADE_FEATURES}/{dataset}") if config.networks else config
 
@@ -142,7 +142,7 @@ def joined_files(plan: Plan, task: Task) -> list[str]:
 
 
 def joined_features(plan: Plan, task: Task) -> list[str]:
-    """Return the files of the sets of features that both data sets have, the tested data set's first."""
+    """Return the files of the sets of features that both data sets have; those of the tested data set come first."""
     names = [task.dataset, *source_datasets([task.protocol])]
     return [
         f"data/processed/{name}/{features_file(set_name, plan.datasets[name].sets[set_name].is_sparse)}"
@@ -152,7 +152,7 @@ def joined_features(plan: Plan, task: Task) -> list[str]:
 
 
 def split(plan: Plan, at: Wildcards) -> Job:
-    """Split a data set under a protocol; one that draws unseen labels reads word vectors."""
+    """Split a data set under a protocol; a protocol that draws unseen labels also reads word vectors."""
     folder = plan.processed(at.task)
     protocol = module_of_protocol(at.protocol).__name__
     word_vectors_read = [f"{folder}/word_vectors.npz"] if load_protocol(at.protocol).unseen else []

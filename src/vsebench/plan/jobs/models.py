@@ -112,7 +112,7 @@ def fit_options(plan: Plan, at: Wildcards) -> str:
 def scores_files(plan: Plan, at: Wildcards) -> list[str]:
     """Return the file of scores of a model that was not trained by this package, and the text files next to it.
 
-    Those of a command are all written by the same job.
+    One job writes all files of a command.
     """
     method = plan.methods[at.variant]
     if method.role != "external":
@@ -134,7 +134,7 @@ def members(plan: Plan, at: Wildcards) -> list[str]:
 def rank(plan: Plan, at: Wildcards) -> Job:
     """Rank the held-out labels by a model's scores; where test images are new, also rank the images for each label.
 
-    For images without a training label, labels are ranked by frequency if the method knows images by labels alone.
+    If a method uses only labels, it ranks the labels of an image without a training label by their frequency.
     """
     needs, protocol = features_read(plan, at), load_protocol(at.protocol)
     inputs = {
@@ -153,7 +153,7 @@ def rank(plan: Plan, at: Wildcards) -> Job:
 
 
 def features_read(plan: Plan, at: Wildcards) -> set[str]:
-    """Return the key of image features as a set, which is empty if the variant's model reads no features."""
+    """Return a set with the key of image features; it is empty if the variant's model reads no features."""
     return {FEATURES.key} & needs_read(plan, [at.variant], at.task)
 
 

@@ -77,7 +77,7 @@ def open_pack(plan: Plan, at: Wildcards) -> Job:
 
 
 def match_packs(plan: Plan, at: Wildcards) -> Job:
-    """Find the methods of packs whose splits are those of this run."""
+    """Find the methods of packs that were fitted on the splits of this run."""
     packed = {f"{task}/{name}": seeds for task in plan.tasks for name, seeds in plan.packed(task).items()}
     splits = {(task, seed): None for task in plan.tasks for seeds in plan.packed(task).values() for seed in seeds}
     inputs = {
@@ -117,7 +117,7 @@ def time_methods(plan: Plan, at: Wildcards) -> Job:
     records = [model_file(at.task, variant, seed, "run.json") for seed in seeds for variant in variants]
     inputs = {
         "sources": sources("vsebench.stages.time"),
-        "needs": need_files(plan, needs - {TEST_LABELS.key}, at.task, variants),  # which are part of the split
+        "needs": need_files(plan, needs - {TEST_LABELS.key}, at.task, variants),  # test labels are part of the split
         "methods": sources(*method_modules(plan, variants)),
         "records": records,
         "split": split_files(at.task, seeds, FILES),
@@ -135,7 +135,7 @@ def time_methods(plan: Plan, at: Wildcards) -> Job:
 
 
 def feature_sets(plan: Plan, variants: list[str], task: Task) -> dict[str, list[str]]:
-    """Return variant -> the sets of features that it sees, for variants that see others than all of these together."""
+    """Return variant -> its sets of features, for variants that use only some of the sets of all these variants."""
     together = plan.sets_seen(variants, task)
     seen = {variant: plan.sets_seen([variant], task) for variant in variants}
     return {variant: list(files) for variant, files in seen.items() if files and files != together}
@@ -170,7 +170,7 @@ def analyse(plan: Plan, at: Wildcards) -> Job:
             for file in (*reads.model, *(reads.decided if entry.decision else ()))
         ],
         "processed": [f"data/processed/{dataset}/{file}" for dataset in datasets for file in reads.dataset],
-        # The table of images states which of them have features.
+        # The table of images states which images have features.
         "features": [*files, *dict.fromkeys(str(Path(file).with_name("images.parquet")) for file in files)],
         "siblings": list(siblings.values()),
     }
@@ -185,7 +185,7 @@ def analyse(plan: Plan, at: Wildcards) -> Job:
 
 
 def analysed_features(plan: Plan, variants: list[str]) -> dict[str, list[str]]:
-    """Return data set/protocol/variant -> the files of the features that it sees in the tested data set, if any."""
+    """Return data set/protocol/variant -> the files of the variant's features in the tested data set, if any."""
     features: dict[str, list[str]] = {}
     for task, entry in map(entry_at_task, variants):
         folder = f"data/processed/{task.dataset}"
@@ -271,7 +271,7 @@ def figure(plan: Plan, at: Wildcards) -> Job:
 
 
 def drawn(plan: Plan, base: type[kinds.Kind], instance: kinds.Instance) -> Job:
-    """Return the job of a table or figure; it also depends on those keys of a paper's YAML file that are shown."""
+    """Return the job of a table or figure; the job also depends on the keys of a paper's YAML file that are shown."""
     inputs = {
         "gathered": [f"results/{name}" for name in kinds.inputs(base, instance, plan.outline)],
         "sources": sources(*kinds.modules(base, instance)),

@@ -87,7 +87,7 @@ class ThresholdsAndDifficulty(FigureKind):
     needs = ("thresholds_and_difficulty", "datasets")
 
     entry: str  # a "method/decision"
-    references: list[str] = Field(min_length=1)  # methods whose scores are log odds; a task uses the first it has
+    references: list[str] = Field(min_length=1)  # methods with log odds as scores; a task uses the first that it has
 
     def variants_read(self) -> list[str]:
         return [self.entry, *self.references]

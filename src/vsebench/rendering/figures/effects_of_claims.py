@@ -96,7 +96,7 @@ def judged_tests_of_panel(results: Results, paper: str, prefix: str) -> list[tup
 
 
 def fitting(n_claims: int, n_tests: int, inches: float) -> tuple[float, float]:
-    """Return the distance between two tests and the gap around a claim's tests such that all claims fit into `inches`.
+    """Return the largest distance between two tests, and gap around a claim's tests, with which all fit into `inches`.
 
     >>> [round(inches, 3) for inches in fitting(10, 20, 8.4)], [round(inches, 3) for inches in fitting(20, 400, 8.4)]
     ([0.06, 0.19], [0.012, 0.19])

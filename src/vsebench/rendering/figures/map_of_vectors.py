@@ -65,7 +65,7 @@ def draw(axis: Axes, vectors: pl.DataFrame) -> None:
 
 
 def rarely_shared_labels(label_sets: list[list[str]], number: int) -> list[str]:
-    """Return labels by decreasing number of images, except those that share half of their images with earlier ones."""
+    """Return `number` labels, the most frequent first; skip a label if half of its images have an earlier label."""
     images: dict[str, set[int]] = {}
     for image, labels in enumerate(label_sets):
         for label in labels:

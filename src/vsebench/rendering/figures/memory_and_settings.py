@@ -26,10 +26,9 @@ class SettingAxis(Strict):
 
 
 class MemoryAndSettings(FigureKind):
-    """One row of panels per task with the method: the memory of all methods, and the metric against each varied
-    setting.
+    """One row of panels per task: the memory of all methods, and the metric of one method against each varied setting.
 
-    If there are too many tasks for a page, they share one row of panels.
+    Only tasks with this method are shown. If there are too many tasks for a page, they share one row of panels.
     """
 
     needs = ("timing", "sweeps", "datasets")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class RanksByMeasure(FigureKind):
-    """One panel per task with two of the methods or more: the metrics side by side, rank 1 on top."""
+    """One panel per task that has at least two of the methods: the metrics from left to right, rank 1 on top."""
 
     needs = ("metrics", "datasets")
 

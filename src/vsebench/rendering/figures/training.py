@@ -19,7 +19,7 @@ from vsebench.rendering.timing import epoch_cell
 def validated_epochs(history: pl.DataFrame) -> pl.DataFrame:
     """Return the validated epochs that every seed reached, with the mean training seconds up to each epoch.
 
-    After the first seed has stopped, a mean would cover only the seeds that trained longer.
+    Later epochs are left out, because their mean would cover only the seeds that trained longer.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def validated_epochs(history: pl.DataFrame) -> pl.DataFrame:
 
 
 def sampled_epochs(history: pl.DataFrame) -> pl.DataFrame:
-    """Return the epochs with recorded trials: those of the selection if there are any, otherwise those of the refit."""
+    """Return the epochs with recorded trials: the epochs of the selection if it has any, otherwise of the refit."""
     sampled = history.filter(pl.col("trials_per_step").is_not_null())
     selection = sampled.filter(pl.col("phase") == "selection")
     return selection if len(selection) else sampled
@@ -150,7 +150,7 @@ class ValidationAgainstTime(FigureKind):
 
 
 class CurvesOverEpochs(FigureKind):
-    """One row of panels per task, each with some of the methods: a line per method."""
+    """One row of panels per task; each panel shows some of the methods, with a line per method."""
 
     needs = ("history", "settings", "datasets")
 
@@ -172,7 +172,7 @@ class CurvesOverEpochs(FigureKind):
         tasks, drawn = results.tasks_of(epochs), set(results.methods_of(epochs))
         panels = {title: methods for title, methods in self.panels.items() if drawn.intersection(methods)}
         number, width = len(tasks) * len(panels), style.SINGLE if len(panels) == 1 else style.DOUBLE
-        sharing = "row" if self.quantity == "validation" else "none"  # losses of several panels have several scales
+        sharing = "row" if self.quantity == "validation" else "none"  # losses of methods have different scales
         figure, axes = drawing.panels(number, width, 2.4, columns=len(panels), sharey=sharing)
         for axis, (task, (title, methods)) in zip(axes, product(tasks, panels.items()), strict=True):
             of_panel = at(epochs, task).filter(pl.col("method").is_in(methods))

@@ -9,7 +9,7 @@ from vsebench.rendering.metrics import few_metrics, metric_title
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results, at, leading_metric
 
-WRITTEN = 20  # maximum number of methods for printing numbers in squares; with more, squares are too small
+WRITTEN = 20  # largest number of methods with numbers in the squares; with more methods, squares are too small
 
 
 class WinsAndLosses(FigureKind):
@@ -74,7 +74,7 @@ def count_wins(results: Results) -> tuple[list[str], np.ndarray[Any, Any], np.nd
     Returns
     -------
     methods : the competitors that are compared with another method, by decreasing share of wins
-    wins, comparisons : (n_methods, n_methods) float64, of the method of a row over that of a column
+    wins, comparisons : (n_methods, n_methods) float64, of the row's method over the column's method
     """
     competitors = results.competitors_of(results.metrics)
     wins, comparisons = np.zeros((2, len(competitors), len(competitors)))

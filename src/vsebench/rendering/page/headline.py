@@ -73,7 +73,7 @@ def what_was_run(results: Results) -> list[tuple[str, str]]:
 
 
 def settings_chosen(results: Results) -> Iterator[str]:
-    """Yield each way in which settings were chosen, with the number of fits whose settings were chosen in this way."""
+    """Yield each way in which settings were chosen, with the number of fits to which it applies."""
     for choice, words in CHOICES.items():
         if number := sum(entry["choice"] == choice for entry in results.settings):
             yield f"{number} of {len(results.settings)} fits: {words}"

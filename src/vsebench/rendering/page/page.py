@@ -34,7 +34,7 @@ from vsebench.rendering.page.pictures import find_pictures, ids_in
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Table, format_cell, format_interval, format_value, spans
 
-PAGE_REM = 58  # width on the page of a 7 inch wide figure, as wide as both columns of a paper
+PAGE_REM = 58  # width on the page of a figure of 7 inches, the width of both columns of a paper
 PAGE_INCHES = 7.0
 
 
@@ -220,7 +220,7 @@ def pack(drawings: dict[str, str]) -> str:
     {'overview': '<svg/>'}
     """
     text = json.dumps(drawings).encode()
-    return base64.b64encode(gzip.compress(text, mtime=0)).decode()  # no date: the same drawings give the same bytes
+    return base64.b64encode(gzip.compress(text, mtime=0)).decode()  # without a date: equal drawings give equal bytes
 
 
 def link(path: Path, folder: Path) -> str:

@@ -1,4 +1,4 @@
-"""The page's sections on the papers, and the audit of their printed numbers."""
+"""The sections of the page on each paper and on the audit of the printed numbers."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -43,7 +43,7 @@ def figures_of(paper: Paper, outline: Outline | None = None) -> dict[str, Instan
 
 
 def with_content(figures: Mapping[str, Instance], results: Results) -> dict[str, Instance]:
-    """Return the figures in which the results leave something to draw."""
+    """Return the figures for which the results contain something to draw."""
     kinds = {name: make(FigureKind, figure.kind, figure.parameters, name) for name, figure in figures.items()}
     return {name: figure for name, figure in figures.items() if not kinds[name].is_empty(results)}
 

@@ -68,7 +68,7 @@ def names_in(table: Table) -> list[tuple[str, str]]:
 
 
 def ids_in(value: object) -> list[tuple[str, bool]]:
-    """Return the ids in a cell of the form "pictures", each with a flag that is true if it is marked as correct.
+    """Return the ids in a cell of the form "pictures", each with True if the image is marked as correct, else False.
 
     >>> ids_in("**12**, 7, 9")
     [('12', True), ('7', False), ('9', False)]

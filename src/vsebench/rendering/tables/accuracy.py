@@ -21,7 +21,7 @@ FEW = 4  # metrics
 class Accuracy(TableKind):
     """The methods on one task; oracles follow in separate rows.
 
-    A run with many metrics has a second table with a selection of metrics, which fits the page.
+    If a run has many metrics, a second table shows a selection of them, which fits the page.
     """
 
     needs = ("summary", "datasets")

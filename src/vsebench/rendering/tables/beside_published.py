@@ -1,4 +1,4 @@
-"""Show a paper's table of accuracies with ours: below each printed row, on other data, or as improvements."""
+"""Show a paper's accuracies and ours in one table: row by row, on other data, or as improvements."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -34,7 +34,7 @@ NOTES_OF_OTHER_DATA = (
     "Here: mean over seeds with 95 % intervals over {units}. Bold: "
     "best of all methods of the run on that data set; †: not significantly different from the best.",
 )
-IMPROVE = "improve"  # the last part of the name of such a row in the CSV file
+IMPROVE = "improve"  # the last part of the name of a row of improvements in the CSV file
 
 
 class AccuracyBesidePublished(PrintedTable):
@@ -72,7 +72,7 @@ def our_cell(ours: dict[str, Any] | None) -> Cell:
 
 
 class AccuracyBesideOwnData(PrintedTable):
-    """The printed rows by data set, then the same methods on every task of the run that has one of them."""
+    """The printed rows by data set, then the same methods on every task on which the run has one of them."""
 
     needs = ("summary", "datasets", "settings")
 
@@ -112,7 +112,7 @@ class AccuracyBesideOwnData(PrintedTable):
 
 
 def has(results: Results, name: str) -> bool:
-    """Return whether the run has a "method", or a "method/decision"."""
+    """Return whether the run has an entry: "method" or "method/decision"."""
     entry = Entry.of(name)
     return entry.variant in results.outline.variants and entry.decision in ("", *results.outline.decisions)
 

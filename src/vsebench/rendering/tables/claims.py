@@ -76,7 +76,7 @@ class Claims(TableKind):
 
 
 def where_tested(results: Results, line: Line) -> str:
-    """Return the data of a claim's line or a case and, if it does not count, the reason."""
+    """Return the data on which a claim or a case was tested and, if a case does not count, the reason."""
     if line["level"] == "claim":
         if line["effect"] is None:
             return str(line["reason"])

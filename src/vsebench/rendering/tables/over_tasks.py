@@ -103,7 +103,7 @@ def marked_cell(results: Results, method: str, task: Task, numbers: dict[str, An
 
 
 def _differs(results: Results, task: Task, metric: str) -> bool:
-    """Return whether a metric differs between methods on a task; with ten labels, recall@10 is 1 for all methods."""
+    """Return whether a metric differs between methods on a task; for example, with ten labels recall@10 is always 1."""
     values = results.accuracy(task).filter(metric=metric)
     return len(values) == 1 or values["value"].n_unique() > 1
 

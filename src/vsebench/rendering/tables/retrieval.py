@@ -69,7 +69,7 @@ class ImagesFromWords(TableKind):
 def mean_over_labels(of_method: pl.DataFrame, measure: str, by: str) -> float | None:
     """Return the mean over labels and seeds; None if images were not ranked by `by`."""
     by_seed = of_method.filter(by=by).group_by("seed").agg(pl.col(measure).mean())
-    value = by_seed.sort("seed")[measure].mean()  # in a fixed order, because the order affects the last digit
+    value = by_seed.sort("seed")[measure].mean()  # in a fixed order, because the order of a sum affects the last digit
     return None if value is None else float(value)  # type: ignore[arg-type]
 
 

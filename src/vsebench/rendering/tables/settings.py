@@ -49,7 +49,7 @@ class Settings(TableKind):
 
 
 def shared(entry: dict[str, Any]) -> str:
-    """Return what the seeds that share a row have in common, such as settings, as a key for grouping."""
+    """Return a key for grouping: seeds with the same key, such as the same settings, share a row."""
     return json.dumps([entry[key] for key in ("dataset", "protocol", "method", "choice", "settings")], sort_keys=True)
 
 

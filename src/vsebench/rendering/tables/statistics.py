@@ -72,7 +72,7 @@ def our_count(results: Results, paper: Paper, dataset: str, column: str) -> floa
 
 
 def held_out(results: Results, task: Task) -> int | None:
-    """Return the number of images with a held-out label, the `n` of the headline metric; None without results."""
+    """Return the number of images with a held-out label, which is `n` of the headline metric; None without results."""
     headline = few_metrics(results.outline.metrics)[0]
     counts = at(results.metrics, task).filter(metric=headline, decision="")["n"].to_list()
     return max(counts) if counts else None

@@ -56,7 +56,7 @@ def _ratio(time: float, base: float | None = None) -> float | None:
 
 
 class TimeAsPrinted(PrintedTable):
-    """Times with the printed digits and units; `accelerate` adds printed speed-ups and ours."""
+    """Times with the printed digits and units; `accelerate` adds the printed speed-ups and our own."""
 
     needs = ("comparison",)
 

@@ -36,8 +36,8 @@ INTERVALS = "\\providecommand{\\vseintervals}[2]{#1}"
 def to_latex(table: Table, label: str) -> str:
     r"""Return one or more floats that need the packages booktabs and siunitx; the first has the label.
 
-    A float spans both columns of a two-column page (`table*` equals `table` on a one-column page). A long table becomes
-    several floats, because LaTeX does not allow longtable on two-column pages.
+    A float spans both columns of a two-column page; on a one-column page, `table*` is the same as `table`. A long table
+    becomes several floats, because LaTeX does not allow longtable on two-column pages.
 
     `\newcommand{\vseintervals}[2]{#2}` before the table hides the intervals.
     """
@@ -49,10 +49,10 @@ def to_latex(table: Table, label: str) -> str:
 
 
 def _floats_of_blocks(table: Table) -> list[list[list[int]]]:
-    """Return the blocks of columns in each float: as many as fit on a page with all rows, so that no method is
-    separated.
+    """Return the blocks of columns in each float.
 
-    If the rows do not fit a page with a single block, each block has its own floats.
+    A float has as many blocks as fit on a page together with all rows, so all methods stay in one float. If all rows do
+    not fit on a page even with a single block, each block has its own floats.
     """
     blocks = _blocks(table)
     fitting = [number for number in range(1, len(blocks) + 1) if len(_pages(table, number)) == 1]
@@ -90,7 +90,7 @@ def _pieces(table: Table, available: float) -> Iterator[tuple[str, list[Row]]]:
 
 
 def _filled(table: Table, rows: list[Row], available: float) -> Iterator[list[Row]]:
-    """Yield pieces of one row or more, with as many rows as fit; oracles are not alone in a piece."""
+    """Yield pieces with as many rows as fit, at least one; a piece never contains only oracles."""
     piece: list[Row] = []
     for index, row in enumerate(rows):
         alone = all(row.apart for row in rows[index:])
@@ -287,7 +287,7 @@ def _latex_number(cell: Cell, form: Form) -> str:
 
 def _latex_interval(cell: Cell, form: Form) -> str:
     interval = format_interval(cell, form)
-    interval = re.sub(r"\b0\.", ".", interval)  # saves width
+    interval = re.sub(r"\b0\.", ".", interval)  # without the zero, it is narrower
     interval = interval.replace(", ", ",").replace("-", "$-$")
     return f"{{\\scriptsize {interval}}}" if interval else ""
 

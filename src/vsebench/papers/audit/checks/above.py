@@ -19,7 +19,7 @@ from vsebench.papers.published import PrintedCell, PrintedCells, PrintedStatemen
 OVERALL = "overall F1"
 RANKED = ("held_out_images", "leave_one_out", "regions", "zero_shot", "cross_corpus")
 TIMED = ("per_iteration", "per_epoch", "to_convergence")
-# The largest ratios at which numbers count as near; they are generous, because larger ratios contradict the paper.
+# The largest ratios at which numbers count as near; they are large, because a larger ratio contradicts the paper.
 NEAR_TIME, NEAR_METRIC = Fraction(2), Fraction(11, 10)
 NEAR = "near: times differ at most by a factor of 2, metrics by a factor of 1.1"
 
@@ -83,7 +83,7 @@ def above(cells: PrintedCells) -> Iterator[Finding]:
     """Check that a method's numbers are above those of its rivals."""
     for statement in cells.stated("above"):
         compared = compare(statement, scores_of(cells, statement))
-        # A number that is not printed cannot contradict, so missing numbers are only listed.
+        # A number that is not printed cannot contradict a statement, so missing numbers are only listed.
         missing = missing_scores(cells, statement) if statement.quantifier == "all_datasets" else []
         listed = [each for each in compared if statement.metrics or not each.ahead]
         remarks = [*(each.show() + by_chance(cells, each) for each in listed), *missing]

@@ -10,7 +10,7 @@ from vsebench.papers.audit.findings import Finding, judge, report
 from vsebench.papers.audit.printed import Interval, roughly, rounded
 from vsebench.papers.published import PrintedCell, PrintedCells
 
-TRIALS_STEP, OWN_STEP = "O(Tk)", "O(2k)"  # the costs of a step with T trials, and of a step with a single draw
+TRIALS_STEP, OWN_STEP = "O(Tk)", "O(2k)"  # the printed costs of a step with T trials, and of a step with a single draw
 FLOP = 6  # operations per weight and image: 2 in the forward pass, 4 in the backward pass
 IDENTITIES: dict[str, tuple[Callable[[float, float], float], Callable[[float, float], float]]] = {
     "sig(a) sig(-b) = sig(a - b) + e^a + e^-b": (

@@ -21,7 +21,7 @@ class PrintedNumber:
 
 
 def count(cell: PrintedCell) -> Interval:
-    """Return the values that a count can have: only one, unless it has decimals or is a round number in the text."""
+    """Return the possible values of a count: several only if it has decimals or is a round number in the text."""
     if "." in cell.value:
         return rounded(cell.value)
     return roughly(cell.value) if cell.in_text and cell.value.endswith("0") else exact(cell.value)
@@ -78,7 +78,7 @@ def means(cells: PrintedCells, paper: str, dataset: str) -> Means | None:
 
 
 def same_data(cells: PrintedCells, dataset: str, paper: str, rival: str) -> bool:
-    """Return whether two papers use the same data under the same name, according to equal printed accuracies."""
+    """Return whether two papers use the same data under the same name; equal printed accuracies show this."""
     pairs = [
         (cell.value, again.value)
         for cell in cells.numbers(r".+@\d+")
@@ -108,7 +108,7 @@ def labels_per_image(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def others_per_positive(cells: PrintedCells) -> Iterator[Finding]:
-    """Check the other labels per positive label against the mean numbers of each, and against pairs and images.
+    """Check the other labels per positive label against the mean numbers of both kinds, and against pairs and images.
 
     If the number follows from the printed, rounded means, it contradicts pairs and images only if it is exact.
     """
@@ -155,7 +155,7 @@ def labels_of_files(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def compare(judged: PrintedNumber, reference: PrintedNumber, condition: str = "") -> Finding:
-    """Return a finding that compares a number of labels with another number of labels for the same data."""
+    """Return a finding that compares two numbers of labels for the same data."""
     rule = (
         "the number printed elsewhere for this data set"
         if len(reference.cells) == 1

@@ -1,7 +1,7 @@
 """Checks of methods that predict label sets, against the numbers of labels per image.
 
-A method `<loss>_topk` predicts each image's first k labels; its paper need not print k. If numbers of labels per image
-were counted in the label files instead of printed, notes and findings state this.
+A method `<loss>_topk` predicts each image's first k labels; its paper need not print k. If the numbers of labels per
+image are not printed but were counted in the label files, notes and findings state this.
 """
 
 import re
@@ -58,7 +58,7 @@ def exact_match_of_counts(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def sampled_pairs(cells: PrintedCells) -> Iterator[Finding]:
-    """Report whether a limit on the number of pairs per image has an effect: n of K labels form n (K - n) pairs.
+    """Report whether a limit on the number of pairs per image has an effect; an image with n of K labels has n (K - n).
 
     This is never a contradiction: "at most" is true even if no image reaches the limit.
     """

@@ -49,7 +49,7 @@ def cut_auc(cells: PrintedCells) -> Iterator[Finding]:
     """Check AUC@10 against Recall@10: a hit at rank r among n negatives counts 1 - (r - 1) / n, and a miss 0.5.
 
     Thus AUC@10 is 0.5 plus the mean of a gain: 0.5 - (r - 1) / n for hits and 0 for misses. n is smaller than the
-    number of labels and, because no image has more than half of all labels, at least half of that number.
+    number of labels. It is at least half of that number, because no image has more than half of all labels.
     """
     for paper in cells.papers:
         judged: dict[PrintedCell, Finding] = {}
@@ -114,7 +114,7 @@ def recalls_of_row(cells: PrintedCells, cell: PrintedCell) -> list[PrintedCell]:
 
 
 def f1_scores(cells: PrintedCells) -> Iterator[Finding]:
-    """Check F1 against P and R for each way of averaging; it contradicts only if no way fits.
+    """Check F1 against P and R for each way of averaging; F1 contradicts only if it fits none of them.
 
     The F1 of mean P and R is 2 P R / (P + R). A mean of F1 over labels or images is at most this value, because F1 is a
     concave function of P and R; for means over images, there are tighter bounds (`f1_over_images`).
@@ -136,7 +136,7 @@ def f1_over_images_is_possible(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def _rows_with_f1(cells: PrintedCells) -> Iterator[tuple[PrintedCell, PrintedCell, PrintedCell]]:
-    """For each row that prints F1, precision and recall, yield these three numbers."""
+    """Yield F1, precision and recall of each row that prints all three."""
     for cell in cells.numbers(r"f1@\d{1,2}"):
         precision, recall = (same_row(cells, cell, cell.column.replace("f1", name)) for name in ("precision", "recall"))
         if precision and recall:
@@ -180,7 +180,7 @@ def f1_over_images(precision: Interval, recall: Interval, k: int) -> Interval | 
     An image with n labels, h of them among its first k, has precision h / k, recall h / n and F1 2 h / (k + n). Any
     mixture of such images is possible, so a linear program gives the bounds. None: no mixture has these means.
     """
-    # Imported here, because Snakemake imports this module and this import takes a tenth of a second.
+    # Imported here, because this import takes a tenth of a second, and Snakemake imports this module.
     from scipy.optimize import linprog
 
     p, r, f1 = _images(k)

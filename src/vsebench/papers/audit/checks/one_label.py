@@ -31,7 +31,7 @@ def map_of_one_label(cells: PrintedCells) -> Iterator[Finding]:
         if cell:
             first_share, first_ten_share = rounded(first.value), rounded(tenth.value) * 10
             all_images = 100 if cell.unit == "percent" else 1
-            # Each number occurs only once, so its rounding is not counted twice.
+            # Each printed number occurs only once here, so its rounding is not counted twice.
             least = first_share * Fraction(9, 10) + first_ten_share * Fraction(1, 10)
             most = (
                 first_share * Fraction(1, 2)
@@ -75,7 +75,7 @@ def standard_error(first: float, second: float, n: float) -> float:
 
 
 def _precisions(cells: PrintedCells) -> Iterator[tuple[PrintedCell, PrintedCell]]:
-    """For each row that prints both Precision@1 and Precision@10, yield these two numbers."""
+    """Yield Precision@1 and Precision@10 of each row that prints both."""
     for first in cells.numbers("precision@1"):
         tenth = same_row(cells, first, "precision@10")
         if tenth and has_one_label(cells, first):

@@ -37,7 +37,7 @@ def repeated_numbers(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def readings(first: PrintedCell, second: PrintedCell) -> tuple[Interval, Interval]:
-    """Return the possible values of a number printed twice; with the same number of decimals, all digits must agree."""
+    """Return the possible values of a number printed twice; with equally many decimals, all digits must agree."""
     digits = {decimals(first.value), decimals(second.value)}
     if len(digits) == 1 and digits != {0}:
         return exact(first.value), exact(second.value)
@@ -80,7 +80,7 @@ def _shared(row: str, pairs: list[tuple[PrintedCell, PrintedCell]], factors: lis
 
 
 def same_cell_twice(cells: PrintedCells) -> Iterator[Finding]:
-    """If most metrics of two rows are equal digit by digit, which suggests one model, check that all of them are."""
+    """If most metrics of two rows are equal in all digits, which suggests one model, check that all are equal."""
     rows: dict[tuple[str, str, str], dict[str, PrintedCell]] = {}
     for cell in cells.numbers(ACCURACY):
         if len(cell.row.split("/")) == 2 and not cell.in_text:

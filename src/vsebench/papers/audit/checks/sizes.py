@@ -20,7 +20,7 @@ SLACK = Fraction(1, 10)  # measured times are not exactly proportional to the nu
 def memory_by_formula(cells: PrintedCells) -> Iterator[Finding]:
     """Check memory against its printed formula, with numbers of 4 or 8 bytes; a GB is 2^30 bytes, a MB 2^20.
 
-    O() leaves constant factors open, so a mismatch contradicts only if the formula is an exact count.
+    A formula in O() has an unknown constant factor, so a mismatch contradicts only if the formula is an exact count.
     """
     for formula, measured in by_formula(cells, "space_complexity", "memory", SPACE):
         for cell in measured:
@@ -66,7 +66,7 @@ def leaves(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def time_of_leaf(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that a search in one leaf takes (p + n / 2^p) / n of the exact search's time, at the same rate."""
+    """Check that a search in one leaf takes a share (p + n / 2^p) / n of the time of the exact search."""
     for cell, images, own in cells.each("leaf_images", "train_images", "test_time"):
         exact_search = cells.find(cell.paper, f"{cell.dataset}/knn", "test_time")
         if exact_search and {own.unit, exact_search.unit} <= set(SECONDS):
@@ -91,5 +91,5 @@ def leaf(images: PrintedCell, level: int) -> Interval:
 
 
 def nearest_level(images: PrintedCell, cell: PrintedCell) -> int:
-    """Return the number of halvings, at most 40, whose leaf size is nearest to the printed size."""
+    """Return the number of halvings, at most 40, that gives the leaf size nearest to the printed size."""
     return min(range(41), key=lambda level: abs(float(leaf(images, level).low) - float(cell.value)))

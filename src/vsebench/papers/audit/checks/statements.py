@@ -70,10 +70,10 @@ def cited_datasets(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def second_neighbour(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that two searches that find the first neighbour in only a share of cases imply the same second neighbour.
+    """Check that two searches imply the same precision of the second neighbour.
 
-    precision = share x first + (1 - share) x second, where the share is `first_found`, and the exact search gives the
-    precision of the first neighbour.
+    Each search finds the first neighbour in a share of cases (`first_found`), so its precision is
+    share x first + (1 - share) x second. The exact search gives the precision of the first neighbour.
     """
     groups: dict[tuple[str, str], list[tuple[PrintedCell, PrintedCell]]] = {}
     for share, cell in cells.each("first_found", "precision@1"):

@@ -94,10 +94,10 @@ def ensembles(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def flat_cost(cells: PrintedCells) -> Iterator[Finding]:
-    """Check the time per epoch on a data set against that on smaller data sets, if every image costs the same.
+    """Check the time per epoch on a data set against the times on smaller data sets, if every image costs the same.
 
     The statement is `cost_per_image` in the row of a method. The time on the larger data set is printed without a
-    method; only its images with tags count.
+    method; of this data set, only images with tags count.
     """
     for statement in cells.words("cost_per_image"):
         timed_cells = [cell for cell in timed(cells, "epoch_time") if cell.paper == statement.paper]
@@ -114,7 +114,7 @@ def flat_cost(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def memory(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that memory grows from one data set to another as the printed formula does; bytes per number cancel out."""
+    """Check that memory grows from one data set to another as the printed formula does; the bytes per number cancel."""
     for formula, measured in by_formula(cells, "space_complexity", "memory", SPACE):
         for small, large in itertools.combinations(measured, 2):
             # The dimension is the same for both data sets, so its value does not matter.
