@@ -24,7 +24,7 @@ KERNELS = {
     "ease": {"cooccurrence"},
     "ridge": set(),
     "vse_fs": {"full_sample", "products", "vectors"},
-    "opt_auc": SGD | {"opt_auc"},
+    "opt_auc": SGD | {"opt_auc", "strata"},
     "warp": SGD | WARP,
     "pamir_ia": LINEAR,
     "wsabie": EMBEDDED,

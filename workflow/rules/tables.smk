@@ -11,8 +11,8 @@ rule outline:
         "results/logs/outline.log",
     params:
         # The keys are not sorted, since their order is that of the tables.
-        outline=lambda wildcards, output: as_sealed_json(
-            PLAN.outline.model_dump(mode="json"), Path(output[0])
+        outline=lambda wildcards: as_sealed_json(
+            PLAN.outline.model_dump(mode="json"), Path("results/outline.json")
         ),
     shell:
         "printf '%s\\n' {params.outline:q} > {output} 2> {log}"
