@@ -228,9 +228,9 @@ def save(model: Model, path: Path) -> None:
     write_arrays(path, kind=np.array(model.kind), version=np.array(VERSION), **model.arrays())
 
 
-def load(path: Path) -> Model:
+def load(path: Path | str) -> Model:
     """Read a model; raise a `UserError` if the file contains no model, or arrays that do not fit together."""
-    arrays = read_arrays(path)
+    arrays = read_arrays(Path(path))
     try:
         kind, version = str(arrays.pop("kind")), int(arrays.pop("version"))
         if version != VERSION:
