@@ -38,7 +38,7 @@ class Vocabulary(Strict):
     """Filters of a data set's images and labels; docs/data.md describes their order."""
 
     only_labels: list[str] | None = Field(default=None, min_length=1)  # drop all labels but these, before other filters
-    # number of images to keep, drawn uniformly from the images that have a label
+    # number of images to keep, drawn uniformly from those that have a label, or `min_labels_per_image` labels
     sample_images: int | None = Field(default=None, ge=1)
     min_images_per_label: int | None = Field(default=None, ge=1)  # drop labels with fewer images
     top_labels: int | None = Field(default=None, ge=1)  # keep this number of labels, the ones with the most images
