@@ -73,12 +73,12 @@ def other_ranks(folder):
 @pytest.mark.parametrize(
     ("change", "stage", "message"),
     [
-        (of_other_seed("ridge/model.npz"), rank, "seed1/ridge/model.npz: written as sim-groups/images/seed2/ridge/model"),
-        (of_other_seed("split/test.parquet"), rank, "seed1/split/test.parquet: written as sim-groups/images/seed2/split"),
-        (of_other_seed("split/train.parquet"), fit_again, "seed1/split/train.parquet: written as sim-groups/images/seed2"),
+        (of_other_seed("ridge/model.npz"), rank, "seed1/ridge/model.npz: written as sim-groups/images/seed2/ridge"),
+        (of_other_seed("split/test.parquet"), rank, "seed1/split/test.parquet: written as sim-groups/images/seed2"),
+        (of_other_seed("split/train.parquet"), fit_again, "split/train.parquet: written as sim-groups/images/seed2"),
         (features, rank, "ridge/model.npz: made with another version of "),
         (rewritten("split/final.parquet", pl.DataFrame.reverse), rank, "made with another version of "),
-        (other_ranks, measure, "seed1/ridge/ranks.parquet: written as sim-groups/images/seed1/popularity/ranks.parquet"),
+        (other_ranks, measure, "seed1/ridge/ranks.parquet: written as sim-groups/images/seed1/popularity"),
         (
             rewritten("split/labels.parquet", lambda t: t.with_columns(test=True)),
             measure,
