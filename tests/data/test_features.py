@@ -366,7 +366,7 @@ def test_steps_of_sets_that_do_not_fit_are_refused(steps, message):
         ({"offsets": np.array([0, 4], dtype=np.int64)}, "do not fit normalise.named"),
         ({"offsets": np.array([0, 4, 4], dtype=np.int64)}, "do not fit normalise.named"),
         ({"offsets": np.array([0.0, 4.0, 8.0])}, "do not fit normalise.named"),
-        ({"sets": np.array([0, 2], dtype=np.int64)}, "for 2 sets of features"),
+        ({"sets": np.array([0, 2], dtype=np.int64)}, "but there are only 2 sets of features"),
         ({"sets": np.array([0], dtype=np.int64)}, "do not fit normalise.named"),
     ],
 )

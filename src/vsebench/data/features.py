@@ -374,7 +374,7 @@ def _sets_of(arrays: Mapping[str, NDArray[Any]], n_steps: int, where: str) -> tu
     if not (fits and whole_numbers and len(names) and offsets[0] == 0 and (np.diff(offsets) > 0).all()):
         raise UserError(f"{where}: {PREFIX}offsets or {PREFIX}sets: missing, or they do not fit {PREFIX}named")
     if not ((sets >= WHOLE) & (sets < len(names))).all():
-        raise UserError(f"{where}: {PREFIX}sets: {sets.tolist()} for {len(names)} sets of features")
+        raise UserError(f"{where}: {PREFIX}sets: {sets.tolist()}, but there are only {len(names)} sets of features")
     blocks = (Block(name, start, stop) for name, (start, stop) in zip(names, pairwise(offsets.tolist()), strict=True))
     return tuple(blocks), tuple(sets.tolist())
 

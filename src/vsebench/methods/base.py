@@ -147,7 +147,8 @@ class EnsembleSettings(Settings):
 
 
 class Ensemble(Control):
-    """A method that adds up the scores f_m of other methods of the run; its file names these in `members`.
+    """A method that adds up the scores f_m of other methods of the run; the key `members` in its file
+    lists them.
 
         f(x) = sum_m weight_m / deviation_m f_m(x)
 

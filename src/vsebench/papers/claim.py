@@ -67,7 +67,7 @@ class ClaimTest(Strict, ABC):
         return None
 
     def remark(self, evidence: Evidence, case: ClaimCase) -> str | None:
-        """Return a remark about the compared fits: which ones a limit stopped, and which settings are at an edge."""
+        """Return a remark that names the compared fits that a limit stopped, and settings at the edges of grids."""
         variants = [Entry.of(name).variant for name in self.fits(case)]
         sentences = (evidence.stopped(case.task, *variants), evidence.at_edges(case.task, *variants))
         return " ".join(filter(None, sentences)) or None

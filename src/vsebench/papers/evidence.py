@@ -156,9 +156,9 @@ UNKNOWN = Fixed(Effect(math.nan, math.nan, math.nan, None, math.nan))  # for fit
 def pool(parts: Sequence[tuple[str, Measurement]]) -> Measurement:
     """Return the mean effect of several cases, given the corpus and the measurement of each case.
 
-    Seeds are paired: for each seed, the mean over the cases is taken, and the variance of these means over seeds is
-    estimated, with the help of the methods that were run on all tasks of these cases. Cases with the same test images
-    have the same resamples. Images of different corpora are independent.
+    Seeds are paired: the mean over the cases is computed for each seed, then the variance of these means over seeds.
+    Other methods that were run on all tasks of these cases contribute to the estimate of this variance. Cases with the
+    same test images have the same resamples. Images of different corpora are independent.
     """
     measurements = [measurement for _, measurement in parts]
     first = measurements[0]

@@ -182,7 +182,7 @@ def comparisons(cases: Sequence[Tested], evidence: Evidence) -> dict[tuple[str, 
 
 
 def lines_of(judged: Judged, p: float | None) -> list[dict[str, Any]]:
-    """Return the line of a claim on a kind of data, and the lines of its cases."""
+    """Return the table rows of a claim's verdict on one kind of data (real or simulated) and of the cases behind it."""
     text, test = judged.claim.text, judged.claim.test
     shared: dict[str, Any] = {"claim": text.claim, "where": text.where, "quotation": text.quotation}
     shared |= {"data": judged.data, "method": test.method}

@@ -76,7 +76,9 @@ def read_packs(paths: Sequence[str], where: str) -> dict[str, NamedPack]:
         if not Path(path).is_file():
             raise UserError(f"{where}: with: there is no file {path} (seen from {Path.cwd()})")
         if not re.fullmatch(PACK_NAME, name):
-            raise UserError(f"{where}: with: {path}: its name is part of names; use small letters, digits, - and _")
+            raise UserError(
+                f"{where}: with: {path}: rename this file; its name may have small letters, digits, - and _"
+            )
         if name in packs:
             raise UserError(f"{where}: with: {packs[name].path} and {path} have the same name; rename one of them")
         packs[name] = NamedPack(name, path, read_pack(Path(path)))

@@ -151,7 +151,7 @@ def scaled_variants(plan: Plan) -> dict[str, tuple[str, dict[str, Any]]]:
     """Return the module and the settings of each variant that is timed on the data set of `scaling`.
 
     The time of an epoch is measured for methods that need only labels, and the time to score an image for methods that
-    need only features. If the number of factors is varied, the stage sets it.
+    need only features. If the run varies the number of factors, the stage `scale` sets this number.
     """
     scaling = plan.config.scaling
     if scaling is None:

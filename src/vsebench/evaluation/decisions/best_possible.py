@@ -23,7 +23,7 @@ class BestPossibleSettings(DecisionSettings):
 
 
 class BestPossible(Decision):
-    """An oracle that uses no scores; the goal `label_count` bounds what predicted numbers of labels can reach."""
+    """An oracle that uses no scores. With the goal `label_count`, no rule that predicts label counts does better."""
 
     settings_type = BestPossibleSettings
     needs = frozenset({"label_distribution"})

@@ -44,7 +44,8 @@ class ConvexSettings(FeatureSettings):
 
 @dataclass(frozen=True)
 class Objective:
-    """The mean loss plus the penalty, as a function of a flat array of all weights and intercepts, scaled by `scale`.
+    """`scale` times the sum of the mean loss and the penalty, as a function of a flat array of all weights and
+    intercepts.
 
     Attributes
     ----------

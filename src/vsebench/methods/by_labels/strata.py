@@ -93,7 +93,7 @@ class Strata:
         return float(loss), float(trials)
 
     def draw_order(self) -> NDArray[np.int64]:
-        """Return the labels, one part after the other; each part has about the same number of positives."""
+        """Divide the labels at random into parts with about the same number of positives; return them part by part."""
         ranks = np.arange(self.train.n_labels) + self.rng.random(self.train.n_labels) * NEIGHBOURS * self.n_parts
         near = self.by_frequency[np.argsort(ranks, kind="stable")]
         blocks = near[: len(near) // self.n_parts * self.n_parts].reshape(-1, self.n_parts)

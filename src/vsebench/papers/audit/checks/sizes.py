@@ -43,7 +43,8 @@ def _judge_memory(formula: PrintedCell, cell: PrintedCell, size: Sizes) -> Findi
 
 
 def one_rate(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that test times on two data sets are proportional to the method's formula times the number of test images.
+    """Check that a method's test times on two data sets are proportional to its stated cost per image times the number
+    of test images.
 
     They may deviate by 10 %, because times are measured.
     """
