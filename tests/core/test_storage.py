@@ -118,11 +118,11 @@ def test_a_table_is_read_as_it_was_written_and_has_the_number(rows):
         assert again.read_bytes() == first.read_bytes()
 
 
-@pytest.mark.parametrize("value", [{"seed": 1}, [], {}])
+@pytest.mark.parametrize("value", [{"seed": 1}, [{"seed": 1}], [], {}, "text", 3])
 def test_json_without_a_number_is_read_outside_of_a_run(tmp_path, value):
     for folder in (tmp_path / "results", tmp_path / "results/packs/a", tmp_path):
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "a.json").write_text(json.dumps({"entries": value} if value == [] else value))
+        (folder / "a.json").write_text(json.dumps(value))
     assert read_json(tmp_path / "a.json") == read_json(tmp_path / "results/packs/a/a.json") == value
     with pytest.raises(UserError, match=r"a\.json: has no checksum: it was edited or damaged, or an older"):
         read_json(tmp_path / "results/a.json")

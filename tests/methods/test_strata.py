@@ -123,13 +123,6 @@ def own_group(scores):
     return (best // 8 == np.array([group_of(i) for i in range(len(scores))])[:, np.newaxis]).mean(axis=1)
 
 
-@pytest.mark.parametrize("name", IN_PARTS)
-def test_one_part_is_the_same_as_no_parts(name):
-    with workers(1) as pool:
-        first, second = (fit(name, problem_from(planted_labels(), pool), **more)[0] for more in ({}, {"parts": 1}))
-    assert first.image.tobytes() == second.image.tobytes()
-
-
 def test_too_many_parts_are_one_line():
     with workers(1) as pool, pytest.raises(UserError, match="parts: 32 labels and 400 images are too few for 17 parts"):
         fit("opt_auc", problem_from(planted_labels(), pool), parts=17)

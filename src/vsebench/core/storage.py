@@ -120,7 +120,9 @@ def read_json(path: Path) -> Any:
         raise UserError(f"{path}: no such file") from None
     except (OSError, ValueError, RecursionError) as error:
         raise UserError(f"{path}: not readable JSON ({error}); delete it and run again") from None
-    value = value if isinstance(value, dict) else {}
+    if not isinstance(value, dict):
+        check_seal(path, None, 0)
+        return value
     number = _check_number(value.pop(NUMBER, 0), path)
     check_seal(path, value.pop(SEAL, None), number)
     return value[ENTRIES] if value.keys() == {ENTRIES} else value

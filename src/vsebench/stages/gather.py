@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=json.loads,
         default={},
         help='JSON, for settings.json: {"dataset/protocol/variant": {"configurations": number tried when recorded, or '
-        '0, "seeds": [...]}}',
+        '0, "seeds": [...], "grid": {setting: [value, ...]}}}',
     )
     parser.add_argument("--about", type=Path, nargs="+", help="for datasets.json: one about.json per input")
     parser.add_argument(
