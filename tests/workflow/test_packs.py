@@ -63,4 +63,4 @@ def test_a_pack_that_is_missing_or_has_no_task_of_the_run_is_one_line(with_pack:
     shutil.copy(with_pack.folder / "earlier.vsepack", with_pack.folder / "My Pack.vsepack")
     with_pack.configure(**{"with": ["My Pack.vsepack"]})
     outcome = with_pack.snakemake("accuracy", "--dry-run")
-    assert "its name is part of names; use small letters, digits, - and _" in outcome.text
+    assert "its name may have small letters, digits, - and _" in outcome.text
