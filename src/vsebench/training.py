@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,8 @@ from vsebench.core.workers import workers
 from vsebench.data.needs import examples
 from vsebench.data.problem import HeldOut, LabelMatrix, Problem, Training
 from vsebench.data.streams import VALIDATION_SAMPLE, generator
-from vsebench.evaluation.metrics import mean_metric
-from vsebench.evaluation.ranking import rank
+from vsebench.evaluation.ranking import count_ranks
+from vsebench.evaluation.validation import MeanOfImages, mean_over
 from vsebench.methods.base import Control, Fitter, Method, Settings, Size, Solved
 from vsebench.models import Model
 
@@ -45,9 +46,12 @@ class Validation:
     metric: str
 
     def value(self, model: Model) -> float:
-        """Return the validation metric of a model."""
-        ranks = rank(model, self.held_out, self.problem.features, self.problem.workers, "validation")
-        return mean_metric(ranks, self.metric)
+        """Return the validation metric of a model, whose scores have to be finite numbers."""
+        return self.mean(count_ranks(model, self.held_out, self.problem.features, self.problem.workers))
+
+    @cached_property
+    def mean(self) -> MeanOfImages:
+        return mean_over(self.metric, self.held_out)
 
 
 @dataclass(frozen=True)

@@ -73,6 +73,16 @@ def by_ranking_model(model: Model, for_cold: Model, held_out: HeldOut) -> list[t
 
 
 def _rank(model: Model, held_out: HeldOut, features: "Features | None", pool: Workers) -> pl.DataFrame:
+    return ranks_table(held_out, count_ranks(model, held_out, features, pool))
+
+
+def count_ranks(
+    model: Model, held_out: HeldOut, features: "Features | None", pool: Workers
+) -> NDArray[np.int32]:
+    """Return `above`, `tied`, `right` and `negatives` of each held-out label, (4, n_pairs); -1 instead of null.
+
+    The model's scores have to be finite numbers.
+    """
     counts = np.empty((4, held_out.right.n_pairs), dtype=np.int32)
     rounded = None
     if isinstance(model, Embedded) and ROUNDING_PAYS and has_single_labels(held_out):
@@ -89,6 +99,11 @@ def _rank(model: Model, held_out: HeldOut, features: "Features | None", pool: Wo
             )
 
     pool.run(rank_chunk, chunks(held_out) if rounded is None else even_chunks(len(held_out.images), ROUNDED_A_CHUNK))
+    return counts
+
+
+def ranks_table(held_out: HeldOut, counts: NDArray[np.int32]) -> pl.DataFrame:
+    """Return counts from `count_ranks` as the table `schemas.RANKS`, without the column `cold`."""
     above, tied, right, negatives = (pl.Series(row) for row in counts)
     frame = pl.DataFrame(
         {

@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from vsebench.kernels.vectors import FASTMATH, LANES, add_up, aligned, broadcast, load, padded_size, store
+from vsebench.kernels.vectors import FASTMATH, LANES, NO_ALLOCATION, add_up, aligned, broadcast, load, padded_size, store
 
 
 class ImageRows(NamedTuple):
@@ -58,20 +58,20 @@ def new_image_rows(rows: Any, constant: bool = False) -> ImageRows:
     return ImageRows(offsets, np.empty(0, dtype=np.int32), dense.reshape(-1), squares)
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True, forceinline=True, **NO_ALLOCATION)
 def column(rows, i, e):
     """Return the feature to which number e, in row i, belongs."""
     return np.int64(rows.columns[e]) if len(rows.columns) > 0 else e - rows.offsets[i]
 
 
-@njit(cache=True, fastmath=FASTMATH, inline="always")
+@njit(cache=True, fastmath=FASTMATH, forceinline=True, **NO_ALLOCATION)
 def clear(total):
     """Set every element of total, (1, K) float32, to 0."""
     for f in range(total.shape[1]):
         total[0, f] = 0
 
 
-@njit(cache=True, fastmath=FASTMATH, inline="always")
+@njit(cache=True, fastmath=FASTMATH, forceinline=True, **NO_ALLOCATION)
 def add_four_rows(rows, i, e, matrix, total):
     """Add four rows of a matrix to `total`, (1, K) float32: the rows for the numbers e to e + 3 of image i.
 
@@ -85,7 +85,7 @@ def add_four_rows(rows, i, e, matrix, total):
         store(total, (0, f), load(total, (0, f)) + (first + second))
 
 
-@njit(cache=True, fastmath=FASTMATH, inline="always")
+@njit(cache=True, fastmath=FASTMATH, forceinline=True, **NO_ALLOCATION)
 def sum_of_rows(rows, i, matrix, total):
     """Write x_i' M, the sum over the features j of image i of x_ij times row j of a matrix, (d, K) float32.
 
@@ -105,7 +105,7 @@ def sum_of_rows(rows, i, matrix, total):
             store(total, (0, f), load(total, (0, f)) + rows.values[e] * load(matrix, (j, f)))
 
 
-@njit(cache=True, fastmath=FASTMATH, inline="always")
+@njit(cache=True, fastmath=FASTMATH, forceinline=True, **NO_ALLOCATION)
 def add_to_rows(rows, i, matrix, direction):
     """Add x_ij times a direction to row j of a matrix, for every feature j of image i.
 
@@ -118,7 +118,7 @@ def add_to_rows(rows, i, matrix, direction):
             store(matrix, (j, f), load(matrix, (j, f)) + rows.values[e] * load(direction, (0, f)))
 
 
-@njit(cache=True, fastmath=FASTMATH, inline="always")
+@njit(cache=True, fastmath=FASTMATH, forceinline=True, **NO_ALLOCATION)
 def score(rows, i, weights, c):
     """Return <w_c, x_i>, float32, for row c of weights (n_labels, d), float32."""
     start, stop = rows.offsets[i], rows.offsets[i + 1]
@@ -140,7 +140,7 @@ def score(rows, i, weights, c):
     return total
 
 
-@njit(cache=True, fastmath=FASTMATH, inline="always")
+@njit(cache=True, fastmath=FASTMATH, forceinline=True, **NO_ALLOCATION)
 def add_row(rows, i, weights, c, size):
     """Add size * x_i to row c of weights (n_labels, d), both float32."""
     start, stop = rows.offsets[i], rows.offsets[i + 1]

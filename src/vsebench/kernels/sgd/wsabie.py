@@ -45,7 +45,7 @@ def new_maps(features: NDArray[np.float32], labels: NDArray[np.float32]) -> Maps
     return Maps(features, labels, aligned(1, labels.shape[1]), aligned(1, labels.shape[1]))
 
 
-@njit(cache=True, fastmath=FASTMATH, inline="always")
+@njit(cache=True, fastmath=FASTMATH, forceinline=True, **NO_ALLOCATION)
 def shorten(features, j, step, square, max_norm):
     """Project row j of V, which has the squared norm `square`; skip this if the step is 0, as the row was not moved."""
     if step != 0 and max_norm > 0 and square > max_norm * max_norm:
@@ -53,7 +53,7 @@ def shorten(features, j, step, square, max_norm):
             store(features, (j, f), (max_norm / np.sqrt(square)) * load(features, (j, f)))
 
 
-@njit(cache=True, fastmath=FASTMATH, inline="always")
+@njit(cache=True, fastmath=FASTMATH, forceinline=True, **NO_ALLOCATION)
 def move_feature(maps, rows, i, e, size, max_norm):
     """Add size * x_ij * `maps.difference` to row j of V, and project it; x_ij is number e, which belongs to image i.
 
@@ -69,7 +69,7 @@ def move_feature(maps, rows, i, e, size, max_norm):
     shorten(features, j, step, add_up(squares), max_norm)
 
 
-@njit(cache=True, fastmath=FASTMATH, inline="always")
+@njit(cache=True, fastmath=FASTMATH, forceinline=True, **NO_ALLOCATION)
 def move_four_features(maps, rows, i, e, size, max_norm):
     """Do `move_feature` for four numbers, e to e + 3; this is faster, as no sum of squares waits for another."""
     features, difference = maps.features, maps.difference
@@ -93,7 +93,7 @@ def move_four_features(maps, rows, i, e, size, max_norm):
     shorten(features, d, z, add_up(of_d), max_norm)
 
 
-@njit(cache=True, fastmath=FASTMATH, inline="always")
+@njit(cache=True, fastmath=FASTMATH, forceinline=True, **NO_ALLOCATION)
 def move_features(maps, rows, i, size, max_norm):
     """Add size * x_ij * `maps.difference` to row j of V for every feature j of image i, and project these rows."""
     start, stop = rows.offsets[i], rows.offsets[i + 1]
@@ -104,7 +104,7 @@ def move_features(maps, rows, i, size, max_norm):
         move_feature(maps, rows, i, e, size, max_norm)
 
 
-@njit(cache=True, fastmath=FASTMATH, inline="always")
+@njit(cache=True, fastmath=FASTMATH, forceinline=True, **NO_ALLOCATION)
 def move_features_and_map(maps, rows, i, size, max_norm, following):
     """Move and project the rows of V for image i (see `move_features`), then write V' x of `following` to `maps.image`.
 
@@ -121,7 +121,7 @@ def move_features_and_map(maps, rows, i, size, max_norm, following):
         add_four_rows(rows, following, e - rows.offsets[i] + rows.offsets[following], maps.features, maps.image)
 
 
-@njit(cache=True, fastmath=FASTMATH, inline="always")
+@njit(cache=True, fastmath=FASTMATH, forceinline=True, **NO_ALLOCATION)
 def wsabie_step(maps, rows, i, p, n, size, max_norm, following):
     """Take one gradient step on f_p(x_i) - f_n(x_i), with `maps.image` = V' x_i, and project the moved rows.
 
@@ -175,7 +175,7 @@ def wsabie_epoch(maps, rows, positives, trials, steps, learning_rate, max_norm, 
     return loss / steps, sum_of_trials / steps
 
 
-@njit(cache=True, fastmath=FASTMATH, inline="always")
+@njit(cache=True, fastmath=FASTMATH, forceinline=True, **NO_ALLOCATION)
 def find_all_violators(maps, p, row_labels, start, stop, violators):
     """Write the ids of the labels that the image does not have and that score above f_p - 1; `maps.image` is V' x.
 
@@ -196,7 +196,7 @@ def find_all_violators(maps, p, row_labels, start, stop, violators):
     return n_violators, total
 
 
-@njit(cache=True, fastmath=FASTMATH, inline="always")
+@njit(cache=True, fastmath=FASTMATH, forceinline=True, **NO_ALLOCATION)
 def owpc_step(maps, rows, i, p, violators, n_violators, size, max_norm):
     """Take one gradient step on the sum of f_p(x_i) - f_n(x_i) over the violators n, and project the moved rows.
 
