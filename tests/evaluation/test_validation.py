@@ -73,7 +73,7 @@ def test_images_with_several_labels_or_too_many_labels_take_the_mean_of_the_tabl
 
 
 def test_the_largest_numbers_of_labels_fit():
-    largest = MOST_LABELS + 1  # above + 1 and the other digits are at most this
+    largest = MOST_LABELS + 1  # the largest digit
     base = MOST_LABELS + 2
     assert (largest * base + largest) * base + largest < 2**63
 

@@ -73,6 +73,7 @@ rule sweep:
         unpack(job_inputs("sweep")),
         split=multiext(f"{SPLIT}/", *SPLIT_NAMES),
         chosen=f"{MODEL}/run.json",
+        model=f"{MODEL}/model.npz",
     output:
         table=f"{MODEL}/sweep/{{parameter}}.parquet",
         ranks=f"{MODEL}/sweep/{{parameter}}-ranks.parquet",

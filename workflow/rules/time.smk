@@ -1,4 +1,7 @@
-"""Time the methods, and measure how times grow with the data, while no other job runs."""
+"""Time the methods, and measure how times grow with the data, while no other job runs.
+
+These jobs have a higher priority than others, so that they follow each other and other jobs then use all cores.
+"""
 
 
 rule time_methods:
@@ -8,6 +11,7 @@ rule time_methods:
         f"{TASK}/timing.parquet",
     log:
         f"{TASK}/timing.log",
+    priority: 1
     threads: 1
     resources:
         slot=100,
@@ -32,6 +36,7 @@ if PLAN.config.scaling:
             "results/scaling.parquet",
         log:
             "results/logs/scaling.log",
+        priority: 1
         threads: 1
         resources:
             slot=100,

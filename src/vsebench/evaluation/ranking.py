@@ -76,9 +76,7 @@ def _rank(model: Model, held_out: HeldOut, features: "Features | None", pool: Wo
     return ranks_table(held_out, count_ranks(model, held_out, features, pool))
 
 
-def count_ranks(
-    model: Model, held_out: HeldOut, features: "Features | None", pool: Workers
-) -> NDArray[np.int32]:
+def count_ranks(model: Model, held_out: HeldOut, features: "Features | None", pool: Workers) -> NDArray[np.int32]:
     """Return `above`, `tied`, `right` and `negatives` of each held-out label, (4, n_pairs); -1 instead of null.
 
     The model's scores have to be finite numbers.

@@ -9,6 +9,7 @@ from vsebench.evaluation.metrics import mean_metric, values
 from vsebench.evaluation.ranking import RANKED, ranks_table
 
 MOST_LABELS = 2**21 - 2  # with more labels, the numbers that `RememberedMean` makes of counts would not fit into int64
+NEAR_TOP = 512  # ranks
 
 
 class MeanOfImages:
@@ -26,35 +27,43 @@ class RememberedMean(MeanOfImages):
     """The same for images with one held-out label each; the metric is computed once for each rank that occurs.
 
     There are far fewer ranks than images, and most ranks occur again in the next epoch. A rank is one number, made from
-    the three counts above, tied and negatives: its three digits, to the base of the number of labels + 2.
+    three counts: its digits are tied + 1, negatives and above + 1, to the base of the number of labels + 2. With a new
+    pair of the first two digits, the ranks near the top of the list are computed, too, since they will soon occur.
     """
 
     def __init__(self, metric: str, held_out: HeldOut) -> None:
         super().__init__(metric, held_out)
         self.base = held_out.right.n_labels + 2
-        self.ranks = np.empty(0, dtype=np.int64)  # those that occurred, ascending
+        self.ranks = np.empty(0, dtype=np.int64)  # those that are computed, ascending
         self.values = np.empty(0)
 
     def __call__(self, counts: NDArray[np.int32]) -> float:
         above, tied, _, negatives = counts.astype(np.int64)
-        ranks, of_image = np.unique(((above + 1) * self.base + tied + 1) * self.base + negatives, return_inverse=True)
+        ranks, of_image = np.unique(((tied + 1) * self.base + negatives) * self.base + above + 1, return_inverse=True)
         self.remember(np.setdiff1d(ranks, self.ranks, assume_unique=True))
         return float(np.mean(self.values[np.searchsorted(self.ranks, ranks)][of_image]))
 
     def remember(self, ranks: NDArray[np.int64]) -> None:
-        """Compute and keep the metric for new ranks."""
+        """Compute and keep the metric for new ranks, and for others near the top."""
         if len(ranks) == 0:
             return
-        rest, negatives = np.divmod(ranks, self.base)
-        above, tied = (count - 1 for count in np.divmod(rest, self.base))
-        is_miss = above < 0
-        counts = {"above": above, "tied": tied, "right": np.ones_like(above)}
-        frame = pl.DataFrame({"image": np.arange(len(ranks)), "label": 0, **counts, "negatives": negatives})
-        hidden = [pl.when(~pl.Series(is_miss)).then(pl.col(name)).alias(name) for name in counts]
-        of_ranks = values(frame.cast(RANKED).with_columns(hidden), [self.metric])[:, 0]
-        places = np.searchsorted(self.ranks, ranks)
-        self.ranks = np.insert(self.ranks, places, ranks)
-        self.values = np.insert(self.values, places, of_ranks)
+        pairs = np.unique(ranks // self.base)
+        near_top = pairs[:, np.newaxis] * self.base + 1 + np.arange(min(NEAR_TOP, self.base - 1))
+        ranks = np.union1d(ranks, near_top[pairs >= self.base])  # there is only one rank of a miss, where tied is -1
+        ranks = np.setdiff1d(ranks, self.ranks, assume_unique=True)
+        self.values = np.concatenate([self.values, self.compute(ranks)])
+        self.ranks = np.concatenate([self.ranks, ranks])
+        order = np.argsort(self.ranks)
+        self.ranks, self.values = self.ranks[order], self.values[order]
+
+    def compute(self, ranks: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the metric of an image for each rank."""
+        pairs, above = np.divmod(ranks, self.base)
+        tied, negatives = np.divmod(pairs, self.base)
+        columns = {"above": above - 1, "tied": tied - 1, "right": np.ones_like(above), "negatives": negatives}
+        frame = pl.DataFrame({"image": np.arange(len(ranks)), "label": np.zeros_like(above), **columns}).cast(RANKED)
+        hidden = [pl.when(pl.col("above") >= 0).then(pl.col(name)).alias(name) for name in ("right", "tied", "above")]
+        return values(frame.with_columns(hidden), [self.metric])[:, 0]
 
 
 def mean_over(metric: str, held_out: HeldOut) -> MeanOfImages:

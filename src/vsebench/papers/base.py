@@ -4,7 +4,7 @@ No paper is named in the code: these two files determine everything that a run d
 """
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +63,13 @@ class Paper(Strict):
         """Read and validate a paper's YAML file; a mistake raises a `UserError` that names file and key."""
         if path.is_dir():
             raise UserError(f"{path}: is a folder, but must be a paper's YAML file")
+        files = [file.stat() for file in (path, path.with_suffix(".csv")) if file.exists()]
+        return cls._read(path, *((file.st_ino, file.st_mtime_ns, file.st_size) for file in files))
+
+    @classmethod
+    @cache
+    def _read(cls, path: Path, *_states: tuple[int, int, int]) -> "Paper":
+        """Read the file once for each state of the two files, since a plan asks for a paper at each of its tables."""
         paper = check(cls, read_yaml(path), str(path))
         paper._path = path
         for key, task in paper.tasks.items():

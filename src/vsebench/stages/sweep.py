@@ -2,7 +2,8 @@
 
 For each value, the number of epochs is chosen on the validation labels. If the run tunes, the other settings of the
 grid are chosen as well, with the same number of attempts for each value. The method is then fitted to the training and
-validation labels and tested, as for the main results.
+validation labels and tested, as for the main results. If nothing but the number of epochs is chosen, the model of the
+main results is the one for the chosen value, and is not trained again.
 """
 
 import argparse
@@ -13,10 +14,11 @@ from pathlib import Path
 import polars as pl
 from tqdm import tqdm
 
+from vsebench import models
 from vsebench.cases import add_case_arguments, open_method, open_settings
 from vsebench.core.errors import UserError
 from vsebench.core.schemas import SWEEP, SWEEP_RANKS
-from vsebench.core.storage import write_table
+from vsebench.core.storage import read_json, write_table
 from vsebench.core.tasks import Case, Task
 from vsebench.core.workers import workers
 from vsebench.data import splits
@@ -44,8 +46,10 @@ def run(arguments: argparse.Namespace) -> None:
     if not arguments.chosen:
         raise UserError("--chosen: missing; name the run.json with the chosen settings, of which a sweep varies one")
     chosen, _ = open_settings(arguments, method)
+    main = read_json(arguments.chosen)
     parameter = arguments.parameter
     search = replace(search, grid={name: values for name, values in search.grid.items() if name != parameter})
+    is_main_result = not search.grid and not main["selection"].get("epochs_by_seed")
     split = splits.load(arguments.split, refit=not arguments.no_refit)
     for_cold = by_frequency(split.final.labels) if method.knows_labels_alone() else None
     rows, ranks = [], [pl.DataFrame(schema=SWEEP_RANKS)]
@@ -55,7 +59,11 @@ def run(arguments: argparse.Namespace) -> None:
         for value in tqdm(arguments.values, desc=f"{case}: {parameter}", mininterval=5):
             settings = chosen.changed({parameter: value}, settings_key(case))
             try:
-                selection = select(method, settings, problem, split, search, case)
+                if settings == chosen and is_main_result:
+                    outcome, model = main["selection"], models.load(arguments.chosen.with_name("model.npz"))
+                else:
+                    selection = select(method, settings, problem, split, search, case)
+                    outcome, model = vars(selection.chosen), selection.model
             except DivergenceError:
                 continue
             rows.append(
@@ -63,13 +71,13 @@ def run(arguments: argparse.Namespace) -> None:
                     **case.keys,
                     "parameter": parameter,
                     "value": float(value),
-                    "chosen": value == chosen.given().get(parameter),
-                    "epochs": selection.chosen.epochs,
-                    "at_limit": selection.chosen.at_limit,
-                    "validation": selection.chosen.value,
+                    "chosen": settings == chosen,
+                    "epochs": outcome["epochs"],
+                    "at_limit": outcome["at_limit"],
+                    "validation": outcome["value"],
                 }
             )
-            of_value = rank(selection.model, split.test, problem.features, pool, str(case), for_cold)
+            of_value = rank(model, split.test, problem.features, pool, str(case), for_cold)
             ranks.append(of_value.select(pl.lit(float(value)).alias("value"), pl.all()))
     write_table(pl.concat(ranks), SWEEP_RANKS, arguments.ranks)
     write_table(pl.DataFrame(rows, schema=SWEEP), SWEEP, arguments.out)

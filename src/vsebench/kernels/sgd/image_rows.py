@@ -10,7 +10,17 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from vsebench.kernels.vectors import FASTMATH, LANES, NO_ALLOCATION, add_up, aligned, broadcast, load, padded_size, store
+from vsebench.kernels.vectors import (
+    FASTMATH,
+    LANES,
+    NO_ALLOCATION,
+    add_up,
+    aligned,
+    broadcast,
+    load,
+    padded_size,
+    store,
+)
 
 
 class ImageRows(NamedTuple):

@@ -5,6 +5,7 @@ import os
 import shlex
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +88,12 @@ def as_json(value: Any) -> str:
 
 def sources(*modules: str) -> list[str]:
     """Return the source files of modules, such as "vsebench.stages.fit", and of all modules they import."""
-    return [os.path.relpath(path) for path in sources_of(*modules)]
+    return list(_source_files(Path.cwd(), *modules))
+
+
+@cache
+def _source_files(_folder: Path, *modules: str) -> tuple[str, ...]:
+    return tuple(os.path.relpath(path) for path in sources_of(*modules))
 
 
 def method_modules(plan: Plan, variants: Iterable[str]) -> list[str]:
