@@ -162,9 +162,9 @@ def sweep_images(  # type: ignore[no-untyped-def]
         slopes[:] = 0
         for k in range(n_factors):
             for f in range(n_factors):
-                slopes[f] -= labels.hessian[k, f] * u[k]
+                slopes[f] -= labels.hessian[f // LANES, k, f % LANES] * u[k]
         for f in range(n_factors):
-            slope, curvature, partners = slopes[f], labels.hessian[f, f] + penalty, np.float32(0)
+            slope, curvature, partners = slopes[f], labels.hessian[f // LANES, f, f % LANES] + penalty, np.float32(0)
             for j in range(n):
                 x = labels.vectors[rows.labels[first + j], f]
                 slope += (targets[j] - excess[j] * score[j]) * x
@@ -175,7 +175,7 @@ def sweep_images(  # type: ignore[no-untyped-def]
             norm += image_scales[i] * (v + change) ** 2
             u[f] += change
             for g in range(n_factors):
-                slopes[g] -= labels.hessian[f, g] * change
+                slopes[g] -= labels.hessian[g // LANES, f, g % LANES] * change
             for j in range(n):
                 score[j] += change * labels.vectors[rows.labels[first + j], f]
         for f in range(n_factors):

@@ -28,7 +28,8 @@ blocks : (K / 16, n_images, 16), the u_i
 scores : (n_slots,), the s_ic in the slots (array positions) of `Columns`
 penalties : (n_labels,), beta_c
 squared_norms : (n_labels,), |v_c|^2
-hessian : (K, K), H^C, or H^I = sum_i u_i u_i' in an update of labels
+hessian : (K / 16, K, 16), H^C, or H^I = sum_i u_i u_i' in an update of labels; [b, k, f] is the element in row k and
+    column 16 b + f, so that the rows of a block follow each other in the cache
 gamma, regularisation : gamma and lambda
 image_scales : (n_images rounded up to a multiple of 16,), m_i in the kernels' order
 label_scales : (n_labels,), m_c
@@ -102,7 +103,7 @@ class LabelSide(NamedTuple):
     changes : (n_labels, K) float32, v_c minus its value at the last update of the images
     penalties : (n_labels,) float32, beta_c
     squared_norms : (n_labels,) float32, |v_c|^2
-    hessian : (K, K) float32, H^C = sum_c beta_c v_c v_c'
+    hessian : (K / 16, K, 16) float32, H^C = sum_c beta_c v_c v_c'
     """
 
     vectors: NDArray[np.float32]
@@ -121,16 +122,13 @@ def extend_image(i, blocks, changes, rows, gamma, extended, row):
     """
     first, last = rows.offsets[i], rows.offsets[i + 1]
     scale = np.float32(gamma / np.sqrt(max(last - first, 1)))
-    for f in range(extended.shape[1]):
-        extended[row, f] = 0
-    if gamma > 0:
-        for pair in range(first, last):
-            label = rows.labels[pair]
-            for f in range(extended.shape[1]):
-                extended[row, f] += changes[label, f]
     for block in range(len(blocks)):
-        for f in range(LANES):
-            extended[row, LANES * block + f] = blocks[block, i, f] + scale * extended[row, LANES * block + f]
+        sums = broadcast(np.float32(0))
+        prefetch(blocks, (block, i + LANES, 0))
+        if gamma > 0:
+            for pair in range(first, last):
+                sums = sums + load(changes, (rows.labels[pair], LANES * block))
+        store(extended, (row, LANES * block), load(blocks, (block, i, 0)) + scale * sums)
 
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True)
@@ -238,12 +236,13 @@ def negative_products(f0, u, hessian, slopes):
     u : (K, 16), factor x image
     slopes : (16, 16), factor of the block x image; written
     """
+    b = f0 // LANES
     for f in range(LANES):
         store(slopes, (f, 0), broadcast(np.float32(0)))
     for k in range(0, len(u), 4):  # four at a time, so that slopes are read and written less often
         u0, u1, u2, u3 = load(u, (k, 0)), load(u, (k + 1, 0)), load(u, (k + 2, 0)), load(u, (k + 3, 0))
         for f in range(LANES):
-            h0, h1, h2, h3 = hessian[k, f0 + f], hessian[k + 1, f0 + f], hessian[k + 2, f0 + f], hessian[k + 3, f0 + f]
+            h0, h1, h2, h3 = hessian[b, k, f], hessian[b, k + 1, f], hessian[b, k + 2, f], hessian[b, k + 3, f]
             store(slopes, (f, 0), load(slopes, (f, 0)) - h0 * u0 - h1 * u1 - h2 * u2 - h3 * u3)
 
 
@@ -268,7 +267,7 @@ def minimise_block(f0, n, x, targets, excess, score, slopes, u, roots, hessian, 
     squares = broadcast(np.float32(0))
     for f in range(LANES):
         slope = load(slopes, (f, 0))
-        curvature = broadcast(hessian[f0 + f, f0 + f]) + penalty
+        curvature = broadcast(hessian[f0 // LANES, f0 + f, f]) + penalty
         partners = broadcast(np.float32(0))
         for j in range(n):
             xf, e = load(x, (j, f, 0)), load(excess, (j, 0))
@@ -280,8 +279,8 @@ def minimise_block(f0, n, x, targets, excess, score, slopes, u, roots, hessian, 
         v = v + change
         squares = squares + v * v
         store(u, (f0 + f, 0), load(u, (f0 + f, 0)) + change)
-        for g in range(LANES):
-            store(slopes, (g, 0), load(slopes, (g, 0)) - hessian[f0 + f, f0 + g] * change)
+        for g in range(f + 1, LANES):  # the slopes of earlier factors are no longer needed
+            store(slopes, (g, 0), load(slopes, (g, 0)) - hessian[f0 // LANES, f0 + f, g] * change)
         for j in range(n):
             store(score, (j, 0), load(score, (j, 0)) + change * load(x, (j, f, 0)))
     return squares
@@ -314,7 +313,7 @@ def sweep_labels(
             gather_images(f0, first, columns.degrees[c], n_tiles, blocks, columns.images, x)
             products = broadcast(np.float32(0))  # H^I v_c
             for k in range(labels.shape[1]):
-                products = products + labels[c, k] * load(hessian, (k, f0))
+                products = products + labels[c, k] * load(hessian, (f0 // LANES, k, 0))
             penalty = regularisation * label_scales[c]
             store(slopes, 0, -penalties[c] * products - penalty * load(labels, (c, f0)))
             overlap = overlaps[c - start]
@@ -332,11 +331,11 @@ def sweep_labels(
                     mixed = mixed + w * a * xf
                 m = add_up(mixed)
                 numerator = slopes[f] - old * excluded + add_up(slope)
-                denominator = penalties[c] * hessian[f0 + f, f0 + f] + penalty + add_up(curvature)
+                denominator = penalties[c] * hessian[f0 // LANES, f0 + f, f] + penalty + add_up(curvature)
                 denominator += old * (old * excluded_curvature - np.float32(2) * m)
                 change = numerator / denominator if denominator > 0 else np.float32(0)
                 labels[c, f0 + f] += change
-                hessian_row = load(hessian, (f0 + f, f0))
+                hessian_row = load(hessian, (f0 // LANES, f0 + f, 0))
                 store(slopes, 0, load(slopes, 0) - (penalties[c] * change) * hessian_row)
                 overlap += change * old
                 excluded += change * (old * excluded_curvature - m)

@@ -38,7 +38,12 @@ from vsebench.kernels.vectors import LANES, aligned, padded_size
 from vsebench.methods.base import FactorSettings, Method, Progress
 from vsebench.methods.by_features.linear_map import EmbeddedFeatures
 from vsebench.methods.by_features.seen import FeatureSettings, see
-from vsebench.methods.by_labels.full_sample import chunks_of_equal_work, label_penalties, rows_and_columns
+from vsebench.methods.by_labels.full_sample import (
+    chunks_of_equal_work,
+    in_blocks,
+    label_penalties,
+    rows_and_columns,
+)
 from vsebench.methods.by_labels.start import padded_start
 
 PAIRS_PER_CALL = 1 << 16
@@ -140,14 +145,14 @@ class VseFsFeatures(Method):
         scores[self.rows.slots] = self._scores(self.vectors)
         blocks = aligned(padded_size(self.settings.factors) // LANES, len(self.vectors), LANES)
         blocks[:] = self.vectors.reshape(len(self.vectors), -1, LANES).swapaxes(0, 1)
-        hessian = aligned(self.labels.shape[1], self.labels.shape[1])
-        hessian[:] = self.vectors.T @ self.vectors
+        hessian = self.vectors.T @ self.vectors
+        in_kernel = in_blocks(hessian)
         before, regularisation = self.labels.copy(), np.float32(self.settings.regularisation)
 
         def work(start: int, stop: int) -> None:
             sweep_labels(
-                start, stop, self.columns, blocks, before, self.penalties, hessian, regularisation, self.label_scales,
-                scores, self.labels,
+                start, stop, self.columns, blocks, before, self.penalties, in_kernel, regularisation,
+                self.label_scales, scores, self.labels,
             )  # fmt: skip
 
         self.workers.run(work, self.chunks)

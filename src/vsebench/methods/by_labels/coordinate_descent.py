@@ -19,6 +19,7 @@ from vsebench.kernels.vectors import LANES, aligned, padded_size
 from vsebench.methods.base import Method, Progress
 from vsebench.methods.by_labels.full_sample import (
     chunks_of_equal_work,
+    in_blocks,
     penalty_scales,
     rows_and_columns,
     stable_order,
@@ -113,15 +114,15 @@ class FullSample(Method):
     def _sweep_images(self) -> tuple[Matrix, float]:
         """Update the images; return H^I = sum_i u_i u_i' and the sum of the m_i |v_i|^2."""
         labels = LabelSide(
-            self.labels, self._label_changes(), self.penalties, self._squared_norms(), self._label_hessian()
+            self.labels, self._label_changes(), self.penalties, self._squared_norms(), in_blocks(self._label_hessian())
         )
-        gamma, regularisation = np.float32(self.gamma), np.float32(self.regularisation)
+        gamma, regularisation, k = np.float32(self.gamma), np.float32(self.regularisation), self.labels.shape[1]
         self.previous = self.labels.copy()
         parts: dict[int, tuple[Matrix, float]] = {}
 
         def work(start: int, stop: int) -> None:
-            product = np.zeros_like(labels.hessian)
-            extended = aligned(IMAGES_PER_CALL, self.labels.shape[1])
+            product = np.zeros((k, k), dtype=np.float32)
+            extended = aligned(IMAGES_PER_CALL, k)
             norm = 0.0
             for first in range(start, stop, IMAGES_PER_CALL):
                 last = min(first + IMAGES_PER_CALL, stop)
@@ -134,17 +135,17 @@ class FullSample(Method):
             parts[start] = product, norm
 
         self.workers.run(work, self.image_chunks)
-        image_hessian = aligned(*labels.hessian.shape)
+        image_hessian = aligned(k, k)
         for start, _ in self.image_chunks:
             image_hessian += parts[start][0]
         return image_hessian, sum(parts[start][1] for start, _ in self.image_chunks)
 
     def _sweep_labels(self, image_hessian: Matrix) -> None:
-        regularisation = np.float32(self.regularisation)
+        regularisation, hessian = np.float32(self.regularisation), in_blocks(image_hessian)
 
         def work(start: int, stop: int) -> None:
             sweep_labels(
-                start, stop, self.columns, self.blocks, self.previous, self.penalties, image_hessian, regularisation,
+                start, stop, self.columns, self.blocks, self.previous, self.penalties, hessian, regularisation,
                 self.label_scales, self.scores, self.labels,
             )  # fmt: skip
 

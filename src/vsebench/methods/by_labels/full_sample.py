@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vsebench.data.chunks import Chunks
-from vsebench.data.problem import LabelMatrix
+from vsebench.data.problem import LabelMatrix, Matrix
 from vsebench.kernels.full_sample import AHEAD, Columns, Rows
 from vsebench.kernels.vectors import LANES, aligned
 
@@ -106,3 +106,11 @@ def chunks_of_equal_work(offsets: NDArray[np.int64], n_chunks: int) -> Chunks:
     targets = np.linspace(0, offsets[-1], n_chunks + 1)[1:-1]
     cuts = np.unique(np.concatenate([[0], np.searchsorted(offsets, targets), [len(offsets) - 1]]))
     return [(int(start), int(stop)) for start, stop in pairwise(cuts)]
+
+
+def in_blocks(hessian: Matrix) -> NDArray[np.float32]:
+    """Return a (K, K) matrix in the kernels' order, (K / 16, K, 16): blocks of 16 columns."""
+    k = len(hessian)
+    blocks = aligned(k // LANES, k, LANES)
+    blocks[:] = hessian.reshape(k, k // LANES, LANES).swapaxes(0, 1)
+    return blocks
