@@ -19,6 +19,7 @@ include_patterns = [
     "README.md", "AGENTS.md", "CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "SECURITY.md", "docs/*.md",
     "config/README.md", "config/papers/README.md", "data/included/README.md",
 ]  # fmt: skip
+# docs/paper is not part of the site: its citations are for the journal's own tools. tests/docs checks its links.
 exclude_patterns = [".*", "data/raw", "data/processed", "data/features", "results", "figures", "docs/_build"]  # large
 
 extensions = ["myst_parser"]

@@ -19,6 +19,8 @@ ASKED = "<!-- table: accuracy; groups: SAIAPR; columns: Method, MAP@10 -->"
 BLOCK = ASKED + "\n{}<!-- end of table -->"
 FILLED = BLOCK.format("\n|  | Method | MAP@10 |\n| :-- | :-- | --: |\n| SAIAPR \\| regions | WARP | **0.190** |\n"
                       "|  | VSE-fs | n/a |\n\n")  # fmt: skip
+CELL = "<!-- cell: accuracy; row: {}; column: {} -->{}<!-- end of cell -->"
+WRAPPED = CELL.replace("; ", ";\n", 1)
 FIGURE = "<!-- figure: curve; How it grows -->\n{}<!-- end of figure -->"
 
 
@@ -56,6 +58,39 @@ def test_a_figure_is_copied_beside_the_page(fill_in, tmp_path):
     assert (tmp_path / "images/page/curve.png").read_bytes() == b"a picture"
 
 
+def test_a_cell_within_a_sentence_has_neither_bold_print_nor_marks(fill_in):
+    text = f"A {CELL}, b {CELL},\nc {WRAPPED}."
+    cells = ("VSE-fs", "Recall@5"), ("VSE-fs; intervals: yes", "Recall@5"), ("WARP; group: Other", "MAP@10")
+    filled = text.format(*cells[0], "0.352", *cells[1], "0.352 [0.345, 0.359]", *cells[2], "0.2")
+    assert fill_in(text.format(*cells[0], "", *cells[1], "old", *cells[2], "0.1")) == (0, filled)
+    assert fill_in(filled) == (0, filled)
+
+
+def test_the_row_of_a_cell_is_named_by_as_many_first_cells_as_needed(fill_in, tmp_path):
+    (tmp_path / "accuracy.md").write_text(
+        "| Method | Source | Recall@5 |\n| :-- | :-- | --: |\n"
+        "| WARP¶, top k | published | 0.1 |\n| WARP¶, top k | here | 0.2 |\n| WARP | here | 0.3 |\n"
+    )
+    text = f"{CELL} {CELL}"
+    cells = ("WARP, top k | here", "Recall@5"), ("WARP", "Source")
+    assert fill_in(text.format(*cells[0], "", *cells[1], "")) == (0, text.format(*cells[0], "0.2", *cells[1], "here"))
+
+
+def test_a_page_with_tables_of_several_runs(tmp_path):
+    for folder, value in {"first": "0.1", "lsep": "0.2", "wsabie": "0.3"}.items():
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "best.md").write_text(f"| Method | MAP |\n| :-- | --: |\n| EASE | {value} |\n")
+    text = "A {}, b {}, c {}.\n\n{}\n".format(
+        *(CELL.replace("accuracy", name).format("EASE", "MAP", "{}") for name in ("best", "lsep/best", "wsabie/best")),
+        "<!-- table: lsep/best; columns: MAP -->\n\n| MAP |\n| --: |\n| {} |\n\n<!-- end of table -->",
+    )
+    page = tmp_path / "page.md"
+    page.write_text(text.format("", "", "", ""))
+    runs = [f"--tables={name}={tmp_path / name}" for name in ("wsabie", "lsep")]
+    assert run("fill", f"--tables={tmp_path / 'first'}", *runs, page) == 0
+    assert page.read_text() == text.format("0.1", "0.2", "0.3", "0.2")
+
+
 def test_keys_need_no_run(fill_in):
     block = "<!-- keys: Epochs -->\n{}<!-- end of keys -->"
     status, text = fill_in(block.format("| old |\n"))
@@ -82,6 +117,21 @@ def test_keys_need_no_run(fill_in):
         ("<!-- table: accuracy -->\n" + FIGURE, "1 of 2 blocks are complete"),
         ("<!-- figure: other; text -->\n<!-- end of figure -->", "the run has no figure"),
         ("<!-- figure: curve -->\n<!-- end of figure -->", "there is no description"),
+        ("A <!-- cell: accuracy; row: WARP; column: MAP@10 -->.", "0 of 1 blocks are complete"),
+        (CELL.format("WSABIE", "MAP@10", ""), "0 rows of the table begin with 'WSABIE'; there must be one"),
+        (CELL.format("WARP", "MAP@10", ""), "2 rows of the table begin with 'WARP'; there must be one"),
+        (CELL.format("VSE-fs", "MAP@5", ""), "the table has no column 'MAP@5'; it has Method, Recall@5, MAP@10"),
+        (CELL.format("VSE-fs; group: NUS", "MAP@10", ""), "no group with 'NUS' in its heading"),
+        (CELL.format("VSE-fs; rows: 2", "MAP@10", ""), "unknown key 'rows'; the known keys are column, group, inter"),
+        (
+            "<!-- cell: accuracy; row: WARP --><!-- end of cell -->",
+            "cell: accuracy; row: WARP: the key 'column' is mis",
+        ),
+        (
+            "<!-- cell: lsep/a;\nrow: b; column: c --><!-- end of cell -->",
+            "cell: lsep/a; row: b; column: c: there is no r",
+        ),
+        ("<!-- table: lsep/accuracy -->\n<!-- end of table -->", "no run 'lsep'; add --tables lsep=FOLDER"),
         (
             "<!-- keys: Path -->\n<!-- end of keys -->",
             "keys: Path: there is no type 'Path' in src/vsebench/config",

@@ -10,7 +10,7 @@ from tests.docs.conftest import ROOT, files_of, page, section
 from vsebench.core.modules import modules_by_key
 
 PAGES = ["README.md", "AGENTS.md", "CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "SECURITY.md"]
-PAGES += ["config/README.md"]
+PAGES += ["config/README.md", "docs/paper/paper.md"]
 PAGES += sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").glob("*.md"))
 
 

@@ -1,5 +1,6 @@
-"""The files about the project as a whole: CITATION.cff and NOTICE."""
+"""The files about the project as a whole: CITATION.cff, NOTICE and the paper."""
 
+import re
 import tomllib
 
 import yaml
@@ -24,3 +25,8 @@ def test_the_notice_names_each_file_with_data_of_others() -> None:
     files = [*(ROOT / "data/included").glob("*.parquet"), *(ROOT / "config/unseen_labels").iterdir()]
     assert len(files) >= 3
     assert [file.name for file in files if str(file.relative_to(ROOT)) not in page("NOTICE")] == []
+
+
+def test_the_paper_cites_each_entry_of_its_bibliography_and_no_other() -> None:
+    cited = re.findall(r"(?<!\w)@(\w+)", page("docs/paper/paper.md"))
+    assert set(cited) == set(re.findall(r"^@\w+\{(\w+),", page("docs/paper/paper.bib"), re.MULTILINE))

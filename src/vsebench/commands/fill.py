@@ -18,6 +18,17 @@ A block of keys needs no run. It names a type of `vsebench.config`, whose keys i
 The command replaces the text between the two lines. It omits intervals and the notes below a table; the option
 `intervals: yes` keeps the intervals. A figure is copied to `images/PAGE/` in the page's folder; the text after its name
 becomes its description.
+
+A sentence can contain a single cell of a table, without bold print and marks. `row` states the first cell of the row,
+or several first cells with ` | ` between them; the key `group`, which may be left out, is a text in the heading of the
+row's group:
+
+    Recall is <!-- cell: vse_fs_table4; group: IAPR; row: VSE-fs | here; column: Recall@5 -->0.3502<!-- end of cell -->.
+
+The first comment can continue on the next line. It must not be at the beginning of a line, because Markdown then takes
+the whole line for HTML.
+
+A page can have tables of several runs: with `--tables lsep=FOLDER --tables wsabie=FOLDER`, blocks write `lsep/NAME`.
 """
 
 import argparse
@@ -27,19 +38,29 @@ from pathlib import Path
 
 from vsebench.core.errors import UserError
 from vsebench.core.storage import replacing
+from vsebench.rendering import marks
 from vsebench.rendering.keys import keys
+from vsebench.rendering.table import DAGGER
 
 BLOCK = re.compile(
     r"<!-- (?P<kind>table|figure|keys): (?P<content>[^\n]*?) -->\n(?P<old>.*?)<!-- end of (?P=kind) -->", re.DOTALL
 )
-START = re.compile("^<!-- (?:table|figure|keys):", re.MULTILINE)
+CELL = re.compile(r"<!-- cell: (?P<content>(?:(?!-->).)*?) -->(?P<old>(?:(?!<!--).)*?)<!-- end of cell -->", re.DOTALL)
+START = re.compile("^<!-- (?:table|figure|keys):|<!-- cell:", re.MULTILINE)
 Lines = list[list[str]]  # the cells of a table's lines: the headings, the rule, and the rows
+Folders = dict[str, Path]  # the folder of a run's tables by the run's name; the name is "" if blocks do not state it
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("page", type=Path, help="a Markdown file with blocks for tables, figures and keys")
-    tables = Path("results/tables")
-    parser.add_argument("--tables", type=Path, default=tables, help=f"folder of the run's tables (default: {tables})")
+    parser.add_argument("page", type=Path, help="a Markdown file with blocks for tables, cells, figures and keys")
+    parser.add_argument(
+        "--tables",
+        type=run_and_folder,
+        action="append",
+        default=[("", Path("results/tables"))],
+        metavar="[RUN=]FOLDER",
+        help="folder of the run's tables (default: results/tables); RUN=FOLDER, as often as needed, for several runs",
+    )
     parser.add_argument(
         "--figures", type=Path, default=Path("figures"), help="folder of its figures (default: figures)"
     )
@@ -51,10 +72,11 @@ def run(arguments: argparse.Namespace) -> None:
     if not page.is_file():
         raise UserError(f"{page}: no such file")
     old = page.read_text(encoding="utf-8")
-    blocks = list(BLOCK.finditer(old))
+    blocks = [*BLOCK.finditer(old), *CELL.finditer(old)]
     if not blocks or len(blocks) != len(START.findall(old)):
         form = "<!-- table: NAME -->, followed by <!-- end of table -->"
         raise UserError(f"{page}: {len(blocks)} of {len(START.findall(old))} blocks are complete; write each as {form}")
+    folders: Folders = dict(arguments.tables)
     pictures: list[Path] = []
 
     def filled(block: re.Match[str]) -> str:
@@ -65,10 +87,15 @@ def run(arguments: argparse.Namespace) -> None:
         elif block["kind"] == "keys":
             text = keys(block["content"], where)
         else:
-            text = table(block["content"], arguments.tables, where)
+            text = table(block["content"], folders, where)
         return whole(block, text)
 
-    text = BLOCK.sub(filled, old)
+    def filled_cell(block: re.Match[str]) -> str:
+        content = " ".join(block["content"].split())
+        text = cell(content, folders, f"{page}: cell: {content}")
+        return f"<!-- cell: {block['content']} -->{text}<!-- end of cell -->"
+
+    text = CELL.sub(filled_cell, BLOCK.sub(filled, old))
     for picture in pictures:
         copy = page.parent / "images" / page.stem / picture.name
         copy.parent.mkdir(parents=True, exist_ok=True)
@@ -76,6 +103,16 @@ def run(arguments: argparse.Namespace) -> None:
     with replacing(page) as temporary:
         temporary.write_text(text, encoding="utf-8")
     print(f"{page}: {len(blocks)} blocks filled")
+
+
+def run_and_folder(argument: str) -> tuple[str, Path]:
+    """Return the name of a run and the folder of its tables.
+
+    >>> run_and_folder("lsep=runs/lsep"), run_and_folder("runs/k=5")
+    (('lsep', PosixPath('runs/lsep')), ('', PosixPath('runs/k=5')))
+    """
+    name, equals, folder = argument.partition("=")
+    return (name, Path(folder)) if equals and "/" not in name else ("", Path(argument))
 
 
 def with_current_keys(text: str, where: str) -> str:
@@ -105,23 +142,48 @@ def figure(content: str, page: Path, folder: Path, where: str) -> tuple[str, Pat
     return f"![{description}](images/{page.stem}/{path.name})", path
 
 
-def table(content: str, folder: Path, where: str) -> str:
+def table(content: str, folders: Folders, where: str) -> str:
     """Return the Markdown of a table."""
-    name, *parts = (part.strip() for part in content.split(";"))
-    options = {key.strip(): value.strip() for key, _, value in (part.partition(":") for part in parts)}
-    unknown = options.keys() - {"columns", "groups", "intervals"}
-    if unknown:
-        raise UserError(f"{where}: unknown key {min(unknown)!r}; the known keys are columns, groups, intervals")
-    path = folder / f"{name}.md"
-    if not path.is_file():
-        raise UserError(f"{where}: the run has no table {path}")
-    lines = table_lines(path.read_text(encoding="utf-8"))
+    lines, options = table_and_options(content, ["columns", "groups", "intervals"], folders, where)
     if "groups" in options:
         lines = with_groups(lines, options["groups"], where)
     if "columns" in options:
         lines = with_columns(lines, [column.strip() for column in options["columns"].split(",")], where)
     text = "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
     return text if options.get("intervals") == "yes" else without_intervals(text)
+
+
+def cell(content: str, folders: Folders, where: str) -> str:
+    """Return the text of a cell, without bold print and marks."""
+    lines, options = table_and_options(content, ["column", "group", "intervals", "row"], folders, where)
+    missing = [key for key in ("row", "column") if key not in options]
+    if missing:
+        raise UserError(f"{where}: the key {missing[0]!r} is missing")
+    if "group" in options:
+        lines = with_groups(lines, options["group"], where)
+    first = 0 if lines[0][0] else 1  # after the headings of groups
+    begin = plain(options["row"]).split(" | ")
+    rows = [cells for cells in lines[2:] if [plain(text) for text in cells[first : first + len(begin)]] == begin]
+    if len(rows) != 1:
+        raise UserError(f"{where}: {len(rows)} rows of the table begin with {options['row']!r}; there must be one")
+    text = plain(with_columns([lines[0], rows[0]], [options["column"]], where)[1][-1])
+    return text if options.get("intervals") == "yes" else without_intervals(text)
+
+
+def table_and_options(content: str, known: list[str], folders: Folders, where: str) -> tuple[Lines, dict[str, str]]:
+    """Return the lines of the table that a block names, and the block's options."""
+    name, *parts = (part.strip() for part in content.split(";"))
+    options = {key.strip(): value.strip() for key, _, value in (part.partition(":") for part in parts)}
+    unknown = options.keys() - set(known)
+    if unknown:
+        raise UserError(f"{where}: unknown key {min(unknown)!r}; the known keys are {', '.join(known)}")
+    run, _, file = name.rpartition("/")
+    if run not in folders:
+        raise UserError(f"{where}: there is no run {run!r}; add --tables {run}=FOLDER")
+    path = folders[run] / f"{file}.md"
+    if not path.is_file():
+        raise UserError(f"{where}: the run has no table {path}")
+    return table_lines(path.read_text(encoding="utf-8")), options
 
 
 def table_lines(text: str) -> Lines:
@@ -160,3 +222,12 @@ def without_intervals(text: str) -> str:
     '| WARP | **0.313** | 0.447† |'
     """
     return re.sub(r" \[[-\d.,e ]+\]", "", text)
+
+
+def plain(text: str) -> str:
+    """Return a cell without bold print and marks.
+
+    >>> plain("**0.313**¶ [0.306, 0.320]")
+    '0.313 [0.306, 0.320]'
+    """
+    return marks.split(text)[0].replace("**", "").replace(DAGGER, "")
