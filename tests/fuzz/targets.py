@@ -588,107 +588,137 @@ RECORD = {
     "list": [1, "é"],
 }
 
-TARGETS: dict[str, Target] = {
-    "lear": Target(LEAR, annotations_of(lear, LEAR_OPTIONS, pack_lear), references.lear),
-    "saiapr": Target(SAIAPR, annotations_of(saiapr, saiapr.Options(), pack_saiapr), references.saiapr),
-    "nuswide concepts": Target(
-        CONCEPTS,
-        annotations_of(nuswide_concepts, nuswide_concepts.Options(), pack_nuswide),
-        references.nuswide_concepts,
-    ),
-    "nuswide features": Target(BOW, read_bow, references.nuswide_bow),
-    "nuswide tags, 1006": Target(
-        TAGS, annotations_of(nuswide_tags, nuswide_tags.Options(tags="1006"), pack_nuswide), references.nuswide_1006
-    ),
-    "nuswide tags, final": Target(
-        FINAL, annotations_of(nuswide_tags, nuswide_tags.Options(tags="final"), pack_nuswide), references.nuswide_final
-    ),
-    "open images": Target(
-        OPENIMAGES, annotations_of(openimages, OPENIMAGES_OPTIONS, pack_openimages), references.openimages
-    ),
-    "mirflickr": Target(MIRFLICKR, annotations_of(mirflickr, MIRFLICKR_OPTIONS, pack_mirflickr), references.mirflickr),
-    "mirflickr concepts": Target(
-        MIRFLICKR_LISTS,
-        annotations_of(mirflickr_concepts, MIRFLICKR_PARTS, pack_lists),
-        references.mirflickr_concepts,
-    ),
-    "recognize_anything": Target(
-        RECOGNIZE_ANYTHING,
-        annotations_of(recognize_anything, RECOGNIZE_ANYTHING_OPTIONS, write_files),
-        references.recognize_anything,
-    ),
-    "voc2007": Target(VOC, annotations_of(voc2007, voc2007.Options(), pack_voc), references.voc2007),
-    "mscoco": Target(COCO, annotations_of(mscoco, mscoco.Options(), pack_coco), references.mscoco),
-    "Visual Genome": Target(
-        GENOME,
-        annotations_of(visual_genome, visual_genome.Options(), pack_genome),
-        references.visual_genome,
-    ),
-    "Visual Genome, names": Target(
-        GENOME,
-        annotations_of(visual_genome, visual_genome.Options(labels="names"), pack_genome),
-        partial(references.visual_genome, key="names"),
-    ),
-    "mulan, dense": Target(MULAN["dense"], read_mulan("dense"), partial(references.mulan, kind="dense")),
-    "mulan, sparse": Target(MULAN["sparse"], read_mulan("sparse"), partial(references.mulan, kind="sparse")),
-    "XC repository": Target(XC, read_xc, partial(references.xc_repository, split=2)),
-    # Words and numbers have no checksum in a MATLAB file that is not compressed.
-    "ILSVRC 2010": Target(ILSVRC_TRUTHS | ilsvrc_files(compressed=False), read_ilsvrc, any_result=True),
-    "ILSVRC 2010, compressed": Target(ilsvrc_files(compressed=True), read_ilsvrc),
-    "table, CSV": Target({"t.csv": CSV}, read_table("t.csv"), references.table_csv),
-    "table, wide CSV": Target({"t.csv": WIDE}, read_table("t.csv", "wide"), partial(references.table_csv, wide=True)),
-    "table, JSON lines": Target({"t.jsonl": JSON_LINES}, read_table("t.jsonl"), references.table_jsonl),
-    "table, CSV.gz": Target({"t.csv.gz": gzip.compress(CSV)}, read_table("t.csv.gz")),
-    "parents, CSV": Target(
-        {"p.csv": PARENTS_CSV},
-        read_parents(parent_table, {"parents": "p.csv"}),
-        partial(references.parents_csv, labels=LABELS_TO_FIND),
-    ),
-    "parents, JSON": Target(
-        {"h.json": HIERARCHY},
-        read_parents(openimages_tree, {}),
-        partial(references.parents_json, labels=LABELS_TO_FIND),
-    ),
-    "parents, WordNet": Target(
-        {name: gzip.compress(text.encode()) for name, text in NOUNS.items()}, read_parents(wordnet, {})
-    ),
-    "words, GloVe": Target(
-        {"w.txt": GLOVE},
-        read_words(text_vectors, "w.txt"),
-        partial(references.words_text, wanted=WORDS_WANTED),
-    ),
-    "words, fastText": Target(
-        {"w.txt": FASTTEXT},
-        read_words(text_vectors, "w.txt"),
-        partial(references.words_text, wanted=WORDS_WANTED),
-    ),
-    "words, GloVe.gz": Target({"w.txt": gzip.compress(GLOVE)}, read_words(text_vectors, "w.txt")),
-    "words, word2vec": Target({"w.bin": WORD2VEC}, read_words(word2vec_binary, "w.bin"), any_result=True),
-    "words, word2vec.gz": Target({"w.bin": gzip.compress(WORD2VEC)}, read_words(word2vec_binary, "w.bin")),
-    "words, npz": Target({"w.npz": WORDS_NPZ}, read_words(npz_vectors, "w.npz"), any_result=True),
-    "tar.bz2 (LEAR)": Target(
-        {"t.20091111.tar.bz2": bz2.compress(packed(pack_lear, LEAR, "t.20091111.tar.bz2"))},
-        annotations_of(lear, LEAR_OPTIONS, write_files),
-    ),
-    "tar.gz (SAIAPR)": Target(
-        {"saiapr_tc-12.tar.gz": gzip.compress(packed(pack_saiapr, SAIAPR, "saiapr_tc-12.tar.gz"))},
-        annotations_of(saiapr, saiapr.Options(), write_files),
-    ),
-    "zip (NUS-WIDE)": Target(
-        {name: packed(pack_nuswide, CONCEPTS, name) for name in ("ConceptsList.zip", "Groundtruth.zip")},
-        annotations_of(nuswide_concepts, nuswide_concepts.Options(), write_files),
-    ),
-    "configuration of a run": config_target(RunConfig, CONFIG / "config.yaml"),
-    "configuration of a data set": config_target(DatasetConfig, CONFIG / "datasets" / "nuswide81.yaml"),
-    "configuration of a method": config_target(MethodConfig, CONFIG / "methods" / "vse_fs.yaml"),
-    "results, JSON": Target(written(write_json, RECORD, "a.json"), read_record),
-    "results, npz": Target(written(lambda arrays, path: write_arrays(path, **arrays), ARRAYS, "a.npz"), read_npz),
-    "results, Parquet": Target(written(write_parquet, FRAME, "a.parquet"), read_frame),
-    "features, npy": Target(saved(lambda buffer: np.save(buffer, FEATURES)), read_features("f.npy"), any_result=True),
-    "features, npz": Target(
-        saved(lambda buffer: sparse.save_npz(buffer, sparse.csr_array(FEATURES)), "f.npz"),
-        read_features("f.npz"),
-        any_result=True,
-    ),
-    "table, Parquet": Target({"t.parquet": parquet_of(NAMES)}, read_table("t.parquet"), any_result=True),
+# The readers by what a table says about them.
+GROUPS: dict[str, dict[str, Target]] = {
+    (
+        "of data sets: LEAR, SAIAPR, NUS-WIDE (concepts, features, tags), Open Images, MIRFLICKR (tags, "
+        "concepts), Recognize Anything, VOC 2007, MS-COCO, Visual Genome (objects, names), Mulan (dense, "
+        "sparse), Extreme Classification Repository, ILSVRC 2010 (two kinds of file)"
+    ): {
+        "lear": Target(LEAR, annotations_of(lear, LEAR_OPTIONS, pack_lear), references.lear),
+        "saiapr": Target(SAIAPR, annotations_of(saiapr, saiapr.Options(), pack_saiapr), references.saiapr),
+        "nuswide concepts": Target(
+            CONCEPTS,
+            annotations_of(nuswide_concepts, nuswide_concepts.Options(), pack_nuswide),
+            references.nuswide_concepts,
+        ),
+        "nuswide features": Target(BOW, read_bow, references.nuswide_bow),
+        "nuswide tags, 1006": Target(
+            TAGS, annotations_of(nuswide_tags, nuswide_tags.Options(tags="1006"), pack_nuswide), references.nuswide_1006
+        ),
+        "nuswide tags, final": Target(
+            FINAL,
+            annotations_of(nuswide_tags, nuswide_tags.Options(tags="final"), pack_nuswide),
+            references.nuswide_final,
+        ),
+        "open images": Target(
+            OPENIMAGES, annotations_of(openimages, OPENIMAGES_OPTIONS, pack_openimages), references.openimages
+        ),
+        "mirflickr": Target(
+            MIRFLICKR, annotations_of(mirflickr, MIRFLICKR_OPTIONS, pack_mirflickr), references.mirflickr
+        ),
+        "mirflickr concepts": Target(
+            MIRFLICKR_LISTS,
+            annotations_of(mirflickr_concepts, MIRFLICKR_PARTS, pack_lists),
+            references.mirflickr_concepts,
+        ),
+        "recognize_anything": Target(
+            RECOGNIZE_ANYTHING,
+            annotations_of(recognize_anything, RECOGNIZE_ANYTHING_OPTIONS, write_files),
+            references.recognize_anything,
+        ),
+        "voc2007": Target(VOC, annotations_of(voc2007, voc2007.Options(), pack_voc), references.voc2007),
+        "mscoco": Target(COCO, annotations_of(mscoco, mscoco.Options(), pack_coco), references.mscoco),
+        "Visual Genome": Target(
+            GENOME,
+            annotations_of(visual_genome, visual_genome.Options(), pack_genome),
+            references.visual_genome,
+        ),
+        "Visual Genome, names": Target(
+            GENOME,
+            annotations_of(visual_genome, visual_genome.Options(labels="names"), pack_genome),
+            partial(references.visual_genome, key="names"),
+        ),
+        "mulan, dense": Target(MULAN["dense"], read_mulan("dense"), partial(references.mulan, kind="dense")),
+        "mulan, sparse": Target(MULAN["sparse"], read_mulan("sparse"), partial(references.mulan, kind="sparse")),
+        "XC repository": Target(XC, read_xc, partial(references.xc_repository, split=2)),
+        # Words and numbers have no checksum in a MATLAB file that is not compressed.
+        "ILSVRC 2010": Target(ILSVRC_TRUTHS | ilsvrc_files(compressed=False), read_ilsvrc, any_result=True),
+        "ILSVRC 2010, compressed": Target(ilsvrc_files(compressed=True), read_ilsvrc),
+    },
+    "of a user's table: CSV, wide CSV, CSV.gz, JSON lines, Parquet": {
+        "table, CSV": Target({"t.csv": CSV}, read_table("t.csv"), references.table_csv),
+        "table, wide CSV": Target(
+            {"t.csv": WIDE}, read_table("t.csv", "wide"), partial(references.table_csv, wide=True)
+        ),
+        "table, JSON lines": Target({"t.jsonl": JSON_LINES}, read_table("t.jsonl"), references.table_jsonl),
+        "table, CSV.gz": Target({"t.csv.gz": gzip.compress(CSV)}, read_table("t.csv.gz")),
+        "table, Parquet": Target({"t.parquet": parquet_of(NAMES)}, read_table("t.parquet"), any_result=True),
+    },
+    "of a user's image features: npy, npz": {
+        "features, npy": Target(
+            saved(lambda buffer: np.save(buffer, FEATURES)), read_features("f.npy"), any_result=True
+        ),
+        "features, npz": Target(
+            saved(lambda buffer: sparse.save_npz(buffer, sparse.csr_array(FEATURES)), "f.npz"),
+            read_features("f.npz"),
+            any_result=True,
+        ),
+    },
+    "of word vectors: GloVe, fastText, word2vec, GloVe.gz, word2vec.gz, npz": {
+        "words, GloVe": Target(
+            {"w.txt": GLOVE},
+            read_words(text_vectors, "w.txt"),
+            partial(references.words_text, wanted=WORDS_WANTED),
+        ),
+        "words, fastText": Target(
+            {"w.txt": FASTTEXT},
+            read_words(text_vectors, "w.txt"),
+            partial(references.words_text, wanted=WORDS_WANTED),
+        ),
+        "words, GloVe.gz": Target({"w.txt": gzip.compress(GLOVE)}, read_words(text_vectors, "w.txt")),
+        "words, word2vec": Target({"w.bin": WORD2VEC}, read_words(word2vec_binary, "w.bin"), any_result=True),
+        "words, word2vec.gz": Target({"w.bin": gzip.compress(WORD2VEC)}, read_words(word2vec_binary, "w.bin")),
+        "words, npz": Target({"w.npz": WORDS_NPZ}, read_words(npz_vectors, "w.npz"), any_result=True),
+    },
+    "of the parents of labels: CSV, JSON of Open Images, WordNet": {
+        "parents, CSV": Target(
+            {"p.csv": PARENTS_CSV},
+            read_parents(parent_table, {"parents": "p.csv"}),
+            partial(references.parents_csv, labels=LABELS_TO_FIND),
+        ),
+        "parents, JSON": Target(
+            {"h.json": HIERARCHY},
+            read_parents(openimages_tree, {}),
+            partial(references.parents_json, labels=LABELS_TO_FIND),
+        ),
+        "parents, WordNet": Target(
+            {name: gzip.compress(text.encode()) for name, text in NOUNS.items()}, read_parents(wordnet, {})
+        ),
+    },
+    "of archives: tar.bz2, tar.gz, zip": {
+        "tar.bz2 (LEAR)": Target(
+            {"t.20091111.tar.bz2": bz2.compress(packed(pack_lear, LEAR, "t.20091111.tar.bz2"))},
+            annotations_of(lear, LEAR_OPTIONS, write_files),
+        ),
+        "tar.gz (SAIAPR)": Target(
+            {"saiapr_tc-12.tar.gz": gzip.compress(packed(pack_saiapr, SAIAPR, "saiapr_tc-12.tar.gz"))},
+            annotations_of(saiapr, saiapr.Options(), write_files),
+        ),
+        "zip (NUS-WIDE)": Target(
+            {name: packed(pack_nuswide, CONCEPTS, name) for name in ("ConceptsList.zip", "Groundtruth.zip")},
+            annotations_of(nuswide_concepts, nuswide_concepts.Options(), write_files),
+        ),
+    },
+    "of the configuration of a run, a data set, a method": {
+        "configuration of a run": config_target(RunConfig, CONFIG / "config.yaml"),
+        "configuration of a data set": config_target(DatasetConfig, CONFIG / "datasets" / "nuswide81.yaml"),
+        "configuration of a method": config_target(MethodConfig, CONFIG / "methods" / "vse_fs.yaml"),
+    },
+    "of the pipeline's own results: JSON, npz, Parquet": {
+        "results, JSON": Target(written(write_json, RECORD, "a.json"), read_record),
+        "results, npz": Target(written(lambda arrays, path: write_arrays(path, **arrays), ARRAYS, "a.npz"), read_npz),
+        "results, Parquet": Target(written(write_parquet, FRAME, "a.parquet"), read_frame),
+    },
 }
+TARGETS = {name: target for group in GROUPS.values() for name, target in group.items()}

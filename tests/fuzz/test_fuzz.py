@@ -1,7 +1,5 @@
-"""Damaged files are read correctly or refused in one line; `tests/fuzz/run.py` is a longer run."""
+"""Damaged files are read correctly or refused in one line; `python -m tests.reliability fuzz` tries more."""
 
-import subprocess
-import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -11,7 +9,6 @@ from hypothesis import strategies as st
 
 from tests.fuzz import references
 from tests.fuzz.mutate import CHOICES, Edit, apply
-from tests.fuzz.run import fuzz
 from tests.fuzz.targets import CSV, TARGETS, WIDE, FuzzError, Target, check, original
 
 number = st.integers(0, (1 << 20) - 1)
@@ -29,15 +26,6 @@ def test_damaged_files(name):
             check(TARGETS[name], apply(TARGETS[name].files, edits), Path(folder))
 
     run()
-
-
-@pytest.mark.long
-@pytest.mark.filterwarnings("ignore:Duplicate name")
-@pytest.mark.parametrize("name", sorted(TARGETS))
-def test_ten_thousand_damaged_files(name):
-    happened, faults = fuzz(TARGETS[name], number=10_000, seed=0)
-    assert faults == {}
-    assert happened.total() == 10_000
 
 
 @pytest.mark.parametrize("name", [name for name, target in TARGETS.items() if target.expect])
@@ -70,9 +58,3 @@ def test_the_plain_reading_of_csv():
     assert references.csv_rows('"a"b,c') is None
     assert references.table_csv({"t.csv": CSV}).counts["01.jpg", "sky"] == 3
     assert references.table_csv({"t.csv": WIDE}, wide=True).images == ["1", "2", "3"]
-
-
-def test_the_long_run_is_a_command():
-    command = [sys.executable, "-m", "tests.fuzz.run", "--number", "5", "saiapr"]
-    done = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1].startswith("| saiapr | 5 | ")

@@ -1,39 +1,147 @@
 """Kill runs at random moments, run them again, and compare all files with those of an undisturbed run.
 
-    python -m tests.workflow.kills 20 [seed]
-
 Each run is killed up to five times: Snakemake with all its jobs, Snakemake alone, both once more, and one job alone.
 """
 
 import argparse
-import json
 import os
 import random
 import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import psutil
 
+from tests.reliability.trial import Trial
 from tests.workflow.project import ROOT, Project
 
-VICTIMS = ("all", "snakemake", "all", "snakemake", "job")
+VICTIMS = {"all": "Snakemake and its jobs", "snakemake": "Snakemake alone", "job": "one job"}
+ORDER = ("all", "snakemake", "all", "snakemake", "job")
 FOLDERS = ("data", "results", "figures")
-MEASURED = ("seconds", "peak_rss_bytes")  # columns
+MEASURED = ("seconds", "peak_rss_bytes", "others")  # columns
 # These files contain measured seconds throughout, so only their existence is checked.
-SECONDS = ("results/machine.json", "results/kernels/*", "results/report.html", "training-time.*", "convergence-*")
+SECONDS = ("results/machine.json", "results/kernels/*", "results/report.html")
+SECONDS += ("training-time.*", "convergence-*", "accuracy-against-time.*")
+
+
+@dataclass(frozen=True)
+class Kill:
+    """What was killed, after how many seconds, how many files were there, and how Snakemake ended."""
+
+    victim: str
+    seconds: float
+    files: int
+    status: int
+
+
+@dataclass(frozen=True)
+class Round:
+    """The kills of a run, and how it was after it had been repeated without a kill."""
+
+    kills: Sequence[Kill]
+    finished: bool  # it succeeded, and a further run would have nothing to do
+    different: Sequence[str]  # names of files that are different or missing
+    left_over: Sequence[str]  # names of files that an undisturbed run does not make
+
+    @property
+    def failures(self) -> list[str]:
+        names = [f"different: {name}" for name in self.different] + [f"left over: {name}" for name in self.left_over]
+        return names if self.finished else ["the run did not finish", *names]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--number", type=int, default=40, help="of kills (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="of the random moments (default: %(default)s)")
+
+
+def run(arguments: argparse.Namespace) -> Trial:
+    with tempfile.TemporaryDirectory() as folder:
+        source = Project.copy(ROOT, Path(folder) / "source")
+        source.configure()
+        finish(source, "results/machine.json")  # compiles
+        whole = Project.copy(source.folder, Path(folder) / "whole")
+        start = time.monotonic()
+        finish(whole)
+        length = time.monotonic() - start
+        expected = results(whole.folder)
+        print(f"undisturbed: {length:.0f} s, {len(expected)} files", flush=True)
+        done = []
+        for each in rounds(source, arguments.number, length, random.Random(arguments.seed), expected):
+            print(each, flush=True)
+            done.append(each)
+    return summary(done, len(expected))
+
+
+def finish(project: Project, *targets: str) -> None:
+    outcome = project.snakemake(*targets)
+    assert outcome.status == 0, outcome.text[-5000:]
+
+
+def rounds(
+    source: Project, number: int, length: float, choose: random.Random, expected: dict[str, object]
+) -> Iterator[Round]:
+    """Kill copies of a project that would run for `length` seconds, `number` times altogether."""
+    killed = 0
+    while killed < number:
+        project = Project.copy(source.folder, source.folder.parent / f"run{killed}")
+        kills: list[Kill] = []
+        for victim in ORDER[: number - killed]:
+            last = kill(project, victim, choose.uniform(0, length / 2), choose)
+            if last.status == 0:
+                break  # it was done before
+            kills.append(last)
+        killed += len(kills)
+        yield after(project, kills, expected)
+
+
+def kill(project: Project, victim: str, seconds: float, choose: random.Random) -> Kill:
+    """Start a run, kill it after some seconds and unlock the folder."""
+    process = project.start()
+    time.sleep(seconds)
+    files = len(files_of(project.folder))
+    if victim == "all":
+        os.killpg(process.pid, signal.SIGKILL)
+    elif victim == "snakemake":
+        process.kill()
+    else:
+        kill_one(process, project, choose)
+    status = process.wait()
+    assert project.snakemake("--unlock").status == 0
+    return Kill(victim, round(seconds, 1), files, status)
+
+
+def kill_one(process: "subprocess.Popen[bytes]", project: Project, choose: random.Random) -> None:
+    """Kill one job, as the system does when memory runs out."""
+    while process.poll() is None:
+        with suppress(IndexError, psutil.NoSuchProcess):  # none is running, or it just ended
+            choose.choice(project.jobs()).kill()
+            return
+
+
+def after(project: Project, kills: Sequence[Kill], expected: dict[str, object]) -> Round:
+    """Repeat a run, and compare its files."""
+    outcome = project.snakemake()
+    finished = outcome.status == 0 and "Nothing to be done" in project.snakemake("--dry-run").text
+    actual = results(project.folder)
+    different = [name for name in expected if expected[name] != actual.get(name)]
+    return Round(kills, finished, different, sorted(actual.keys() - expected.keys()))
+
+
+def files_of(folder: Path) -> list[Path]:
+    """Return the files that a run makes, except for logs."""
+    paths = [path for name in FOLDERS for path in sorted((folder / name).rglob("*"))]
+    return [path for path in paths if path.is_file() and path.suffix != ".log"]
 
 
 def results(folder: Path) -> dict[str, object]:
-    """Read all files that a run makes, except for logs and measured seconds."""
-    paths = [path for name in FOLDERS for path in sorted((folder / name).rglob("*")) if path.is_file()]
-    return {str(path.relative_to(folder)): content(path) for path in paths if path.suffix != ".log"}
+    """Read the files that a run makes, without measured seconds."""
+    return {str(path.relative_to(folder)): content(path) for path in files_of(folder)}
 
 
 def content(path: Path) -> object:
@@ -47,82 +155,24 @@ def content(path: Path) -> object:
     return path.read_bytes()
 
 
-def kill(project: Project, victim: str, seconds: float, choose: random.Random) -> dict[str, Any]:
-    """Start a run, kill it after some seconds and unlock the folder; return a record of its state."""
-    process = project.start()
-    time.sleep(seconds)
-    record: dict[str, Any] = {
-        "victim": victim,
-        "seconds": round(seconds, 1),
-        "files": sum(1 for _ in project.folder.glob("results/**/*.*")),
-        "jobs": len(project.jobs()),
-    }
-    if victim == "all":
-        os.killpg(process.pid, signal.SIGKILL)
-    elif victim == "snakemake":
-        process.kill()
-    else:
-        kill_one(process, project, choose)
-    record["status"] = process.wait()
-    record["jobs_left"] = len(project.jobs())
-    assert project.snakemake("--unlock").status == 0
-    return record
+def summary(done: Sequence[Round], n_files: int) -> Trial:
+    """Return a table with a line for each kind of kill."""
+    number = sum(len(each.kills) for each in done)
+    headings = ["what was killed", "kills", "in runs", "files at that time", "runs that ended with the same files"]
+    failures = [f"run {i}: {failure}" for i, each in enumerate(done, start=1) for failure in each.failures]
+    return Trial(
+        f"{number} kills in {len(done)} runs; an undisturbed run makes {n_files} files",
+        [*headings, "different or missing files", "left over files"],
+        [row(victim, done) for victim in VICTIMS],
+        failures,
+    )
 
 
-def kill_one(process: "subprocess.Popen[bytes]", project: Project, choose: random.Random) -> None:
-    """Kill one job, as the system does when memory runs out."""
-    while process.poll() is None:
-        with suppress(IndexError, psutil.NoSuchProcess):  # none is running, or it just ended
-            choose.choice(project.jobs()).kill()
-            return
-
-
-def differences(project: Project, expected: dict[str, object]) -> list[str]:
-    """Return the names of files that are missing, superfluous or different."""
-    actual = results(project.folder)
-    return sorted(name for name in expected.keys() | actual.keys() if expected.get(name) != actual.get(name))
-
-
-def rounds(number: int, seed: int, folder: Path) -> Iterator[dict[str, Any]]:
-    """Kill runs `number` times; yield the outcome of each run after it was resumed and left alone."""
-    choose = random.Random(seed)
-    source = Project.copy(ROOT, folder / "source")
-    source.configure()
-    assert source.snakemake("results/machine.json").status == 0  # compiles
-    whole = Project.copy(source.folder, folder / "whole")
-    start = time.monotonic()
-    assert whole.snakemake().status == 0
-    length = time.monotonic() - start
-    expected = results(whole.folder)
-    print(f"undisturbed: {length:.1f} s, {len(expected)} files", flush=True)
-    killed = 0
-    while killed < number:
-        project = Project.copy(source.folder, folder / f"run{killed}")
-        for victim in VICTIMS[: number - killed]:
-            record = kill(project, victim, choose.uniform(0, length / 2), choose)
-            print(json.dumps(record), flush=True)
-            if record["status"] == 0:
-                break  # it was done before
-            killed += 1
-        outcome = project.snakemake()
-        assert outcome.status == 0, outcome.text[-5000:]
-        finished = "Nothing to be done" in project.snakemake("--dry-run").text
-        yield {"run_again": len(outcome.jobs), "finished": finished, "differences": differences(project, expected)}
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("number", type=int, nargs="?", default=20)
-    parser.add_argument("seed", type=int, nargs="?", default=1)
-    number, seed = vars(parser.parse_args()).values()
-    with tempfile.TemporaryDirectory() as folder:
-        ends = []
-        for end in rounds(number, seed, Path(folder)):
-            print(json.dumps(end), flush=True)
-            ends.append(end["finished"] and not end["differences"])
-    print(f"{number} kills in {len(ends)} runs, {sum(ends)} of them with the same files in the end")
-    return not all(ends)
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())
+def row(victim: str, done: Sequence[Round]) -> list[object]:
+    """Return the cells of a kind of kill."""
+    runs = [each for each in done if victim in {kill.victim for kill in each.kills}]
+    files = [kill.files for each in runs for kill in each.kills if kill.victim == victim]
+    between = f"{min(files)} to {max(files)}" if files else ""
+    same = sum(not each.failures for each in runs)
+    wrong = [sum(len(each.different) for each in runs), sum(len(each.left_over) for each in runs)]
+    return [VICTIMS[victim], len(files), len(runs), between, same, *wrong]

@@ -41,6 +41,12 @@ def test_the_papers_variants_can_be_fitted_with_a_hundred_factors(tmp_path):
     assert '"factors": 128' not in outcome.text
 
 
+def test_the_name_of_a_folder_may_contain_what_snakemake_and_the_shell_replace(tmp_path):
+    project = Project.copy(ROOT, tmp_path / "a {b} 100% $HOME; c")
+    project.configure()
+    assert "fit" in project.dry_run("accuracy").rules
+
+
 @pytest.mark.parametrize(
     ("target", "makes", "leaves"),
     [

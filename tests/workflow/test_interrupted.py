@@ -1,6 +1,6 @@
 """A run that is killed and resumed, compared with an undisturbed run.
 
-`python -m tests.workflow.kills` does the same at random moments, any number of times, and also kills single jobs.
+`python -m tests.reliability kills` does the same at random moments, any number of times, and also kills single jobs.
 """
 
 import os

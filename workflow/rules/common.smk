@@ -78,7 +78,9 @@ if workflow.is_main_process:
 
 # Jobs use the Python that runs Snakemake, whether or not its environment is activated.
 BIN = shlex.quote(str(Path(sys.executable).parent))
-shell.prefix(f"BIN={BIN}; . {shlex.quote(str(ROOT / 'workflow' / 'job.sh'))}; ")
+JOB = shlex.quote(str(ROOT / "workflow" / "job.sh"))
+# Snakemake would replace names in braces, but these are of folders.
+shell.prefix(f"BIN={BIN}; . {JOB}; ".replace("{", "{{").replace("}", "}}"))
 
 PROCESSED = "data/processed/{dataset}"
 TASK = "results/{dataset}/{protocol}"
