@@ -18,6 +18,7 @@ from benchmarks import (
     figures,
     growth,
     image_features,
+    limits,
     losses_by_labels,
     memory,
     neighbour_search,
@@ -63,6 +64,7 @@ SEARCHES = {
 # Parts that are measured as one table each.
 WITH_PEERS = {"memory": memory.measure, "starts": starts.measure}
 ALONE = {
+    "limits": limits.measure,
     "wsabie_steps": embedding_steps.measure,
     "losses_by_labels": losses_by_labels.measure,
     "epochs_by_labels": epochs_by_labels.measure,

@@ -3,13 +3,9 @@
 After one warm-up epoch each, contestants take turns in one process: repeat n is epoch n + 1 of each training.
 """
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-
-import numpy as np
-from threadpoolctl import threadpool_limits
 
 from benchmarks.clock import Row, comparison, interleave, timed
 from benchmarks.contestants import (
@@ -39,7 +35,6 @@ from vsebench.evaluation.metrics import mean_metric
 from vsebench.evaluation.ranking import rank
 from vsebench.models import Embeddings
 
-SIDE = 2048  # of the matrices whose product measures the peak rate
 ENOUGH = 0.95  # share of the better contestant's best recall@10
 
 
@@ -172,41 +167,6 @@ def ranking(bench: Bench, data: Data, threads: int) -> list[Row]:
     return rows
 
 
-def flops(images: int, labels: int, pairs: int, factors: int) -> float:
-    """Return the least number of floating-point operations of an iteration of VSE-fs.
-
-    On each side (images, labels), with K factors:
-      2 K^2 per row   the products with the other side's K x K matrix, (H u)_f for all f
-      K^2 per row     this side's own matrix, the sum of u u', of which half is enough
-      8 K per pair    four multiply-adds per factor: score, residual's gradient, denominator, residual after the step
-    """
-    return 3.0 * (images + labels) * factors**2 + 2 * 8.0 * pairs * factors
-
-
-def sgemm_rate(threads: int) -> float:
-    """Return the operations per second in a product of two float32 matrices of 2048 x 2048."""
-    left, right = np.ones((2, SIDE, SIDE), dtype=np.float32)
-    out = np.empty((SIDE, SIDE), dtype=np.float32)
-    with threadpool_limits(threads, user_api="blas"):
-        start = time.perf_counter()
-        np.matmul(left, right, out=out)
-        return 2.0 * SIDE**3 / (time.perf_counter() - start)
-
-
-def sgemm_share(bench: Bench, data: Data, threads: int) -> list[Row]:
-    """Compare a VSE-fs iteration with the time that its operations would take at the rate of a large sgemm.
-
-    The ratio is the share of the machine's peak that VSE-fs reaches.
-    """
-    needed = flops(data.known.n_rows, data.known.n_labels, data.known.n_pairs, bench.plan.factors)
-    with workers(threads) as pool:
-        training = VSE_FS.start(data.known, VSE_FS.grid[0] | {"factors": bench.plan.factors}, pool)
-        turns: list[Callable[[], float]] = [one_epoch(training), lambda: needed / sgemm_rate(threads)]
-        ours, peak = interleave(turns, bench.plan.repeats)
-    keys = {"what": "sgemm_share", "size": data.name, "threads": threads, "ours": VSE_FS.title, "peer": "sgemm"}
-    return [comparison(keys, ours, peak)]
-
-
 COMPARISONS: dict[str, Callable[[Bench, Data, int], list[Row]]] = {
     "iteration": partial(epochs, "iteration", VSE_FS, (ALS,)),
     "ials_iteration": partial(epochs, "ials_iteration", IALS, (IRSPACK_IALS,)),
@@ -216,5 +176,4 @@ COMPARISONS: dict[str, Callable[[Bench, Data, int], list[Row]]] = {
     "parts_epoch": parts_epoch,
     "ens_epoch": partial(epochs, "ens_epoch", ENS, (OPT_AUC_PLAIN,), judged=False),
     "ranking": ranking,
-    "sgemm_share": sgemm_share,
 }

@@ -15,7 +15,7 @@ from vsebench.rendering.drawing import nothing, panels
 from vsebench.rendering.style import COLOURS, DASHES, DOUBLE, GREY, MARKERS, SINGLE, save, style
 
 GROWTH = ("factors", "labels", "pairs")
-RATIOS = [what for what in TITLES if what != "sgemm_share"]
+RATIOS = list(TITLES)
 EPOCHS = ["iteration", "ials_iteration", "bpr_epoch", "warp_epoch", "ens_epoch"]
 
 

@@ -11,7 +11,6 @@ TITLES = {
     "parts_epoch": "One epoch in two parts, against the same method without parts",
     "ens_epoch": "One epoch, against our own Opt-AUC",
     "ranking": "Ranking the held-out labels",
-    "sgemm_share": "Share of the machine's sgemm peak",
 }
 FEATURE_TITLES = {
     "wsabie_epoch": "One epoch on blobs, WSABIE with at most one trial per other label",
@@ -63,8 +62,6 @@ def goal(what: str, peer: str, threads: int) -> Goal:
             return Goal(1 / 1.7, 1 / 1.4)  # at most 1.7 and 1.4 times the time
         case "ranking":
             return Goal(2.5, 3.0) if peer.startswith("implicit") else Goal(1.5, 1.8)
-        case "sgemm_share":
-            return Goal(0.16, 0.40) if one else Goal(0.15, 0.35)
         case "wsabie_epoch" | "wsabie_epoch_10" | "wsabie_sparse":
             return Goal(4.0, 10.0)
         case "network_epoch" | "linear_epoch":

@@ -8,6 +8,7 @@ from benchmarks import (
     clock,
     embedding_steps,
     epochs_by_labels,
+    limits,
     losses_by_labels,
     memory,
     outside_scores,
@@ -23,6 +24,7 @@ Tables = dict[str, pl.DataFrame]  # by the keys of SCHEMAS
 SCHEMAS: dict[str, pl.Schema] = {
     "comparisons": pl.Schema(clock.SCHEMA),
     "settings": pl.Schema(quality.SCHEMA),
+    "limits": pl.Schema(limits.SCHEMA),
     "growth": pl.Schema(SCALING),
     "memory": pl.Schema(memory.SCHEMA),
     "starts": pl.Schema(starts.SCHEMA),

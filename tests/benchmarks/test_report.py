@@ -58,6 +58,7 @@ def tables():
         "growth": grown,
         "memory": held,
         "starts": started,
+        "limits": [("nuswide", 1, "images", 0.4, 0.2, 0.02, 0.03, 0.5, 5, 1.0, "m")],
         "feature_settings": chosen,
         "wsabie_steps": [(93, 100, 1000, 1.2, 4e-6, 5, 1.0, "m")],
         "losses_by_labels": [("exact", 100, 2, 4e-6, 5, 1.0, "m")],
@@ -96,6 +97,7 @@ def test_page_and_figures(tmp_path, make):
         assert "| sim-blobs | p = 3 | 1,000 | 2,000 | 2.00 [2.00, 2.00] | 0.3000 |" in page
         assert "| 93 | 100 | 1,000 | 1.20 | 4.00 |" in page
         assert "| nuswide | 1 | VSE-fs | implicit ALS | 1.05 | 3.10 | 2.95 [2.91, 3.00] | 2.50 | 5.00 | floor |" in page
+        assert "| nuswide | 1 | images | 0.400 | 0.200 | 0.0200 | 0.0300 | 0.50 |" in page
         assert "| cold | 12.5 [12.0, 13.0] | 20.0 | 30 |" in page
         assert "| openimages | VSE-fs | 9.00 | 128 | 2,048 | 1,024 | 2.00 |" in page
         assert "| nuswide | its vectors (.npz) | 1.50 | 512 | 20.0 | 256 | 0.2500 |" in page
