@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.comparisons import flops, reached
+from benchmarks.comparisons import reached
 from benchmarks.contestants import (
     ALS,
     CORNAC_BPR,
@@ -104,7 +104,3 @@ def test_ials_reaches_the_loss_of_irspack(data):
 def test_the_first_iteration_that_reaches_a_target():
     assert reached([0.1, 0.3, 0.2, 0.4], 0.3) == 2
     assert reached([0.1, 0.2], 0.3) == 3
-
-
-def test_flops():
-    assert flops(images=10, labels=5, pairs=20, factors=4) == 3 * 15 * 16 + 16 * 20 * 4
