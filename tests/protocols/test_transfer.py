@@ -138,7 +138,7 @@ def test_sets_that_cannot_be_joined_are_refused_in_one_line(tmp_path, capsys, ch
 
 
 def test_a_data_set_that_is_not_joined_is_refused():
-    with pytest.raises(UserError, match="this data set is not a join of two"):
+    with pytest.raises(UserError, match="this protocol needs a data set that is joined from two"):
         load_protocol("from-other").split(Dataset(LabelMatrix.empty(3, 2)), np.random.default_rng(1))
 
 

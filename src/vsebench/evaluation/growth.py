@@ -15,9 +15,9 @@ def exponents(scaling: pl.DataFrame) -> pl.DataFrame:
     """Fit seconds ~ size^exponent for each method and variable.
 
     Returns one row per method and variable: method, variable, exponent (least squares on logarithms, mean over
-    repeats), ci_low and ci_high. A time is not an exact power of a size. Therefore the bounds are the smallest and the
-    largest exponent between neighbouring sizes (means over repeats), widened by a 95 % t-interval over repeats, which
-    is infinite for a single repeat.
+    repeats), ci_low and ci_high. Times do not follow an exact power of the size. Therefore the bounds are the
+    smallest and the largest exponent between neighbouring sizes (means over repeats), widened by a 95 % t-interval over
+    repeats, which is infinite for a single repeat.
     """
     rows = []
     for (method, variable), group in scaling.group_by("method", "variable", maintain_order=True):

@@ -231,7 +231,7 @@ def gather_labels(f0, group, width, n, vectors, rows, x):
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def negative_products(f0, u, hessian, slopes):
-    """Write the factors f0 to f0 + 16 of -H^C u for 16 images: the slope of the loss, without the positives' terms.
+    """Write the components f0 to f0 + 15 of -H^C u for 16 images: the loss's slopes without the positives' terms.
 
     u : (K, 16), factor x image
     slopes : (16, 16), factor of the block x image; written

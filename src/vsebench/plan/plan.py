@@ -396,7 +396,7 @@ class Plan:
 
     @cached_property
     def _analysed_variants(self) -> dict[str, set[str]]:
-        """The variants that each analysis covers: those that claims, tables or figures of papers name."""
+        """The variants that each analysis covers: those named in claims, tables or figures of papers."""
         analysed: dict[str, set[str]] = {name: set() for name in known_analyses()}
         for paper in self.papers:
             tests = [claim.test for claim in read_claims(paper)]

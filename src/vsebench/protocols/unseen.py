@@ -110,7 +110,7 @@ class Transfer(Protocol):
     def split(self, dataset: Dataset, rng: np.random.Generator) -> Split:
         known, trained, tested = dataset.with_word_vectors, dataset.trained, dataset.tested
         if dataset.parts is None or trained is None or tested is None or known is None:
-            raise UserError("this data set is not a join of two; run the workflow, whose stage `join` makes it")
+            raise UserError("this protocol needs a data set that is joined from two; run the workflow, which makes one")
         learnt, candidates = trained & known, tested & known
         train, valid, test = apart(dataset, *own_parts(dataset.parts))
         first = Training(pairs_of(dataset.labels, train, learnt), ids_of(train), learnt)

@@ -74,6 +74,6 @@ def count_claims(results: Results) -> list[tuple[str, int, list[tuple[str, int]]
 
 
 def count_testable(results: Results) -> tuple[int, int]:
-    """Return the number of claims with a verdict on some kind of data, and the number of all claims."""
+    """Return the number of claims that have a verdict on at least one kind of data, and the number of all claims."""
     claims = [(kind, line["paper"], line["claim"]) for kind, line in by_kind(claim_lines(results))]
     return len({claim[1:] for claim in claims if claim[0] != NOT_TESTED}), len({claim[1:] for claim in claims})

@@ -65,5 +65,5 @@ def kill_this_process(*arguments):
 
 def test_a_file_that_ends_the_reading_process_is_one_line(monkeypatch):
     monkeypatch.setattr("vsebench.formats.readers.matlab._read", kill_this_process)
-    with pytest.raises(UserError, match="here: the process that read it was killed"):
+    with pytest.raises(UserError, match="here: the process that read this file was killed"):
         read_structs(WHOLE, "s", {"a": None}, "here")

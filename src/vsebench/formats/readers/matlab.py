@@ -30,7 +30,8 @@ def read_structs(data: bytes, variable: str, fields: Fields, where: str) -> list
     try:
         return run_in_new_process(_read, data, variable, fields)
     except KilledError:
-        raise UserError(f"{where}: the process that read it was killed; it is damaged or memory ran out") from None
+        killed = "the process that read this file was killed; the file is damaged, or memory ran out"
+        raise UserError(f"{where}: {killed}") from None
     except UserError as error:
         raise UserError(f"{where}: not a MATLAB file as expected: {error}") from None
 

@@ -47,7 +47,7 @@ def opt_auc_epoch(embedding, pipeline, steps, rates, streams):
 
 @njit(cache=True, inline="always")
 def fetch_triple(t, pipeline, embedding, rng):
-    """Draw a uniform negative for step t of the batch in the stage "fetch"; prefetch image, positive and negative.
+    """Do the stage "fetch" of step t of a batch: draw a negative uniformly, and prefetch the three vectors.
 
     The negative is written to the column NEGATIVE of the batch; it is -1 if the image has every label.
     """

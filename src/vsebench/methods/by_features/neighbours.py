@@ -239,7 +239,7 @@ class Search:
         return keys
 
     def distances(self, queries: Rows, near: Ids) -> Numbers:
-        """Return the distances of the rows `near`, (m, k), to each query, (m, k) float64."""
+        """Return the distance from each of the m queries to each of its k rows `near`, (m, k) float64."""
         if self.is_sparse:
             spread = np.zeros(self.rows.shape[1], dtype=np.float32)
             products = sparse_products(parts_of(queries), parts_of(self.rows), near, spread)

@@ -135,7 +135,7 @@ def time_methods(plan: Plan, at: Wildcards) -> Job:
 
 
 def feature_sets(plan: Plan, variants: list[str], task: Task) -> dict[str, list[str]]:
-    """Return variant -> its sets of features, for variants that use only some of the sets of all these variants."""
+    """Return variant -> its sets of features, for variants that do not use all sets that the given variants use."""
     together = plan.sets_seen(variants, task)
     seen = {variant: plan.sets_seen([variant], task) for variant in variants}
     return {variant: list(files) for variant, files in seen.items() if files and files != together}
