@@ -16,6 +16,7 @@ from benchmarks.contestants import (
     IMPLICIT_BPR,
     IN_PARTS,
     IRSPACK_IALS,
+    IRSPACK_IALSPP,
     LIGHTFM_WARP,
     MATCHED,
     OPT_AUC,
@@ -169,7 +170,7 @@ def ranking(bench: Bench, data: Data, threads: int) -> list[Row]:
 
 COMPARISONS: dict[str, Callable[[Bench, Data, int], list[Row]]] = {
     "iteration": partial(epochs, "iteration", VSE_FS, (ALS,)),
-    "ials_iteration": partial(epochs, "ials_iteration", IALS, (IRSPACK_IALS,)),
+    "ials_iteration": partial(epochs, "ials_iteration", IALS, (IRSPACK_IALS, IRSPACK_IALSPP)),
     "time_to_95": time_to_95,
     "bpr_epoch": partial(epochs, "bpr_epoch", OPT_AUC, (IMPLICIT_BPR, CORNAC_BPR)),
     "warp_epoch": partial(epochs, "warp_epoch", WARP_10, (LIGHTFM_WARP,)),

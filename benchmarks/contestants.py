@@ -145,10 +145,11 @@ IN_PARTS = tuple(
 ALS = Contestant("implicit_als", "implicit ALS", partial(_peer, "ImplicitAls"), OBJECTIVES)
 IALS = Contestant("ials", "iALS", partial(Ours, "ials", {}), IALS_OBJECTIVES)
 IRSPACK_IALS = Contestant("irspack_ials", "irspack iALS", partial(_peer, "IrspackIals"), IALS_OBJECTIVES)
+IRSPACK_IALSPP = Contestant("irspack_ialspp", "irspack iALS++", partial(_peer, "IrspackIalspp"), IALS_OBJECTIVES)
 IMPLICIT_BPR = Contestant("implicit_bpr", "implicit BPR", partial(_peer, "ImplicitBpr"), BPR)
 CORNAC_BPR = Contestant("cornac_bpr", "Cornac BPR", partial(_peer, "CornacBpr"), BPR)
 LIGHTFM_WARP = Contestant("lightfm_warp", "LightFM WARP", partial(_peer, "LightfmWarp"), LIGHTFM)
 EVERYONE = (
-    VSE_FS, MATCHED, OPT_AUC, OPT_AUC_PLAIN, WARP_10, ENS, ALS, IALS, IRSPACK_IALS, IMPLICIT_BPR, CORNAC_BPR,
-    LIGHTFM_WARP,
+    VSE_FS, MATCHED, OPT_AUC, OPT_AUC_PLAIN, WARP_10, ENS, ALS, IALS, IRSPACK_IALS, IRSPACK_IALSPP, IMPLICIT_BPR,
+    CORNAC_BPR, LIGHTFM_WARP,
 )  # fmt: skip

@@ -25,10 +25,12 @@ ROUNDING = 1e-6  # of a distance
 
 
 def dense_neighbours(plan: Plan) -> list[Row]:
-    """Compare a search with the matrix product that it needs, and with scikit-learn."""
+    """Compare a search with the matrix product that it needs, with faiss, and with scikit-learn."""
     searched = dense_rows(plan)
     products = np.empty((searched.queries.shape[0], searched.rows.shape[0]), dtype=np.float32)
     peers: dict[str, Work] = {"sgemm": lambda: np.matmul(searched.queries, searched.rows.T, out=products)}
+    if installed("faiss", "dense_neighbours, faiss"):
+        peers["faiss, flat"] = flat_index(searched, min(plan.on_features.neighbours, searched.rows.shape[0]))
     return compare(plan, "dense_neighbours", searched, peers)
 
 
@@ -75,6 +77,13 @@ def brute_force(searched: Searched, k: int) -> Callable[[], Ids]:
     module = importlib.import_module("sklearn.neighbors")
     fitted = module.NearestNeighbors(n_neighbors=k, algorithm="brute", metric="euclidean").fit(searched.rows)
     return lambda: np.asarray(fitted.kneighbors(searched.queries, return_distance=False), dtype=np.int32)
+
+
+def flat_index(searched: Searched, k: int) -> Callable[[], Ids]:
+    """Return faiss's exact search by inner products, which gives the order of cosines for rows of unit length."""
+    index = importlib.import_module("faiss").IndexFlatIP(searched.rows.shape[1])
+    index.add(searched.rows)
+    return lambda: np.asarray(index.search(searched.queries, k)[1], dtype=np.int32)
 
 
 def limited(work: Work, threads: int) -> object:

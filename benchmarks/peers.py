@@ -69,6 +69,16 @@ class IrspackIals(Training):
         self.method = irspack_ials.IrspackIals(Problem(Labels.all_of(train), SEED, pool), own)
 
 
+class IrspackIalspp(IrspackIals):
+    """The same objective by iALS++, which solves for blocks of 64 factors."""
+
+    def __init__(self, train: LabelMatrix, settings: Settings, pool: Workers) -> None:
+        super().__init__(train, settings, pool)
+        recommender = self.method.recommender
+        recommender.solver_type = type(recommender.solver_type).IALSPP
+        recommender.start_learning()  # begins again, with this solver
+
+
 class ImplicitBpr(Training):
     """BPR of implicit, which draws negatives by frequency and skips steps whose negative is a positive."""
 

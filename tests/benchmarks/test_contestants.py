@@ -11,6 +11,7 @@ from benchmarks.contestants import (
     IALS,
     IMPLICIT_BPR,
     IRSPACK_IALS,
+    IRSPACK_IALSPP,
     LIGHTFM_WARP,
     MATCHED,
     OPT_AUC,
@@ -37,7 +38,7 @@ def peers():
 
 @pytest.mark.parametrize(
     "group",
-    [(VSE_FS, ALS), (MATCHED, ALS), (IALS, IRSPACK_IALS), (OPT_AUC, IMPLICIT_BPR, CORNAC_BPR), (WARP_10, LIGHTFM_WARP)],
+    [(VSE_FS, ALS), (MATCHED, ALS), (IALS, IRSPACK_IALS, IRSPACK_IALSPP), (OPT_AUC, IMPLICIT_BPR, CORNAC_BPR), (WARP_10, LIGHTFM_WARP)],
 )
 def test_everyone_tries_as_many_settings(group):
     assert {len(contestant.grid) for contestant in group} == {4}
@@ -50,7 +51,7 @@ def test_one_learning_rate_and_regularisation_for_uniform_negatives():
 @pytest.mark.parametrize("contestant", EVERYONE, ids=lambda contestant: contestant.name)
 @pytest.mark.parametrize("threads", [1, 2])
 def test_everyone_learns(contestant, threads, data):
-    if contestant in (ALS, IRSPACK_IALS, IMPLICIT_BPR, CORNAC_BPR, LIGHTFM_WARP):
+    if contestant in (ALS, IRSPACK_IALS, IRSPACK_IALSPP, IMPLICIT_BPR, CORNAC_BPR, LIGHTFM_WARP):
         peers()
     with workers(threads) as pool:
         training = contestant.start(data.train, contestant.grid[0] | {"factors": 16}, pool)

@@ -184,7 +184,7 @@ def test_a_peer_that_is_not_installed_is_left_out_with_a_line(monkeypatch, capsy
     assert neighbour_search.sparse_neighbours(TINY) == []
     assert {row["peer"] for row in neighbour_search.dense_neighbours(TINY)} == {"sgemm"}
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 3
+    assert len(lines) == 4
     assert all("is not installed" in line for line in lines)
 
 
@@ -244,7 +244,7 @@ def test_images_of_the_epochs_have_seven_different_labels():
 
 
 def test_a_whole_run_on_tiny_data(tmp_path, monkeypatch):
-    for package in ("lightfm", "sklearn"):
+    for package in ("faiss", "lightfm", "sklearn"):
         pytest.importorskip(package)
     monkeypatch.setattr(command, "QUICK", TINY)
     where = ["--results", str(tmp_path), "--figures", str(tmp_path / "figures")]
@@ -252,7 +252,7 @@ def test_a_whole_run_on_tiny_data(tmp_path, monkeypatch):
     titles = {name: title for name, title in FEATURE_TITLES.items() if name not in torch_networks.RACES}
     assert command.main(["--quick", "--only", *parts, *where]) == 0
     found = results.read(tmp_path)
-    assert len(found["features"]) == 5 * 2 + 2 * 2 + 1 * 2 + 3 * 2 + 2 + 2
+    assert len(found["features"]) == 5 * 2 + 3 * 2 + 1 * 2 + 3 * 2 + 2 + 2
     assert set(found["features"]["what"]) == {*titles, "tree"}
     assert len(found["feature_settings"]) == 5 * 2
     assert found["features"].filter(what="tree", ours="p = 0")["quality_ours"].to_list() == [1.0] * 3
