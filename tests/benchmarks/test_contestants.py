@@ -38,7 +38,13 @@ def peers():
 
 @pytest.mark.parametrize(
     "group",
-    [(VSE_FS, ALS), (MATCHED, ALS), (IALS, IRSPACK_IALS, IRSPACK_IALSPP), (OPT_AUC, IMPLICIT_BPR, CORNAC_BPR), (WARP_10, LIGHTFM_WARP)],
+    [
+        (VSE_FS, ALS),
+        (MATCHED, ALS),
+        (IALS, IRSPACK_IALS, IRSPACK_IALSPP),
+        (OPT_AUC, IMPLICIT_BPR, CORNAC_BPR),
+        (WARP_10, LIGHTFM_WARP),
+    ],
 )
 def test_everyone_tries_as_many_settings(group):
     assert {len(contestant.grid) for contestant in group} == {4}
