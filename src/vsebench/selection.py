@@ -108,6 +108,7 @@ def select(
         )
     if split.final is split.first:
         return Selection(best, tries, selected, kept)
+    del kept, model_of_attempt  # the final fit may need their memory
     best, refitted, model = refit(method, best, final, case)
     return Selection(best, tries, pl.concat([selected, refitted]), model)
 

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,6 +31,7 @@ from vsebench.models import Model
 Record = dict[str, Any]  # a row of the history, for one epoch
 
 
+WORTH_SAYING = 1 << 30  # bytes; if a fit needs more memory, this is said before it begins
 SINGULAR = "a system of equations is singular in floating point"
 
 
@@ -132,9 +134,14 @@ def attempt(
             records.append(record)
             if limits.patience is None or record["validation"] > best:
                 best, best_epoch = record["validation"], epoch
-                kept = copy.deepcopy(model)  # further training may change its arrays
+                kept = None  # frees its memory before a copy is made
+                if epoch == limits.maximum:
+                    kept = model
+                elif limits.patience is not None:
+                    kept = copy.deepcopy(model)  # further training may change its arrays
             elif epoch - best_epoch >= limits.patience:
                 break
+            del model  # so that its arrays are not in memory beside those of the next epoch's model
     except (DivergenceError, LinAlgError):
         return Attempt(settings, None, None), history(records, case, "selection"), None
     at_limit = limits.patience is not None and len(records) - best_epoch < limits.patience
@@ -149,17 +156,25 @@ def check_memory(
 
     limit : the memory in bytes; None: what this process can use
     """
-    if problem.features is None:
-        return
-    n_images = int(problem.features.known[problem.training.images].sum())  # the fit leaves out all other images
-    size = Size(n_images, problem.features.dimensions, problem.training.labels.n_labels)
+    size = size_of(problem)
     needed, limit = method.least_memory(size, settings), memory_limit() if limit is None else limit
+    of = f"{size.images:,} images, " + (f"{size.features:,} features and " if size.features else "")
+    need = f"{case}: needs at least {needed / 2**30:,.1f} GiB of memory for {of}{size.labels:,} labels"
     if needed > limit:
-        of = f"{size.images:,} images, {size.features:,} features and {size.labels:,} labels"
         raise UserError(
-            f"{case}: needs at least {needed / 2**30:,.1f} GiB of memory for {of}, but there are {limit / 2**30:,.1f} "
-            "GiB; leave this method out for this data set, or keep fewer labels (`vocabulary: {top_labels: ...}`)"
+            f"{need}, but there are {limit / 2**30:,.1f} GiB; leave this method out for this data set, or keep fewer "
+            "labels (`vocabulary: {top_labels: ...}`)"
         )
+    if needed > WORTH_SAYING:
+        print(need, file=sys.stderr)
+
+
+def size_of(problem: Problem) -> Size:
+    """Return the size of a problem; if it has features, a fit leaves out the images without them."""
+    images, n_labels = problem.training.images, problem.training.labels.n_labels
+    if problem.features is None:
+        return Size(len(images), 0, n_labels)
+    return Size(int(problem.features.known[images].sum()), problem.features.dimensions, n_labels)
 
 
 def stopped_early(fitter: Fitter) -> bool:

@@ -32,7 +32,7 @@ def test_what_to_do_about_a_missing_package(name, words):
 
 def test_the_peers_are_those_of_the_project():
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))
-    assert {name.removesuffix("-next") for name in project["dependency-groups"]["peers"]} == PEERS
+    assert {name.removesuffix("-next").removesuffix("-cpu") for name in project["dependency-groups"]["peers"]} == PEERS
 
 
 def test_packages_that_run_networks_are_in_the_extra_of_the_project():

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vsebench.cli import main
+from vsebench.core import storage
 from vsebench.core.errors import UserError
 from vsebench.core.seals import SCHEMA_VERSION
 from vsebench.core.storage import (
@@ -163,3 +164,18 @@ def test_a_newer_file_is_refused_before_the_rest_of_it_is_read(tmp_path):
     (tmp_path / "a.parquet").write_bytes(content)
     with pytest.raises(UserError, match=f"schema number {NEWER}"):
         read_parquet(tmp_path / "a.parquet")
+
+
+def test_a_large_array_of_an_archive_stays_in_its_file(tmp_path, monkeypatch):
+    rng = np.random.default_rng(1)
+    arrays = {"kind": np.array("small"), "image": rng.random((40, 3)), "turned": np.asfortranarray(rng.random((30, 4)))}
+    write_arrays(tmp_path / "a.npz", **arrays)
+    monkeypatch.setattr(storage, "memory_limit", lambda: 1000)
+    found = read_arrays(tmp_path / "a.npz")
+    for name, array in arrays.items():
+        assert np.array_equal(found[name], array)
+        assert found[name].dtype == array.dtype
+        assert type(found[name]) is np.ndarray
+    assert isinstance(found["image"].base, np.memmap)
+    assert not found["image"].flags.writeable
+    assert not isinstance(found["kind"].base, np.memmap)

@@ -1,12 +1,16 @@
 """Label matrices, splits and word vectors check their arrays."""
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.builders import dense, held_out_of, matrix_of, rows_of
-from vsebench.data.problem import HeldOut, LabelMatrix, Training, WordVectors
+from vsebench.core.errors import UserError
+from vsebench.core.schemas import PAIRS
+from vsebench.data import problem
+from vsebench.data.problem import HeldOut, LabelMatrix, Training, WordVectors, check_places
 
 
 def array(*numbers, dtype=np.int32):
@@ -173,3 +177,52 @@ def test_some_columns_are_counted_anew(matrix, bits):
     assert found.n_labels == chosen.sum()
     assert np.array_equal(dense(found), dense(matrix)[:, chosen])
     assert found.count_of_pair.sum() == matrix.count_of_pair[chosen[matrix.label_of_pair]].sum()
+
+
+def test_a_matrix_whose_places_do_not_fit_into_int32_is_refused_in_one_line(monkeypatch):
+    """Three occurrences, and 16 places of padding for each of two labels and the end: 51."""
+    arrays = offsets(0, 1, 2), array(0, 1), array(1, 2)
+    monkeypatch.setattr(problem, "LARGEST_PLACE", 51)
+    assert LabelMatrix(2, *arrays).n_pairs == 2
+    monkeypatch.setattr(problem, "LARGEST_PLACE", 50)
+    with pytest.raises(UserError, match="2 images, 2 labels and 3 occurrences of them need 51 places") as refused:
+        LabelMatrix(2, *arrays)
+    assert len(str(refused.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("n_images", "n_labels", "occurrences"), [(2**31, 1, 0), (1, 20_000, 2**31 - 1), (1, 2**27, 1), (1, 1, 2**31)]
+)
+def test_the_largest_sizes_are_refused_without_arrays_of_these_sizes(n_images, n_labels, occurrences):
+    with pytest.raises(UserError, match=r"at most 2,147,483,647 are possible"):
+        check_places(n_images, n_labels, occurrences)
+
+
+def test_counts_are_added_up_in_64_bits():
+    """Two counts of 2^30 add up to 2^31, which would be negative in 32 bits."""
+    with pytest.raises(UserError, match="2,147,483,648 occurrences"):
+        LabelMatrix(2, offsets(0, 2), array(0, 1), array(2**30, 2**30))
+
+
+@given(matrices())
+def test_a_sum_does_not_depend_on_the_rows_that_are_added_up_together(matrix):
+    whole = matrix + matrix
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(problem, "ROWS_AT_ONCE", 2)
+        parts = matrix + matrix
+    for name in ("offsets", "label_of_pair", "count_of_pair"):
+        assert getattr(whole, name).tobytes() == getattr(parts, name).tobytes()
+
+
+def test_pairs_in_another_order_are_sorted():
+    pairs = pl.DataFrame({"image": [1, 0, 0], "label": [0, 2, 1], "count": [5, 6, 7]}, schema=PAIRS)
+    found = LabelMatrix.from_pairs(pairs, 2, 3)
+    assert (found.offsets.tolist(), found.label_of_pair.tolist()) == ([0, 2, 3], [1, 2, 0])
+    assert found.count_of_pair.tolist() == [7, 6, 5]
+
+
+def test_pairs_with_the_count_0_are_removed():
+    matrix = LabelMatrix(3, offsets(0, 2, 2, 3), array(0, 2, 1), array(1, 4, 2))
+    found = matrix.with_counts(array(0, 3, 0))
+    assert (found.offsets.tolist(), found.label_of_pair.tolist()) == ([0, 1, 1, 1], [2])
+    assert found.count_of_pair.tolist() == [3]

@@ -65,3 +65,13 @@ def test_a_twentieth_of_the_variants_that_are_called_worse_than_the_best_equals_
         called = [n for n in range(10) if n != best and adjusted[max(n, best), min(n, best)] < 0.05]
         shares.append(sum(n >= n_worse for n in called) / max(1, len(called)))
     assert np.mean(shares) < 0.075  # 0.05, and three standard deviations of 600 runs
+
+
+def test_a_block_of_many_units_has_fewer_resamples(monkeypatch):
+    table = np.random.default_rng(3).random((40, 1))
+    whole = bootstrap_means(table, 250)
+    monkeypatch.setattr(significance, "DRAWS_AT_ONCE", 100)
+    assert [len(counts) for _, counts in draw_counts(40, 5)] == [2, 2, 1]
+    np.testing.assert_allclose(bootstrap_means(table, 250), whole)
+    monkeypatch.setattr(significance, "DRAWS_AT_ONCE", 1)
+    assert [len(counts) for _, counts in draw_counts(40, 2)] == [1, 1]

@@ -9,7 +9,7 @@ from tests.builders import dense, matrix_of
 from tests.methods.problems import fit_to, problem_from, settings_of
 from vsebench.core.workers import workers
 from vsebench.kernels.cooccurrence import count_together, weigh_together
-from vsebench.methods.by_labels import slim
+from vsebench.methods.by_labels import label_weights, slim
 
 
 def weights_of(name, matrix, **changes):
@@ -169,3 +169,28 @@ def test_pure_svd_with_more_factors_than_labels_returns_the_labels_themselves(sm
     model, _ = fit_to("pure_svd", small, factors=50)
     assert model.label.shape == (12, 12)
     assert np.allclose(model.image @ model.label.T, dense(small), atol=1e-5)
+
+
+@pytest.mark.parametrize(("name", "more"), [("ease", {}), ("edlae", {"dropout": 0.3})])
+@pytest.mark.parametrize("rows_at_once", [2, 512])
+def test_cholesky_gives_the_weights_of_the_inverse(small, monkeypatch, name, more, rows_at_once):
+    monkeypatch.setattr(label_weights, "ROWS_AT_ONCE", rows_at_once)
+    gram = dense(small).astype(float).T @ dense(small)
+    frequency = np.diag(gram)
+    added = 3.0 + (0.3 / 0.7 * frequency if more else 0.0 * frequency)
+    inverse = np.linalg.inv(gram + np.diag(added))
+    expected = -inverse / np.diag(inverse)
+    np.fill_diagonal(expected, 0)
+    np.testing.assert_allclose(weights_of(name, small, regularisation=3.0, **more), expected, atol=1e-6)
+
+
+def test_a_matrix_is_inverted_in_place():
+    """[[2, 1, 0], [1, 2, 1], [0, 1, 2]] has the determinant 4."""
+    matrix = np.array([[2.0, 1, 0], [1, 2, 1], [0, 1, 2]])
+    label_weights.invert(matrix)
+    np.testing.assert_allclose(4 * matrix, [[3, -2, 1], [-2, 4, -2], [1, -2, 3]])
+
+
+def test_a_matrix_that_is_not_positive_definite_is_not_inverted():
+    with pytest.raises(np.linalg.LinAlgError):
+        label_weights.invert(np.array([[1.0, 2], [2, 1]]))

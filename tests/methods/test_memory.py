@@ -32,7 +32,12 @@ BOUNDED = {
     "fasttag": {"dropped": 0.3, "gamma": 1.0, "regularisation": 0.1},
     "cca_knn_labels": {"components": 20, "regularisation": 0.1, "neighbours": 10, "sharpness": 5.0},
     "tagprop": {},
+    "ease": {"regularisation": 1.0},
+    "item_knn": {"neighbours": 10, "shrinkage": 1.0},
+    "rp3beta": {"neighbours": 10, "beta": 0.5},
 }
+# Bytes per pair of two labels of arrays that compiled code allocates, which tracemalloc does not count.
+COMPILED = {"ease": 8, "item_knn": 8, "rp3beta": 8}
 CASE = Case(Task("data", "official"), "method", 1)
 
 
@@ -64,7 +69,7 @@ def test_a_fit_takes_at_least_the_bound_and_not_many_times_as_much(name):
         problem = problem_of(size, pool)
         tracemalloc.start()
         model = fit(method, problem, settings)
-        peak = tracemalloc.get_traced_memory()[1]
+        peak = tracemalloc.get_traced_memory()[1] + COMPILED.get(name, 0) * size.labels**2
         tracemalloc.stop()
     assert model.n_labels == size.labels
     bound = method.least_memory(size, settings)
@@ -123,3 +128,28 @@ def test_the_limit_is_the_smallest_of_machine_process_and_control_group(monkeypa
     monkeypatch.setattr(machine, "_lines_of", lambda path: ["max"])
     monkeypatch.setattr(machine.resource, "getrlimit", lambda _: (machine.resource.RLIM_INFINITY, -1))
     assert machine.memory_limit() >= whole
+
+
+@pytest.mark.parametrize("name", ["ease", "edlae"])
+def test_a_method_on_labels_alone_is_refused_by_the_size_of_its_tables(monkeypatch, name):
+    """X'X in float64 and the weights in float32 of 500 labels: 12 x 500 x 500 = 3,000,000 bytes."""
+    method = method_of(name)
+    settings = read_settings(method, {"regularisation": 1.0} | ({"dropout": 0.1} if name == "edlae" else {}), name)
+    monkeypatch.setattr(method, "model", lambda self: pytest.fail("it began"))
+    with workers(1) as pool:
+        problem = replace(problem_of(Size(30, 200, 500), pool), features=None)
+        monkeypatch.setattr(training, "memory_limit", lambda: 2_999_999)
+        with pytest.raises(UserError, match=r"0\.0 GiB of memory for 30 images, 500 labels, but there are") as refused:
+            training.refit(method, training.Attempt(settings, None, None), problem, CASE)
+        assert len(str(refused.value).splitlines()) == 1
+        training.check_memory(method, settings, problem, CASE, 3_000_000)
+
+
+def test_a_fit_that_needs_much_memory_says_so_before_it_begins(monkeypatch, capsys):
+    method = method_of("ease")
+    settings = read_settings(method, {"regularisation": 1.0}, "ease")
+    with workers(1) as pool:
+        problem = replace(problem_of(Size(30, 20, 10), pool), features=None)
+    monkeypatch.setattr(method, "least_memory", lambda size, settings: 5 << 30)
+    training.check_memory(method, settings, problem, CASE, 6 << 30)
+    assert capsys.readouterr().err == f"{CASE}: needs at least 5.0 GiB of memory for 30 images, 10 labels\n"

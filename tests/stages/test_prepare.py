@@ -8,6 +8,7 @@ from vsebench.config.dataset import DatasetConfig
 from vsebench.core import schemas
 from vsebench.core.storage import read_arrays, read_json, read_parquet
 from vsebench.core.yaml_files import read_config, read_yaml
+from vsebench.data import problem
 from vsebench.data.features import read_features
 from vsebench.formats.adapters import knows, load_adapter
 from vsebench.plan import read_plan
@@ -227,3 +228,13 @@ def test_a_wrong_file_says_how_to_fetch_it_again(tmp_path, capsys):
     error = capsys.readouterr().err
     assert error.endswith(f"; to fetch it again, delete the folder {tmp_path / 'raw'} and repeat the command\n")
     assert len(error.splitlines()) == 1
+
+
+def test_a_set_that_is_too_large_is_refused_before_it_is_written(prepare, monkeypatch):
+    """200 occurrences, and 16 places for each of 20 labels and the end."""
+    monkeypatch.setattr(problem, "LARGEST_PLACE", 535)
+    status, message, folder = prepare(simulated())
+    assert status == 1
+    assert "too large: 60 images, 20 labels and 200 occurrences of them need 536 places" in message
+    assert len(message.splitlines()) == 1
+    assert not (folder / "pairs.parquet").exists()

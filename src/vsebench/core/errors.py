@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 LONGEST = 1000  # longest message in characters; it may quote a table cell of any length
-PEERS = {"cornac", "implicit", "irspack", "lightfm"}  # import names of the packages that `make setup-peers` installs
+# import names of the packages that `make setup-peers` installs
+PEERS = {"cornac", "faiss", "implicit", "irspack", "lightfm"}
 ONNX = "onnxruntime"  # the package that runs networks
 REFUSALS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOMEM}
 IMAGES = {ONNX, "tokenizers"}  # packages that `make setup-images` installs, which are imported by these names

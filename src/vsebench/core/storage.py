@@ -5,6 +5,7 @@ All files are sealed (`seals`), except those that `replacing` writes.
 
 import json
 import os
+import struct
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -15,6 +16,7 @@ import numpy as np
 import polars as pl
 
 from vsebench.core.errors import UserError, refusal
+from vsebench.core.machine import memory_limit
 from vsebench.core.schemas import Schema
 from vsebench.core.seals import (
     SCHEMA_VERSION,
@@ -29,6 +31,8 @@ from vsebench.core.seals import (
 
 NUMBER = "schema"  # the key of the schema number, in JSON and in the metadata of a Parquet file
 SECONDS = "seconds"  # a column of measured times, which differ between two runs
+LARGE = 1 / 3  # of the memory; an array that is larger stays in its file
+SIZES_OF_NAMES = 26  # bytes before the two sizes of names in the header of a file in an archive (ZIP, section 4.3.7)
 ENTRIES = "entries"  # the key of a result that is a list; JSON stores it in an object with the schema number
 
 
@@ -147,18 +151,48 @@ def write_arrays(path: Path, **arrays: np.ndarray) -> None:
 
 
 def read_arrays(path: Path) -> dict[str, np.ndarray]:
-    """Read an .npz without executing anything in it."""
+    """Read an .npz without executing anything in it.
+
+    An array that takes more than `LARGE` of the memory stays in the file, which is mapped into memory, read-only.
+    """
     try:
         with zipfile.ZipFile(path) as archive:
             check_seal(path, parsed(archive.comment))
+            places = {info.filename.removesuffix(".npy"): _place_of_large(archive, info) for info in archive.infolist()}
         with np.load(path, allow_pickle=False) as arrays:
-            return {name: arrays[name] for name in arrays.files}
+            return {
+                name: arrays[name] if place is None else np.asarray(np.memmap(path, mode="r", **place))
+                for name, place in places.items()
+            }
     except FileNotFoundError:
         raise UserError(f"{path}: no such file") from None
     except UserError:
         raise
     except Exception as error:  # NumPy's reader raises a dozen kinds of errors for a damaged file
         raise UserError(f"{path}: not a readable .npz file ({error}); delete it and run again") from None
+
+
+def is_large(n_bytes: int) -> bool:
+    """Return whether an array of this size has to be in a file, because it takes too much of the memory."""
+    return n_bytes > LARGE * memory_limit()
+
+
+def _place_of_large(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> dict[str, Any] | None:
+    """Return where a large array is in an .npz, as arguments of `np.memmap`; None if it is not large."""
+    if not is_large(info.file_size) or info.compress_type != zipfile.ZIP_STORED:
+        return None
+    with archive.open(info) as member:
+        if np.lib.format.read_magic(member) != (1, 0):
+            return None
+        shape, is_transposed, dtype = np.lib.format.read_array_header_1_0(member)
+        header = member.tell()
+    if dtype.hasobject:
+        return None
+    assert archive.fp is not None
+    archive.fp.seek(info.header_offset + SIZES_OF_NAMES)
+    names = sum(struct.unpack("<HH", archive.fp.read(4)))
+    offset = info.header_offset + SIZES_OF_NAMES + 4 + names + header
+    return {"dtype": dtype, "shape": shape, "offset": offset, "order": "F" if is_transposed else "C"}
 
 
 def write_array(array: np.ndarray, path: Path) -> None:

@@ -3,7 +3,7 @@
 Images and labels are numbered from 0, in the order of the rows and columns of the data set's label matrix.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,8 +12,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from vsebench.core.errors import UserError
 from vsebench.core.schemas import PAIRS
 from vsebench.core.workers import Workers
+from vsebench.data.chunks import even_chunks
 
 if TYPE_CHECKING:  # features need SciPy, which most fits do not use
     from vsebench.data.features import Block, Features, Rows
@@ -23,6 +25,9 @@ Mask = NDArray[np.bool_]
 Matrix = NDArray[np.float32]
 ROUNDING = 1e-6  # shorter differences between unit vectors are rounding errors of float32
 WordScale = Literal["raw", "unit", "centred"]
+LARGEST_PLACE = np.iinfo(np.int32).max  # images, labels, and the places of pairs in arrays have numbers of type int32
+PADDING = 16  # places after the pairs of each label in `kernels.full_sample.Columns`, at most
+ROWS_AT_ONCE = 1 << 18  # rows of two matrices that are compared or added up together, to save memory
 
 
 @dataclass(frozen=True)
@@ -48,6 +53,7 @@ class LabelMatrix:
         _check(self.count_of_pair, "count_of_pair", np.int32, (self.offsets[-1],))
         if self.offsets[0] != 0 or (np.diff(self.offsets) < 0).any():
             raise ValueError("offsets: must start at 0 and never decrease")
+        check_places(self.n_rows, self.n_labels, int(self.count_of_pair.sum(dtype=np.int64)))
         if len(self.label_of_pair) and not 0 <= self.label_of_pair.min() <= self.label_of_pair.max() < self.n_labels:
             raise ValueError(f"label_of_pair: the labels' numbers must be from 0 to {self.n_labels - 1}")
         step = np.diff(self.label_of_pair)
@@ -58,7 +64,8 @@ class LabelMatrix:
     @classmethod
     def from_pairs(cls, pairs: pl.DataFrame, n_rows: int, n_labels: int) -> "LabelMatrix":
         """Build the matrix from a table with the columns image, label and count; no (image, label) pair is repeated."""
-        pairs = pairs.sort("image", "label")
+        if not _ascend(pairs["image"].to_numpy(), pairs["label"].to_numpy()):
+            pairs = pairs.sort("image", "label")
         offsets = np.zeros(n_rows + 1, dtype=np.int64)
         np.cumsum(np.bincount(pairs["image"].to_numpy(), minlength=n_rows), out=offsets[1:])
         return cls(
@@ -67,6 +74,13 @@ class LabelMatrix:
             np.array(pairs["label"].to_numpy(), dtype=np.int32),  # a copy, since numba recompiles for read-only arrays
             np.array(pairs["count"].to_numpy(), dtype=np.int32),
         )
+
+    def with_counts(self, counts: NDArray[np.int32]) -> "LabelMatrix":
+        """Return the matrix with other counts of its pairs, (n_pairs,) int32; pairs with the count 0 are removed."""
+        kept = counts > 0
+        offsets = np.zeros(self.n_pairs + 1, dtype=np.int64)
+        np.cumsum(kept, out=offsets[1:])
+        return LabelMatrix(self.n_labels, offsets[self.offsets], self.label_of_pair[kept], counts[kept])
 
     @classmethod
     def empty(cls, n_rows: int, n_labels: int) -> "LabelMatrix":
@@ -126,8 +140,23 @@ class LabelMatrix:
 
     def __add__(self, other: "LabelMatrix") -> "LabelMatrix":
         """Return the sum of two matrices of the same shape."""
+        sums = [first._sum(second) for first, second in self.beside(other)]
+        sizes = [part.n_labels_of_row for part in sums]
+        return LabelMatrix(
+            self.n_labels,
+            np.concatenate([[0], np.cumsum(np.concatenate([np.zeros(0, dtype=np.int64), *sizes]))]),
+            np.concatenate([np.zeros(0, dtype=np.int32), *(part.label_of_pair for part in sums)]),
+            np.concatenate([np.zeros(0, dtype=np.int32), *(part.count_of_pair for part in sums)]),
+        )
+
+    def _sum(self, other: "LabelMatrix") -> "LabelMatrix":
         both = pl.concat([self.to_pairs(), other.to_pairs()]).group_by("image", "label").agg(pl.col("count").sum())
         return LabelMatrix.from_pairs(both, self.n_rows, self.n_labels)
+
+    def beside(self, other: "LabelMatrix") -> Iterator[tuple["LabelMatrix", "LabelMatrix"]]:
+        """Yield the same rows of two matrices, some at a time."""
+        for rows in even_chunks(self.n_rows, ROWS_AT_ONCE):
+            yield self.slice(*rows), other.slice(*rows)
 
 
 @dataclass(frozen=True)
@@ -349,6 +378,20 @@ def mask_of(ids: Ids, size: int) -> Mask:
     mask = np.zeros(size, dtype=np.bool_)
     mask[ids] = True
     return mask
+
+
+def check_places(n_images: int, n_labels: int, occurrences: int) -> None:
+    """Raise a `UserError` if a number of an image, or the place of a pair in an array, would not fit into int32."""
+    needed = max(n_images, occurrences + PADDING * (n_labels + 1))
+    if needed > LARGEST_PLACE:
+        sizes = f"{n_images:,} images, {n_labels:,} labels and {occurrences:,} occurrences of them"
+        raise UserError(f"{sizes} need {needed:,} places in an array, but at most {LARGEST_PLACE:,} are possible")
+
+
+def _ascend(images: NDArray[np.int32], labels: NDArray[np.int32]) -> bool:
+    """Return whether (image, label) pairs ascend; if they do, they need not be sorted, which takes much memory."""
+    steps = np.diff(images)
+    return bool((steps >= 0).all() and ((steps > 0) | (np.diff(labels) > 0)).all())
 
 
 def _check(array: NDArray[np.generic], name: str, dtype: type, shape: tuple[int, ...]) -> None:

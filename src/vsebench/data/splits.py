@@ -77,12 +77,12 @@ def hash_of(split: Split) -> str:
     for training in (split.first, split.final):
         pairs = training.labels
         for array in (pairs.offsets, pairs.label_of_pair, pairs.count_of_pair, training.images, training.learnt):
-            digest.update(array.tobytes())
+            digest.update(array.data)
     valid = split.valid.right
     for array in (valid.offsets, valid.label_of_pair, valid.count_of_pair, split.valid.images, split.valid.candidates):
-        digest.update(array.tobytes())
+        digest.update(array.data)
     for array in (split.test.images, split.test.candidates):
-        digest.update(array.tobytes())
+        digest.update(array.data)
     return digest.hexdigest()
 
 
@@ -105,8 +105,11 @@ def load(folder: Path, with_test: bool = True, refit: bool = True) -> Split:
 
 def n_common(first: LabelMatrix, second: LabelMatrix) -> int:
     """Return how many (row, label) pairs two matrices of the same shape have in common."""
-    keys = [each.image_of_pair.astype(np.int64) * each.n_labels + each.label_of_pair for each in (first, second)]
-    return len(np.intersect1d(keys[0], keys[1], assume_unique=True))
+    common = 0
+    for parts in first.beside(second):
+        keys = [each.image_of_pair.astype(np.int64) * each.n_labels + each.label_of_pair for each in parts]
+        common += len(np.intersect1d(keys[0], keys[1], assume_unique=True))
+    return common
 
 
 def _load(folder: Path, with_test: bool, refit: bool) -> tuple[Split, int]:

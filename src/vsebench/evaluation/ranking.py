@@ -160,7 +160,8 @@ def list_tops(
     """
     check_labels(model, held_out, "model")
     parts = [(model, held_out)] if for_cold is None else by_ranking_model(model, for_cold, held_out)
-    return pl.concat(_list_tops(own, images, features, pool) for own, images in parts).sort("image", "rank")
+    tables = [_list_tops(own, images, features, pool) for own, images in parts]
+    return tables[0] if len(tables) == 1 else pl.concat(tables).sort("image", "rank")
 
 
 def _list_tops(model: Model, held_out: HeldOut, features: "Features | None", pool: Workers) -> pl.DataFrame:

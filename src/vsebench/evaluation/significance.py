@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 BOOTSTRAP_SEED = 95
 INTERVAL = (2.5, 97.5)  # in percent
-BLOCK = 200  # resamples per block
+BLOCK = 200  # resamples per block, at most
+DRAWS_AT_ONCE = 400_000_000  # counts in a block, at most, in float64
 KEPT_DRAWS = 100_000_000  # bytes; draws up to this size are cached and reused for metrics with the same number of units
 
 Values = NDArray[np.float64]
@@ -23,13 +24,14 @@ def draw_counts(n: int, resamples: int) -> Iterator[tuple[slice, Values]]:
     A resample consists of n draws with replacement. The draws depend only on `n` and `resamples`, so models with the
     same test images are compared on the same resamples.
     """
-    starts = range(0, resamples, BLOCK)
+    size = max(1, min(BLOCK, DRAWS_AT_ONCE // max(n, 1)))
+    starts = range(0, resamples, size)
     if n * resamples <= KEPT_DRAWS:
         kept = _kept_draws(n, resamples)
-        blocks: Iterator[NDArray[np.uint8]] = (kept[start : start + BLOCK] for start in starts)
+        blocks: Iterator[NDArray[np.uint8]] = (kept[start : start + size] for start in starts)
     else:
         draws = _draws(n, resamples)
-        blocks = (np.stack(list(islice(draws, BLOCK))) for _ in starts)
+        blocks = (np.stack(list(islice(draws, size))) for _ in starts)
     for start, block in zip(starts, blocks, strict=True):
         yield slice(start, start + len(block)), block.astype(float)
 

@@ -57,7 +57,10 @@ class Solved:
 
 @dataclass(frozen=True)
 class Size:
-    """The size of a problem: its number of training images with features, of features, and of labels."""
+    """The size of a problem: its number of training images, of features, and of labels.
+
+    If the method reads features, only images with features count; otherwise, `features` is 0.
+    """
 
     images: int
     features: int
@@ -92,7 +95,7 @@ class Fitter(ABC):
 
     @classmethod
     def least_memory(cls, size: Size, settings: Any) -> int:
-        """Return a lower bound of the memory that a fit on image features needs, in bytes.
+        """Return a lower bound of the memory that a fit needs, in bytes.
 
         It counts only matrices with two of these sizes (or a size and a setting) as dimensions, because they are the
         first to become too large. If the bound exceeds the machine's memory, the fit is refused before it begins. 0

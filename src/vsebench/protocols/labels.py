@@ -1,7 +1,6 @@
 """Protocols that hold out one label of each image: `distinct`, and `regions`, which holds out a single occurrence."""
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from vsebench.data.problem import Dataset, Ids, LabelMatrix, Split, ids_of
@@ -56,30 +55,25 @@ def leave_one_out(dataset: Dataset, by_occurrence: bool, rng: np.random.Generato
 
 def hold_out(labels: LabelMatrix, by_occurrence: bool, rng: np.random.Generator) -> tuple[LabelMatrix, LabelMatrix]:
     """Take one label (or one occurrence) from each image that has enough; return the rest and the taken labels."""
-    image, count = labels.image_of_pair, labels.count_of_pair
-    weight = count if by_occurrence else np.ones_like(count)
-    drawn = draw_pairs(image, weight, labels.n_rows, rng)
-    size = np.bincount(image, weights=weight, minlength=labels.n_rows)
+    count = labels.count_of_pair
+    drawn, size = draw_pairs(labels, count if by_occurrence else np.ones_like(count), rng)
     chosen = drawn[size >= (1 if by_occurrence else 2)]
     taken = np.zeros(len(count), dtype=count.dtype)
     taken[chosen] = 1 if by_occurrence else count[chosen]
-    return _with_counts(labels, count - taken), _with_counts(labels, taken)
+    return labels.with_counts(count - taken), labels.with_counts(taken)
 
 
-def draw_pairs(image: Ids, weight: Ids, n_images: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Draw one pair of each image, with a probability proportional to the pair's weight; pairs are sorted by image.
+def draw_pairs(
+    labels: LabelMatrix, weight: Ids, rng: np.random.Generator
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Draw one pair of each image, with a probability proportional to the pair's weight.
 
-    Returns the indices of the pairs, (n_images,), which are meaningless for images without pairs.
+    Returns the indices of the pairs, (n_images,), which are meaningless for images without pairs, and the total weight
+    of each image's pairs.
     """
     ends = np.cumsum(weight, dtype=np.int64)
-    size = np.bincount(image, weights=weight, minlength=n_images).astype(np.int64)
-    start = np.cumsum(size) - size
+    before = np.concatenate([[0], ends])[labels.offsets]
+    size = np.diff(before)
     # A number is drawn for every image, even without pairs, so that draws do not depend on other images' pairs.
-    offset = np.floor(rng.random(n_images) * size).astype(np.int64)
-    return np.searchsorted(ends, start + offset, side="right")
-
-
-def _with_counts(labels: LabelMatrix, count: Ids) -> LabelMatrix:
-    """Return the pairs with new counts; pairs with the count 0 are removed."""
-    pairs = labels.to_pairs().with_columns(pl.Series("count", count, dtype=pl.Int32)).filter(pl.col("count") > 0)
-    return LabelMatrix.from_pairs(pairs, labels.n_rows, labels.n_labels)
+    offset = np.floor(rng.random(labels.n_rows) * size).astype(np.int64)
+    return np.searchsorted(ends, before[:-1] + offset, side="right"), size

@@ -18,6 +18,7 @@ from vsebench.core.errors import UserError
 from vsebench.core.storage import features_file, write_arrays, write_json, write_table
 from vsebench.core.yaml_files import check
 from vsebench.data.features import Features, write_features
+from vsebench.data.problem import check_places
 from vsebench.formats.adapters import knows, load_adapter
 from vsebench.formats.annotations import RawAnnotations
 from vsebench.formats.download.recorded import check_recorded
@@ -49,6 +50,7 @@ def prepare(name: str, definition: DatasetDefinition, raw: Path, out: Path) -> N
     """Read the raw files of a data set and write its label matrix and features into `out`."""
     annotations, options = read_annotations(name, definition, raw)
     annotations = apply_vocabulary(annotations, definition.vocabulary, f"{name}: vocabulary")
+    check_size(name, annotations)
     labels = label_table(annotations)
     counts = count(annotations, labels)
     summary = {
@@ -117,6 +119,16 @@ def image_table(annotations: RawAnnotations) -> pl.DataFrame:
         "has_features": annotations.known,
     }
     return pl.DataFrame(columns, schema=schemas.IMAGES)
+
+
+def check_size(name: str, annotations: RawAnnotations) -> None:
+    """Raise a `UserError` if a data set is too large for the numbers of type int32 that stages use."""
+    occurrences = int(annotations.pairs["count"].cast(pl.Int64).sum())
+    try:
+        check_places(len(annotations.images), len(annotations.labels), occurrences)
+    except UserError as error:
+        advice = "keep fewer images (`vocabulary: {sample_images: ...}`)"
+        raise UserError(f"{name}: too large: {error}; {advice}") from None
 
 
 def label_table(annotations: RawAnnotations) -> pl.DataFrame:

@@ -24,7 +24,7 @@ from vsebench.methods.by_labels.full_sample import (
     rows_and_columns,
     stable_order,
 )
-from vsebench.methods.by_labels.start import padded_start
+from vsebench.methods.by_labels.start import padded_start, roomy
 from vsebench.models import Embeddings
 
 IMAGES_PER_CALL = 512  # images per kernel call; their vectors stay in the cache until H^I is computed
@@ -90,7 +90,7 @@ class FullSample(Method):
 
     def model(self) -> Embeddings:
         k = self.factors
-        image = np.empty((self.blocks.shape[1], k), dtype=np.float32)
+        image = roomy(self.blocks.shape[1], k)
         changes, gamma = self._label_changes(), np.float32(self.gamma)
 
         def work(start: int, stop: int) -> None:
@@ -103,7 +103,7 @@ class FullSample(Method):
 
     def _start_of_images(self, n_images: int, deviation: float, rng: np.random.Generator) -> Matrix:
         """Return the initial image vectors u_i = v_i, drawn in the order of the data; in chunks, to save memory."""
-        blocks = aligned(padded_size(self.factors) // LANES, n_images, LANES)
+        blocks = roomy(padded_size(self.factors) // LANES, n_images, LANES)
         position = np.empty(n_images, dtype=np.int64)
         position[self.order] = np.arange(n_images)
         for first, last in even_chunks(n_images, IMAGES_PER_DRAW):

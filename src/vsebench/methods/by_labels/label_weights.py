@@ -9,9 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from vsebench.data.chunks import even_chunks
 from vsebench.kernels.cooccurrence import count_together, weigh_together
-from vsebench.methods.base import Control, Settings
+from vsebench.methods.base import Control, Settings, Size
 from vsebench.models import LabelWeights
+
+ROWS_AT_ONCE = 512  # rows of a matrix of labels x labels that are copied together, to save memory
 
 
 class EaseSettings(Settings):
@@ -30,14 +33,21 @@ class Ease(Control):
     settings_type: ClassVar[type[EaseSettings]] = EaseSettings
     needs = frozenset({"known_labels"})
 
+    @classmethod
+    def least_memory(cls, size: Size, settings: EaseSettings) -> int:
+        return (8 + 4) * size.labels**2  # X'X, which its inverse overwrites, and the weights
+
     def model(self) -> LabelWeights:
         labels = self.problem.training.labels
         gram = count_together(labels.offsets, labels.label_of_pair, labels.n_labels)
         gram[np.diag_indices_from(gram)] += self.ridge(np.diag(gram))
-        inverse = np.linalg.inv(gram)
-        weight = -inverse / np.diag(inverse)
+        invert(gram)
+        diagonal = np.diag(gram).copy()
+        weight = np.empty(gram.shape, dtype=np.float32)
+        for start, stop in even_chunks(len(gram), ROWS_AT_ONCE):
+            weight[start:stop] = -gram[start:stop] / diagonal
         np.fill_diagonal(weight, 0.0)
-        return LabelWeights(weight.astype(np.float32))
+        return LabelWeights(weight)
 
     def ridge(self, frequency: NDArray[np.float64]) -> NDArray[np.float64] | float:
         """Return what is added to the diagonal of X'X; `frequency`, (n_labels,), is each label's number of images."""
@@ -73,6 +83,11 @@ class KnnSettings(Settings):
     shrinkage: float = Field(ge=0)  # a number of images that lowers the similarity of rare labels
 
 
+def table_memory(size: Size) -> int:
+    """Return the memory, in bytes, of the two (n_labels, n_labels) float64 that label neighbours need at once."""
+    return 2 * 8 * size.labels**2
+
+
 class ItemKnn(Control):
     """Label neighbours: the weights are a label's similarities to its nearest neighbours.
 
@@ -82,6 +97,10 @@ class ItemKnn(Control):
 
     settings_type = KnnSettings
     needs = frozenset({"known_labels"})
+
+    @classmethod
+    def least_memory(cls, size: Size, settings: KnnSettings) -> int:
+        return table_memory(size)
 
     def model(self) -> LabelWeights:
         labels = self.problem.training.labels
@@ -118,6 +137,10 @@ class Rp3Beta(Control):
     settings_type = Rp3BetaSettings
     needs = frozenset({"known_labels"})
 
+    @classmethod
+    def least_memory(cls, size: Size, settings: Rp3BetaSettings) -> int:
+        return table_memory(size)
+
     def model(self) -> LabelWeights:
         labels = self.problem.training.labels
         per_image = 1.0 / np.maximum(labels.n_labels_of_row, 1)
@@ -127,6 +150,25 @@ class Rp3Beta(Control):
         np.fill_diagonal(weight, 0.0)
         keep_largest(weight, self.settings.neighbours)
         return LabelWeights(weight.astype(np.float32))
+
+
+def invert(matrix: NDArray[np.float64]) -> None:
+    """Replace a symmetric, positive definite matrix by its inverse, by Cholesky's decomposition, without a copy.
+
+    Raises a `LinAlgError` if the matrix is not positive definite in floating point.
+    """
+    from scipy.linalg.lapack import dpotrf, dpotri  # imported here because other methods do not need SciPy
+
+    columns = matrix.T  # LAPACK reads matrices by columns; the transposed view saves it a copy
+    factor, failed = dpotrf(columns, lower=0, overwrite_a=1, clean=0)
+    inverse, failed_too = dpotri(factor, lower=0, overwrite_c=1)
+    if failed or failed_too:
+        raise np.linalg.LinAlgError("not positive definite")
+    assert np.shares_memory(inverse, matrix)
+    for start, stop in even_chunks(len(matrix), ROWS_AT_ONCE):  # LAPACK wrote only one half
+        own = np.tril(matrix[start:stop, start:stop])
+        matrix[start:stop, start:stop] = own + np.tril(own, -1).T
+        matrix[start:stop, stop:] = matrix[stop:, start:stop].T
 
 
 def keep_largest(rows: NDArray[np.float64], n: int) -> None:

@@ -1,7 +1,14 @@
-"""Initial embeddings."""
+"""Initial embeddings, and where those of very many images are stored."""
+
+import math
+import os
+from mmap import mmap
+from tempfile import TemporaryFile
 
 import numpy as np
 
+from vsebench.core.errors import UserError
+from vsebench.core.storage import is_large
 from vsebench.data.problem import Matrix
 from vsebench.kernels.vectors import aligned, padded_size
 
@@ -11,13 +18,32 @@ def padded_start(n_rows: int, factors: int, deviation: float, rng: np.random.Gen
 
     K is `factors`, rounded up to a multiple of the kernels' LANES; the additional factors are 0.
     """
-    start = aligned(n_rows, padded_size(factors))
+    start = roomy(n_rows, padded_size(factors))
     if start.shape[1] == factors:
         rng.standard_normal(out=start, dtype=np.float32)
     else:
         start[:, :factors] = rng.standard_normal((n_rows, factors), dtype=np.float32)
     start *= np.float32(deviation)
     return start
+
+
+def roomy(*shape: int) -> Matrix:
+    """Return float32 zeros as `aligned` does; if they take too much of the memory, they are in a file mapped into it.
+
+    The file is where temporary files are (TMPDIR). It has no name, so it vanishes with the array.
+    """
+    n_bytes = 4 * math.prod(shape)
+    if not is_large(n_bytes):
+        return aligned(*shape)
+    try:
+        with TemporaryFile() as file:
+            file.truncate(n_bytes)
+            if hasattr(os, "posix_fallocate"):  # otherwise, a full disk would kill the process later
+                os.posix_fallocate(file.fileno(), 0, n_bytes)
+            return np.frombuffer(mmap(file.fileno(), n_bytes), dtype=np.float32).reshape(shape)
+    except OSError as error:
+        size = f"{n_bytes / 2**30:,.1f} GiB"
+        raise UserError(f"vectors of {size} do not fit into a temporary file ({error}); set TMPDIR") from None
 
 
 def project_rows(matrix: Matrix, maximum_norm: float) -> None:
