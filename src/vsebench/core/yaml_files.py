@@ -62,7 +62,7 @@ def check(model: type[Model], value: Any, where: str) -> Model:
 
 
 def _explain(detail: Any, where: str) -> str:
-    # A part in angle brackets is not a key: it tells which of several forms a value has.
+    # A part in angle brackets is not a key: it says which of several forms a value has.
     key = ".".join(str(part) for part in detail["loc"] if not str(part).startswith("<")) or "the whole file"
     match detail["type"]:
         case "extra_forbidden":

@@ -1,6 +1,6 @@
 """Kernels of methods that take stochastic gradient steps on pairs of a positive and a negative label.
 
-Arguments have the same meaning in all kernels; docstrings only state exceptions and further arguments:
+Arguments have the same meaning in all kernels; docstrings describe only exceptions and further arguments:
 
 embedding : `Embedding`, updated; the score of label c for image i is s_ic = <v_i, v_c>
 weights : (n_labels, d) float32, the w_c, updated; padded like the rows of `ImageRows`
