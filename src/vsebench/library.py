@@ -214,7 +214,7 @@ def fit(
     Parameters
     ----------
     method : one of `list_methods()`
-    matrix : (n_images, n_labels) scipy sparse or array; each number is how often the image has the label. Or a list
+    matrix : (n_images, n_labels) dense or scipy sparse; each number is how often the image has the label. Or a list
         that contains a list of labels for each image. Or a polars or pandas table, either with the columns `image` and
         `label` or with one column per label. Names of labels are kept; they are sorted unless they are names of
         columns.

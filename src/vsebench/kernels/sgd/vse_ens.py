@@ -1,4 +1,4 @@
-"""VSE-ens: the hinge loss on highly ranked negatives, drawn from lists of the labels that are sorted by single factors.
+"""VSE-ens: the hinge loss on highly ranked negatives, drawn from lists of all labels, each sorted by one factor.
 
 Source: Guo, Zhai, Yuan, Liu and Wang, "VSE-ens: Visual-Semantic Embeddings with Efficient Negative Sampling", Eq. 5 to
 9 and Algorithm 1.

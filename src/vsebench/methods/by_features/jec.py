@@ -44,7 +44,7 @@ class JecSettings(FeatureSettings):
 
 @dataclass(frozen=True)
 class JecModel(DistanceModel):
-    """Ranks labels by JEC's transfer of labels."""
+    """Ranks labels as JEC does."""
 
     kind: ClassVar[str] = "jec"
     settings_type = JecSettings
