@@ -70,5 +70,5 @@ def _explain(detail: Any, where: str) -> str:
         case "missing":
             return f"{where}: {key}: this key is missing; add it"
     if not detail["loc"] and isinstance(detail["input"], dict):
-        return f"{where}: {detail['msg']}"  # a check of several keys, which the message names, failed
+        return f"{where}: {detail['msg']}"  # a check of several keys failed; the message names them
     return f"{where}: {key}: {detail['msg']}, not {SHORT.repr(detail['input'])}"

@@ -125,7 +125,7 @@ def _pointer(context, builder, array_type, array, indices, index_types, element_
 
 
 def _element(context, builder, signature_, arguments, element_type):
-    """Return the pointer to the element of an array, the first argument, at an index, the second argument."""
+    """Return the pointer to an element of an array; the first argument is the array, the second is the index."""
     array_type, index_type = signature_.args[:2]
     if isinstance(index_type, BaseTuple):
         indices, index_types = cgutils.unpack_tuple(builder, arguments[1]), list(index_type)

@@ -61,7 +61,7 @@ Weights: TypeAlias = Literal["distance", "rank"]
 
 START = 10.0  # sum of the weights w of distances at the start
 ACCEPTED_GRADIENT = 1e-4  # largest gradient component if rounding lets no step lower the loss, which is about 1 to 20
-SMALL_DECREASE = 1e-5  # fitting w, then alpha and beta, ends when a turn lowers the loss by less than this share
+SMALL_DECREASE = 1e-5  # turns (fit w, then alpha and beta) end when one lowers the loss by less than this share
 NEWTON_STEPS = 50  # maximum number of steps of Newton's method; a step that is too long is halved, and counts too
 SMALL_STEP = 1e-8  # Newton's method ends when the next step would lower each label's loss by less than this share
 
@@ -303,7 +303,7 @@ class TagProp(FeatureControl):
         return TagPropModel(rows, factors, seen.labels, settings, seen.normalisation, weight, alpha, beta)
 
     def learn(self, votes: Votes, weight: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-        """Return w, alpha and beta, starting from w; `solved` gets how the minimisation ended."""
+        """Return w, alpha and beta, starting from w; store in `solved` how the minimisation ended."""
         none = np.empty(0)
         if votes.near.shape[1] > 0:  # a single image has no neighbours to learn from
             weight, self.solved = votes.best_weight(weight, none, none, self.settings.iterations)
