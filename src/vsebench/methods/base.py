@@ -94,8 +94,8 @@ class Fitter(ABC):
     def least_memory(cls, size: Size, settings: Any) -> int:
         """Return a lower bound of the memory that a fit on image features needs, in bytes.
 
-        It counts only matrices with two of these sizes (or a size and a setting) as dimensions, because they are the
-        first to become too large. If the bound exceeds the machine's memory, the fit is refused before it begins. 0
+        It counts only matrices whose dimensions are two of these sizes, or one size and a setting. They are the first
+        to become too large. If the bound exceeds the machine's memory, the fit is refused before it begins. 0
         means that no bound is known.
         """
         return 0
