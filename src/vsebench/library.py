@@ -214,7 +214,7 @@ def fit(
     Parameters
     ----------
     method : one of `list_methods()`
-    matrix : (n_images, n_labels) scipy sparse or array; each number is how often the image has the label. Or a list
+    matrix : (n_images, n_labels) dense or scipy sparse; each number is how often the image has the label. Or a list
         that contains a list of labels for each image. Or a polars or pandas table, either with the columns `image` and
         `label` or with one column per label. Names of labels are kept; they are sorted unless they are names of
         columns.
@@ -576,7 +576,7 @@ def _outside(name: str, value: Any, labels: LabelMatrix, names: tuple[Sequence[s
 
 
 def _first(model: Model, queries: Queries, k: int) -> tuple[Ids, Matrix]:
-    """Return the k labels with the highest scores of each image, without its known labels, and these scores."""
+    """Return for each image the k labels with the highest scores, without its known labels, and these scores."""
     _check_count("k", k, 1)
     scores = np.where(queries.known.mask(), -np.inf, checked_scores(model, queries)).astype(np.float32)
     top = np.argsort(-scores, axis=1, kind="stable")[:, :k].astype(np.int32)

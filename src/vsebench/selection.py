@@ -146,7 +146,7 @@ def attempt_of_seeds(
     more_seeds: Iterable[int],
     case: Case,
 ) -> Trained:
-    """Return an attempt; its value is the mean over the problem's seed and `more_seeds`, or None if one diverged."""
+    """Return an attempt; its value is the mean over the problem's seed and `more_seeds`, or None if a fit diverged."""
     tried, epochs, model = attempt(method, settings, validation, limits, case)
     seeds = [tried]
     for seed in more_seeds:

@@ -67,7 +67,7 @@ def delete_old_kernels() -> None:
 
 
 def discard_of_other_run(tables: Collection[str], figures: Collection[str]) -> None:
-    """Delete tables and figures of an earlier run that this run does not make; logs name those that jobs have made.
+    """Delete tables and figures of an earlier run that this run does not make; logs show which files jobs have made.
 
     Files that no job has made, such as a user's own figure, stay.
     """
@@ -139,7 +139,7 @@ class Progress(logging.Handler):
 
     A job is expected to take the mean time of the finished jobs of its rule in this run or, if there are none yet, of
     all finished jobs. On a terminal the line is replaced in place after each job; elsewhere a line is printed from time
-    to time. Finished tables are named as they appear.
+    to time. Each finished table is named.
 
     Parameters
     ----------

@@ -48,13 +48,13 @@ def refusal(error: BaseException) -> str | None:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return the part of a message about an unknown name that names those most like it; empty if there are none."""
+    """Return a part of a message about an unknown name: the most similar known names; empty if there are none."""
     close = get_close_matches(name, known, n=3)
     return f"did you mean {' or '.join(close)}? " if close else ""
 
 
 def instead(name: str, known: Iterable[str], kind: str) -> str:
-    """Return the end of a message about an unknown name: the names most like it, and the command that lists all."""
+    """Return the end of a message about an unknown name: the most similar names, and the command that lists all."""
     return f"{did_you_mean(name, known)}`vsebench list {kind}` lists all"
 
 

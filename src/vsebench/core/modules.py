@@ -38,7 +38,7 @@ def modules_in(folder: str) -> Mapping[str, str]:
 
 @cache
 def modules_by_key(table: str, folder: str) -> Mapping[str, str]:
-    """Find the modules of a folder that contain a dictionary, by its keys, without importing them.
+    """Find, without importing modules, which module of a folder contains a dictionary with each key.
 
     Some modules need packages that may be missing; even then, the source files of a job must be found.
 

@@ -26,7 +26,7 @@ Result = TypeVar("Result")
 PAUSE = 0.1  # largest number of seconds between two measurements of memory
 
 # This shell outlives the process that started it. It reads the process group of a command and then waits for the end of
-# its input, which comes when the process ends, for whatever reason. Then the shell ends what is left of the group.
+# its input, which comes when that process ends for any reason. Then the shell ends what is left of the group.
 GUARD = """
 read -r group || exit 0
 read -r end
@@ -128,7 +128,7 @@ def run_command(command: str, folder: Path, environment: Mapping[str, str]) -> E
 def ending_on_signals() -> Iterator[None]:
     """Make SIGINT and SIGTERM raise `SystemExit` in this block, so that the block can clean up.
 
-    polars installs a handler with which SIGINT does not interrupt the wait for a process (SA_RESTART); it is replaced.
+    polars installs a handler with which SIGINT does not interrupt the wait for a process (SA_RESTART). It is replaced.
     """
     numbers = (signal.SIGINT, signal.SIGTERM)
     before = [signal.signal(number, lambda number, frame: sys.exit(128 + number)) for number in numbers]

@@ -44,7 +44,7 @@ class Job:
     stated: dict[str, tuple[str, Path]] = field(default_factory=dict)
 
     def add(self, path: Path, seal: dict[str, Any]) -> None:
-        """Add a file that was read; a `UserError` says which of the job's files was made with another version."""
+        """Add a file that was read; refuse files of the job that were made with different versions of a file."""
         if seal["path"] != below(path) or not is_in_run(path):  # such as a file of a pack, from another run
             return
         checksum, stated = seal["checksum"], self.stated.get(seal["path"])

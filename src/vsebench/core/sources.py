@@ -18,7 +18,7 @@ HASH_LENGTH = 16
 
 
 def sources_of(*modules: str) -> list[Path]:
-    """Return the files of modules of this package and of all its modules that they import, in a fixed order."""
+    """Return the files of some modules of this package and of all its modules that these import, in a fixed order."""
     visited: set[str] = set()
     waiting = list(modules)
     while waiting:
@@ -31,7 +31,7 @@ def sources_of(*modules: str) -> list[Path]:
 
 @cache
 def content_hash(file: Path) -> str:
-    """Return a hash of a file of this package and of all files of it that it imports, directly or not."""
+    """Return a hash of a file of this package and of all the package's files that it imports, directly or not."""
     digest = hashlib.sha256()
     for source in sources_of(".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts)):
         digest.update(source.read_bytes())

@@ -62,7 +62,7 @@ def check(model: type[Model], value: Any, where: str) -> Model:
 
 
 def _explain(detail: Any, where: str) -> str:
-    # A part in angle brackets is not a key: it tells which of several forms a value has.
+    # A part in angle brackets is not a key: it says which of several forms a value has.
     key = ".".join(str(part) for part in detail["loc"] if not str(part).startswith("<")) or "the whole file"
     match detail["type"]:
         case "extra_forbidden":
@@ -70,5 +70,5 @@ def _explain(detail: Any, where: str) -> str:
         case "missing":
             return f"{where}: {key}: this key is missing; add it"
     if not detail["loc"] and isinstance(detail["input"], dict):
-        return f"{where}: {detail['msg']}"  # a check of several keys, which the message names, failed
+        return f"{where}: {detail['msg']}"  # a check of several keys failed; the message names them
     return f"{where}: {key}: {detail['msg']}, not {SHORT.repr(detail['input'])}"

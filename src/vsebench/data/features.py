@@ -74,7 +74,7 @@ class Features:
 
     @property
     def blocks(self) -> tuple[Block, ...]:
-        """The sets of features and their columns, also if there is only one, without a name."""
+        """The sets of features and their columns, even if there is only one set, which has no name."""
         return self.named or (Block("", 0, self.dimensions),)
 
     @property
@@ -107,7 +107,7 @@ class Features:
         return Features(self.values[images], self.known[images], named=self.named)
 
     def of_only(self, known: NDArray[np.bool_]) -> "Features":
-        """Return the features without those of images that are not in `known`, (n_images,) bool."""
+        """Return the features of the images in the mask `known`, (n_images,) bool; no other image has features then."""
         known = known & self.known
         if (known == self.known).all():
             return self
@@ -251,7 +251,7 @@ class Normalisation:
 
         Parameters
         ----------
-        steps : the steps for each set of features, or for each set by its name
+        steps : the same steps for every set of features, or the steps of each set by its name
         features : those of all images of the data set
         images : the (m,) row numbers of the training images; images without features are ignored
         unit_length : whether whole rows get unit length: if the last step is not `l2`, `l2` is added
@@ -341,7 +341,7 @@ class Normalisation:
 
 
 def _planned(steps: Steps, features: Features, unit_length: bool) -> Iterator[tuple[Step, int]]:
-    """Yield the steps for features in their order, each with the number of the set that it is applied to."""
+    """Yield in order the steps for features, each with the number of the set that it is applied to."""
     if not features.named:
         if isinstance(steps, Mapping):
             raise UserError(f"normalise: steps are given for {', '.join(steps)}, but the features have no names")

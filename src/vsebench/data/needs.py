@@ -135,7 +135,7 @@ class FileNeed(Need, ABC, Generic[Value]):
         return self.load(path)
 
     def example(self, labels: LabelMatrix) -> Value | None:
-        """Return a small input that fits a label matrix, to compile kernels before training is timed; None: none."""
+        """Return a small input that fits a label matrix, to compile kernels before training is timed, or None."""
         return None
 
     def of(self, problem: Problem) -> Value:

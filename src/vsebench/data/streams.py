@@ -30,7 +30,7 @@ class Stream(IntEnum):
 
 
 LARGEST_SEED = 2**63 - 1  # tables store seeds as int64
-VALIDATION_SAMPLE = 3  # the images to validate on, drawn by NumPy; NEGATIVES is also 3, but kernels draw it
+VALIDATION_SAMPLE = 3  # the images to validate on, drawn by NumPy; NEGATIVES is also 3, but is drawn by kernels
 
 
 def generator(seed: int, stream: int) -> np.random.Generator:

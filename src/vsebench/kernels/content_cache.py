@@ -19,7 +19,7 @@ from vsebench.core.sources import content_hash
 
 
 class ByContent(caching._CacheLocator):
-    """The folder of a compiled kernel: `NUMBA_CACHE_DIR`, or `__pycache__`, or numba's cache folder of the user."""
+    """The folder of a compiled kernel: `NUMBA_CACHE_DIR`, `__pycache__`, or the user's cache folder for numba."""
 
     def __init__(self, function: Callable[..., Any], file: Path, folder: Path) -> None:
         self.line = function.__code__.co_firstlineno
@@ -28,7 +28,7 @@ class ByContent(caching._CacheLocator):
 
     @classmethod
     def from_function(cls, py_func: Callable[..., Any], py_file: str) -> "ByContent | None":
-        """Return the locator of a function, or None if the function is not of this package or no folder is writable."""
+        """Return the locator of a function, or None if the function is not in this package or no folder is writable."""
         file = Path(py_file)
         if not (file.is_relative_to(PACKAGE) and file.is_file()):
             return None
@@ -51,6 +51,6 @@ class ByContent(caching._CacheLocator):
 
 
 def key_kernels_by_content() -> None:
-    """Let numba look for the compiled kernels of this package by the content of their source files."""
+    """Let numba find the compiled kernels of this package under names that contain hashes of their source files."""
     if ByContent not in caching.CacheImpl._locator_classes:
         caching.CacheImpl._locator_classes.insert(0, ByContent)

@@ -38,13 +38,13 @@ def draw_new(mixture, cumulative, row, rng):
 
 @njit(cache=True, nogil=True)
 def draw_labels(mixtures, cumulative, offsets, novelty, rng):
-    """Draw labels for each image: a topic from the image's mixture, then a label of the topic, until the label is new.
+    """For each label of an image, draw a topic from the image's mixture, then a label from the topic, until it is new.
 
     mixtures : (n_images, T) float32, rows add up to 1
     cumulative : (T, n_labels) float64, cumulative label probabilities of each topic; the last column is 1
     offsets : (n_images + 1,) int64, where each image's labels start
     novelty
-        After n labels, the next label is with probability n / (n + novelty) a copy of one of them, drawn uniformly. If
+        After n labels, the next label is a copy of one of them, drawn uniformly, with probability n / (n + novelty). If
         `novelty` is infinite, there are no copies.
     rng : (1,) uint64, state of the random numbers; advanced
 

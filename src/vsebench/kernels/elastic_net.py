@@ -6,19 +6,19 @@ from numba import njit
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def elastic_net_columns(start, stop, gram, l1, l2, tolerance, most_sweeps, weights):
-    """Minimise 1/2 |x_c - X w|^2 + l2/2 |w|^2 + l1 sum of w over w >= 0 with w_c = 0, for the labels c = start to stop.
+    """Minimise 1/2 |x_c - X w|^2 + l2/2 |w|^2 + l1 sum of w over w >= 0 with w_c = 0, for c = start to stop - 1.
 
     For each label k in turn, with r_k = (X' (x_c - X w))_k and the number g_kk of images with label k,
 
         w_k = max(0, r_k + g_kk w_k - l1) / (g_kk + l2).
 
-    All numbers of images are non-negative, so r_k never exceeds g_kc. So w_k is 0 if g_kc <= l1, and such labels k are
-    skipped. For each label c, sweeps are repeated until one changes no weight by more than the tolerance.
+    No element of g or w is negative, so r_k + g_kk w_k never exceeds g_kc. Therefore w_k is 0 if g_kc <= l1, and such
+    labels k are skipped. For each label c, sweeps are repeated until one changes no weight by more than the tolerance.
 
     gram : (n_labels, n_labels) float64, X' X: the numbers of images that have both labels
     l1, l2, tolerance : float64
     most_sweeps : integer, the largest number of sweeps for a label
-    weights : (n_labels, n_labels) float32, a column for each label; columns start to stop are written, others kept
+    weights : (n_labels, n_labels) float32, one column per label; only the columns start to stop - 1 are written
 
     Returns the largest number of sweeps of a label, integer, and the largest change of a weight in a label's last
     sweep, float64.
@@ -47,7 +47,7 @@ def elastic_net_columns(start, stop, gram, l1, l2, tolerance, most_sweeps, weigh
 
 @njit(cache=True, error_model="numpy", inline="always")
 def sweep_column(gram, l1, l2, candidates, r, w):
-    """Update the weights w of some labels and r, both (at least n,) float64; return the largest change of a weight.
+    """Update r and the weights w of some labels, both (at least n,) float64; return the largest change of a weight.
 
     candidates : (n,) int64, the labels to which the first n entries of r and w belong
     """

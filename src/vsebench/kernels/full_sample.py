@@ -10,17 +10,17 @@ where z_ic = s_ic - a_i <v'_c, v_c> is the score without the contribution of c i
 v'_c is the value that v_c had when p_i was computed, and H^C = sum_c beta_c v_c v_c'. The factors m_i and m_c are 1 in
 the paper. The paper's updates are misprinted; docs/methods.md derives these.
 
-The vector of an image or a label is updated factor by factor, as in the paper's Algorithm 1, but for 16 images, or 16
-positives of a label, at a time. 16 factors make a block. The values of the partners (an image's labels, or a label's
-images) in a block are gathered once and transposed, so that all other loops read contiguous memory. All arrays are
-float32.
+The vector of an image or a label is updated factor by factor, as in the paper's Algorithm 1. However, 16 images, or 16
+positives of a label, are processed at a time. 16 factors make a block. The values of the partners (an image's labels,
+or a label's images) in a block are gathered once and transposed, so that all other loops read contiguous memory. All
+arrays are float32.
 
 For each image, only u_i is stored. Before an image is updated, u_i is brought up to date with the changes of its labels
 since its last update; v_i = u_i - gamma p_i is computed where it is needed.
 
 `vsebench.methods.by_labels.full_sample.rows_and_columns` shows by an example how positives are indexed.
 
-Arguments have the same meaning in all functions; docstrings only state further arguments:
+Arguments have the same meaning in all functions; docstrings describe only further arguments:
 
 rows, columns : `Rows` and `Columns`
 labels : `LabelSide`, or (n_labels, K), the v_c
@@ -133,14 +133,14 @@ def extend_image(i, blocks, changes, rows, gamma, extended, row):
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True)
 def extend_images(start, stop, blocks, changes, rows, gamma, extended):
-    """Write the u_i of images `start` to `stop` into `extended`, (stop - start, K) float32; see `extend_image`."""
+    """Write the u_i of images `start` to `stop` - 1 into `extended`, (stop - start, K) float32; see `extend_image`."""
     for i in range(start, stop):
         extend_image(i, blocks, changes, rows, gamma, extended, i - start)
 
 
 @njit(cache=True, inline="always")
 def longest(offsets, start, stop):
-    """Return the length of the longest row from `start` to `stop`; row r has the length offsets[r + 1] - offsets[r]."""
+    """Return the greatest length of a row from `start` to `stop` - 1; row r has length offsets[r + 1] - offsets[r]."""
     most = 0
     for row in range(start, stop):
         most = max(most, offsets[row + 1] - offsets[row])
@@ -149,7 +149,7 @@ def longest(offsets, start, stop):
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy", nogil=True)
 def sweep_images(start, stop, rows, labels, gamma, regularisation, image_scales, blocks, scores, extended):
-    """Update the images `start` to `stop`, factor by factor; each factor is set to the value that minimises the loss.
+    """Update the images `start` to `stop` - 1; each factor in turn is set to the value that minimises the loss.
 
     start, stop : integers, images in the kernels' order; start is a multiple of 16
     blocks, scores : updated
@@ -212,7 +212,7 @@ def sweep_images(start, stop, rows, labels, gamma, regularisation, image_scales,
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def gather_labels(f0, group, width, n, vectors, rows, x):
-    """Gather the factors f0 to f0 + 16 of the labels of 16 images: x[j, f, lane] is factor f0 + f of label j.
+    """Gather the factors f0 to f0 + 15 of the labels of 16 images: x[j, f, lane] is factor f0 + f of label j.
 
     group, width : integers, the first image and the number of images, at most 16
     n : integer, the largest number of labels of an image; x is 0 where an image has fewer
@@ -248,7 +248,7 @@ def negative_products(f0, u, hessian, slopes):
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy", inline="always")
 def minimise_block(f0, n, x, targets, excess, score, slopes, u, roots, hessian, penalty):
-    """Move 16 images to the minimum of the loss in each of the factors f0 to f0 + 16, one factor after the other.
+    """Move 16 images to the minimum of the loss in each of the factors f0 to f0 + 15, one factor after the other.
 
     For one image i and factor f, with e_ic = w_ic (1 + a_i <v'_c, v_c>) - (w_ic - beta_c) s_ic:
 
@@ -262,7 +262,7 @@ def minimise_block(f0, n, x, targets, excess, score, slopes, u, roots, hessian, 
     u : (K, 16) float32, u_i, factor x image; updated
     roots, penalty : `Vector`s, the a_i and the lambda m_i
 
-    Returns the sums over the block of the squared v_if, a `Vector`.
+    Returns the sum of v_if^2 over the block for each image, a `Vector`.
     """
     squares = broadcast(np.float32(0))
     for f in range(LANES):
@@ -290,7 +290,7 @@ def minimise_block(f0, n, x, targets, excess, score, slopes, u, roots, hessian, 
 def sweep_labels(
     start, stop, columns, blocks, previous, penalties, hessian, regularisation, label_scales, scores, labels
 ):
-    """Update the labels `start` to `stop` with all p_i fixed; each factor, in order, is set to the minimum of the loss.
+    """Update the labels `start` to `stop` - 1 with all p_i fixed; each factor in turn is set to minimise the loss.
 
     For one label c and factor f, with e_ic = w_ic (1 - z_ic) + beta_c s_ic:
 
@@ -298,7 +298,7 @@ def sweep_labels(
                 / [sum_i (w_ic (u_if - a_i v'_cf)^2 - beta_c u_if^2) + beta_c h^I_ff + lambda m_c]
 
     start, stop : integers, labels
-    previous : (n_labels, K), v'_c, the labels before the sweep
+    previous : (n_labels, K), v'_c, the labels' vectors before the sweep
     scores, labels : updated
     """
     most = longest(columns.tiles, start, stop)
@@ -347,11 +347,11 @@ def sweep_labels(
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def gather_images(f0, first, degree, n_tiles, blocks, images, x):
-    """Gather the factors f0 to f0 + 16 of a label's images: x[16 tile + f, e] is factor f0 + f of the image in slot e.
+    """Gather the factors f0 to f0 + 15 of a label's images: x[16 tile + f, e] is factor f0 + f of the tile's image e.
 
     first : integer, the label's first slot
     degree, n_tiles : integers, its numbers of images and tiles; x is 0 in the padding of the last tile
-    images : (n_slots + AHEAD,) int32, of `Columns`
+    images : (n_slots + AHEAD,) int32, as in `Columns`
     x : (at least 16 n_tiles, 16), written
     """
     for j in range(degree):

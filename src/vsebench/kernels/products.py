@@ -26,7 +26,7 @@ class Embedding(NamedTuple):
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def dot(a, i, b, j):
-    """Return <a_i, b_j>, float32, of row i of `a` (n, K) and row j of `b` (m, K), both float32."""
+    """Return <a_i, b_j>, float32: the inner product of row i of `a` (n, K) and row j of `b` (m, K), both float32."""
     products = broadcast(np.float32(0))
     for f in range(0, a.shape[1], LANES):
         products = products + load(a, (i, f)) * load(b, (j, f))
@@ -50,7 +50,7 @@ def rounded_products(vectors, rows, pairs, groups):
     vectors : (n, K) int16, rounded vectors (`vsebench.kernels.ranking.rounding`)
     rows : tuple of integers, rows of `vectors`
     pairs : (n_groups, K / 2, 32) int16, of a `RoundedLabels`
-    groups : tuple of integers, as long as `rows`: the group of 16 labels to multiply each row by
+    groups : tuple of integers, as long as `rows`: for each row, the group of 16 labels by which it is multiplied
 
     Four to six rows at a time keep a processor busy: each addition to a sum must wait for the previous one, but
     additions to different sums need not.

@@ -1,4 +1,4 @@
-"""The loss of a rank in WARP and in losses based on it: L(k) = 1 + 1/2 + ... + 1/k.
+"""The loss of a rank in WARP and in losses based on WARP: L(k) = 1 + 1/2 + ... + 1/k.
 
 Source: Usunier, Buffoni and Gallinari, "Ranking with ordered weighted pairwise classification", ICML 2009, with the
 weights 1/j of Weston, Bengio and Usunier, "Large scale image annotation", 2010.

@@ -49,7 +49,7 @@ from numpy.typing import NDArray
 
 LANES = 16  # numbers in a vector
 CACHE_LINE = 64  # bytes
-# All fastmath flags except those that assume that there is no NaN or infinity, which show that training diverged.
+# Fastmath flags, without those that assume that there is no NaN or infinity: such values show that training diverged.
 FASTMATH = {"reassoc", "contract", "nsz", "arcp"}
 # For functions that allocate no array: with this option, numba does not count references to arrays. If each step passes
 # tuples of arrays on to functions, counting takes as long as the step itself.
@@ -125,7 +125,7 @@ def _pointer(context, builder, array_type, array, indices, index_types, element_
 
 
 def _element(context, builder, signature_, arguments, element_type):
-    """Return the pointer to the element of an array, the first argument, at an index, the second argument."""
+    """Return the pointer to an element of an array; the first argument is the array, the second is the index."""
     array_type, index_type = signature_.args[:2]
     if isinstance(index_type, BaseTuple):
         indices, index_types = cgutils.unpack_tuple(builder, arguments[1]), list(index_type)
@@ -286,7 +286,7 @@ def count_bits(typing_context, mask):
 def any_equal(typing_context, array, index, n, number):
     """Return whether any of n consecutive numbers of an int32 array, from an index on, equals a given number.
 
-    n is at most 16. The function always reads 16 numbers, so it must not be called for one of the last 15 positions.
+    n is at most 16. The function always reads 16 numbers, so the index must not be one of the last 15 positions.
     """
 
     def generate(context, builder, signature_, arguments):

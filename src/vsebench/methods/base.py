@@ -28,7 +28,7 @@ class Settings(Strict):
         return self.model_dump(mode="json", exclude_unset=True)
 
     def changed(self, changes: dict[str, Any], where: str) -> Self:
-        """Return these settings with changes; a mistake in them raises a `UserError` that names `where`."""
+        """Return these settings with changes; a mistake in the changes raises a `UserError` that names `where`."""
         return check(type(self), self.given() | changes, where)
 
 
@@ -57,7 +57,7 @@ class Solved:
 
 @dataclass(frozen=True)
 class Size:
-    """The size of a problem: its number of training images, of features, and of labels.
+    """The size of a problem: its numbers of training images, of features, and of labels.
 
     If the method reads features, only images with features count; otherwise, `features` is 0.
     """
@@ -97,8 +97,8 @@ class Fitter(ABC):
     def least_memory(cls, size: Size, settings: Any) -> int:
         """Return a lower bound of the memory that a fit needs, in bytes.
 
-        It counts only matrices with two of these sizes (or a size and a setting) as dimensions, because they are the
-        first to become too large. If the bound exceeds the machine's memory, the fit is refused before it begins. 0
+        It counts only matrices whose dimensions are two of these sizes, or one size and a setting. They are the first
+        to become too large. If the bound exceeds the machine's memory, the fit is refused before it begins. 0
         means that no bound is known.
         """
         return 0
@@ -209,7 +209,7 @@ def read_settings(method: type[Fitter], values: dict[str, Any], where: str) -> S
 
 
 def epochs_mistake(method: type[Fitter]) -> str:
-    """Return the message for a method's file that must not contain `epochs` but does, or that must but does not."""
+    """Return the message for a method's file that contains `epochs` but must not, or lacks `epochs` but needs it."""
     if issubclass(method, Method):
         return f"this key is missing; {method.__name__} is trained in epochs; give maximum and patience"
     return f"{method.__name__} is not trained in epochs; remove this key"

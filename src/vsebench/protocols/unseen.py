@@ -128,8 +128,8 @@ PROTOCOLS = {
 def hold_out_labels(
     dataset: Dataset, labels: tuple[Mask, Mask, Mask], only_unseen: bool, rng: np.random.Generator
 ) -> Split:
-    """Split images and labels; `labels` contains the labels to learn, to validate on, and unseen, (n_labels,) each and
-    disjoint.
+    """Split images and labels. `labels` contains three disjoint masks, (n_labels,) each: of the labels to learn, of the
+    validation labels and of the unseen labels.
 
     With `only_unseen`, only labels that the model has not learnt are candidates. `rng` draws the images if the data set
     has no official partition.

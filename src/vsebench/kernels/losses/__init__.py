@@ -1,7 +1,7 @@
 """Losses of networks, with their derivatives.
 
-A function for a loss of all labels' scores returns the sum of the loss over the images of a batch, and overwrites the
-scores with the derivatives of this sum. Its arguments are
+A function that computes a loss from the scores of all labels returns the sum of the loss over the images of a batch,
+and overwrites the scores with the derivatives of this sum. Its arguments are
 
 scores : (m, n_labels) float32, f; overwritten with the derivatives
 images : (m,) int64, the image of each row

@@ -74,7 +74,7 @@ def bp_mll_loss(scores, images, offsets, labels, averaged, terms):
 def take_exponentials(scores, row, labels, start, stop, terms):
     """Overwrite a row of scores: exp(f_v - the largest f_v) for a negative, 0 for a positive.
 
-    Exponents are at most 0, so no score is too large. If an image has every label, minus infinity is written;
+    Exponents are at most 0, so no exponential overflows. If an image has every label, minus infinity is written;
     `write_slopes` replaces it.
 
     scores : (m, n_labels) float32, of which one row is overwritten
@@ -82,7 +82,7 @@ def take_exponentials(scores, row, labels, start, stop, terms):
     labels : int32, of which labels[start:stop] are the image's
     terms : (n_labels,) float64, the weights w_u of the image's labels; overwritten with their shares of B
 
-    Returns log A and log B, minus infinity for a sum without terms, and the sum of the written exponentials; float64.
+    Returns log A, log B, and the sum of the written exponentials, float64; the logarithm of an empty sum is -infinity.
     """
     smallest = np.float32(np.inf)
     for slot in range(start, stop):

@@ -8,10 +8,10 @@ from vsebench.kernels.losses.logistic import sigmoid, softplus
 
 @njit(cache=True, nogil=True)
 def softmax_loss(scores, images, offsets, labels, averaged):
-    """Return the sum over images of -sum over their labels u of log softmax(f)_u, float64.
+    """Return minus the sum of log softmax(f)_u over images and their labels u, float64.
 
-    If `averaged`, the sum over an image's labels is divided by their number: the cross-entropy with the uniform
-    distribution over them.
+    If `averaged`, the sum over an image's labels is divided by their number, which gives the cross-entropy with the
+    uniform distribution over these labels.
 
     Source: Gong and others, "Deep convolutional ranking for multilabel image annotation", 2013, Eq. 1 and 2.
     """

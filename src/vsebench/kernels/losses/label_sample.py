@@ -8,7 +8,7 @@ from vsebench.kernels.sgd.sampling import contains
 
 # Labels that cannot be negatives: none, the sample's positives, all labels of the image, or the positives in the
 # samples of all images of the batch. With NEXT_IMAGE, negatives are drawn from the labels of the next image instead of
-# the table.
+# from the table.
 NOTHING, DRAWN, POSITIVES, BATCH, NEXT_IMAGE = range(5)
 ATTEMPTS = 50  # number of attempts to draw a negative
 
@@ -17,11 +17,11 @@ ATTEMPTS = 50  # number of attempts to draw a negative
 def sample_labels(chosen, n_positives, images, offsets, labels, table, exclude, in_batch, rng):
     """For each image, draw positives uniformly from its labels, with replacement, and negatives from a table.
 
-    A negative is drawn again while it is excluded, at most `ATTEMPTS` times. An image gets no sample if it has no label
-    or every label, or if these attempts fail. With `NEXT_IMAGE` negatives are drawn uniformly from the labels of the
-    next image of the batch, with replacement, and nothing is excluded; the first image follows the last.
+    Each negative is drawn until it is not excluded, in at most `ATTEMPTS` attempts. An image gets no sample if it has
+    no label or every label, or if these attempts fail. With `NEXT_IMAGE`, negatives are drawn uniformly from the labels
+    of the next image of the batch, with replacement, and nothing is excluded; the first image follows the last.
 
-    chosen : (m, P + N) int32, written: P positives and N negatives of each image; the first is -1 if it has no sample
+    chosen : (m, P + N) int32, written: P positives and N negatives per image; a row without a sample starts with -1
     n_positives : P
     images : (m,) int64, the image of each row
     offsets, labels : as in `kernels.losses`, with LANES unused numbers at the end of `labels`

@@ -2,7 +2,7 @@
 
 Arguments have the same meaning in all functions:
 
-logits : (n, k) float64; a neighbour's share of the votes is exp(logit), divided by the sum over the k neighbours
+logits : (n, k) float64; a neighbour's share of the votes is exp(logit), divided by the k neighbours' sum of exp(logit)
 near : (n, k) int32, the row numbers of each image's neighbours
 offsets, labels : (n + 1,) int64 and (n_pairs,) int32, the labels of each row; image i is row i
 costs : (2,) float64, the weight of a negative pair (an image and a label that it lacks), and that of a positive pair
@@ -34,8 +34,8 @@ def votes_of(logits, near, offsets, labels, shares, votes):
 def negative_log_likelihood(logits, near, offsets, labels, costs, alpha, beta, slopes):
     """Return minus the weighted sum over images and labels of log p, float64.
 
-    p is the model's probability that the image has the label, if it does have it, and otherwise that the image lacks
-    it. If x is the label's sum of shares, the probability that the image has the label is SURE + (1 - 2 SURE) x, or
+    p is the model's probability of the truth: that the image has the label, or that it lacks the label. If x is the
+    label's sum of shares, the probability that the image has the label is SURE + (1 - 2 SURE) x, or
     sigmoid(alpha x + beta) if `alpha` is not empty.
 
     alpha, beta : (n_labels,) float64, or both empty; the number of labels is `len(slopes[1])`
@@ -76,7 +76,7 @@ def negative_log_likelihood(logits, near, offsets, labels, costs, alpha, beta, s
 
 @njit(cache=True, nogil=True)
 def sigmoid_sums(logits, near, offsets, labels, costs, alpha, beta, sums):
-    """Write each label's part of `negative_log_likelihood` with sigmoids, and its derivatives for alpha and beta.
+    """Write each label's part of `negative_log_likelihood` with sigmoids, and its derivatives by alpha and beta.
 
     sums : (n_labels, 6) float64: the value, the first derivatives by alpha and by beta, and the second derivatives by
         alpha twice, by alpha and beta, and by beta twice

@@ -19,7 +19,7 @@ MOMENTUM = 0.9
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True)
 def adamw_step(parameters, gradient, means, squares, number, learning_rate, decay):
-    """Take AdamW's step `number`, from 1; step sizes adapt to each parameter's recent gradients.
+    """Take AdamW's step `number`, counted from 1; step sizes adapt to each parameter's recent gradients.
 
     Weights decay independently of the gradients; the decay is multiplied by the learning rate.
     """

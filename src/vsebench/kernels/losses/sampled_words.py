@@ -2,7 +2,7 @@
 
 A step reads and changes only the vectors of the drawn labels, so its cost does not grow with the number of labels.
 
-Arguments have the same meaning in all functions; docstrings only state exceptions and further arguments:
+Arguments have the same meaning in all functions; docstrings describe only exceptions and further arguments:
 
 chosen, n_positives : (m, P + N) int32, from `sample_labels`, and P
 table : `WordTable`
@@ -28,9 +28,9 @@ class WordTable(NamedTuple):
 
     K is the number of dimensions, rounded up to a multiple of LANES; the additional numbers are 0. A batch has m images
     with n draws each; draw j of image i has the number i n + j. The gradient of a label's vector is the sum over its
-    draws of a slope times the image's output. The draws of a label are linked, from the last to the first, and a
-    label's gradient is added up just before the label's vector moves, because a table of all gradients would not fit
-    into the cache.
+    draws of a slope times the image's output. It is added up just before the label's vector moves, because a table of
+    all gradients would not fit into the cache. For this, the draws of each label form a linked list, the last draw
+    first.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class WordTable(NamedTuple):
     def of(
         cls, start: NDArray[np.float32], draws: tuple[int, int] | None = None, with_terms: bool = False
     ) -> "WordTable":
-        """Return a table of initial vectors, (n_labels, d); they are fixed unless `draws`, the pair (m, n), is set."""
+        """Return a table of initial vectors, (n_labels, d), which are fixed if `draws`, the pair (m, n), is None."""
         n_labels, size = len(start), padded_size(start.shape[1])
         vectors = aligned(n_labels, size)
         vectors[:, : start.shape[1]] = start
@@ -225,7 +225,8 @@ def add_label_terms(chosen, n_positives, weight, table):
 def move_touched(table, n_touched, n_images, number, learning_rate, decay):
     """Take AdamW's step on the vectors of the drawn labels only, and clear the draws.
 
-    AdamW on all vectors would also move labels that were drawn in earlier batches. A vector decays when it is drawn.
+    AdamW on all vectors would also move labels that were drawn in earlier batches. A vector decays only
+    when its label is drawn.
 
     n_touched : number of drawn labels; their gradients are sums over `n_images` images
     number : integer, number of the step, from 1

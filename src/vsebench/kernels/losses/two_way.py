@@ -40,7 +40,7 @@ def two_way_loss(scores, images, offsets, labels, of_positives, of_negatives):
 
 @njit(cache=True)
 def mark_positives(images, offsets, labels, is_positive):
-    """Mark the labels of each image, (m, n_labels) bool; return the numbers of images and of labels that have any."""
+    """Mark the labels of each image, (m, n_labels) bool; count the images with a label and the labels with an image."""
     n_images = 0
     for row in range(len(images)):
         start, stop = offsets[images[row]], offsets[images[row] + 1]
@@ -55,7 +55,7 @@ def mark_positives(images, offsets, labels, is_positive):
 
 @njit(cache=True)
 def loss_of_line(values, is_positive, of_positives, of_negatives, weight, slopes):
-    """Return the weighted loss of one image or one label, and add its derivatives; 0 without a positive or a negative.
+    """Return the weighted loss of one image or label, and add its derivatives; 0 if it lacks positives or negatives.
 
     values, is_positive : (n,) the scores, float32, and which of them belong to positives, bool
     of_positives, of_negatives : float > 0, the temperatures

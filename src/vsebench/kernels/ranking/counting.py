@@ -12,7 +12,7 @@ from vsebench.kernels.products import dot, rounded_products
 from vsebench.kernels.ranking.rounding import round_rows
 from vsebench.kernels.vectors import FASTMATH, LANES, count_bits, greater_mask, load, scratch, to_float
 
-QUERIES = 6  # held-out labels at a time; their sums stay in registers, even on processors with shorter vectors
+QUERIES = 6  # held-out labels compared at a time; their sums fit into registers, even on processors with short vectors
 
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True)

@@ -99,7 +99,7 @@ def top_labels(scores, candidates, known_offsets, known, right_offsets, right, s
 
 @njit(cache=True, nogil=True)
 def count_images_above(scores, kinds_offsets, carried, sorted_scores, score_offsets, above, tied):
-    """For each label of each image, count the images without it that score higher, and those that score the same.
+    """For each label of each image, count images without the label that score higher, and those that score the same.
 
     scores : (n, n_labels) float32, of some test images
     kinds_offsets : (n + 1,) int64, where the labels of each image start in `carried`

@@ -1,12 +1,12 @@
 """Parts of the search for the nearest images: compute products of sparse rows, select the k largest, and add votes.
 
-The key of a training row x for a query q is <q, x> - h, where h, the "half" of x, is 0 for the cosine of unit rows and
-|x|^2 / 2 for the Euclidean distance: the largest keys belong to the nearest rows. Keys are computed in float32. The
+The key of a training row x for a query q is <q, x> - h. Here h, the "half" of x, is 0 for the cosine of unit rows and
+|x|^2 / 2 for the Euclidean distance. The largest keys belong to the nearest rows. Keys are computed in float32. The
 slack is a bound on the rounding error of the difference between two keys. If a row's key differs from the k-th largest
 key by at most the slack, its key is computed again in float64, so the result is exact. Among rows with the same key,
 the first ones are taken.
 
-Arguments have the same meaning in all functions; docstrings only state further arguments:
+Arguments have the same meaning in all functions; docstrings describe only further arguments:
 
 keys : float32, (n,) for one query or (m, n) for m queries: the keys of the rows
 queries, rows
@@ -123,7 +123,7 @@ def sparse_product(spread, rows, r):
 
 @njit(cache=True, nogil=True)
 def nearest_dense(keys, queries, rows, halves, slacks, k):
-    """Return the k rows with the largest keys for each query, ascending, (m, k) int32, and their keys, float32."""
+    """Return for each query the k rows with the largest keys, by ascending row, (m, k) int32, and the keys, float32."""
     near, kept = np.empty((len(keys), k), dtype=np.int32), np.empty((len(keys), k), dtype=np.float32)
     doubtful, exact = np.empty(len(rows), dtype=np.int32), np.empty(len(rows))
     group_largest = np.empty(min(GROUPS * k, len(rows)), dtype=np.float32)
@@ -203,7 +203,7 @@ def nearest_sparse(keys, queries, rows, halves, slacks, spread, k):
 
 @njit(cache=True, nogil=True)
 def dense_products(queries, rows, near):
-    """Return the inner products, (m, k) float64, of each query and its rows `near`, (m, k)."""
+    """Return the inner product of each of the m queries with each of its k rows `near`, (m, k) float64."""
     products = np.empty(near.shape)
     for q in range(len(near)):
         for slot in range(near.shape[1]):
@@ -225,7 +225,7 @@ def sparse_products(queries, rows, near, spread):
 
 @njit(cache=True, nogil=True)
 def add_votes(scores, near, weights, offsets, labels):
-    """Add the weight of each neighbour to the scores of its labels.
+    """Add the weight of each neighbour of a query to the query's scores for the neighbour's labels.
 
     scores : (m, n_labels) float64, written
     weights : (m, k) float64
@@ -241,10 +241,10 @@ def add_votes(scores, near, weights, offsets, labels):
 
 @njit(cache=True, nogil=True)
 def take_in_turns(near, own, n, k):
-    """Merge the neighbours of several searches: the nearest of each, then the second nearest of each, and so on.
+    """Merge the neighbours of several searches: take the nearest of each, then the second nearest of each, and so on.
 
     near : (n_searches, m, t) int32, the row numbers that each search found, nearest first
-    own : (m,) int32, the row of the query itself, which is not taken as its neighbour; -1 if it has none
+    own : (m,) int32, the row of the query itself, which is not taken as its neighbour; -1 if the query is not a row
     n : number of rows
     k : number of different neighbours of a query; its searches must have found at least k, besides its own row
 

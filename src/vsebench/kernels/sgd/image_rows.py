@@ -97,7 +97,7 @@ def add_four_rows(rows, i, e, matrix, total):
 
 @njit(cache=True, fastmath=FASTMATH, forceinline=True, **NO_ALLOCATION)
 def sum_of_rows(rows, i, matrix, total):
-    """Write x_i' M, the sum over the features j of image i of x_ij times row j of a matrix, (d, K) float32.
+    """Write x_i' M, the sum of x_ij times row j of the matrix M, (d, K) float32, over the features j of image i.
 
     total : (1, K) float32, overwritten
 

@@ -94,8 +94,8 @@ def one_vs_rest_epoch(weights, rows, n_labels, offsets, label_of_pair, order, ag
     With t = 1 if the image has label c and t = -1 otherwise, h = max(0, 1 - t f_c(x)) and tau = min(a, h / |x|^2),
     w_c moves by tau t x.
 
-    weights (d, K) float32, updated: a row per feature, padded like the rows of `ImageRows`, and a column per label; K
-        is `padded_size` of the number of labels. The padding is 0 and stays 0.
+    weights : (d, K) float32, updated. It has a row per feature, padded like the rows of `ImageRows`, and a column per
+        label. K is `padded_size` of the number of labels. The padding is 0 and stays 0.
     rows : `ImageRows` of the images
     n_labels : integer
     offsets, label_of_pair : arrays of a `LabelMatrix` with the labels of the images; labels ascend in a row

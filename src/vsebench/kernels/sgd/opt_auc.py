@@ -47,7 +47,7 @@ def opt_auc_epoch(embedding, pipeline, steps, rates, streams):
 
 @njit(cache=True, inline="always")
 def fetch_triple(t, pipeline, embedding, rng):
-    """Do the stage "fetch" of step t of a batch: draw a negative uniformly, and prefetch the three vectors.
+    """Carry out the stage "fetch" of step t of a batch: draw a negative uniformly, and prefetch the three vectors.
 
     The negative is written to the column NEGATIVE of the batch; it is -1 if the image has every label.
     """

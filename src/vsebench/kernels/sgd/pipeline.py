@@ -89,7 +89,7 @@ def batch_size(steps, first):
 
 @njit(cache=True, inline="always")
 def choose_and_read(t, pipeline, first, steps, rng):
-    """Do the stages "choose" and "read" for slot t of their batches, in the turn whose first step is `first`.
+    """Carry out the stages "choose" and "read" for slot t of their batches, in the turn whose first step is `first`.
 
     steps : integer, the number of steps of the epoch
     rng : (1,) uint64, the stream of the positives, advanced

@@ -43,7 +43,7 @@ def contains(row_labels, start, stop, label):
 
 @njit(cache=True, inline="always")
 def draw_negative(row_labels, start, stop, n_labels, rng):
-    """Return a label that is not in row_labels[start:stop], each with the same probability.
+    """Return a label drawn uniformly from those that are not in row_labels[start:stop].
 
     At least one such label must exist; otherwise the function never returns.
     """

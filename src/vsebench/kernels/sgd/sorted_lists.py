@@ -25,10 +25,10 @@ class SortedLists(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def refresh_lists(start, stop, labels, lists):
-    """Sort the labels by each of the factors `start` to `stop`, which are multiples of 16.
+    """Sort the labels by each of the factors `start` to `stop` - 1; `start` and `stop` are multiples of 16.
 
     labels : (n_labels, K) float32, v_c
-    lists : `SortedLists`, whose rows and deviations of these factors are written
+    lists : `SortedLists`; the rows and deviations for these factors are written
     """
     n_factors, n_labels = lists.order.shape
     tile = scratch(LANES * LANES).reshape(LANES, LANES)  # 16 labels x 16 factors, then transposed

@@ -1,4 +1,4 @@
-"""Split the positives of an epoch into strata, which can be trained at the same time.
+"""Split the positives of an epoch into strata, several of which can be trained at the same time.
 
 Images and labels are divided into the same number P of parts. A stratum is an image part with a label part: the
 positives of these images with these labels. Two strata that have neither images nor labels in common change different

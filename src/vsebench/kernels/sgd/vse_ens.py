@@ -1,4 +1,4 @@
-"""VSE-ens: the hinge loss on highly ranked negatives, drawn from lists of the labels that are sorted by single factors.
+"""VSE-ens: the hinge loss on highly ranked negatives, drawn from lists of all labels, each sorted by one factor.
 
 Source: Guo, Zhai, Yuan, Liu and Wang, "VSE-ens: Visual-Semantic Embeddings with Efficient Negative Sampling", Eq. 5 to
 9 and Algorithm 1.
@@ -87,8 +87,8 @@ def vse_ens_epoch(embedding, pipeline, lists, draws, steps, rank_scale, rates, s
     A negative depends only on the vector of its image. So for several steps on different images, all factors are
     weighed first; then all positions in lists are found, the negatives at these positions are read, and the steps are
     taken. Each of these stages prefetches the memory that the next one reads. The pipeline's stage "fetch" does nothing
-    here: factors are weighed for several images in a row, and weighing those of one image does not wait for the vector
-    of another.
+    here, because factors are weighed for several images in a row: weighing those of one image does not wait for the
+    vector of another.
     """
     images, labels = embedding
     n_labels = len(labels)
@@ -142,7 +142,7 @@ def vse_ens_epoch(embedding, pipeline, lists, draws, steps, rank_scale, rates, s
 
 @njit(cache=True, inline="always")
 def first_repeat(images, start, stop):
-    """Return the first index of an image that also occurs earlier, from `start` on; `stop` if there is none.
+    """Return the first index from `start` on whose image also occurs between `start` and this index, or else `stop`.
 
     images : (n,) int32, with LANES unused numbers at its end; stop - start is at most LANES
     """
@@ -170,8 +170,8 @@ def weigh_factors(images, i, deviations, sums):
     images : (n_images, K) float32
     i : integer, the image
     deviations : (K,) float32, sigma_f
-    sums : (K + 32,) float32, written: sums[f] is the weight of the factors f, f - 16, f - 32, ... of the same lane;
-        sums[K + 16 + e] is the weight of all factors in the lanes 0 to e; sums[K + 15] stays 0
+    sums : (K + 32,) float32, written: sums[f] is the total weight of the factors f, f - 16, f - 32, ... of a lane;
+        sums[K + 16 + e] is the total weight of all factors in the lanes 0 to e; sums[K + 15] stays 0
     """
     n_factors = images.shape[1]
     lane_sums = broadcast(np.float32(0))

@@ -33,7 +33,7 @@ class Trials(NamedTuple):
 
     Attributes
     ----------
-    maximum : maximum number of trials per step, which is never more than Y - 1
+    maximum : maximum number of trials per step; a step never takes more trials than the image has negatives
     rank_loss : (n_labels + 1,) float64, L(k) = 1 + 1/2 + ... + 1/k (Eq. 5 with alpha_j = 1/j)
     candidates : (BATCH,) int64, labels drawn in advance for the next trials; they do not depend on the image, so their
         16 vectors are prefetched together

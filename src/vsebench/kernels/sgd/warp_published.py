@@ -17,8 +17,8 @@ ABOVE_ONE = np.float32(1 + 2**-20)  # allows for the rounding of 1 + s_in
 def warp_published_epoch(embedding, rounded_labels, offsets, row_labels, steps, rates, rng):
     """Take `steps` steps that lower log(1 + exp(-m)), m = <v_i, v_p - v_n>, for the first n that violates the margin.
 
-    An image is drawn, each with the same probability, then one of its labels; n is the negative with the lowest id for
-    which 1 + s_in > s_ip, or a random negative if there is none. A step moves v_i, v_p and v_n by eta (1 / (1 + exp(m))
+    An image is drawn uniformly, then one of its labels p. n is the negative with the lowest id for which
+    1 + s_in > s_ip, or a random negative if there is none. A step moves v_i, v_p and v_n by eta (1 / (1 + exp(m))
     dm/dv - lambda v). Images with no label or with every label are skipped.
 
     rounded_labels : `RoundedLabels` of the labels, whose `pairs` and `scales` are updated; with `NOT_ROUNDED`, each
@@ -71,7 +71,7 @@ def first_violator(embedding, i, row_labels, start, stop, positive_score):
 
 @njit(cache=True, fastmath=FASTMATH)
 def first_violator_by_rounding(embedding, i, row_labels, start, stop, positive_score, rounded_labels, rounded_image):
-    """Return the result of `first_violator`, skipping labels that rounded products rule out, 64 at a time.
+    """Return the result of `first_violator`. Rounded products of 64 labels at a time show which labels can be skipped.
 
     rounded_image : (1, K) int16, scratch memory
     """

@@ -55,7 +55,7 @@ def shorten(features, j, step, square, max_norm):
 
 @njit(cache=True, fastmath=FASTMATH, forceinline=True, **NO_ALLOCATION)
 def move_feature(maps, rows, i, e, size, max_norm):
-    """Add size * x_ij * `maps.difference` to row j of V, and project it; x_ij is number e, which belongs to image i.
+    """Add size * x_ij * `maps.difference` to row j of V, and project this row; x_ij is number e, of image i.
 
     The row's norm is computed in the loop that moves it.
     """
@@ -71,7 +71,7 @@ def move_feature(maps, rows, i, e, size, max_norm):
 
 @njit(cache=True, fastmath=FASTMATH, forceinline=True, **NO_ALLOCATION)
 def move_four_features(maps, rows, i, e, size, max_norm):
-    """Do `move_feature` for four numbers, e to e + 3; this is faster, as no sum of squares waits for another."""
+    """Do the same as `move_feature` for the numbers e to e + 3; faster, as no sum of squares waits for another."""
     features, difference = maps.features, maps.difference
     a, b, c, d = column(rows, i, e), column(rows, i, e + 1), column(rows, i, e + 2), column(rows, i, e + 3)
     w, x = size * rows.values[e], size * rows.values[e + 1]
@@ -106,7 +106,7 @@ def move_features(maps, rows, i, size, max_norm):
 
 @njit(cache=True, fastmath=FASTMATH, forceinline=True, **NO_ALLOCATION)
 def move_features_and_map(maps, rows, i, size, max_norm, following):
-    """Move and project the rows of V for image i (see `move_features`), then write V' x of `following` to `maps.image`.
+    """Do the same as `move_features` for image i, then write V' x of the image `following` to `maps.image`.
 
     Dense images use all rows of V, so one pass over V does both: four rows are moved, and then added up while they are
     in the L1 cache. V is larger than this cache, so two passes would take longer.

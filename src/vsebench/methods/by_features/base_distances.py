@@ -69,7 +69,7 @@ def part_of(rows: Rows, block: Block) -> Rows:
 
 
 def mean_distances(rows: Rows, blocks: Sequence[Block]) -> Numbers:
-    """Return the mean over all pairs of rows of each set's d_b, (n_sets,); 1 for a set whose rows are all equal."""
+    """Return the mean of each set's d_b over all pairs of rows, (n_sets,); 1 for a set whose rows are all equal."""
     means = np.empty(len(blocks))
     for number, block in enumerate(blocks):
         part = part_of(rows, block)
@@ -100,7 +100,7 @@ def column_factors(blocks: Sequence[Block], weights: Numbers) -> Matrix:
 
 
 def squared_distances(search: Search, queries: Rows, near: Ids) -> Numbers:
-    """Return the squared Euclidean distances of the rows `near`, (m, k), of a search to each query, (m, k)."""
+    """Return the squared distance from each of the m queries to each of its k rows `near` of the search, (m, k)."""
     return np.asarray(search.distances(queries, near) ** 2)
 
 

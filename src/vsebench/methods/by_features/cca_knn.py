@@ -10,7 +10,7 @@ contains the canonical correlations in descending order; only the largest are ke
 score is a sum of weights over those of the nearest training images that have the label. The nearest images are those
 with the largest cosines, and their weights are exponentials of the cosine.
 
-Source: Murthy, Maji and Manmatha, "Automatic image annotation using deep learning representations", ICMR 2015; the
+Source: Murthy, Maji and Manmatha, "Automatic image annotation using deep learning representations", ICMR 2015; for
 powers of D: Gong, Ke, Isard and Lazebnik, "A multi-view embedding space for modeling internet images, tags, and their
 semantics", IJCV 106, 2014. Choices made here:
 

@@ -1,4 +1,4 @@
-"""FastTag: a linear map W of image features agrees with a linear map B that completes the images' labels.
+"""FastTag: a linear map W of image features, fitted together with a linear map B that completes the images' labels.
 
     loss(B, W) = sum_i |B y_i - W x_i|^2 + lambda |W|^2 + gamma sum_i E |y_i - B y~_i|^2
 
@@ -23,7 +23,7 @@ Choices made here, as the parts of the paper about them could not be read:
 - Further stages raise the recall of rare labels. After a stage, each training image gets the scores that it would have
   if W had been fitted without it; the leverages of ridge regression give these scores. If the recall of a label among
   the `cutoff` best labels of the training images is below `recall`, the label is raised: images with a raised label get
-  `boost` times the weight in all sums, B and W are computed anew, and the rows of W of the raised labels are replaced.
+  `boost` times the weight in all sums, B and W are computed anew, and only raised labels get their new rows of W.
 - A label without a training image has the score 0.
 """
 

@@ -1,4 +1,4 @@
-"""JEC, joint equal contribution: labels of the nearest training image rank first, then those of further neighbours.
+"""JEC, joint equal contribution: labels of the nearest training image rank first, then those of the next neighbours.
 
 The distance is the mean of the base distances, each divided by its largest value between training images. An image's
 labels are ranked in three groups:
@@ -44,7 +44,7 @@ class JecSettings(FeatureSettings):
 
 @dataclass(frozen=True)
 class JecModel(DistanceModel):
-    """Ranks labels by JEC's transfer of labels."""
+    """Ranks labels as JEC does."""
 
     kind: ClassVar[str] = "jec"
     settings_type = JecSettings

@@ -3,7 +3,7 @@
     A = (K + a I)^-1 Y,   score of an image = sum over the training images m of exp(-g |x - x_m|^2) A_m
 
 x are the normalised features, scaled to unit length; Y is 1 where an image has a label, else 0. K contains the kernel
-of each pair of training images, n x n numbers in float64, so the method is limited to some ten thousand images.
+of each pair of training images, n x n numbers in float64, so the method is limited to `LARGEST` images.
 
 Source: Saunders, Gammerman and Vovk, "Ridge regression learning algorithm in dual variables", ICML 1998.
 """

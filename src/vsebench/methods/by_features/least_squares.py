@@ -32,7 +32,7 @@ def _kind(value: Any) -> str:
     return "relative" if isinstance(value, dict | Relative) else "number"
 
 
-# The discriminator makes a message about one of the two forms, not about both.
+# With the discriminator, an error message is about one of the two forms, not about both.
 Penalty = Annotated[
     Annotated[float, Field(gt=0), Tag("number")] | Annotated[Relative, Tag("relative")], Discriminator(_kind)
 ]

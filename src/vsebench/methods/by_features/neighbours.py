@@ -179,11 +179,11 @@ class Search:
         return np.bincount(self.rows.indices, minlength=self.rows.shape[1])
 
     def slacks(self, queries: Rows) -> Matrix:
-        """Return a bound on the rounding error of the difference of two float32 keys, (m,) float32, for each query.
+        """Return for each query a bound on the rounding error of the difference of two float32 keys, (m,) float32.
 
-        The error of a sum of t products, in any order, is at most t roundings of the sum of their absolute values,
-        which the product of the two lengths bounds (Cauchy-Schwarz inequality). The factor 2.02 covers the errors of
-        both keys, plus 1 % for products of rounding errors.
+        In any order, the error of a sum of t products is at most t roundings of the sum of their absolute values. By
+        the Cauchy-Schwarz inequality, this sum is at most the product of the two lengths. The factor 2.02 covers the
+        errors of both keys, plus 1 % for products of rounding errors.
         """
         terms = int(np.diff(queries.indptr).max(initial=0)) if self.is_sparse else queries.shape[1]
         longest = np.sqrt(self.squares.max(initial=0))

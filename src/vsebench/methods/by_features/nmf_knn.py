@@ -5,10 +5,11 @@ and one for the labels, are factorised together:
 
     loss = sum over the matrices of |T (X - U V') M|^2 / |T X M|^2 + (lambda / K) |M (V Q - V*)|^2,   U, V, V* >= 0
 
-Each matrix has its own U, a column for each factor, and V, a row for each neighbour. Q contains the column sums of U on
-its diagonal, and V* is the consensus. T and M are diagonal matrices of weights: T gives rare labels larger weights, and
-M gives larger weights to the neighbours that have rare labels. The image's coefficients v minimise the sum over the
-sets of features of |x - U v|^2 / |T X M|^2 with v >= 0, and the scores of the labels are U v with the U of the labels.
+Each matrix has its own U, with a column per factor, and its own V, with a row per neighbour. Q is diagonal and contains
+the column sums of U, and V* is the consensus. T and M are diagonal matrices of weights: T gives rare labels larger
+weights, and M gives larger weights to the neighbours that have rare labels. The image's coefficients v minimise the sum
+over the sets of features of |x - U v|^2 / |T X M|^2 with v >= 0, and the scores of the labels are U v with the U of the
+labels.
 
 Source: Kalayeh, Idrees and Shah, "NMF-KNN: image annotation using weighted multi-view non-negative matrix
 factorization", CVPR 2014; the multiplicative updates: Liu, Wang, Gao and Han, "Multi-view clustering via joint
@@ -17,13 +18,13 @@ paper could be read:
 
 - Neighbours are the images at the smallest Euclidean distance of normalised features; with the step `l2`, all sets have
   the same weight.
-- The columns of each matrix have the mean sum 1, so that coefficients of all matrices have the same scale, and each
+- The mean of each matrix's column sums is 1, so that coefficients of all matrices have the same scale, and each
   error is divided by the matrix's own size.
 - The squared weight of a label in T is (largest frequency / its frequency)^rarity over the training images. The squared
   weight of a neighbour in M is the mean of the squared weights of its labels, or 1 if it has none.
 - All factorisations start from the same random numbers and take the same number of rounds of updates, none of which
   increases the loss.
-- Labels of equal score are ordered by training frequency.
+- Labels with equal scores are ordered by training frequency.
 """
 
 from collections.abc import Mapping, Sequence

@@ -28,7 +28,7 @@ class Seen:
 
     Attributes
     ----------
-    rows : (n, d) float32, their normalised features, dense or CSR; `Problem.feature_blocks` names the sets in it
+    rows : (n, d) float32, their normalised features, dense or CSR; `Problem.feature_blocks` names the sets in them
     labels : n rows, their labels
     normalisation : as fitted to these images
     """

@@ -60,8 +60,8 @@ from vsebench.methods.by_features.seen import FeatureControl, FeatureSettings, s
 Weights: TypeAlias = Literal["distance", "rank"]
 
 START = 10.0  # sum of the weights w of distances at the start
-ACCEPTED_GRADIENT = 1e-4  # largest component of the gradient if rounding lets no step lower the loss (about 1 to 20)
-SMALL_DECREASE = 1e-5  # fitting w, then alpha and beta, ends when a turn lowers the loss by less than this share
+ACCEPTED_GRADIENT = 1e-4  # largest gradient component if rounding lets no step lower the loss, which is about 1 to 20
+SMALL_DECREASE = 1e-5  # turns (fit w, then alpha and beta) end when one lowers the loss by less than this share
 NEWTON_STEPS = 50  # maximum number of steps of Newton's method; a step that is too long is halved, and counts too
 SMALL_STEP = 1e-8  # Newton's method ends when the next step would lower each label's loss by less than this share
 
@@ -174,7 +174,7 @@ def neighbourhood(
     near = np.empty((len(searches), queries.shape[0], found), dtype=np.int32)
     for number, (search, part) in enumerate(zip(searches, parts, strict=True)):
         rows, _ = search.nearest(part, found)
-        # Rows ascend, so of rows at the same distance the first one is nearer.
+        # Rows ascend, so of rows at the same distance the first one counts as nearer.
         order = np.argsort(squared_distances(search, part, rows), axis=1, kind="stable")
         near[number] = np.take_along_axis(rows, order, axis=1)
     merged = take_in_turns(near, own, n_rows, k)
@@ -231,7 +231,7 @@ class Votes:
         return least_weights(self.loss, start, (alpha, beta), iterations, ACCEPTED_GRADIENT)
 
     def constant_sigmoids(self) -> tuple[Numbers, Numbers]:
-        """Return alpha = 0 and the best beta for it, (n_labels,) each; as if each label had at least half an image."""
+        """Return alpha = 0 and the best beta for it, (n_labels,) each, as if each label had at least half an image."""
         n_images, (negative, positive) = self.labels.n_rows, self.costs
         counts = np.bincount(self.labels.label_of_pair, minlength=self.labels.n_labels).clip(0.5, n_images - 0.5)
         return np.zeros(len(counts)), np.log(positive * counts / (negative * (n_images - counts)))
@@ -239,8 +239,8 @@ class Votes:
     def best_sigmoids(
         self, weight: Numbers, alpha: Numbers, beta: Numbers, regularisation: float
     ) -> tuple[Numbers, Numbers, float, bool]:
-        """Return the alpha and beta of the smallest loss at w, by Newton's method from given ones, this loss, and
-        whether the method converged.
+        """Return the alpha and beta with the smallest loss at w, this loss, and whether Newton's method, which starts
+        from the given alpha and beta, converged.
         """
         arguments, sums = self.arguments(weight), np.empty((self.labels.n_labels, 6))
         counts = np.bincount(self.labels.label_of_pair, minlength=self.labels.n_labels)
@@ -303,7 +303,7 @@ class TagProp(FeatureControl):
         return TagPropModel(rows, factors, seen.labels, settings, seen.normalisation, weight, alpha, beta)
 
     def learn(self, votes: Votes, weight: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-        """Return w, alpha and beta, starting from w; `solved` gets how the minimisation ended."""
+        """Return w, alpha and beta, starting from w; store in `solved` how the minimisation ended."""
         none = np.empty(0)
         if votes.near.shape[1] > 0:  # a single image has no neighbours to learn from
             weight, self.solved = votes.best_weight(weight, none, none, self.settings.iterations)

@@ -2,7 +2,7 @@
 
 The updates are in `vsebench.kernels.full_sample`. An iteration updates the images, then the labels. With gamma = 0,
 both updates lower the loss. With gamma > 0, the update of the images lowers it. The update of the labels then lowers
-the loss in which the extended embeddings P are held fixed.
+the loss in which all p_i are held fixed.
 """
 
 import math

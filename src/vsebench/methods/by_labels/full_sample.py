@@ -1,4 +1,4 @@
-"""Parts of methods that learn from all pairs: they index positives, weigh labels, and divide the work."""
+"""Functions for methods that learn from all pairs: they index positives, weigh labels, and divide the work."""
 
 from itertools import pairwise
 
@@ -19,7 +19,7 @@ def rows_and_columns(
     In `Columns`, each label's positives occupy consecutive array positions, called slots, padded to a multiple of
     LANES.
 
-    An example with LANES = 4 instead of 16, and three labels. Image 0 has the labels 0, 1 and 2, image 1 has label 1,
+    An example has three labels, and LANES = 4 instead of 16. Image 0 has the labels 0, 1 and 2, image 1 has label 1,
     and image 2 has the labels 0 and 1. Images with few labels come first, so `order` is 1, 2, 0: in the kernels, image
     1 is number 0, image 2 is number 1, and image 0 is number 2.
 

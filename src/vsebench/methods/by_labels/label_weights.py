@@ -121,7 +121,7 @@ class Rp3BetaSettings(Settings):
 
 
 class Rp3Beta(Control):
-    """RP3beta: a label's score is the probability that a walk of three steps ends there, divided by its frequency^beta.
+    """RP3beta: a label's score is the probability that a walk of three steps ends at it, divided by its frequency^beta.
 
     The walk goes from an image to one of its labels a, on to one of the n_a images with a, and from there to one of the
     |C_j| labels of that image j, each with equal probability. So the weight of a known label a for label b is

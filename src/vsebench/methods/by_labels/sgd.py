@@ -29,7 +29,7 @@ class SgdMethod(Method):
     """Base class that prepares the embeddings, positives, rates and random numbers that the kernels need.
 
     An epoch takes one step per positive; a label counts as often as it occurs on the image. Steps depend on each other,
-    so one thread takes them; `InParts` lets several threads take those that do not.
+    so one thread takes them; `InParts` lets several threads take steps that are independent of each other.
     """
 
     settings_type: ClassVar[type[Settings]] = SgdSettings

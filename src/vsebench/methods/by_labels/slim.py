@@ -1,11 +1,12 @@
 """SLIM: each label is predicted from few other labels of the image, with non-negative weights.
 
-Column c of the weights W, with x_c column c of the binary label matrix X, minimises
+Let x_c be column c of the binary label matrix X. Column c of the weights W minimises
 
     1/2 |x_c - X w|^2 + l2/2 |w|^2 + l1 |w|_1   over w >= 0 with w_c = 0.
 
 Source: Ning and Karypis, "SLIM: sparse linear methods for top-N recommender systems", ICDM 2011; l1 is the
-paper's lambda and l2 its beta. The kernel solves it by coordinate descent on the numbers of images with two labels.
+paper's lambda and l2 its beta. The kernel solves this by coordinate descent, for which it only needs the numbers of
+images that have both labels of each pair.
 """
 
 import numpy as np

@@ -28,8 +28,8 @@ from vsebench.methods.base import Progress, Settings
 from vsebench.methods.by_labels.sgd import SgdMethod, SgdSettings
 
 NEIGHBOURS = 4  # labels whose ranks by frequency differ by less than 4 P can change places before they are dealt out
-ROOM = 1.1  # arrays are so much larger than they must be, because the number of positives differs between epochs
-OF_PART = 100  # streams of random numbers of part a have numbers from 100 a on
+ROOM = 1.1  # factor by which arrays are larger than needed now, because the number of positives varies between epochs
+OF_PART = 100  # the streams of random numbers of part a are numbered from 100 a on
 
 # (vectors, positives, number of steps, random numbers) -> mean loss and mean number of trials
 TakeSteps = Callable[[Embedding, Pipeline, int, Streams], tuple[float, float]]

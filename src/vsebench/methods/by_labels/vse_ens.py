@@ -34,7 +34,7 @@ class VseEnsSettings(PartsSettings):
 
 @dataclass
 class Lists:
-    """The sorted lists of all labels or of those of a part, and how many steps they are still used for."""
+    """The sorted lists of all labels, or of a part's labels, and for how many more steps they are used."""
 
     sorted: SortedLists
     draws: Draws
@@ -42,7 +42,7 @@ class Lists:
 
     @classmethod
     def of(cls, labels: Matrix, factors: int) -> "Lists":
-        """Return lists of the labels whose vectors are `labels`, not sorted yet."""
+        """Return lists, not sorted yet, of the labels that have the vectors `labels`."""
         smallest = np.uint16 if len(labels) <= 1 << 16 else np.int32  # small, so that the lists stay in the cache
         order = np.empty((factors, len(labels)), dtype=smallest)
         return cls(SortedLists(order, aligned(labels.shape[1])), new_draws(labels.shape[1]))

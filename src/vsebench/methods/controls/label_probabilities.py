@@ -101,7 +101,7 @@ class LabelCatalogue(ModelOfFields):
     def scores(self, queries: Queries) -> Matrix:
         posterior = self.posterior(features_of(queries, len(self.weight)))
         # 1 - p is computed as a separate sum, which is exact for p near 1. One sum is 0 if all sets have the label, or
-        # none.
+        # if none has it.
         present, absent = (np.maximum(posterior @ sets, TINY) for sets in (self.sets, ~self.sets))
         return (np.log(present) - np.log(absent)).astype(np.float32)
 

@@ -29,7 +29,7 @@ class SoftmaxSettings(NetworkSettings):
 class Bce(Loss):
     """Binary cross-entropy: log(1 + exp(f_k)) - y_k f_k for every label k, the loss of logistic regression.
 
-    The last layer's intercepts start at the log odds of the labels' frequencies. None of the papers includes it.
+    The last layer's intercepts start at the log odds of the labels' frequencies. None of the papers has this baseline.
     """
 
     def prepare(self) -> None:
@@ -82,7 +82,7 @@ class Zlpr(Loss):
     Training moves the scores of positives above 0 and those of negatives below 0, so labels with scores above 0 are
     predicted.
 
-    Source: Su and others, "ZLPR: a novel loss for multi-label classification", 2022. None of the papers includes it.
+    Source: Su and others, "ZLPR: a novel loss for multi-label classification", 2022. None of the papers has this loss.
     """
 
     def __call__(self, scores: Matrix, images: Images) -> float:

@@ -146,7 +146,7 @@ class NetworkMethod(Method):
 
 
 def network_with(loss: type[Loss]) -> type[NetworkMethod]:
-    """Return the method that trains a network with a loss; it has the name and module of the loss."""
+    """Return the method that trains a network with a loss; the method has the name and module of the loss."""
     table = loss.table_type
     attributes = {
         "__doc__": loss.__doc__,

@@ -18,7 +18,7 @@ class TwoWaySettings(NetworkSettings):
 
 
 class TwoWay(Loss):
-    """The sum of a softmax loss of each image over the labels and of each label over the images of a batch.
+    """The mean loss of the images, each over all labels, plus that of the labels, each over the images of a batch.
 
         P = T log sum of exp(-f / T) over positives,   N = U log sum of exp(f / U) over negatives
         mean over images of log(1 + exp(P + N)) + mean over labels of log(1 + exp(P + N))

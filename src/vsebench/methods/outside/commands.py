@@ -20,7 +20,7 @@ from vsebench.formats.scores_file import companions, read_scores
 from vsebench.methods.outside.outside_scores import check_scores
 
 SCORES = "scores"  # the name of the file of scores, without its suffix
-OWN = ("VSEBENCH_PARENT", "VSEBENCH_SERVER", "PYTHONHOME")  # variables for the jobs of this package alone
+OWN = ("VSEBENCH_PARENT", "VSEBENCH_SERVER", "PYTHONHOME")  # variables only for the jobs of this package
 
 
 def fill(command: str, problem: str, scores: str, **values: object) -> str:
@@ -46,7 +46,7 @@ def environment_of(packages: Path | None, own_python: bool) -> dict[str, str]:
 
     Parameters
     ----------
-    packages : the virtual environment to run it in, if any
+    packages : the virtual environment to run the command in, if any
     own_python : whether `python` may be the Python that runs this package; false with conda, where `python` is that of
         the conda environment
     """
@@ -132,7 +132,7 @@ def keep_copies(ran: Path, problem: Path, out: Path) -> Ended:
 
 
 def in_words(status: int) -> str:
-    """Return how a command ended that failed.
+    """Return how a failed command ended.
 
     >>> in_words(2), in_words(-9)
     ('ended with exit status 2', 'was killed by SIGKILL; often the memory ran out')

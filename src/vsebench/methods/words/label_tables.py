@@ -109,7 +109,7 @@ class JointVectors(FixedVectors):
         return self.added[self.is_learnt].astype(np.float32)
 
     def step(self, slopes: Matrix, outputs: Matrix) -> None:
-        """Replace the outputs by the derivatives with respect to them, given those for scores; train the vectors."""
+        """Overwrite outputs with the loss's derivatives by them, given those by scores, `slopes`; train the vectors."""
         by_outputs = slopes @ self.vectors.value
         if self.settings.joint:
             self.vectors.gradient[...] = slopes.T @ outputs / np.float32(len(outputs))

@@ -1,7 +1,7 @@
 """Losses on samples of labels, drawn each time an image is visited, and the table of their label vectors.
 
 A step reads only the drawn labels' vectors, and the time of a draw does not depend on the number of labels. If vectors
-are trained, AdamW moves, and decays, the vectors of the labels drawn for the batch.
+are trained, AdamW moves and decays only the vectors of the labels drawn for the batch.
 
 Scores are inner products with word vectors, s_il = <f(x_i), v_l>. In the formulas below, q_l is the probability that a
 drawn positive of the image is l, and p_n(l) the probability that a drawn negative is l.
