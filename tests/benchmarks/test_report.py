@@ -146,8 +146,8 @@ def test_a_whole_run_on_tiny_data(tmp_path, monkeypatch):
     assert command.main(["--quick", "--only", *parts, *where]) == 0
     found = results.read(tmp_path)
     assert set(found["comparisons"]["what"]) == set(TITLES)
-    # Two peers for uniform negatives and for ranking, and two methods in parts.
-    assert len(found["comparisons"]) == 2 * (len(TITLES) + 3)
+    # Two peers for iALS, for uniform negatives and for ranking, and two methods in parts.
+    assert len(found["comparisons"]) == 2 * (len(TITLES) + 4)
     assert (found["comparisons"]["ratio_min"] <= found["comparisons"]["ratio_median"]).all()
     assert (found["comparisons"]["ratio_median"] <= found["comparisons"]["ratio_max"]).all()
     ranked = found["comparisons"].filter(what="ranking")
