@@ -15,7 +15,7 @@ BANDS = 5
 def recall_by_frequency(ranks: pl.DataFrame, training: pl.DataFrame, cutoff: int) -> pl.DataFrame:
     """Return the mean recall of labels, grouped by their number of training images.
 
-    The recall of a label is the share of the images with this held-out label in which it ranks among the first `cutoff`
+    Among the images from which a label is held out, its recall is the share in which it ranks among the first `cutoff`
     labels. Labels that are held out from no image belong to no group. Equally frequent labels are in ascending order.
     If no label has a training image, as with unseen labels, there are no groups.
 

@@ -29,9 +29,9 @@ class Simulation:
     Parameters
     ----------
     n_seeds : number of seeds of all methods
-    ratios : the values to simulate for the standard deviation of the difference between seeds, divided by the standard
-        error of one seed due to images; all values use the same draws
-    difference : the true difference on each task, divided by the same standard error
+    ratios : the values to simulate of a ratio: the standard deviation of the difference between seeds, divided by the
+        standard error that images cause in one seed; all values use the same draws
+    difference : the true difference on each task, divided by this standard error
     noise : the distribution of the noise
     n_tasks : numbers of tasks per group, with `N_METHODS` methods each; all methods but the first are equally good. A
         group of fewer tasks consists of the first tasks of the largest group

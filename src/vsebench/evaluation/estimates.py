@@ -28,7 +28,7 @@ Values = NDArray[np.float64]
 
 LEVEL = 0.05
 SMALLEST_P = 1e-15
-HALVINGS = 50  # number of halvings of the range of a p-value's logarithm, which ends at 0
+HALVINGS = 50  # how often the range of a p-value's logarithm, which ends at 0, is halved
 
 
 @dataclass(frozen=True)

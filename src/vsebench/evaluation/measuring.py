@@ -232,8 +232,8 @@ def _measure_seen(
 def _recalls(ranks: pl.DataFrame, cutoff: int | None, learnt: NDArray[np.bool_] | None) -> Values:
     """Return the recall of each image's seen and unseen labels (0 if there are none) and whether there are any."""
     seen = np.ones(len(ranks), dtype=np.bool_) if learnt is None else learnt[ranks["label"].to_numpy()]
-    # The order of held-out labels matters here, but `rank` does not fix the order of two without a negative between
-    # them.
+    # The order of held-out labels matters here, but `rank` does not fix the order of two held-out labels that have no
+    # negative between them.
     hit = (pl.col("above") + pl.col("tied") + pl.col("right") <= cutoff).fill_null(False)
     marked = ranks.with_columns(seen=pl.Series(seen), hit=hit)
     groups = pl.col("seen"), ~pl.col("seen")
@@ -250,7 +250,7 @@ def _recalls(ranks: pl.DataFrame, cutoff: int | None, learnt: NDArray[np.bool_] 
 def _measure_first_labels(
     models: Sequence[Ranked], metrics: Sequence[str], n_labels: int, resamples: int
 ) -> list[Measured]:
-    """Measure set metrics whose predicted set of an image is the first labels of its list, up to the cut-off."""
+    """Measure set metrics with a cut-off: the predicted set of an image consists of the first labels of its list."""
     parts = []
     for cutoff in dict.fromkeys(load_metric(name).cutoff for name in metrics):
         names = [name for name in metrics if load_metric(name).cutoff == cutoff]

@@ -27,8 +27,9 @@ class RememberedMean(MeanOfImages):
     """The same for images with one held-out label each; the metric is computed once for each rank that occurs.
 
     There are far fewer ranks than images, and most ranks occur again in the next epoch. A rank is one number, made from
-    three counts: its digits are tied + 1, negatives and above + 1, to the base of the number of labels + 2. With a new
-    pair of the first two digits, the ranks near the top of the list are computed, too, since they will soon occur.
+    three counts: its digits are tied + 1, negatives and above + 1, to the base of the number of labels + 2. For each
+    new pair of the first two digits, the ranks near the top of the list are computed as well, because they will soon
+    occur.
     """
 
     def __init__(self, metric: str, held_out: HeldOut) -> None:

@@ -31,7 +31,7 @@ class RawAnnotations:
     images : external ids of the images (String), without duplicates
     labels : names of all labels of the vocabulary, including labels that no image has
     pairs : table with the columns image, label (row numbers of `images` and `labels`) and count, all Int32; no (image,
-        label) pair is repeated, and pairs ascend
+        label) pair is repeated, and pairs are in ascending order
     dropped : what the adapter left out
     parts : "train", "valid" or "test" for each image (String); None for a data set without an official partition
     features : image features, rows in the order of `images`; None for a data set without features, or with `sets`

@@ -76,7 +76,7 @@ def _read(given: Any, known: Sequence[str] | None) -> GivenLabels:
 
 
 def is_list_of_labels(labels: Any) -> bool:
-    """Return whether a value is an empty list or a list of texts, because a list of numbers is a row of a matrix."""
+    """Return whether a value is a list of labels: empty, or of texts; a list of numbers is a row of a matrix."""
     return isinstance(labels, list | tuple | set | frozenset) and all(isinstance(label, str) for label in labels)
 
 

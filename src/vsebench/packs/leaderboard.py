@@ -303,7 +303,7 @@ def chart(tasks: Sequence[BoardTask], contestants: Sequence[Contestant], runs: S
 
 
 def newer_of(old: Run, runs: Sequence[Run]) -> Run:
-    """Return the newer results of the run that `old` has older results of; runs are known by their names."""
+    """Return the newer results of the run whose older results are `old`; runs are known by their names."""
     for run in runs:
         if run.manifest.name == old.manifest.name:
             return run

@@ -77,7 +77,7 @@ class ClaimTest(Strict, ABC):
         return list(filter(None, dict.fromkeys((self.method, case.rival))))
 
     def domain(self) -> dict[str, Any]:
-        """Return the parameters of the judged tests; a set has values of several tests, an empty set means any."""
+        """Return the parameters of the judged tests; a set has the values of several tests, an empty set means any."""
         fields = self.model_dump(exclude={"judge_simulated"})
         return fields | {name: set(fields[name]) for name in ("rivals", "metrics") if name in fields}
 

@@ -226,7 +226,7 @@ class RunTask:
 
 @dataclass(frozen=True)
 class Evidence:
-    """The results on which claims are tested, and functions that read results for a case; None: the run lacks them."""
+    """The results on which claims are tested, and functions that read them; a field is None if the run lacks it."""
 
     tasks: list[RunTask]  # in display order
     seeds: list[int]
@@ -416,7 +416,7 @@ def stopped_by(what: str, limit: str, seeds: Sequence[int]) -> str:
 def metric_difference(
     ours: Sequence[pl.DataFrame], theirs: Sequence[pl.DataFrame], metric: str, resamples: int
 ) -> OfMeans:
-    """Return the difference in a metric of two methods on the same images; it is above 0 if `ours` is better.
+    """Return the difference between two methods in a metric on the same images; it is above 0 if `ours` is better.
 
     `ours` and `theirs` contain one table RANKS per seed.
     """

@@ -3,8 +3,8 @@
 A claim is measured in cases: on each task, against each rival and in each metric. It gets one verdict for each kind of
 data (`verdict.Data`), from the mean effect over its tasks. If it concerns several rivals or metrics, it must hold in
 all of these comparisons, so the weakest one decides. p-values are corrected for multiple tests over the claims of one
-paper, separately for each kind of data. Claims on measured seconds and memory are corrected on their own, because they
-differ from run to run; so all other verdicts stay the same with the same models.
+paper, separately for each kind of data. Claims on measured seconds and memory are corrected on their own, because these
+measurements differ from run to run. So all other verdicts are the same whenever the models are the same.
 
 A case that provides no evidence for or against the claim (`ClaimTest.obstacle`) is shown, but does not count.
 """

@@ -25,14 +25,14 @@ def claim_lines(results: Results, paper: str | None = None) -> list[Line]:
 
 
 def claims_of(lines: Sequence[Line]) -> Iterator[tuple[Line, list[Line]]]:
-    """Yield the first line and all lines of each claim."""
+    """For each claim, yield its first line and all its lines."""
     for _, group in groupby(lines, key=lambda line: (line["paper"], line["claim"])):
         lines_of_claim = list(group)
         yield lines_of_claim[0], lines_of_claim
 
 
 def kind_of(line: Line) -> str:
-    """Return the kind of data (a key of `KINDS`) to which a claim's line with the verdict belongs."""
+    """Return the kind of data, a key of `KINDS`, for which a line of a claim states the verdict."""
     if line["verdict"] == UNTESTABLE:
         return NOT_TESTED
     return str(line["data"] or COMPUTED)

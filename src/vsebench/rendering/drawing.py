@@ -63,7 +63,7 @@ def panels_of_groups(numbers: Sequence[int], width: float, heights: Sequence[flo
 
 
 def nothing(reason: str = "Nothing to draw in this run") -> Figure:
-    """Return a figure with only the reason why nothing is drawn; the page omits the figure (`FigureKind.is_empty`)."""
+    """Return a figure that only states why nothing is drawn; the page omits the figure (`FigureKind.is_empty`)."""
     figure = Figure(figsize=(SINGLE, 1))
     figure.text(0.5, 0.5, reason, ha="center", va="center")
     return figure
@@ -101,8 +101,7 @@ def draw_dots(
     """Draw each method's mean and interval, and each oracle as a line.
 
     A dot is filled if the method is the best or not significantly different from it. `accuracy` is the part of
-    `summary` for one task; `tasks` lists the tasks of all panels that share the names of the methods, if there are
-    several.
+    `summary` for one task. If several panels share the names of the methods, `tasks` lists the tasks of these panels.
     """
     look = looks(results)
     for height, method in enumerate(methods):
@@ -230,7 +229,7 @@ def explain_marks(figure: Figure) -> None:
 
 
 def logarithmic(*scales: Axis) -> None:
-    """Make axes logarithmic; labels are powers of ten over two decades or more, otherwise plain numbers.
+    """Make axes logarithmic; if the range covers two decades or more, labels are powers of ten, else plain numbers.
 
     Call this after drawing, because the labels depend on the range.
     """

@@ -87,7 +87,7 @@ def settings(types: dict[Any, type[BaseModel]], shared: Collection[type[BaseMode
     for model in dict.fromkeys(types.values()):
         described = [module for module, type_of_module in types.items() if type_of_module is model]
         names = [f"`{getattr(module, '__name__', module).rpartition('.')[2]}`" for module in described]
-        if not model.model_fields or model is EnsembleSettings:  # the function `fit` fills in EnsembleSettings
+        if not model.model_fields or model is EnsembleSettings:  # `fit` fills EnsembleSettings, not the user
             without += names
             continue
         bases = [base for base in _lineage(model) if base in shared and base not in described]

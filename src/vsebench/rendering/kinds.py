@@ -228,7 +228,7 @@ def kinds_of_paper(
 def inputs(base: type[Kind], instance: Instance, outline: Outline) -> list[str]:
     """Return the results files that a table or figure reads, relative to the folder of results.
 
-    Tables and figures on fitted methods also read the settings, to mark fits that ended at a limit. If the run names
+    Tables and figures about fitted methods also read the settings, to mark fits that ended at a limit. If the run names
     packs, they also read which methods of the packs fit, because this is not known before the run.
     """
     needs = find(base, instance.kind).needs

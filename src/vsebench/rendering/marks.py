@@ -42,7 +42,7 @@ def meanings(texts: Iterable[str]) -> list[str]:
 
 
 def split(text: str) -> tuple[str, str]:
-    """Return a text without its marks, and the few words on each of them.
+    """Return a text without its marks, and a few words about each of these marks.
 
     >>> split("WARP‡¶")
     ('WARP', 'limit on epochs, edge of the grid')

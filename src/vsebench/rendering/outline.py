@@ -122,7 +122,7 @@ class Outline(Strict):
 
     @property
     def number_of_seeds(self) -> str:
-        """The number of seeds of the run, or the smallest and the largest number of its methods on its tasks."""
+        """The number of seeds; if it differs between methods or tasks, the smallest and the largest number."""
         numbers = [len(seeds) for seeds in (self.seeds, *self.own_seeds.values())]
         return f"{min(numbers)} to {max(numbers)}" if len(set(numbers)) > 1 else str(numbers[0])
 

@@ -29,9 +29,9 @@ class PrintedTable(TableKind):
         return paper, paper.printed(self.printed)
 
     def applies(self, outline: Outline) -> bool:
-        """Return whether the run recomputes a printed number, or has results of the methods in a table on other data.
+        """Return whether the run recomputes a printed number or, for a table on other data, has results of its methods.
 
-        Tables on other data do not read the comparison; their parameter `protocols` can restrict them.
+        Tables on other data do not read the comparison; their parameter `protocols` can restrict the tasks.
         """
         if "comparison" in self.needs:
             return self.printed in outline.compared.get(self.paper.stem, ())

@@ -40,7 +40,7 @@ RC: Any = {  # Any, because Matplotlib's stubs require each key as a literal
     "ytick.major.width": 0.6,
     "xtick.minor.size": 1.5,
     "figure.constrained_layout.use": True,
-    "figure.dpi": 300,  # at this resolution, the layout measures text
+    "figure.dpi": 300,  # the resolution at which the layout measures text
     "pdf.fonttype": 42,  # TrueType, because publishers refuse fonts of Type 3
     "ps.fonttype": 42,
     "svg.fonttype": "none",  # keep text as text, which is smaller than outlines
@@ -94,7 +94,7 @@ def save(figure: Figure, out: Path) -> None:
     """Write `out`.pdf, `out`.svg and `out`.png, with the same layout."""
     if figure.axes and (engine := figure.get_layout_engine()):
         engine.execute(figure)
-        figure.set_layout_engine("none")  # keep this layout; otherwise, each format would get another one
+        figure.set_layout_engine("none")  # keep this layout; otherwise, each format would get a different one
     for suffix, metadata in METADATA.items():
         with replacing(out.with_name(f"{out.name}.{suffix}")) as temporary:
             figure.savefig(temporary, format=suffix, metadata=metadata)

@@ -100,9 +100,9 @@ class Table:
         return None if name is None else str(name)
 
     def shortened(self, titles: Mapping[str, str]) -> "Table":
-        """Return the table with short titles in place of the `titles` that cells of text begin with.
+        """Return the table; where a cell of text begins with one of the `titles`, a short title replaces it.
 
-        A cell may go on after a title, with marks or with the title of a decision.
+        Marks or the title of a decision may follow a title in the cell.
         """
         longest_first = sorted(titles, key=len, reverse=True)
 

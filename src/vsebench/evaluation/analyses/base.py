@@ -128,7 +128,7 @@ class AnalysedCase:
 
     @cached_property
     def vectors(self) -> tuple[Matrix, Matrix] | None:
-        """The vectors of test images, (q, factors), and labels, (n_labels, factors), without biases; else None."""
+        """Vectors of test images, (q, factors), and labels, (n_labels, factors), no biases; None without vectors."""
         model = self.checked_model
         if not isinstance(model, Embedded):
             return None
@@ -165,6 +165,6 @@ def normalise_rows(vectors: Matrix) -> Matrix:
 
 
 def normalised_scores(scores: Matrix) -> Matrix:
-    """Subtract the log of the sum of the exponentials of an image's scores from each of these scores, (n, n_labels)."""
+    """Subtract from each score, (n, n_labels), the log of the sum of the exponentials of all scores of the image."""
     largest = scores.max(axis=1, keepdims=True)
     return np.asarray(scores - largest - np.log(np.exp(scores - largest).sum(axis=1, keepdims=True)))

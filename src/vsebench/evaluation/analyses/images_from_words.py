@@ -6,8 +6,8 @@ models are trained on other labels of the test images, because a model would fin
 Scores and cosines rank images differently, because the norm of an image's vector affects an inner product but not a
 cosine. They rank the labels of an image in the same order if all label vectors have the same length.
 
-Source: Ni and others, "Sampled image tagging and retrieval methods on user generated content", section 4.2, with a
-ranking by the normalised inner product, but without a measure of quality.
+Source: Ni and others, "Sampled image tagging and retrieval methods on user generated content", section 4.2. The source
+ranks by the normalised inner product and does not measure the quality.
 """
 
 import numpy as np

@@ -61,7 +61,7 @@ def levels(case: AnalysedCase) -> pl.DataFrame:
 
 
 def difficulties(case: AnalysedCase) -> pl.DataFrame:
-    """Return a reference's negated scores for the labels of test images, which have the order of the difficulties."""
+    """Return a reference's negated scores for the labels of test images; their order is that of the difficulties."""
     rows, labels = case.test.right.image_of_pair, case.test.right.label_of_pair
     return pl.DataFrame({"image": case.test.images[rows], "label": labels, "difficulty": -case.scores[rows, labels]})
 

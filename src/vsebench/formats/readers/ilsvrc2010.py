@@ -254,7 +254,7 @@ def _read_archives(
 
 
 def _members(archive: Path, names: set[str], pattern: re.Pattern[str] | None = None) -> Iterator[tuple[str, bytes]]:
-    """Yield name (without folders) and content of the members that have one of these names or match the pattern."""
+    """Yield name (without folders) and content of each member that has one of these names or matches the pattern."""
 
     def is_chosen(name: str) -> bool:
         basename = name.rpartition("/")[2]

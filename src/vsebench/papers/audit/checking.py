@@ -55,7 +55,7 @@ def choose(names: Sequence[str] | None, where: str) -> set[str]:
 def audit(cells: PrintedCells, chosen: Mapping[str, set[str]] | None = None) -> list[Finding]:
     """Apply the checks to the published numbers of all papers; some checks compare papers with one another.
 
-    `chosen` contains the checks to apply to each paper (see `choose`); all checks are applied to other papers. Findings
+    `chosen` maps papers to the checks to apply to them (see `choose`); papers that it lacks get all checks. Findings
     are sorted by paper and then by check, and their facts are numbered.
     """
     chosen = chosen or {}

@@ -58,7 +58,7 @@ def report(
     """Return a finding that judges the first of the cells.
 
     If the cell does not agree, it contradicts only under the `condition` and the cell's own condition or, without such
-    conditions, its `doubt`. A `summary` replaces the names of many cells.
+    conditions, its `doubt`. A `summary` is stated instead of the names of many cells.
     """
     conditions = dict.fromkeys(filter(None, (condition, cells[0].condition)))
     condition = ", and ".join(conditions) or doubt(cells)

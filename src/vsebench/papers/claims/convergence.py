@@ -36,7 +36,7 @@ class TimeToConverge(MultipleOfRival):
         return np.array(list(seconds.values()))
 
     def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
-        """Return the ratio. It is unknown if the limit of epochs stopped a fit; then `obstacle` states a bound."""
+        """Return the ratio; if the limit on epochs stopped a fit, it is unknown, and `obstacle` states a bound."""
         measured = super().measure(evidence, case)
         return UNKNOWN if evidence.stopped(case.task, self.method, case.rival) else measured
 
@@ -125,9 +125,9 @@ class EpochsAtEqualSettings(AgainstRivals):
 
 
 def epochs_tried(evidence: Evidence, task: Task, variant: str) -> dict[str, list[float | None]]:
-    """Return settings that a search tried -> the best epoch of each of its seeds.
+    """Return a dictionary: settings that a search tried -> the best epoch with each seed of the search.
 
-    The epoch is None if training diverged, and infinite if the limit of epochs ended training with one of the seeds.
+    The epoch is None if training diverged, and infinite if the limit on epochs ended training with one of the seeds.
     """
     assert evidence.selection is not None
     epochs: dict[str, list[float | None]] = {}

@@ -25,8 +25,8 @@ class PooledPrecision(AgainstRivals):
     """The method has a higher average precision over all pairs of an image and a label than each rival.
 
     This is LSEP, figure 3. A ranking loss does not determine the level of an image's scores, so raw and normalised
-    scores must agree. The mean of the images' values is the average precision; their spread is that of its linear
-    approximation in the weights of images.
+    scores must agree. The mean of the images' values is the average precision. The mean of a resample of these values
+    approximates the average precision of the resampled images, to first order in the weights of the images.
     """
 
     effect = "difference of a metric over all pairs of an image and a label (claimed: above 0)"

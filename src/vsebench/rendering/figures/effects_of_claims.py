@@ -84,7 +84,7 @@ class EffectsOfClaims(FigureKind):
 
 
 def judged_tests_of_panel(results: Results, paper: str, prefix: str) -> list[tuple[str, list[Line]]]:
-    """Return the claims in one panel of the figure, each with its tests that have a verdict, largest effect first."""
+    """Return the claims in one panel, each with its tests that have a verdict, in descending order of the effects."""
     judged_tests = []
     for claim, tests in claims_of(claim_lines(results, paper)):
         with_effect = [test for test in tests if test["verdict"] in COLOURS and test["effect"] is not None]
@@ -96,7 +96,7 @@ def judged_tests_of_panel(results: Results, paper: str, prefix: str) -> list[tup
 
 
 def fitting(n_claims: int, n_tests: int, inches: float) -> tuple[float, float]:
-    """Return the largest distance between two tests, and gap around a claim's tests, with which all fit into `inches`.
+    """Return the largest distance between tests, and gap around the tests of a claim, so that all fit into `inches`.
 
     >>> [round(inches, 3) for inches in fitting(10, 20, 8.4)], [round(inches, 3) for inches in fitting(20, 400, 8.4)]
     ([0.06, 0.19], [0.012, 0.19])

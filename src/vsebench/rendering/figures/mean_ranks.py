@@ -92,11 +92,10 @@ class Ranking:
 
 
 def common_methods(methods_of: Mapping[Task, Collection[str]]) -> tuple[frozenset[str], list[Task]] | None:
-    """Return the methods to rank and the tasks that have all of them; None if there are fewer than two methods or two
-    data sets.
+    """Return the methods to rank and the tasks that have all of them; None if no two methods share two data sets.
 
-    If tasks have different methods (such as those with image features), the methods and data sets with the most results
-    in common are chosen.
+    If tasks have different methods, for example because only some tasks have image features, the choice with the
+    largest number of methods times data sets is taken.
     """
     method_sets = {task: frozenset(methods) for task, methods in methods_of.items()}
     choices = [

@@ -49,7 +49,7 @@ def sampled_epochs(history: pl.DataFrame) -> pl.DataFrame:
 
 
 def validation_metric(results: Results, task: Task) -> str:
-    """Return the title of the metric that chose the epochs."""
+    """Return the title of the metric by which epochs were chosen."""
     names = {
         entry["validation_metric"]
         for entry in results.settings
@@ -287,7 +287,7 @@ class Trials(FigureKind):
         figure, axes = drawing.panels(len(tasks), width, 1.8)
         for axis, task in zip(axes, tasks, strict=True):
             drawing.draw_lines(axis, results, at(history, task), "epoch", "trials_per_step")
-            drawing.logarithmic(axis.yaxis)  # a step examines from one label to all labels
+            drawing.logarithmic(axis.yaxis)  # a step examines at least one label, at most all
             axis.set_title(drawing.panel_title(results, task))
         drawing.label_edges(axes, "epoch", "trials per step (log)")
         drawing.legend_of_lines(figure, results, results.methods_of(history), results.tasks_of(history))

@@ -188,7 +188,7 @@ def describe_task(
 
 
 def not_in_papers(instances: Mapping[str, Instance], of_papers: Mapping[str, Instance]) -> dict[str, Instance]:
-    """Return the figures of a run without those that the section on a paper shows as well."""
+    """Return the figures of a run, except those that the section on a paper also shows."""
     shown = [(figure.kind, figure.parameters) for figure in of_papers.values()]
     return {name: figure for name, figure in instances.items() if (figure.kind, figure.parameters) not in shown}
 

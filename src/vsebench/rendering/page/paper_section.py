@@ -94,7 +94,7 @@ def describe_paper(paper: Paper, results: Results) -> PaperSection | None:
 
 
 def how_many_claims(results: Results, papers: Sequence[Paper]) -> str:
-    """Return how many of the papers' claims this run tests, and the commands that test others; "" without claims."""
+    """Return how many of the papers' claims this run tests, and which commands test the others; "" without claims."""
     tested, number = count_testable(results)
     if not number:
         return ""

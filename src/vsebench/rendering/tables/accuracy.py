@@ -1,4 +1,4 @@
-"""Accuracy on one task: one row per method, and one column per metric of the run, or per metric of a selection."""
+"""Accuracy on one task: one row per method, and one column for each metric of the run or of a selection."""
 
 from collections.abc import Sequence
 from itertools import chain

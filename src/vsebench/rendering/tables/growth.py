@@ -1,4 +1,4 @@
-"""Show how the time per epoch, or to score an image, grows with the sizes of the data, as exponents."""
+"""Show exponents: how fast the time per epoch, or the time to score an image, grows with the sizes of the data."""
 
 from typing import Any
 

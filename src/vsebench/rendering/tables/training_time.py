@@ -106,5 +106,5 @@ def row_of(results: Results, task: Task, method: str, timed: pl.DataFrame, comma
 
 
 def at_least(values: Sequence[float], stopped: bool) -> Cell:
-    """Return the median; it is a lower bound if a limit `stopped` the fits of some values."""
+    """Return the median; it is a lower bound if a limit `stopped` some of the fits."""
     return Cell(median(values), bound="≥" if stopped else "") if values else Cell()

@@ -19,7 +19,7 @@ from vsebench.papers.published import PrintedCell, PrintedCells, PrintedStatemen
 OVERALL = "overall F1"
 RANKED = ("held_out_images", "leave_one_out", "regions", "zero_shot", "cross_corpus")
 TIMED = ("per_iteration", "per_epoch", "to_convergence")
-# The largest ratios at which numbers count as near; they are large, because a larger ratio contradicts the paper.
+# The largest ratios at which numbers count as near. They are generous, because a larger ratio contradicts the paper.
 NEAR_TIME, NEAR_METRIC = Fraction(2), Fraction(11, 10)
 NEAR = "near: times differ at most by a factor of 2, metrics by a factor of 1.1"
 
@@ -140,7 +140,7 @@ def curves(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def points_of(cells: PrintedCells, statement: PrintedStatement) -> list[Point]:
-    """Pair each printed precision with the recall of the same kind that its row prints."""
+    """Pair each printed precision with the recall of the same kind in its row."""
     points = []
     for precision in scores_of(cells, statement):
         (source,) = precision.sources
@@ -153,8 +153,9 @@ def points_of(cells: PrintedCells, statement: PrintedStatement) -> list[Point]:
 def near(cells: PrintedCells) -> Iterator[Finding]:
     """Check that times are within a factor of 2 of the rivals' times, and metrics within a factor of 1.1.
 
-    These factors are our choice, so a larger factor contradicts only if the paper means the same factors. Numbers that
-    are too low and numbers that are too high are listed separately: only the former speak against a method.
+    These factors are our choice, so a larger factor is a contradiction only if the paper means the same factors.
+    Numbers that are too low and numbers that are too high are listed separately: only the former speak against a
+    method.
     """
     for statement in cells.stated("near"):
         compared = compare(statement, scores_of(cells, statement))
@@ -253,7 +254,7 @@ def scores_of(cells: PrintedCells, statement: PrintedStatement) -> list[Score]:
 
 
 def printed_scores(cells: PrintedCells, paper: str) -> list[Score]:
-    """Return the metrics and times in a paper's tables; only the first print of a repeated number."""
+    """Return the metrics and times in a paper's tables; of a number printed several times, only the first print."""
     scores: dict[tuple[str, str], Score] = {}
     for cell in cells.numbers(r"\w+(@\d+)?"):
         if cell.paper == paper and cell.protocol in RANKED + TIMED and cell.row.count("/") == 1 and not cell.in_text:

@@ -21,7 +21,7 @@ class PrintedNumber:
 
 
 def count(cell: PrintedCell) -> Interval:
-    """Return the possible values of a count: several only if it has decimals or is a round number in the text."""
+    """Return the possible values of a count: more than one only if it has decimals or is a round number in the text."""
     if "." in cell.value:
         return rounded(cell.value)
     return roughly(cell.value) if cell.in_text and cell.value.endswith("0") else exact(cell.value)
@@ -110,7 +110,8 @@ def labels_per_image(cells: PrintedCells) -> Iterator[Finding]:
 def others_per_positive(cells: PrintedCells) -> Iterator[Finding]:
     """Check the other labels per positive label against the mean numbers of both kinds, and against pairs and images.
 
-    If the number follows from the printed, rounded means, it contradicts pairs and images only if it is exact.
+    A number that follows from the printed, rounded means contradicts pairs and images only if it was computed from the
+    exact means.
     """
     for cell in cells.numbers("non_positives_per_positive"):
         positive = cells.find(cell.paper, cell.row, "positive_labels_per_image")

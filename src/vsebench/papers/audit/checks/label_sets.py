@@ -58,7 +58,7 @@ def exact_match_of_counts(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def sampled_pairs(cells: PrintedCells) -> Iterator[Finding]:
-    """Report whether a limit on the number of pairs per image has an effect; an image with n of K labels has n (K - n).
+    """Report whether a limit on pairs per image has an effect; an image with n of K labels has n (K - n) pairs.
 
     This is never a contradiction: "at most" is true even if no image reaches the limit.
     """

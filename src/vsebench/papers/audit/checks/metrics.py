@@ -76,7 +76,7 @@ def judge_auc(cell: PrintedCell, recalls: list[PrintedCell], labels: list[Printe
     sources = [*recalls, *(source for each in labels for source in each.cells)]
     ceiling = ((rounded(recalls[1].value) + 1) / 2).show(5)
     rule = f"(1 + Recall@10) / 2 ({ceiling}), minus (rank - 1) / n for the hits"
-    # In a full ranking, a hit counts as above, and a miss counts anything up to 1.
+    # In a full ranking, a hit counts as above, and a miss counts at most 1.
     full = Interval(within(recalls, lambda rank: 1 - (rank - 1) / few, lambda rank: Fraction(1)).low, Fraction(1))
     possible = rounded(cell.value).meets(full)
     condition = (
@@ -124,7 +124,7 @@ def f1_scores(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def f1_over_images_is_possible(cells: PrintedCells) -> Iterator[Finding]:
-    """Check a paper's statement that its F1 are means over images (column `averages` of `all`) against all its rows."""
+    """Check a paper's statement that its F1 are means over images (in row `all`, `averages`) against all its rows."""
     for statement in cells.words("averages"):
         if statement.value != "over images":
             continue

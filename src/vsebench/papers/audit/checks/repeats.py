@@ -48,7 +48,7 @@ def shared_numbers(cells: PrintedCells) -> Iterator[Finding]:
     """Check that two papers that use different numbers of factors do not print the same results for a method.
 
     Models of different size hardly agree in every digit of every metric, so this suggests that they are the same model.
-    However, the second paper's number of factors may apply only to its own method, and these results may be quoted.
+    However, the second paper's number of factors may apply only to its own method, and it may quote these results.
     """
     factors = [cell for paper in cells.papers if (cell := cells.find(paper, "all", "factors"))]
     for first, second in combinations(factors, 2):

@@ -66,7 +66,8 @@ def seconds_per_image(cells: PrintedCells) -> Iterator[Finding]:
 def ensembles(cells: PrintedCells) -> Iterator[Finding]:
     """Check that an ensemble, named `<method>_<sizes>`, scores images faster than another method.
 
-    Its time is the method's time, divided by the method's size and multiplied by the sum of its members' sizes.
+    The ensemble's time is the method's time, divided by the method's size and multiplied by the sum of the members'
+    sizes.
     """
     for statement in cells.stated("faster"):
         times = [cell for cell in timed(cells, "test_time") if cell.paper == statement.paper and not cell.in_text]
@@ -97,7 +98,7 @@ def flat_cost(cells: PrintedCells) -> Iterator[Finding]:
     """Check the time per epoch on a data set against the times on smaller data sets, if every image costs the same.
 
     The statement is `cost_per_image` in the row of a method. The time on the larger data set is printed without a
-    method; of this data set, only images with tags count.
+    method. Of the images in this data set, only those with tags are counted.
     """
     for statement in cells.words("cost_per_image"):
         timed_cells = [cell for cell in timed(cells, "epoch_time") if cell.paper == statement.paper]
