@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tarfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from tests.stages.small import run
 from tests.workflow.project import wait_until
 from vsebench.commands import features
 from vsebench.config.dataset import FeaturesFile
+from vsebench.core.errors import UserError
 from vsebench.core.storage import read_json
 from vsebench.formats.features_file import read_features_file
 
@@ -278,7 +280,7 @@ MISTAKES = {
     "two inputs": ({"model": "two.onnx"}, "two.onnx: its input must be (n, 3, height, width) float32, but is im"),
     "no such output": ({"output": "fc7"}, "net.onnx: no output 'fc7'; the outputs are 'pixels', 'mean', 'maps'"),
     "no row per image": ({"output": "maps"}, "net.onnx: the output 'maps' is (2, 3, 4, 4) of float32 for 2 images"),
-    "too big": ({"output": "huge", "transform": "caffe_vgg"}, " too large for float16, whose largest number is 65504"),
+    "too big": ({"output": "huge", "transform": "caffe_vgg"}, " is no number up to 65504, the largest float16"),
     "no images": ({"images": "empty"}, "empty: contains no image file; their names must end in .bmp, "),
     "nowhere": ({"images": "nowhere"}, "nowhere: no such file or folder"),
     "no archive": ({"images": "net.onnx"}, "net.onnx: not a readable archive"),
@@ -308,6 +310,19 @@ def test_a_mistake_is_one_line_and_leaves_no_features(mistake, folder, capsys):
     assert run(*command(**changes)) == 1
     assert message in error_of(capsys)
     assert not (folder / "out" / "features.npy").exists()
+
+
+@pytest.mark.parametrize(
+    ("value", "fits"), [(65504, True), (-65504, True), (65536, False), (np.inf, False), (np.nan, False)]
+)
+def test_every_finite_float16_is_a_feature(value, fits):
+    network = SimpleNamespace(path="net.onnx", output="maps")
+    values = np.array([[0, value]], dtype=np.float32)
+    if fits:
+        assert features.as_half(values, ["a.png"], network)[0, 1] == value
+        return
+    with pytest.raises(UserError, match=f"net.onnx: a.png: {float(value)} in the output 'maps' is no number up to"):
+        features.as_half(values, ["a.png"], network)
 
 
 def test_without_onnxruntime_the_make_target_is_named(tmp_path, monkeypatch, capsys):

@@ -48,6 +48,21 @@ def test_the_chosen_value_gives_the_main_result(folder):
     assert chosen["validation"].item() == selection["value"]
 
 
+def test_the_main_result_is_what_training_again_would_give(folder):
+    """With a grid of its own, a sweep trains again; a grid with one value leaves it nothing else to choose."""
+    value = SETTINGS["learning_rate"]
+    taken, ranks_taken = sweep(folder, "learning_rate", [value])
+    trained, ranks_trained = sweep(folder, "learning_rate", [value], {"regularisation": [SETTINGS["regularisation"]]})
+    assert taken.equals(trained)
+    assert ranks_taken.equals(ranks_trained)
+
+
+def test_the_main_result_is_not_trained_again(folder, monkeypatch):
+    monkeypatch.setattr("vsebench.stages.sweep.select", None)
+    table, _ = sweep(folder, "learning_rate", [SETTINGS["learning_rate"]])
+    assert table["chosen"].all()
+
+
 @pytest.mark.parametrize("maximum", [1, 200])
 def test_a_value_whose_fit_stopped_at_its_limit_says_so(folder, monkeypatch, maximum):
     monkeypatch.setitem(EPOCHS, "maximum", maximum)

@@ -124,13 +124,13 @@ class Describer:
 
 
 def as_half(values: NDArray[np.float32], ids: list[str], network: Network) -> Half:
-    """Return features as float16; if a number is too large, raise a `UserError` that names the image."""
-    wrong = np.argwhere(~(np.abs(values) < LARGEST))  # negated, so that NaN is wrong too
+    """Return features as float16; if a number is too large or not finite, raise a `UserError` that names the image."""
+    wrong = np.argwhere(~(np.abs(values) <= LARGEST))  # negated, so that NaN is wrong too
     if len(wrong):
         image, column = wrong[0]
         where = f"{network.path}: {ids[image]}: {values[image, column]} in the output {network.output!r}"
-        limit = f"float16, whose largest number is {LARGEST}"
-        raise UserError(f"{where} is too large for {limit}; check that the transform suits the network")
+        limit = f"is no number up to {LARGEST}, the largest float16"
+        raise UserError(f"{where} {limit}; check that the transform suits the network")
     return values.astype(np.float16)
 
 

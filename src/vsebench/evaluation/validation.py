@@ -27,9 +27,9 @@ class RememberedMean(MeanOfImages):
     """The same for images with one held-out label each; the metric is computed once for each rank that occurs.
 
     There are far fewer ranks than images, and most ranks occur again in the next epoch. A rank is one number, made from
-    three counts: its digits are tied + 1, negatives and above + 1, to the base of the number of labels + 2. For each
-    new pair of the first two digits, the ranks near the top of the list are computed as well, because they will soon
-    occur.
+    three counts: its digits are tied + 1, negatives and above + 1, to the base of the number of labels + 2. If a rank
+    without ties is new, those near the top with the same number of negatives are computed as well, because they will
+    soon occur.
     """
 
     def __init__(self, metric: str, held_out: HeldOut) -> None:
@@ -49,9 +49,9 @@ class RememberedMean(MeanOfImages):
         if len(ranks) == 0:
             return
         pairs = np.unique(ranks // self.base)
-        near_top = pairs[:, np.newaxis] * self.base + 1 + np.arange(min(NEAR_TOP, self.base - 1))
-        ranks = np.union1d(ranks, near_top[pairs >= self.base])  # there is only one rank of a miss, where tied is -1
-        ranks = np.setdiff1d(ranks, self.ranks, assume_unique=True)
+        without_ties = pairs[pairs // self.base == 1]
+        near_top = without_ties[:, np.newaxis] * self.base + 1 + np.arange(min(NEAR_TOP, self.base - 1))
+        ranks = np.setdiff1d(np.union1d(ranks, near_top), self.ranks, assume_unique=True)
         self.values = np.concatenate([self.values, self.compute(ranks)])
         self.ranks = np.concatenate([self.ranks, ranks])
         order = np.argsort(self.ranks)

@@ -144,7 +144,7 @@ def sets_of(dataset: DatasetConfig) -> str:
 
 
 def check_feature_sets(plan: Plan) -> None:
-    """Check that only methods that read features name sets, and that sets used together are all dense or all sparse."""
+    """Check that methods that name sets of features read features, and that no method mixes dense and sparse sets."""
     for variant, method in plan.methods.items():
         file = f"{plan.folder}/methods/{variant}.yaml: features"
         if method.features is not None and FEATURES.key not in plan.method_class(variant).needs:

@@ -31,8 +31,9 @@ def analyse(case: AnalysedCase) -> pl.DataFrame:
 
 
 def distances(images: Matrix, labels: Matrix, rank_scale: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """For each image, return the distances of two negative samplers from the rank sampler; all three can draw
-    positives.
+    """For each image, return how far VSE-ens and uniform draws of a label are from the rank sampler.
+
+    All three can also draw a positive.
 
     The rank sampler orders the labels by <v_i, v_c> and draws the label at rank r, counted from 0, with probability
     proportional to exp(-r / lambda) (Eq. 5). VSE-ens draws a factor f with probability proportional to |v_if| sigma_f,

@@ -143,7 +143,7 @@ def siblings_files(plan: Plan, datasets: Iterable[str]) -> dict[str, str]:
 
 
 def sweep_files(plan: Plan, suffix: str) -> list[str]:
-    """Return files of all sweeps: the suffix `.parquet` gives lists of models, `-ranks.parquet` gives their ranks."""
+    """Return files of all sweeps: those with the suffix `.parquet` list the models, those with `-ranks.parquet` have ranks."""
     return [
         model_file(task, variant, seed, f"sweep/{parameter}{suffix}")
         for task in plan.tasks
