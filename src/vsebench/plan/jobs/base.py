@@ -143,7 +143,7 @@ def siblings_files(plan: Plan, datasets: Iterable[str]) -> dict[str, str]:
 
 
 def sweep_files(plan: Plan, suffix: str) -> list[str]:
-    """Return files of all sweeps: those with the suffix `.parquet` list the models, those with `-ranks.parquet` have ranks."""
+    """Return files of all sweeps: the tables of models have the suffix `.parquet`, their ranks `-ranks.parquet`."""
     return [
         model_file(task, variant, seed, f"sweep/{parameter}{suffix}")
         for task in plan.tasks
