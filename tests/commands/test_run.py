@@ -1,6 +1,7 @@
 """The command `vsebench run`: what it starts, and mistakes that are one line before Snakemake starts."""
 
 import os
+import runpy
 import sys
 
 import pytest
@@ -14,10 +15,11 @@ NOT_MADE = "the run of config/config.yaml does not make it"
 
 @pytest.fixture
 def started(monkeypatch):
-    """Run the command in the repository's folder; returns the command line that would take its place."""
+    """Run the command in the repository's folder; returns the words with which it would run Snakemake."""
     lines = []
     monkeypatch.chdir(ROOT)
-    monkeypatch.setattr(os, "execv", lambda program, line: lines.append(line))
+    monkeypatch.setattr(sys, "argv", [])
+    monkeypatch.setattr(runpy, "run_module", lambda module, run_name: lines.append([module, *sys.argv[1:]]))
 
     def start(*words):
         assert run("run", *words) == 0
@@ -37,13 +39,13 @@ def test_the_options_of_the_profile_are_given_to_snakemake(started, tmp_path):
 
 def test_the_default_run_is_started_on_all_cores_without_the_messages_that_progress_replaces(started):
     quiet = ["--quiet", "host", "reason", "rules"]
-    assert started() == [sys.executable, "-m", "snakemake", "--cores", "all", *options_of(ROOT / PROFILE), *quiet]
+    assert started() == ["snakemake", "--cores", "all", *options_of(ROOT / PROFILE), *quiet]
 
 
 def test_a_configuration_and_targets_are_told_apart_by_the_ending(started):
     line = started("accuracy", "config/corel5k.yaml", "figures/overview.pdf", "--cores", "2", "--dry-run")
     options = [*options_of(ROOT / PROFILE), "--dry-run", "--configfile", "config/corel5k.yaml"]
-    assert line == [sys.executable, "-m", "snakemake", "accuracy", "figures/overview.pdf", "--cores", "2", *options]
+    assert line == ["snakemake", "accuracy", "figures/overview.pdf", "--cores", "2", *options]
 
 
 def test_a_folder_of_the_runs_own_shares_the_data_of_the_project(started, monkeypatch):

@@ -22,6 +22,7 @@ from vsebench.formats.exported_split import FILES as EXPORTED
 from vsebench.plan import DATASET_NAME, SET_NAME, VARIANT_NAME, jobs, read_plan
 from vsebench.plan.checks import check_software, few_seeds, left_out_lines
 from vsebench.plan.sharing import share_data
+from vsebench.plan.source_records import record_of
 from vsebench.plan.jobs.data import (
     MADE_FEATURES,
     joined_files,
@@ -114,8 +115,16 @@ def job(rule, **wildcards):
 
 
 def job_inputs(rule):
-    """Return the input function of a rule, for `unpack`."""
-    return lambda wildcards: job(rule, **wildcards).inputs
+    """Return the input function of a rule, for `unpack`; one record stands for all source files of a job."""
+
+    def inputs(wildcards):
+        named = job(rule, **wildcards).inputs
+        return {
+            name: record_of(files) if name == "sources" else files
+            for name, files in named.items()
+        }
+
+    return inputs
 
 
 def job_options(rule):

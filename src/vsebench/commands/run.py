@@ -6,9 +6,10 @@ The command checks the configuration's file and starts Snakemake, which has furt
 import argparse
 import os
 import re
+import runpy
 import sys
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from vsebench.core.errors import UserError, did_you_mean
 from vsebench.core.yaml_files import read_yaml
@@ -35,8 +36,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-n", "--dry-run", action="store_true", help="list the jobs that would run")
 
 
-def run(arguments: argparse.Namespace) -> NoReturn:
-    """Check the configuration's file and the targets, then replace this process by Snakemake."""
+def run(arguments: argparse.Namespace) -> None:
+    """Check the configuration's file and the targets, then run Snakemake in this process.
+
+    A process of its own would import the same modules again, which takes half a second.
+    """
     if not Path("Snakefile").is_file():
         raise UserError("there is no Snakefile in this folder; run this command in the folder of the project")
     files = [name for name in arguments.names if name.endswith((".yaml", ".yml"))]
@@ -46,14 +50,14 @@ def run(arguments: argparse.Namespace) -> NoReturn:
     content = read_content(configuration)
     targets = [name for name in arguments.names if name not in files]
     check_targets(targets, configuration, content)
-    command = [sys.executable, "-m", "snakemake", *targets, "--cores", arguments.cores, *options_of(PROFILE)]
+    command = [*targets, "--cores", arguments.cores, *options_of(PROFILE)]
     command += ["--dry-run"] if arguments.dry_run else ["--quiet", *LEFT_OUT]
     if arguments.out is not None:
         os.environ["VSEBENCH_DATA"] = os.fspath(Path("data").resolve())
         command += ["--directory", os.fspath(arguments.out)]
     command += ["--configfile", *files] if files else []
-    sys.stdout.flush()
-    os.execv(sys.executable, command)
+    sys.argv = ["snakemake", *command]
+    runpy.run_module("snakemake", run_name="__main__")
 
 
 def options_of(profile: Path) -> list[str]:

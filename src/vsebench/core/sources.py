@@ -1,6 +1,6 @@
 """Find the files of the package that a stage depends on, from the import statements.
 
-The workflow makes them inputs of the stage's rule, so editing a kernel repeats only the jobs that depend on it.
+The jobs of the workflow depend on them, so editing a kernel repeats only the jobs that use it.
 """
 
 import ast

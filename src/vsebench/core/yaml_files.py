@@ -2,12 +2,18 @@
 
 from pathlib import Path
 from reprlib import Repr
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from vsebench.core.errors import UserError
+
+# The loader in C is eight times as fast, but a PyYAML that was built without libyaml lacks it.
+if TYPE_CHECKING or yaml.__with_libyaml__:
+    from yaml import CSafeLoader as Loader
+else:
+    from yaml import SafeLoader as Loader
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -25,7 +31,7 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-class _UniqueKeys(yaml.SafeLoader):
+class _UniqueKeys(Loader):
     """Reads plain YAML; refuses duplicate keys, whereas YAML would silently take the last one."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:

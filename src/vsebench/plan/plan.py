@@ -54,6 +54,8 @@ class Plan:
     decisions: dict[str, DecisionConfig]
     chosen: dict[str, ChosenSettings]  # for data sets with recorded searches for settings
     packs: dict[str, NamedPack] = field(default_factory=dict)  # packs of other runs
+    # Hundreds of jobs ask for the obstacles of a task.
+    _obstacles: dict[Task, dict[str, str]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @cached_property
     def tasks(self) -> list[Task]:
@@ -163,6 +165,11 @@ class Plan:
 
     def obstacles(self, task: Task) -> dict[str, str]:
         """Return the variants that cannot run on a task, each with the reason."""
+        if task not in self._obstacles:
+            self._obstacles[task] = self._find_obstacles(task)
+        return self._obstacles[task]
+
+    def _find_obstacles(self, task: Task) -> dict[str, str]:
         present = self.provides(task)
         reasons = {
             variant: self.missing_features(variant, task)

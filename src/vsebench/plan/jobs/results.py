@@ -116,9 +116,8 @@ def time_methods(plan: Plan, at: Wildcards) -> Job:
     needs = needs_read(plan, variants, at.task)
     records = [model_file(at.task, variant, seed, "run.json") for seed in seeds for variant in variants]
     inputs = {
-        "sources": sources("vsebench.stages.time"),
+        "sources": sources("vsebench.stages.time", *method_modules(plan, variants)),
         "needs": need_files(plan, needs - {TEST_LABELS.key}, at.task, variants),  # test labels are part of the split
-        "methods": sources(*method_modules(plan, variants)),
         "records": records,
         "split": split_files(at.task, seeds, FILES),
     }

@@ -1,0 +1,39 @@
+"""A file that stands for the source files of a job, so that Snakemake looks at one input instead of 25."""
+
+import os
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+
+from vsebench.core.storage import replacing
+
+FOLDER = Path(".snakemake", "sources")
+
+
+def record_of(files: list[str]) -> str:
+    """Write the checksums of source files into a record, unless it has them already, and return the record's path.
+
+    A new record is as old as the newest of the files: results of the same code stay if the folder of records is
+    removed, and older results are made again. After an edit, the record is new.
+    """
+    return _record_of(Path.cwd(), tuple(files))
+
+
+@cache
+def _record_of(folder: Path, files: tuple[str, ...]) -> str:
+    path = FOLDER / f"{sha256(' '.join(files).encode()).hexdigest()[:16]}.txt"
+    text = "".join(f"{_checksum(folder / file)}  {file}\n" for file in files)
+    is_new = not path.is_file()
+    if is_new or path.read_text(encoding="utf-8") != text:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+            if is_new:
+                newest = max((folder / file).stat().st_mtime_ns for file in files)
+                os.utime(temporary, ns=(newest, newest))
+    return str(path)
+
+
+@cache
+def _checksum(file: Path) -> str:
+    return sha256(file.read_bytes()).hexdigest()
