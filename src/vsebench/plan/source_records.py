@@ -21,11 +21,11 @@ def record_of(files: list[str]) -> str:
 
 @cache
 def _record_of(folder: Path, files: tuple[str, ...]) -> str:
-    path = FOLDER / f"{sha256(' '.join(files).encode()).hexdigest()[:16]}.txt"
+    # Each record has a folder of its own, since Snakemake looks only once which files a folder has.
+    path = FOLDER / sha256(" ".join(files).encode()).hexdigest()[:16] / "checksums.txt"
     text = "".join(f"{_checksum(folder / file)}  {file}\n" for file in files)
     is_new = not path.is_file()
     if is_new or path.read_text(encoding="utf-8") != text:
-        path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as temporary:
             temporary.write_text(text, encoding="utf-8")
             if is_new:
