@@ -110,4 +110,3 @@ def test_ials_reaches_the_loss_of_irspack(data):
 
 def test_the_first_iteration_that_reaches_a_target():
     assert reached([0.1, 0.3, 0.2, 0.4], 0.3) == 2
-    assert reached([0.1, 0.2], 0.3) == 3

@@ -94,6 +94,7 @@ def test_page_and_figures(tmp_path, make):
     page = (tmp_path / "benchmarks.md").read_text(encoding="utf-8")
     if make is tables:
         assert all(title in page for title in (*TITLES.values(), *FEATURE_TITLES.values()))
+        assert "| nuswide | VSE-fs | implicit ALS | 1.05 | 3.10 | 2.95 [2.91, 3.00] | 1.05 | 3.10 |" in page
         assert "| sim-blobs | p = 3 | 1,000 | 2,000 | 2.00 [2.00, 2.00] | 0.3000 |" in page
         assert "| 93 | 100 | 1,000 | 1.20 | 4.00 |" in page
         assert "| nuswide | 1 | VSE-fs | implicit ALS | 1.05 | 3.10 | 2.95 [2.91, 3.00] | 2.50 | 5.00 | floor |" in page
@@ -146,8 +147,8 @@ def test_a_whole_run_on_tiny_data(tmp_path, monkeypatch):
     assert command.main(["--quick", "--only", *parts, *where]) == 0
     found = results.read(tmp_path)
     assert set(found["comparisons"]["what"]) == set(TITLES)
-    # Two peers for iALS, for uniform negatives and for ranking, and two methods in parts.
-    assert len(found["comparisons"]) == 2 * (len(TITLES) + 4)
+    # Two peers for iALS, for uniform negatives and for ranking, two methods in parts, and six pairs up to 95 %.
+    assert len(found["comparisons"]) == 2 * (len(TITLES) + 9)
     assert (found["comparisons"]["ratio_min"] <= found["comparisons"]["ratio_median"]).all()
     assert (found["comparisons"]["ratio_median"] <= found["comparisons"]["ratio_max"]).all()
     ranked = found["comparisons"].filter(what="ranking")
