@@ -50,7 +50,7 @@ TO_95 = (
 
 
 @dataclass(frozen=True)
-class Course:
+class LearningCurve:
     """A contestant's settings, recall@10 on the validation labels after each epoch, and on the test labels at the end.
 
     At the end means: after training for the best number of epochs on training and validation labels.
@@ -63,22 +63,22 @@ class Course:
 
 
 class Bench:
-    """The plan, the chosen settings, and the courses of trainings, which are followed on all cores."""
+    """The plan, the chosen settings, and the learning curves, which are measured on all cores."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.judge = Judge(plan)
-        self._courses: dict[tuple[str, str], Course] = {}
+        self._curves: dict[tuple[str, str], LearningCurve] = {}
 
-    def course(self, contestant: Contestant, data: Data) -> Course:
+    def curve(self, contestant: Contestant, data: Data) -> LearningCurve:
         """Follow a training with the contestant's best settings, or with those of ALS if it has ALS's objective."""
         key = contestant.name, data.name
-        if key not in self._courses:
+        if key not in self._curves:
             settings = self.judge.settings(self.judge.choice(ALS if contestant == MATCHED else contestant, data))
             values = self._follow(contestant, settings, data)
             quality = self.judge.refit(contestant, settings, reached(values, max(values)), data)
-            self._courses[key] = Course(contestant, settings, values, quality)
-        return self._courses[key]
+            self._curves[key] = LearningCurve(contestant, settings, values, quality)
+        return self._curves[key]
 
     def _follow(self, contestant: Contestant, settings: Settings, data: Data) -> list[float]:
         """Return recall@10 on the validation labels after every epoch."""
@@ -141,21 +141,21 @@ def time_to_95(bench: Bench, data: Data, threads: int) -> list[Row]:
     """Compare the time from the label matrix to 95 % of the best validation recall@10 that both contestants reach."""
     rows = []
     for pair in TO_95:
-        courses = [bench.course(contestant, data) for contestant in pair]
-        target = ENOUGH * min(max(course.values) for course in courses)
+        curves = [bench.curve(contestant, data) for contestant in pair]
+        target = ENOUGH * min(max(curve.values) for curve in curves)
         with workers(threads) as pool:
-            turns = [train(course, reached(course.values, target), data, pool) for course in courses]
-            # Each has run as many epochs before, in `course`.
+            turns = [train(curve, reached(curve.values, target), data, pool) for curve in curves]
+            # Each has run as many epochs before, in `curve`.
             ours, peer = interleave(turns, bench.plan.repeats, warm_up=False)
         titles = {"ours": pair[0].title, "peer": pair[1].title}
         keys = {"what": "time_to_95", "size": data.name, "threads": threads} | titles
-        rows.append(comparison(keys, ours, peer, (courses[0].quality, courses[1].quality)))
+        rows.append(comparison(keys, ours, peer, (curves[0].quality, curves[1].quality)))
     return rows
 
 
-def train(course: Course, epochs: int, data: Data, pool: Workers) -> Callable[[], float]:
+def train(curve: LearningCurve, epochs: int, data: Data, pool: Workers) -> Callable[[], float]:
     """Return a turn that prepares and trains a contestant from the label matrix."""
-    return timed(lambda: course.contestant.start(data.train, course.settings, pool).run(epochs))
+    return timed(lambda: curve.contestant.start(data.train, curve.settings, pool).run(epochs))
 
 
 def ranking(bench: Bench, data: Data, threads: int) -> list[Row]:
