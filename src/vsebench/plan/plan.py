@@ -239,7 +239,7 @@ class Plan:
 
     @cached_property
     def cold_tasks(self) -> list[Task]:
-        """The tasks in which a test image may lack training labels while others have some."""
+        """The tasks in which some test images have training labels and others may have none."""
         return [task for task in self.tasks if load_protocol(task.protocol).leaves_cold]
 
     @property

@@ -31,7 +31,7 @@ def with_ranks(ranks: pl.DataFrame) -> pl.DataFrame:
 
 
 def of_images(ranks: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
-    """Return metrics, a float64 column each, with one row per image that has a held-out label; images ascend.
+    """Return a table of metrics (float64 columns): one row per image that has a held-out label, in ascending order.
 
     If every image has one held-out label, metrics are computed once per rank, because there are far fewer ranks than
     images.
@@ -51,7 +51,7 @@ def _of_images(ranks: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
 
 
 def values(ranks: pl.DataFrame, metrics: Sequence[str]) -> NDArray[np.float64]:
-    """Return metrics, (n_images, n_metrics), with one row per image that has a held-out label; images ascend."""
+    """Return metrics, (n_images, n_metrics): one row per image that has a held-out label, in ascending order."""
     return of_images(ranks, metrics).to_numpy()
 
 
@@ -63,7 +63,7 @@ def mean_metric(ranks: pl.DataFrame, name: str) -> float:
 def list_values(
     lists: pl.DataFrame, right: pl.DataFrame, metrics: Sequence[str], siblings: pl.DataFrame
 ) -> NDArray[np.float64]:
-    """Return list metrics, (n_images, n_metrics), with one row per image that has a held-out label; images ascend.
+    """Return list metrics, (n_images, n_metrics): one row per image that has a held-out label, in ascending order.
 
     `lists` and `siblings` are the tables LISTS and SIBLINGS of `core.schemas`, `right` contains the held-out labels
     (image, label).
@@ -82,7 +82,7 @@ def list_values(
 def popularity_values(
     lists: pl.DataFrame, right: pl.DataFrame, metrics: Sequence[str], frequencies: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Return popularity metrics, (n_images, n_metrics), with a row per image that has a held-out label; images ascend.
+    """Return popularity metrics, (n_images, n_metrics): one row per image that has a held-out label, ascending.
 
     `lists` is the table LISTS of `core.schemas`, `right` contains the held-out labels (image, label), and
     `frequencies`, (n_labels,), are the numbers of training images with each label.
@@ -97,7 +97,7 @@ def popularity_values(
 def propensity_values(
     ranks: pl.DataFrame, metrics: Sequence[str], weights: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the values of the images' lists and of the best possible lists, (n_images, n_metrics) each; images ascend.
+    """Return the values of the images' lists and of the best possible lists, (n_images, n_metrics) each, by image.
 
     `ranks` is the table RANKS of `core.schemas`, and `weights`, (n_labels,), are the weights of the labels.
     """

@@ -48,10 +48,10 @@ class RankMetric(Metric):
     def value(self) -> pl.Expr:
         """Return a polars expression that computes the metric from the rows of one image, one row per held-out label.
 
-        Columns: `above`, `tied`, `right` and `negatives` as in `schemas.RANKS`, and `rank`, the label's rank in the
-        list: above + tied + its position among the image's held-out labels, in the order of above + tied. All but
-        `negatives` are null for a label that is excluded from the candidates (a miss). `pl.len()` is the number of
-        held-out labels.
+        The columns `above`, `tied`, `right` and `negatives` are those of `schemas.RANKS`. The column `rank` is the
+        label's rank in the image's list: above + tied + its position among the held-out labels, which are sorted by
+        above + tied. All columns but `negatives` are null for a label that is excluded from the candidates (a miss).
+        `pl.len()` is the number of held-out labels.
         """
 
 

@@ -22,7 +22,7 @@ def check_recorded(raw: Path) -> None:
     try:
         files = [(file["name"], file["source"], file["bytes"], file["sha256"]) for file in read_json(record)["files"]]
     except (KeyError, TypeError):
-        raise UserError(f"{record}: is not what the download writes; delete it and run again") from None
+        raise UserError(f"{record}: is not a valid record of a download; delete it and run again") from None
     for name, source, size, sha256 in files:
         path = find(raw, name) if source == READ_IN_PLACE else raw / name
         if path.is_file() and (path.stat().st_size != size or sha256_of(path) != sha256):

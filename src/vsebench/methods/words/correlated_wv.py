@@ -6,8 +6,8 @@
           entries, and is divided by its length; it is 0 for an image without labels.
     L_i = |sig(z(x_i)) - T_i|^2
 
-The network has an output for each label to learn. The scores of other labels, with the vectors U, are weighted sums of
-the outputs; the weights are the columns of V U', after dividing each row of V U' by its length.
+The network has one output for each label that it learns. The scores of other labels, with the vectors U, are weighted
+sums of the outputs; the weights are the columns of V U', after dividing each row of V U' by its length.
 
 Source: the model `wdv` in the code of Ni and others, "Sampled image tagging and retrieval methods on user generated
 content", who call it Correlated WV.

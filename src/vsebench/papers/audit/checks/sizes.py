@@ -80,7 +80,7 @@ def time_of_leaf(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def work_of(cells: PrintedCells, cell: PrintedCell, formula: PrintedCell) -> Interval | None:
-    """Return the operations for a test set, up to a constant factor; None if a size is 0 or not printed."""
+    """Return the number of operations for a test set, up to a constant factor; None if a size is 0 or not printed."""
     size, images = sizes(cells, cell, formula), cells.find(cell.paper, cell.dataset, "test_images")
     work = TIME[formula.value](size) * count(images) if size and images else None
     return work if work and work.low > 0 else None
