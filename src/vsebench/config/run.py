@@ -58,7 +58,7 @@ class Timing(Strict):
     # number of new processes per method; they use the split and settings of each seed of the task in turn
     repeats: int = Field(default=3, ge=1)
     epochs: int = Field(default=3, ge=1)  # number of epochs to time in each repeat
-    # true: each repeat also times all epochs up to the chosen number, for claims about the time to converge
+    # true: each repeat also times all epochs up to the best one, for claims about the time to converge
     to_best_epoch: bool = False
     protocols: list[str] | None = Field(default=None, min_length=1)  # protocols to time under; none: all of them
 

@@ -127,7 +127,7 @@ TIMING: Schema = TASK | {
     "threads": pl.Int32,
     "seed": pl.Int64,  # the seed whose split and settings were timed
     "repeat": pl.Int32,
-    # compile; epoch; training (all epochs up to the chosen number), or fit (of a method without epochs); score (one
+    # compile; epoch; training (all epochs up to the best one), or fit (of a method without epochs); score (one
     # pass over the images); evaluate; or command (one run of a user's command, while other jobs may run)
     "phase": pl.String,
     "seconds": pl.Float64,

@@ -15,10 +15,10 @@ def to_best_epoch(history: pl.DataFrame) -> pl.DataFrame:
 
 
 def seconds_by_seed(timing: pl.DataFrame) -> dict[int, float]:
-    """Return the training seconds up to the chosen number of epochs, timed while no other job was running.
+    """Return the training seconds up to the best epoch, timed while no other job was running.
 
     `timing` contains the rows of TIMING for a method on a task. Returns seed -> median over its repeats, seeds
-    ascending; empty if the run does not time training up to the chosen epoch (`timing.to_best_epoch`).
+    ascending; empty if the run does not time training up to the best epoch (`timing.to_best_epoch`).
     """
     timed = timing.filter(phase="training").group_by("seed").agg(pl.col("seconds").median()).sort("seed")
     return dict(timed.select("seed", "seconds").iter_rows())

@@ -20,12 +20,13 @@ from vsebench.core.errors import UserError
 from vsebench.core.machine import OtherProcesses, peak_memory_bytes, processor
 from vsebench.core.processes import run_in_new_process
 from vsebench.core.schemas import TIMING
-from vsebench.core.storage import read_json, set_of, write_table
+from vsebench.core.storage import read_json, read_parquet, set_of, write_table
 from vsebench.core.tasks import Case, Task
 from vsebench.core.workers import workers
 from vsebench.data import splits
 from vsebench.data.needs import load_needs
 from vsebench.data.problem import Problem
+from vsebench.evaluation.convergence import to_best_epoch
 from vsebench.evaluation.ranking import rank
 from vsebench.evaluation.scoring_time import scoring_seconds
 from vsebench.methods.base import Method, load_method, read_settings
@@ -46,7 +47,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--feature-sets", type=json.loads, default={}, help=sets)
     parser.add_argument("--no-refit", action="store_true", help="train without the validation labels")
     parser.add_argument("--epochs", type=int, required=True, help="number of timed epochs per repeat")
-    parser.add_argument("--to-best-epoch", action="store_true", help="also time training up to the chosen epoch")
+    parser.add_argument(
+        "--to-best-epoch", action="store_true", help="also time training up to the epoch with the best validation"
+    )
     parser.add_argument("--out", type=Path, required=True, help="timing.parquet to write")
 
 
@@ -69,7 +72,8 @@ def time_one(arguments: argparse.Namespace, seed: int, variant: str) -> list[dic
     os.sched_setaffinity(0, cores[-1:])
     case = Case(Task(arguments.dataset, arguments.protocol), variant, seed)
     split = splits.load(case.split(arguments.results), refit=not arguments.no_refit)
-    chosen = read_json(case.folder(arguments.results) / "run.json")["selection"]
+    folder = case.folder(arguments.results)
+    chosen = read_json(folder / "run.json")["selection"]
     method = load_method(arguments.variants[variant])
     settings = read_settings(method, chosen["settings"], str(case))
     inputs = load_needs(method.needs, vars(arguments) | {"features": features_of(arguments, variant)}, split.test)
@@ -83,7 +87,8 @@ def time_one(arguments: argparse.Namespace, seed: int, variant: str) -> list[dic
         fitter = method(problem, settings)
         clock.lap(None)
         if isinstance(fitter, Method):
-            time_epochs(fitter, clock, arguments.epochs, chosen["epochs"] if arguments.to_best_epoch else 0)
+            best = best_epoch(folder / "history.parquet") if arguments.to_best_epoch else 0
+            time_epochs(fitter, clock, arguments.epochs, best)
         model = fitter.model()
         if not isinstance(fitter, Method):
             if clock.seconds() < SHORT_FIT:
@@ -104,6 +109,14 @@ def time_one(arguments: argparse.Namespace, seed: int, variant: str) -> list[dic
     return [keys | {"phase": phase, "seconds": seconds, "images": images.get(phase)} for phase, seconds in clock.laps]
 
 
+def best_epoch(history: Path) -> int:
+    """Return the epoch of a fit with the best validation metric, or 0 if the fit had no validation labels.
+
+    A method with a fixed number of epochs keeps its last model, but its best epoch can be an earlier one.
+    """
+    return int(to_best_epoch(read_parquet(history))["epoch"].max() or 0)  # type: ignore[arg-type]
+
+
 def features_of(arguments: argparse.Namespace, variant: str) -> list[Path] | None:
     """Return the files of the features that a variant uses."""
     seen = arguments.feature_sets.get(variant)
@@ -112,14 +125,14 @@ def features_of(arguments: argparse.Namespace, variant: str) -> list[Path] | Non
     return [path for path in arguments.features if set_of(path) in seen]
 
 
-def time_epochs(method: Method, clock: "Clock", epochs: int, all_epochs: int) -> None:
-    """Time each of the first `epochs` epochs and, if `all_epochs` is not 0, the first `all_epochs` together."""
+def time_epochs(method: Method, clock: "Clock", epochs: int, up_to: int) -> None:
+    """Time each of the first `epochs` epochs and, if `up_to` is not 0, the first `up_to` epochs together."""
     seconds = []
-    for epoch in range(max(epochs, all_epochs)):
+    for epoch in range(max(epochs, up_to)):
         method.epoch()
         seconds.append(clock.lap("epoch" if epoch < epochs else None))
-    if all_epochs:
-        clock.laps.append(("training", sum(seconds[:all_epochs])))
+    if up_to:
+        clock.laps.append(("training", sum(seconds[:up_to])))
 
 
 def model_bytes(model: Model) -> int:

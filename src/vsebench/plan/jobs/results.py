@@ -114,7 +114,12 @@ def time_methods(plan: Plan, at: Wildcards) -> Job:
     """Time the variants of a task for which settings or epochs are chosen."""
     variants, config, seeds = timed_variants(plan, at.task), plan.config, plan.timed_seeds(at.task)
     needs = needs_read(plan, variants, at.task)
-    records = [model_file(at.task, variant, seed, "run.json") for seed in seeds for variant in variants]
+    records = [
+        model_file(at.task, variant, seed, name)
+        for seed in seeds
+        for variant in variants
+        for name in ("run.json", "history.parquet")
+    ]
     inputs = {
         "sources": sources("vsebench.stages.time", *method_modules(plan, variants)),
         "needs": need_files(plan, needs - {TEST_LABELS.key}, at.task, variants),  # test labels are part of the split
