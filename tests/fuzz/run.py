@@ -4,16 +4,19 @@ An outcome is the same result, another result (which is right for the damaged fi
 """
 
 import argparse
+import os
 import sys
 import time
 import warnings
 from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 
 from tests.fuzz.mutate import Files, apply, random_edits
-from tests.fuzz.targets import GROUPS, TARGETS, FuzzError, Target, check
+from tests.fuzz.targets import GROUPS, TARGETS, FuzzError, check
 from tests.reliability.trial import Trial
 
 OUTCOMES = ("same", "other", "refused", "fault")
@@ -32,23 +35,25 @@ def run(arguments: argparse.Namespace) -> Trial:
     rows: list[list[object]] = []
     failures: list[str] = []
     unnoticed = 0
-    for text, group in GROUPS.items():
-        start = time.perf_counter()
-        happened = Counter[str]()
-        chosen = [name for name in group if not arguments.only or name in arguments.only]
-        for name in chosen:
-            found, faults = fuzz(TARGETS[name], arguments.number, arguments.seed)
-            print(f"{name}: {dict(found)}", flush=True)
-            happened += found
-            unnoticed += found["other"] if TARGETS[name].any_result else 0
-            failures += [f"{name}: {fault}" for fault in faults]
-            if arguments.keep:
-                keep(faults, arguments.keep / name)
-        if chosen:
-            counts = [happened[outcome] for outcome in OUTCOMES]
-            rows.append([text, len(chosen), sum(counts), *counts, round(time.perf_counter() - start)])
-    n_readers = len(arguments.only or TARGETS)
-    summary = f"{arguments.number:,} damaged files for each of {n_readers} readers; {unnoticed:,} "
+    chosen = arguments.only or list(TARGETS)
+    context = get_context("forkserver")  # a process that is forked from one with threads of polars can wait forever
+    with ProcessPoolExecutor(len(os.sched_getaffinity(0)), mp_context=context) as pool:
+        tried = {name: pool.submit(fuzz, name, arguments.number, arguments.seed) for name in chosen}
+        for text, group in GROUPS.items():
+            happened, seconds, names = Counter[str](), 0.0, [name for name in group if name in tried]
+            for name in names:
+                found, faults, took = tried[name].result()
+                print(f"{name}: {dict(found)}", flush=True)
+                happened += found
+                seconds += took
+                unnoticed += found["other"] if TARGETS[name].any_result else 0
+                failures += [f"{name}: {fault}" for fault in faults]
+                if arguments.keep:
+                    keep(faults, arguments.keep / name)
+            if names:
+                counts = [happened[outcome] for outcome in OUTCOMES]
+                rows.append([text, len(names), sum(counts), *counts, round(seconds)])
+    summary = f"{arguments.number:,} damaged files for each of {len(chosen)} readers; {unnoticed:,} "
     return Trial(f"{summary}of those without a checksum were read as other content", HEADINGS, rows, failures)
 
 
@@ -61,8 +66,9 @@ def keep(faults: dict[str, tuple[int, Files]], folder: Path) -> None:
             path.write_bytes(data)
 
 
-def fuzz(target: Target, number: int, seed: int) -> tuple[Counter[str], dict[str, tuple[int, Files]]]:
-    """Return the number of times of each outcome, and one example of each different fault."""
+def fuzz(name: str, number: int, seed: int) -> tuple[Counter[str], dict[str, tuple[int, Files]], float]:
+    """Return how often a reader had each outcome, one example of each different fault, and the seconds taken."""
+    target, start = TARGETS[name], time.perf_counter()
     happened: Counter[str] = Counter()
     faults: dict[str, tuple[int, Files]] = {}
     for i in range(number):
@@ -75,6 +81,6 @@ def fuzz(target: Target, number: int, seed: int) -> tuple[Counter[str], dict[str
                 happened["fault"] += 1
                 kind = str(fault)[:40]
                 if kind not in faults:
-                    print(f"  {i}: {fault}", file=sys.stderr)
+                    print(f"  {name}, {i}: {fault}", file=sys.stderr)
                 faults.setdefault(kind, (i, files))
-    return happened, faults
+    return happened, faults, time.perf_counter() - start
