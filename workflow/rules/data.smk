@@ -85,8 +85,9 @@ for dataset in PLAN.datasets:
         log:
             f"results/logs/prepare/{dataset}.log",
         resources:
-            # The raw files are not inputs, so their size is unknown. Open Images takes up to 4.0 GiB of memory.
-            mem_mb=5000,
+            # The raw files are not inputs, so their size is unknown. Open Images takes up to 4.0 GiB of memory, and the
+            # ten million simulated images of config/scale.yaml 5.9.
+            mem_mb=7000,
         params:
             out=subpath(output[0], parent=True),
             options=literally(prepare.options),
