@@ -19,7 +19,7 @@ def measure(plan: Plan, out: Path) -> pl.DataFrame:
     own = {"warp": {"trials": 10}}
     methods = {variant: [config.method, config.settings | own.get(variant, {})] for variant, config in configs.items()}
     run_module(
-        "vsebench", "scale", "--dataset", str(CONFIG / "datasets" / "sim-nuswide.yaml"), "--variants",
+        "vsebench", "stage", "scale", "--dataset", str(CONFIG / "datasets" / "sim-nuswide.yaml"), "--variants",
         json.dumps(methods), "--sizes", json.dumps(plan.growth), "--repeats", str(plan.growth_repeats), "--out",
         str(out.resolve()),
     )  # fmt: skip
