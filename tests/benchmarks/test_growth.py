@@ -8,7 +8,7 @@ from benchmarks.plan import QUICK
 
 def test_the_stage_measures_each_size(tmp_path, monkeypatch):
     monkeypatch.setattr(growth, "METHODS", ("opt_auc",))
-    plan = replace(QUICK, growth={"pairs": [500, 1000]}, growth_repeats=1)
-    measured = growth.measure(plan, tmp_path / "growth.parquet")
-    assert measured.filter(phase="epoch")["size"].to_list() == [500, 1000]
+    sizes = {"factors": [8, 16], "labels": [50, 100], "pairs": [500, 1000]}
+    measured = growth.measure(replace(QUICK, growth=sizes, growth_repeats=1), tmp_path / "growth.parquet")
     assert set(measured["method"]) == {"opt_auc"}
+    assert {name: sorted(set(measured.filter(variable=name)["size"])) for name in sizes} == sizes

@@ -1,10 +1,10 @@
 """The command `vsebench run`: what it starts, and mistakes that are one line before Snakemake starts."""
 
 import os
-import runpy
 import sys
 
 import pytest
+import snakemake.cli
 
 from tests.stages.small import run
 from tests.workflow.project import ROOT
@@ -19,7 +19,7 @@ def started(monkeypatch):
     lines = []
     monkeypatch.chdir(ROOT)
     monkeypatch.setattr(sys, "argv", [])
-    monkeypatch.setattr(runpy, "run_module", lambda module, run_name: lines.append([module, *sys.argv[1:]]))
+    monkeypatch.setattr(snakemake.cli, "main", lambda: lines.append(list(sys.argv)))
 
     def start(*words):
         assert run("run", *words) == 0

@@ -6,7 +6,6 @@ The command checks the configuration's file and starts Snakemake, which has furt
 import argparse
 import os
 import re
-import runpy
 import sys
 from pathlib import Path
 from typing import Any
@@ -56,8 +55,11 @@ def run(arguments: argparse.Namespace) -> None:
         os.environ["VSEBENCH_DATA"] = os.fspath(Path("data").resolve())
         command += ["--directory", os.fspath(arguments.out)]
     command += ["--configfile", *files] if files else []
-    sys.argv = ["snakemake", *command]
-    runpy.run_module("snakemake", run_name="__main__")
+    # Importing Snakemake takes 0.3 s, so a mistake is reported before.
+    from snakemake.cli import main
+
+    sys.argv = ["snakemake", *command]  # Snakemake prints and records its command line
+    main()
 
 
 def options_of(profile: Path) -> list[str]:

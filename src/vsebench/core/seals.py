@@ -18,9 +18,10 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from io import BytesIO
 from mmap import ACCESS_READ, mmap
 from pathlib import Path, PurePath
-from typing import Any
+from typing import IO, Any
 
 from vsebench.core.errors import UserError
 
@@ -32,6 +33,7 @@ SEAL = "seal"
 FOLDERS = ("results", "data")  # a seal states the path below the last of these folders
 KEY = '"checksum": "'  # as `json.dumps` writes it
 NO_CHECKSUM = "0" * 64
+BLOCK = 2**20  # bytes that are read at a time
 DELETE = "delete it and run again"
 
 
@@ -102,7 +104,7 @@ def close_seal(written: Path, path: Path, seal: dict[str, Any]) -> None:
     with written.open("r+b") as file:
         with mapped(file.fileno()) as content:
             at = _place(content, NO_CHECKSUM)
-            checksum = _checksum(content, at)
+        checksum = _checksum(file, at)
         file.seek(at)
         file.write(checksum.encode())
     if _job and seal["repeatable"] and is_in_run(path):
@@ -114,7 +116,7 @@ def sealed_json(value: dict[str, Any], path: Path, **form: Any) -> str:
     text = json.dumps(value | {SEAL: open_seal(path, repeatable=False)}, **form)
     content = (text + "\n").encode()
     at = _place(content, NO_CHECKSUM)
-    return (content[:at] + _checksum(content, at).encode() + content[at + len(NO_CHECKSUM) : -1]).decode()
+    return (content[:at] + _checksum(BytesIO(content), at).encode() + content[at + len(NO_CHECKSUM) : -1]).decode()
 
 
 def check_seal(path: Path, seal: object, schema: object = SCHEMA_VERSION) -> None:
@@ -148,8 +150,10 @@ def checked(path: Path, seal: object) -> dict[str, Any]:
         cause = "it was edited or damaged, or an older version of vsebench wrote it"
         raise UserError(f"{path}: has no checksum: {cause}; {DELETE}")
     assert isinstance(seal, dict)
-    with path.open("rb") as file, mapped(file.fileno()) as content:
-        if _checksum(content, _place(content, seal["checksum"])) != seal["checksum"]:
+    with path.open("rb") as file:
+        with mapped(file.fileno()) as content:
+            at = _place(content, seal["checksum"])
+        if _checksum(file, at) != seal["checksum"]:
             raise UserError(f"{path}: it was changed after it was written, or is damaged; {DELETE}")
     return seal
 
@@ -188,10 +192,17 @@ def _place(content: mmap | bytes, checksum: str) -> int:
     return content.rfind((KEY + checksum).encode()) + len(KEY)
 
 
-def _checksum(content: mmap | bytes, at: int) -> str:
-    """Return the SHA-256 of a content with zeros in place of the 64 characters of its checksum."""
-    with memoryview(content) as view:
-        digest = hashlib.sha256(view[:at])
-        digest.update(NO_CHECKSUM.encode())
-        digest.update(view[at + len(NO_CHECKSUM) :])
+def _checksum(file: IO[bytes], at: int) -> str:
+    """Return the SHA-256 of a file with zeros in place of the 64 characters of its checksum, which begins at `at`.
+
+    The file is read in blocks, because pages of a file that is mapped count as memory of this process.
+    """
+    digest = hashlib.sha256()
+    file.seek(0)
+    while block := file.read(min(BLOCK, at - file.tell())):
+        digest.update(block)
+    digest.update(NO_CHECKSUM.encode())
+    file.seek(at + len(NO_CHECKSUM))
+    while block := file.read(BLOCK):
+        digest.update(block)
     return digest.hexdigest()
