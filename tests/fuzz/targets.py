@@ -535,7 +535,7 @@ def plain(value: Any) -> Any:
 def settings_meant(files: Files) -> dict[str, Any] | None:
     """Return the plain content of a YAML file; None if a key occurs twice in a mapping, which is ambiguous."""
     text = files["c.yaml"].decode()
-    nodes = [yaml.compose(text, yaml.SafeLoader)]
+    nodes = [yaml.compose(text, yaml.CSafeLoader)]
     while nodes:
         node = nodes.pop()
         if isinstance(node, yaml.MappingNode):
@@ -545,7 +545,7 @@ def settings_meant(files: Files) -> dict[str, Any] | None:
             nodes += [value for _, value in node.value]
         elif isinstance(node, yaml.SequenceNode):
             nodes += node.value
-    meant: dict[str, Any] = plain(yaml.safe_load(text))
+    meant: dict[str, Any] = plain(yaml.load(text, yaml.CSafeLoader))  # the loader in Python refuses some tabs
     return meant
 
 
