@@ -349,6 +349,7 @@ FAULTS = {
             (b"sea 1 2\rsky 1 2\r", "contains carriage returns inside lines"),
             (b"sea 1 2\nsky 0,5 2\n", "line 2: 'sky': '0,5' is not a finite number"),
             (b"sea 1 2\nsky 1_0 2\n", "line 2: 'sky': '1_0' is not a finite number"),
+            (b"not a number\nsky 1 2\n", "line 1: 'not': 'a' is not a finite number"),  # of a word that is not needed
             (b"sea 1 2\nsky 1e39 2\n", "line 2: the vector of 'sky' has a number that is not finite as float32"),
             (b"sky\ntree\n", "most lines have 0 numbers"),
             (FASTTEXT_BIN + b" 1 2\n", "is a binary fastText model; use the text file"),

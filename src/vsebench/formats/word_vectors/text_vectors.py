@@ -10,7 +10,7 @@
 - A word consists of all bytes up to a space. It may contain a no-break space (U+00A0) or Unicode's next line (U+0085);
   Python's `str.split` and `str.splitlines` would split the word there.
 - If a word occurs twice, its first line counts. The number of values is checked in every line; the values themselves
-  are checked only for the needed words.
+  are checked only for the first word and for the needed words.
 
 Sources: Pennington, Socher and Manning, GloVe, EMNLP 2014, https://nlp.stanford.edu/projects/glove;
 https://fasttext.cc/docs/en/english-vectors.html.
@@ -52,6 +52,8 @@ def read_vectors(raw: Path, options: Options, needed: Collection[str]) -> Vector
         for number, line in enumerate(rows, 1 if n_words is None else 2):
             n_read += 1
             word = _word(line, dimensions, path, number)
+            if n_read == 1:
+                _numbers(line, word, path, number)  # otherwise, binary data could be taken for text with other words
             if kept.needs(word):
                 kept.add(word, _numbers(line, word, path, number), f"{path}: line {number}")
     if n_words is not None and n_read != n_words:
