@@ -1,4 +1,4 @@
-"""A file that stands for the source files of a job, so that Snakemake looks at one input instead of 25."""
+"""A file that stands for the source files of a job, so that Snakemake looks at one input instead of dozens."""
 
 import os
 from functools import cache
