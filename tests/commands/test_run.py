@@ -19,6 +19,7 @@ def started(monkeypatch):
     lines = []
     monkeypatch.chdir(ROOT)
     monkeypatch.setattr(sys, "argv", [])
+    monkeypatch.setenv("PWD", str(ROOT))
     monkeypatch.setattr(snakemake.cli, "main", lambda: lines.append(list(sys.argv)))
 
     def start(*words):
@@ -50,8 +51,10 @@ def test_a_configuration_and_targets_are_told_apart_by_the_ending(started):
 
 def test_a_folder_of_the_runs_own_shares_the_data_of_the_project(started, monkeypatch):
     monkeypatch.setenv("VSEBENCH_DATA", "")
+    monkeypatch.delenv("PWD", raising=False)
     assert started("--out", "runs/mine")[-2:] == ["--directory", "runs/mine"]
     assert os.environ["VSEBENCH_DATA"] == str(ROOT / "data")
+    assert os.environ["PWD"] == str(ROOT)
 
 
 def test_a_table_of_a_paper_is_a_target(started):
