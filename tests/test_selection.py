@@ -186,7 +186,9 @@ def test_the_search_ends_inside_of_the_grid_and_at_what_a_method_does_not_allow(
     assert beyond(GRID, done[1], done) is None
     share = shares(0.5, 0.8)
     assert on_edges({"share": []}, share[1], share) == ["share"]
-    assert beyond({"share": []}, share[1], share) is None  # 1.28 is no share
+    assert beyond({"share": []}, share[1], share) == shares(0.92)[0]  # 1.28 and 1.04 are no shares; a quarter of the step
+    share = shares(0.5, 0.99)
+    assert beyond({"share": []}, share[1], share) is None  # nor is an eighth of this step
     zero = shares(0.0, 0.5)
     assert beyond({"share": []}, zero[0], zero) is None  # no ratio leads beyond 0
     assert beyond({"share": []}, zero[1], zero) == shares(1.0)[0]  # twice the value next to 0

@@ -22,6 +22,7 @@ from vsebench.training import Attempt, DivergenceError, Trained, Validation, att
 WEIGHT_STEPS = 10  # number of steps from 0 to 1 in an ensemble's weights
 SMALL_STEP = 1e-6  # step, relative to a value (absolute at 0), that tests whether a method allows values beyond it
 RATIO_NEXT_TO_ZERO = 2  # ratio of a value beyond the grid to the outermost value, if the next inner value is 0
+HALVINGS = 3  # how often a step beyond the grid is halved if the method does not allow the value that it leads to
 
 
 @dataclass(frozen=True)
@@ -181,20 +182,19 @@ def settings_key(case: Case) -> str:
 def beyond(names: Iterable[str], best: Settings, tried: list[Settings]) -> Settings | None:
     """Return the best settings with one change: a setting at the edge of the values tried moves a step beyond them.
 
-    A step multiplies the outermost value by its ratio to its neighbour, or by 2 if the neighbour is 0. No step crosses
-    0 or leads to a value that the method does not allow. Return None if no step is possible.
+    A step multiplies the outermost value by its ratio to its neighbour, or by 2 if the neighbour is 0. A step to a value
+    that the method does not allow is halved, at most `HALVINGS` times: from a dropout of 0.5 to 0.75 instead of 1. No
+    step crosses 0. Return None if no step is possible.
     """
     for name in on_edges(names, best, tried):
-        values = sorted({getattr(settings, name) for settings in tried})
-        last, inner = (values[-1], values[-2]) if getattr(best, name) == values[-1] else (values[0], values[1])
+        done = sorted({getattr(settings, name) for settings in tried})
+        last, inner = (done[-1], done[-2]) if getattr(best, name) == done[-1] else (done[0], done[1])
         if last <= 0 or inner < 0:
             continue
-        value = float(f"{last * (last / inner if inner else RATIO_NEXT_TO_ZERO):.6g}")
-        try:
-            further = best.changed({name: round(value) if isinstance(last, int) else value}, name)
-        except UserError:
-            continue
-        if further not in tried:
+        whole = last * (last / inner if inner else RATIO_NEXT_TO_ZERO) - last
+        values = [float(f"{last + whole / 2**halving:.6g}") for halving in range(HALVINGS + 1)]
+        further = with_first_allowed(best, name, values)
+        if further is not None and further not in tried:
             return further
     return None
 
@@ -220,11 +220,21 @@ def is_outermost(name: str, best: Settings, values: set[Any]) -> bool:
 
 def is_allowed(name: str, settings: Settings, value: float) -> bool:
     """Return whether a setting may have a value."""
-    try:
-        settings.changed({name: value}, name)
-    except UserError:
-        return False
-    return True
+    return with_first_allowed(settings, name, [value]) is not None
+
+
+def with_first_allowed(settings: Settings, name: str, values: Iterable[float]) -> Settings | None:
+    """Return the settings with the first of the values that the method allows; None if it allows none.
+
+    Values of a setting that is a whole number are rounded.
+    """
+    for value in values:
+        rounded = round(value) if isinstance(getattr(settings, name), int) else value
+        try:
+            return settings.changed({name: rounded}, name)
+        except UserError:
+            continue
+    return None
 
 
 def is_number(value: object) -> bool:

@@ -117,7 +117,8 @@ class RunConfig(Strict):
     # number of configurations that the grid of each method must have; required if the run tunes
     tuning_budget: int | None = Field(default=None, ge=1)
     # number of configurations that a method may try beyond its grid while the best value is at the edge of the range
-    # tried; each step multiplies by the ratio of the last two values, or by 2 next to a 0
+    # tried; each step multiplies by the ratio of the last two values, or by 2 next to a 0, and is halved if the method
+    # does not allow the value, as for a dropout of 1
     tuning_beyond_edges: int = Field(default=0, ge=0)
     # number of seeds, the run's first ones, whose mean validation value chooses the settings if all seeds have the same
     # split; methods that are not trained in epochs are fitted with the first seed alone
