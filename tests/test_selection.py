@@ -186,7 +186,8 @@ def test_the_search_ends_inside_of_the_grid_and_at_what_a_method_does_not_allow(
     assert beyond(GRID, done[1], done) is None
     share = shares(0.5, 0.8)
     assert on_edges({"share": []}, share[1], share) == ["share"]
-    assert beyond({"share": []}, share[1], share) == shares(0.92)[0]  # 1.28 and 1.04 are no shares; a quarter of the step
+    # 1.28 and 1.04 are no shares, so a quarter of the step is taken
+    assert beyond({"share": []}, share[1], share) == shares(0.92)[0]
     share = shares(0.5, 0.99)
     assert beyond({"share": []}, share[1], share) is None  # nor is an eighth of this step
     zero = shares(0.0, 0.5)

@@ -182,9 +182,9 @@ def settings_key(case: Case) -> str:
 def beyond(names: Iterable[str], best: Settings, tried: list[Settings]) -> Settings | None:
     """Return the best settings with one change: a setting at the edge of the values tried moves a step beyond them.
 
-    A step multiplies the outermost value by its ratio to its neighbour, or by 2 if the neighbour is 0. A step to a value
-    that the method does not allow is halved, at most `HALVINGS` times: from a dropout of 0.5 to 0.75 instead of 1. No
-    step crosses 0. Return None if no step is possible.
+    A step multiplies the outermost value by its ratio to its neighbour, or by 2 if the neighbour is 0. A step to a
+    value that the method does not allow is halved, at most `HALVINGS` times: from a dropout of 0.5 to 0.75 instead of
+    1. No step crosses 0. Return None if no step is possible.
     """
     for name in on_edges(names, best, tried):
         done = sorted({getattr(settings, name) for settings in tried})
