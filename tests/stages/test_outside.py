@@ -94,9 +94,10 @@ def test_every_form_gives_the_same_ranks(folder, form):
     assert read_parquet(ours).equals(expected)
 
 
-@pytest.mark.parametrize("form", [".parquet", ".csv"])
-def test_a_table_is_read_in_batches_in_any_order(folder, monkeypatch, capsys, form):
+@pytest.mark.parametrize(("form", "small"), [(".parquet", 5), (".csv", scores_file.SMALL)])
+def test_a_table_is_read_in_batches_in_any_order(folder, monkeypatch, capsys, form, small):
     monkeypatch.setattr(scores_file, "ROWS_A_BATCH", 7)
+    monkeypatch.setattr(scores_file, "SMALL", small)  # the type of the labels changes within the table
     ours = folder / "results/tiny/images/seed1/ranks.parquet"
     assert fit(folder, write(folder, ".npz")) == 0
     expected = read_parquet(ours)
@@ -109,9 +110,8 @@ def test_a_table_is_read_in_batches_in_any_order(folder, monkeypatch, capsys, fo
     assert read_parquet(ours).equals(expected)
     saved(pl.concat([frame, frame[20:21]]), path)
     assert run("check-scores", path, folder / "out") == 1
-    assert f"row 21: {frame['label'][20]!r} is listed more than once for image {frame['image'][20]!r}" in (
-        capsys.readouterr().err
-    )
+    listed = f"{frame['label'][20]!r} is listed more than once for image {frame['image'][20]!r}"
+    assert f"rows 21 and {len(frame) + 1}: {listed}" in capsys.readouterr().err
     saved(frame.with_columns(score=pl.when(pl.int_range(pl.len()) == 100).then(None).otherwise("score")), path)
     assert run("check-scores", path, folder / "out") == 1
     assert "row 101: the score is not a finite number" in capsys.readouterr().err

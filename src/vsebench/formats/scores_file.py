@@ -25,7 +25,8 @@ from vsebench.formats.features_file import load, read_ids
 
 LARGEST = 1e30  # larger numbers overflow in inner products
 COLUMNS = ("image", "label")
-ROWS_A_BATCH = 1 << 20
+SMALL = 1 << 16  # this many numbers fit into 16 bits
+ROWS_A_BATCH = 1 << 18
 SUFFIXES = (".npy", ".npz", ".parquet", ".csv")
 
 
@@ -38,18 +39,22 @@ class VectorPairs:
 
 
 @dataclass(frozen=True)
-class ScoredPairs:
-    """Listed labels of images: `image` and `label` are indices into `Scores.ids` and `Scores.labels`; `score`.
+class ScoredLists:
+    """Listed labels of images.
 
-    All three are (n_pairs,): int32 indices and float32 scores.
+    Attributes
+    ----------
+    start : (images + 1,) int64: the labels of image i have the places from start[i] to start[i + 1] in the other arrays
+    label : (n_pairs,) indices into `Scores.labels`, uint16 or, if there are more labels, int32
+    score : (n_pairs,) float32
     """
 
-    image: Ids
-    label: Ids
+    start: NDArray[np.int64]
+    label: NDArray[np.uint16] | Ids
     score: NDArray[np.float32]
 
 
-Values = NDArray[np.float32] | VectorPairs | ScoredPairs
+Values = NDArray[np.float32] | VectorPairs | ScoredLists
 
 
 @dataclass(frozen=True)
@@ -60,7 +65,7 @@ class Scores:
     ----------
     path : the file that they were read from
     ids, labels : image ids and label names, without duplicates
-    values : (images, labels) float32, or the vectors or pairs that define the scores
+    values : (images, labels) float32, or the vectors or lists that define the scores
     split : the hash of the split that the model was trained on; None if the file names none
     """
 
@@ -148,22 +153,29 @@ def _check_shape(array: NDArray[Any], shape: tuple[int, int], where: str) -> Non
 def _from_table(path: Path) -> tuple[list[str], list[str], Values]:
     """Read a table in batches, because the names in a large table would take gigabytes as text."""
     numbers: dict[str, dict[str, int]] = {name: {} for name in COLUMNS}  # column -> its names and their numbers
-    batches, row = [], 0
+    images, row = [], 0
     try:
         table = pl.scan_csv(path, infer_schema=False) if path.suffix == ".csv" else pl.scan_parquet(path, glob=False)
         kind = _kind_of_numbers(table.collect_schema().names(), path)
+        n_rows = table.select(pl.len()).collect().item()
+        label, score = np.empty(n_rows, dtype=np.uint16), np.empty(n_rows, dtype=np.float32)
         for frame in table.select(*COLUMNS, kind).collect_batches(chunk_size=ROWS_A_BATCH, maintain_order=True):
-            batches.append(_read_batch(frame, kind, numbers, f"{path}: row", row))
+            image, *values = _read_batch(frame, kind, numbers, f"{path}: row", row)
+            images.append(_runs(image))
+            if len(numbers["label"]) > SMALL:
+                label = label.astype(np.int32, copy=False)
+            label[row : row + len(frame)], score[row : row + len(frame)] = values
             row += len(frame)
     except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise UserError(f"{path}: not a readable table ({' '.join(str(error).split())[:200]})") from None
-    image, label, score = (_joined(batches, column) for column in (0, 1, 2))
     ids, labels = (list(numbers[name]) for name in COLUMNS)
-    twice = _first_twice(image, label, len(labels))
+    lists = _by_image(images, label, score, len(ids))
+    twice = _first_twice(lists, len(labels))
     if twice is not None:
-        listed, of = labels[label[twice]], ids[image[twice]]
-        raise UserError(f"{path}: row {twice + 1}: {listed!r} is listed more than once for image {of!r}")
-    return ids, labels, ScoredPairs(image, label, score)
+        image_id, name = ids[twice[0]], labels[twice[1]]
+        rows = " and ".join(map(str, _rows_of(table, image_id, name)[:2]))
+        raise UserError(f"{path}: rows {rows}: {name!r} is listed more than once for image {image_id!r}")
+    return ids, labels, lists
 
 
 def _kind_of_numbers(columns: list[str], path: Path) -> str:
@@ -181,10 +193,8 @@ def _read_batch(
 
     `before` is the number of earlier rows of the table; `where` names the table in errors.
     """
-    frame = frame.select(
-        *(pl.col(name).cast(pl.String).str.strip_chars() for name in COLUMNS),
-        pl.col(kind).cast(pl.Float32, strict=False).alias("score") * (1 if kind == "score" else -1),
-    )
+    sign = 1 if kind == "score" else -1
+    frame = frame.select(*map(_name, COLUMNS), pl.col(kind).cast(pl.Float32, strict=False).alias("score") * sign)
     wrong = (~(frame["score"].abs() < LARGEST).fill_null(False)).arg_true()
     if len(wrong):
         raise UserError(f"{where} {before + wrong[0] + 1}: the {kind} is not a finite number")
@@ -196,26 +206,51 @@ def _read_batch(
         names = frame[name].unique(maintain_order=True)
         own = [known.setdefault(each, len(known)) for each in names.to_list()]
         columns.append(frame[name].replace_strict(names, own, return_dtype=pl.Int32).to_numpy())
-    return [*columns, frame["score"].to_numpy().astype(np.float32)]
+    return [*columns, frame["score"].to_numpy()]
 
 
-def _joined(batches: list[list[NDArray[Any]]], column: int) -> NDArray[Any]:
-    """Return a column of all batches as one array, and free its parts."""
-    joined = np.concatenate([np.empty(0, np.float32 if column == 2 else np.int32), *(each[column] for each in batches)])
-    for each in batches:
-        each[column] = joined[:0]
-    return joined
+def _name(column: str) -> pl.Expr:
+    """Return the names in a column without spaces at their ends."""
+    return pl.col(column).cast(pl.String).str.strip_chars()
 
 
-def _first_twice(image: Ids, label: Ids, n_labels: int) -> int | None:
-    """Return a row that has the same image and label as another row; None if there is no such row."""
-    n_images = int(image.max(initial=-1)) + 1
-    step = max(1, n_images * ROWS_A_BATCH // max(1, len(image)))
-    for start in range(0, n_images, step):
-        rows = np.flatnonzero((image >= start) & (image < start + step))
-        pairs = image[rows].astype(np.int64) * n_labels + label[rows]
-        ordered = np.sort(pairs)
+def _runs(image: Ids) -> NDArray[np.int64]:
+    """Return each run of equal numbers as the number and the run's length, (runs, 2)."""
+    first = np.flatnonzero(np.diff(image, prepend=-1))
+    return np.stack([image[first], np.diff(first, append=len(image))], axis=1).astype(np.int64)
+
+
+def _by_image(
+    images: list[NDArray[np.int64]], label: NDArray[Any], score: NDArray[np.float32], n_images: int
+) -> ScoredLists:
+    """Return rows of a table image by image, in the order of the table; most tables have this order already.
+
+    images : the images of the rows, as runs of equal numbers
+    """
+    image, length = np.concatenate([np.empty((0, 2), dtype=np.int64), *images]).T
+    if (np.diff(image) < 0).any():
+        order = np.argsort(np.repeat(image.astype(np.int32), length), kind="stable")
+        label, score = label[order], score[order]
+    counts = np.zeros(n_images, dtype=np.int64)
+    np.add.at(counts, image, length)
+    return ScoredLists(np.concatenate([[0], np.cumsum(counts)]), label, score)
+
+
+def _first_twice(lists: ScoredLists, n_labels: int) -> tuple[int, int] | None:
+    """Return an image and a label that is listed more than once for it; None if there is no such label."""
+    n_images = len(lists.start) - 1
+    step = max(1, n_images * ROWS_A_BATCH // max(1, len(lists.label)))
+    for first in range(0, n_images, step):
+        bounds = lists.start[first : first + step + 1]
+        image = np.repeat(np.arange(first, first + len(bounds) - 1), np.diff(bounds))
+        ordered = np.sort(image * n_labels + lists.label[bounds[0] : bounds[-1]])
         again = ordered[1:][ordered[1:] == ordered[:-1]]
         if len(again):
-            return int(rows[np.isin(pairs, again)][0])
+            return int(again[0]) // n_labels, int(again[0]) % n_labels
     return None
+
+
+def _rows_of(table: pl.LazyFrame, image: str, label: str) -> list[int]:
+    """Return the numbers, from 1, of the rows that list a label for an image."""
+    both = (_name("image") == image) & (_name("label") == label)
+    return [row + 1 for row in table.select(both.arg_true()).collect().to_series().to_list()]

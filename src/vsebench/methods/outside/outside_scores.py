@@ -9,12 +9,10 @@ from numpy.typing import NDArray
 from vsebench.core.errors import UserError
 from vsebench.data.needs import NAMES, PARTS, Names, Parts
 from vsebench.data.problem import Ids, Mask, Problem
-from vsebench.formats.scores_file import ScoredPairs, Scores, VectorPairs, read_scores
+from vsebench.formats.scores_file import SMALL, ScoredLists, Scores, VectorPairs, read_scores
 from vsebench.methods.base import Control, Settings
 from vsebench.methods.outside.given_scores import ScoreLists, ScoreMatrix, ScoreVectors
 from vsebench.models import Model
-
-SMALL = 1 << 16  # labels with smaller numbers fit into 16 bits
 
 
 class OutsideSettings(Settings):
@@ -54,7 +52,7 @@ def check_scores(scores: Scores, names: Names, parts: Parts) -> None:
             " export this split (vsebench export), and train the model on it"
         )
     check_all_there(names.images, parts.test, scores.ids, f"{scores.path}: test images")
-    if not isinstance(scores.values, ScoredPairs):
+    if not isinstance(scores.values, ScoredLists):
         check_all_there(names.labels, parts.candidates, scores.labels, f"{scores.path}: labels")
 
 
@@ -80,30 +78,25 @@ def model_of(scores: Scores, names: Names) -> Model:
         label = np.zeros((n_labels, values.label.shape[1]), dtype=np.float32)
         label[label_of[columns]] = values.label[columns]
         return ScoreVectors(row_of_image, values.image[rows], label)
-    if isinstance(values, ScoredPairs):
+    if isinstance(values, ScoredLists):
         return _lists_of(values, image_of, label_of, row_of_image, n_labels)
     matrix = np.zeros((len(rows), n_labels), dtype=np.float32)
     matrix[:, label_of[columns]] = values[np.ix_(rows, columns)]
     return ScoreMatrix(row_of_image, matrix)
 
 
-def _lists_of(values: ScoredPairs, image_of: Ids, label_of: Ids, row_of_image: Ids, n_labels: int) -> ScoreLists:
+def _lists_of(values: ScoredLists, image_of: Ids, label_of: Ids, row_of_image: Ids, n_labels: int) -> ScoreLists:
     """Return the lists of the data set's images, without labels of other data sets.
 
     There can be tens of millions of listed labels, so arrays of them are made only where they are needed.
     """
-    row_of = np.where(image_of >= 0, row_of_image[image_of], -1).astype(np.int32)
-    given = values.image, values.label, values.score
+    lengths, given, score = np.diff(values.start), values.label, values.score
     if (image_of < 0).any() or (label_of < 0).any():
-        ours = (row_of[values.image] >= 0) & (label_of[values.label] >= 0)
-        given = values.image[ours], values.label[ours], values.score[ours]
-    row, score = row_of[given[0]], given[2]
-    label: NDArray[Any] = label_of.astype(np.uint16 if n_labels <= SMALL else np.int32)[given[1]]
-    if (row[1:] < row[:-1]).any():  # the file does not list the images in ascending order
-        order = np.argsort(row, kind="stable")
-        row, label, score = row[order], label[order], score[order]
-    n_rows = int(row_of_image.max(initial=-1)) + 1
-    offsets = np.searchsorted(row, np.arange(n_rows + 1, dtype=row.dtype)).astype(np.int64)
+        ours = np.repeat(image_of >= 0, lengths) & (label_of >= 0)[given]
+        lengths = np.add.reduceat(ours, values.start[:-1], dtype=np.int64)
+        given, score = given[ours], score[ours]
+    label: NDArray[Any] = label_of.astype(np.uint16 if n_labels <= SMALL else np.int32)[given]
+    offsets = np.concatenate([[0], np.cumsum(lengths[image_of >= 0])])
     return ScoreLists(n_labels, row_of_image, offsets, label, score)
 
 
