@@ -19,6 +19,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from vsebench.core.errors import UserError
+from vsebench.data.chunks import even_chunks
 from vsebench.data.problem import Ids
 from vsebench.formats.annotations import check_unique
 from vsebench.formats.features_file import load, read_ids
@@ -26,7 +27,8 @@ from vsebench.formats.features_file import load, read_ids
 LARGEST = 1e30  # larger numbers overflow in inner products
 COLUMNS = ("image", "label")
 SMALL = 1 << 16  # this many numbers fit into 16 bits
-ROWS_A_BATCH = 1 << 18
+ROWS_A_BATCH = 1 << 18  # of a table
+ROWS_A_CHECK = 1 << 12  # of a matrix
 SUFFIXES = (".npy", ".npz", ".parquet", ".csv")
 
 
@@ -139,9 +141,11 @@ def numbers_of(given: Any, where: str) -> NDArray[np.float32]:
         raise UserError(f"{where}: is {array.dtype} of shape {array.shape}, but must be a matrix of numbers")
     with np.errstate(over="ignore"):
         numbers = np.ascontiguousarray(array, dtype=np.float32)
-    wrong = np.flatnonzero(~(np.abs(numbers).max(axis=1, initial=0) < LARGEST))
-    if len(wrong):
-        raise UserError(f"{where}: row {wrong[0] + 1} contains a number that is not finite, or above {LARGEST:g}")
+    for start, stop in even_chunks(len(numbers), ROWS_A_CHECK):
+        wrong = np.flatnonzero(~(np.abs(numbers[start:stop]).max(axis=1, initial=0) < LARGEST))
+        if len(wrong):
+            row = start + wrong[0] + 1
+            raise UserError(f"{where}: row {row} contains a number that is not finite, or above {LARGEST:g}")
     return numbers
 
 

@@ -77,7 +77,8 @@ def model_of(scores: Scores, names: Names) -> Model:
     if isinstance(values, VectorPairs):
         label = np.zeros((n_labels, values.label.shape[1]), dtype=np.float32)
         label[label_of[columns]] = values.label[columns]
-        return ScoreVectors(row_of_image, values.image[rows], label)
+        image = values.image if len(rows) == len(values.image) else values.image[rows]
+        return ScoreVectors(row_of_image, image, label)
     if isinstance(values, ScoredLists):
         return _lists_of(values, image_of, label_of, row_of_image, n_labels)
     matrix = np.zeros((len(rows), n_labels), dtype=np.float32)
