@@ -11,6 +11,7 @@ Larger scores are better. If the model was trained on a split that `vsebench exp
 """
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -159,7 +160,8 @@ def _from_table(path: Path) -> tuple[list[str], list[str], Values]:
     numbers: dict[str, dict[str, int]] = {name: {} for name in COLUMNS}  # column -> its names and their numbers
     images, row = [], 0
     try:
-        table = pl.scan_csv(path, infer_schema=False) if path.suffix == ".csv" else pl.scan_parquet(path, glob=False)
+        scan = partial(pl.scan_csv, infer_schema=False) if path.suffix == ".csv" else pl.scan_parquet
+        table = scan(path, glob=False, low_memory=True)
         kind = _kind_of_numbers(table.collect_schema().names(), path)
         n_rows = table.select(pl.len()).collect().item()
         label, score = np.empty(n_rows, dtype=np.uint16), np.empty(n_rows, dtype=np.float32)
