@@ -43,6 +43,7 @@ SCALING = {"dataset": "sim-iapr", "repeats": 2, "pairs": [10, 20], "labels": [10
         ),
         ({"protocol_seeds": {"distinct": [1, 4, 3]}}, "protocol_seeds.distinct: with protocol_seeds or method_seeds"),
         ({"method_seeds": {"resnet": 1}}, "method_seeds.resnet: resnet is not among the run's methods; add it there"),
+        ({"method_seeds": {"default": 9}}, "method_seeds.default: no protocol has more than 5 seeds"),
         (
             {"method_seeds": {"vse_fs": 9}},
             "method_seeds.vse_fs: no protocol has more than 5 seeds, so this key has no effect",

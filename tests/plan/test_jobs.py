@@ -97,6 +97,18 @@ def test_a_method_with_fewer_seeds_is_fitted_and_measured_with_the_first_seeds_o
     assert plan.outline.number_of_seeds == "2 to 4"
 
 
+def test_methods_without_a_number_of_seeds_have_the_default_one():
+    seeds = {"seeds": [1, 2, 3], "method_seeds": {"default": 1, "opt_auc": 2, "ease": 3}}
+    plan = planned(methods=["opt_auc", "ease", "popularity"], **seeds)
+    (task,) = plan.tasks
+    assert {variant: plan.seeds(task, variant) for variant in plan.methods} == {
+        "opt_auc": [1, 2],
+        "ease": [1, 2, 3],
+        "popularity": [1],
+    }
+    assert plan.seeds(task, "opt_auc", "ease") == [1, 2]
+
+
 def test_a_model_that_keeps_the_validation_labels_out_says_so_wherever_it_is_read():
     sets = {"sim-features": {"protocols": ["images"], "refit": False}, "sim-iapr": ONE | {"refit": False}}
     plan = planned(datasets=sets, methods=["popularity", "opt_auc", "ridge"])

@@ -106,8 +106,9 @@ class RunConfig(Strict):
     # one split and one fit per seed; results are means over seeds; fewer than three seeds cause a warning
     seeds: list[int] = Field(default=[1, 2, 3, 4, 5], min_length=1)
     protocol_seeds: dict[str, Annotated[list[int], Field(min_length=1)]] = {}  # protocol -> seeds in place of `seeds`
-    # for methods that take long to fit: method -> number of seeds to fit it with, the first ones of the protocol; none:
-    # all. Two methods are compared on the seeds of both
+    # for methods that take long to fit: method -> number of seeds to fit it with, the first ones of the protocol; the
+    # key `default` is for all methods without a key of their own; neither: all. Two methods are compared on the seeds
+    # of both
     method_seeds: dict[str, Annotated[int, Field(ge=1)]] = {}
     factors: int = Field(default=32, ge=1)  # the number of factors (K) of methods whose file does not set it
     # true: choose settings from each method's `grid` on the validation labels (under `official` once, with the first

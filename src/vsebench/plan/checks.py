@@ -502,9 +502,9 @@ def check_seeds(config: RunConfig, where: str) -> None:
     most = max(map(len, [config.seeds, *config.protocol_seeds.values()]))
     for variant, number in config.method_seeds.items():
         key = f"{where}: method_seeds.{variant}"
-        if variant not in config.methods:
+        if variant not in (*config.methods, "default"):
             raise UserError(f"{key}: {variant} is not among the run's methods; add it there")
-        if number >= most:
+        if number >= most and (variant == "default" or "default" not in config.method_seeds):
             raise UserError(f"{key}: no protocol has more than {most} seeds, so this key has no effect; remove it")
 
 

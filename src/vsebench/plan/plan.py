@@ -147,7 +147,9 @@ class Plan:
     def seeds(self, task: Task, *variants: str) -> list[int]:
         """Return the seeds with which all of these variants are fitted on a task."""
         of_task = self.config.protocol_seeds.get(task.protocol, self.config.seeds)
-        return of_task[: min(self.config.method_seeds.get(variant, len(of_task)) for variant in variants)]
+        given = self.config.method_seeds
+        most = given.get("default", len(of_task))
+        return of_task[: min(given.get(variant, most) for variant in variants)]
 
     def task_seeds(self, task: Task) -> list[int]:
         """Return the seeds with which at least one variant is fitted on a task."""
