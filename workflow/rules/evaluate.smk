@@ -13,7 +13,7 @@ rule rank:
         f"{MODEL}/rank.log",
     wildcard_constraints:
         protocol="|".join(KNOWN_IMAGES),
-    # Several jobs run at once, each on one thread. If there are only a few models, and they are large, use --set-threads rank=8.
+    # Several jobs run at once, each on one thread. For a few large models, use --set-threads rank=8.
     threads: 1
     params:
         split=split_folder,

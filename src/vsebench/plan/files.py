@@ -156,7 +156,7 @@ def read_word_vectors(
 
 
 def key_of(option: str, name: str, config: RunConfig, folder: Path, where: str) -> str:
-    """Return the key that sets an option of a data set: in the run's own table, or in the data set's file."""
+    """Return the key that sets an option of a data set, in the run's file under `data` or in the data set's file."""
     if config.datasets[name].data is not None:
         return f"{where}: datasets.{name}.data.{option}"
     return f"{folder}/datasets/{name}.yaml: {option}"
