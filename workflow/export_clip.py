@@ -212,7 +212,7 @@ def read(path: Path) -> tuple[dict[str, Any], Sizes]:
         weights = torch.load(path, map_location="cpu", weights_only=True)
     except OSError as error:
         sys.exit(f"export_clip: {path}: {error.strerror or error}")
-    except Exception:  # torch raises several kinds; their messages suggest to run code from the file
+    except Exception:  # torch raises several kinds; their messages suggest running code from the file
         sys.exit(f"export_clip: {path}: not a file of tensors only, as torch.save(model.state_dict(), ...) writes it")
     if not isinstance(weights, dict):
         sys.exit(f"export_clip: {path}: not a state_dict; save `model.state_dict()`")

@@ -6,8 +6,8 @@ START_JOB="$(dirname "${BASH_SOURCE[0]}")/start_job.py"
 # The parent of this shell is Snakemake. If Snakemake is killed, the job ends, too (src/vsebench/cli.py).
 export VSEBENCH_PARENT="$PPID"
 
-# A killed process cannot write to its log that it was killed. So this function replaces the command `python` in the
-# rules and writes it: redirections in a rule (`> {log} 2>&1`, `2>&1 | tee {log}`) also apply to the function.
+# A killed process cannot write to its log that it was killed. So this function, which replaces the command `python` in
+# the rules, writes this: redirections in a rule (`> {log} 2>&1`, `2>&1 | tee {log}`) also apply to the function.
 python() {
     local status=0
     # A job with one thread starts from the server that has imported the packages (src/vsebench/job_server.py). A job

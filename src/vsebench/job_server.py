@@ -28,7 +28,7 @@ SERVER = "VSEBENCH_SERVER"
 # Modules that the stage `figure` itself imports only when a figure needs them.
 DRAWING = [*(f"matplotlib.backends.backend_{name}" for name in ("agg", "pdf", "svg")), "seaborn"]
 
-PATIENCE = 5.0  # seconds that a client has to send its request; all other clients wait in this time
+PATIENCE = 5.0  # seconds that a client has to send its request; meanwhile, all other clients wait
 
 _STARTED = time.time()
 _SERVERS: list["subprocess.Popen[bytes]"] = []  # keeps their standard inputs open; a server stops when its input ends

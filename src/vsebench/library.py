@@ -421,7 +421,7 @@ def _sets(features: Any, n_images: int | None) -> dict[str, Features]:
 
 
 def _seen(variant: _Variant, sets: dict[str, Features]) -> Features | None:
-    """Return the features that a method uses, its sets side by side in one matrix; None without features."""
+    """Return the features that a method uses, with its sets side by side in one matrix; None without features."""
     if not sets or "features" not in variant.method.needs:
         return side_by_side(sets) if list(sets) == [""] else None
     missing = [name for name in variant.sets or () if name not in sets]
@@ -519,7 +519,7 @@ def _all_ranked(
     vectors: WordVectors | None,
     pool: Workers,
 ) -> list[Ranked]:
-    """Fit and rank the methods on one split, and rank by the scores that were made elsewhere."""
+    """Fit the methods on one split, and rank labels by their scores and by the scores computed elsewhere."""
     fitted = [
         _fit_and_rank(variant, Case(task, variant.name, seed), split, _seen(variant, sets), vectors, pool)
         for variant in variants

@@ -125,7 +125,7 @@ def _checked(array: Matrix, shape: tuple[int, int], name: str) -> Matrix:
 class Embedded(Model):
     """A model whose scores are inner products of an image's vector and a label's vector, each with K numbers.
 
-    A label's bias is an additional factor, which is 1 for every image.
+    If labels have biases, the last number is the bias in a label's vector, and 1 in every image's vector.
     """
 
     label: Matrix  # (n_labels, K)
@@ -241,7 +241,7 @@ def load(path: Path | str) -> Model:
 
 
 def model_class(kind: str) -> type[Model]:
-    """Return the class of a kind of model; this module or the `MODELS` of a module in `vsebench.methods` defines it."""
+    """Return the class of a kind of model, from this module or from `MODELS` in a module of `vsebench.methods`."""
     for shared in SHARED:
         if shared.kind == kind:
             return shared

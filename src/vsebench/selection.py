@@ -183,7 +183,7 @@ def beyond(names: Iterable[str], best: Settings, tried: list[Settings]) -> Setti
     """Return the best settings with one change: a setting at the edge of the values tried moves a step beyond them.
 
     A step multiplies the outermost value by its ratio to its neighbour, or by 2 if the neighbour is 0. A step to a
-    value that the method does not allow is halved, at most `HALVINGS` times: from a dropout of 0.5 to 0.75 instead of
+    value that the method does not allow is halved, at most `HALVINGS` times: a dropout of 0.5 becomes 0.75 instead of
     1. No step crosses 0. Return None if no step is possible.
     """
     for name in on_edges(names, best, tried):

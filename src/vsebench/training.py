@@ -152,7 +152,7 @@ def attempt(
 def check_memory(
     method: type[Fitter], settings: Settings, problem: Problem, case: Case, limit: int | None = None
 ) -> None:
-    """Raise a `UserError` if a fit certainly needs more memory than there is.
+    """Raise a `UserError` if a fit certainly needs more memory than `limit`.
 
     limit : the memory in bytes; None: what this process can use
     """

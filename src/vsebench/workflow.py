@@ -117,7 +117,7 @@ def print_failures(jobs: Iterable[Any]) -> None:
 
 
 def last_line(path: Path) -> str:
-    """Return the last line of a log, which names the error if the log ends in a traceback."""
+    """Return the last line of a log; if the log ends in a traceback, this line names the error."""
     text = path.read_text(errors="replace").strip() if path.is_file() else ""
     return text.splitlines()[-1] if text else "(empty)"
 

@@ -1,4 +1,4 @@
-"""Analyses of fitted models, only of variants that tables, figures or claims of papers name."""
+"""Analyse fitted models: only the variants named in tables, figures or claims of papers."""
 
 from vsebench.evaluation.analyses import known_analyses
 

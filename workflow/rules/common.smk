@@ -80,7 +80,7 @@ if workflow.is_main_process:
 # Jobs use the Python that runs Snakemake, whether or not its environment is activated.
 BIN = shlex.quote(str(Path(sys.executable).parent))
 JOB = shlex.quote(str(ROOT / "workflow" / "job.sh"))
-# Snakemake would replace names in braces, but these are of folders.
+# Snakemake would replace names in braces, but braces in these paths are parts of the names of folders.
 shell.prefix(f"BIN={BIN}; . {JOB}; ".replace("{", "{{").replace("}", "}}"))
 
 PROCESSED = "data/processed/{dataset}"
@@ -146,12 +146,12 @@ def literally(text):
 
 
 def split_folder(wildcards):
-    """Return the folder of a split, by a function since Snakemake's lint rejects the text itself as a param."""
+    """Return the folder of a split; this is a function because Snakemake's lint rejects the text itself as a param."""
     return SPLIT.format(**wildcards)
 
 
 def memory(times):
-    """Return the memory in MB to request from a cluster: `times` the size of the input, from 1,000 to 16,000.
+    """Return the memory in MB to request from a cluster: `times` the input's size, within 1,000 to 16,000.
 
     At the size of Open Images (1.4 million images, 11 million pairs, 30 MB as Parquet), an iteration of VSE-fs with
     128 factors takes 1.4 GiB. A retried job gets more, since it may have been killed for lack of memory.

@@ -1,4 +1,4 @@
-"""From a data set's sources to its label matrix and image features."""
+"""Make the label matrix and the image features of a data set from its sources."""
 
 
 rule about:
@@ -86,7 +86,7 @@ for dataset in PLAN.datasets:
             f"results/logs/prepare/{dataset}.log",
         resources:
             # The raw files are not inputs, so their size is unknown. Open Images takes up to 4.0 GiB of memory, and the
-            # ten million simulated images of config/scale.yaml 5.9.
+            # ten million simulated images of config/scale.yaml take up to 5.9 GiB.
             mem_mb=7000,
         params:
             out=subpath(output[0], parent=True),

@@ -13,7 +13,7 @@ rule rank:
         f"{MODEL}/rank.log",
     wildcard_constraints:
         protocol="|".join(KNOWN_IMAGES),
-    # Several jobs run at once, each on one thread. If there are few large models, use --set-threads rank=8.
+    # Several jobs run at once, each on one thread. For a few large models, use --set-threads rank=8.
     threads: 1
     params:
         split=split_folder,
@@ -90,7 +90,7 @@ if PLAN.packs:
 
 
 rule measure:
-    """Compute the metrics of all models at a task, from their ranks and decisions."""
+    """Compute the metrics of all models on a task, from their ranks and decisions."""
     input:
         unpack(job_inputs("measure")),
     output:

@@ -1,7 +1,7 @@
 """The papers: compare their numbers with ours, test their claims, and audit their printed numbers.
 
 The papers' YAML files are not inputs; the parts that a rule reads are its params. So after an edit of a claim, only the
-tests of claims run again, and after an edit of a comment, nothing does.
+tests of claims run again; after an edit of a comment, no job does.
 """
 
 from vsebench.papers.audit.checking import MODULES as CHECKS
@@ -64,7 +64,7 @@ rule audit_papers:
 
 
 rule error_rates:
-    """Simulate how often the test of claims finds a difference, with and without one (docs/claims.md)."""
+    """Simulate how often the test of claims finds a difference, where there is one or none (docs/claims.md)."""
     input:
         sources("vsebench.stages.error_rates"),
     output:

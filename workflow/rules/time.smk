@@ -1,6 +1,6 @@
 """Time the methods, and measure how times grow with the data, while no other job runs.
 
-These jobs have a higher priority than others, so that they follow each other and other jobs then use all cores.
+These jobs have a higher priority than others, so that they run in succession; then other jobs can use all cores.
 """
 
 

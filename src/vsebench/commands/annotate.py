@@ -62,7 +62,7 @@ def read_sets(
 ) -> tuple[list[str], Features]:
     """Read the ids and the features of new images; `sets` has the model's named sets, if any.
 
-    With several files, every file needs a row for the same images, in any order.
+    If there are several files, each must have one row for each of the same images, in any order.
     """
     if len(paths) != max(len(sets), 1):
         seen = ", ".join(f"{block.name} ({block.stop - block.start} numbers per image)" for block in sets)
@@ -105,7 +105,7 @@ def read_images(path: Path, ids_path: Path | None, column: str) -> tuple[list[st
 
 
 def annotate(model: Model, features: Features, n_labels: int) -> tuple[Ids, Matrix]:
-    """Return the top labels and their scores, (n, n_labels) int32 and float32; ties by label."""
+    """Return each image's top labels (int32) and their scores (float32), both (n, n_labels); ties in label order."""
     batches: list[tuple[Any, Any]] = []
     for start, stop in tqdm(even_chunks(features.n_images, BATCH), desc="annotating", mininterval=5):
         rows = features.rows(np.arange(start, stop))

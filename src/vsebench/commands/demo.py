@@ -1,6 +1,6 @@
 """Make a folder with the workflow, its configurations and the included data, and do a short run there.
 
-The folder contains all that later runs need, too: `vsebench run` in the folder starts the default run.
+The folder also contains all that later runs need: `vsebench run` in the folder starts the default run.
 """
 
 import argparse
@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> NoReturn:
-    """Copy what a run needs of the project, then replace this process by the run."""
+    """Copy the parts of the project that a run needs, then replace this process by the run."""
     folder: Path = arguments.folder
     copy_project(folder)
     print(f"made {folder}; to repeat the run, type: cd {folder} && vsebench run {CONFIGURATION}", flush=True)
@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> NoReturn:
 
 
 def copy_project(folder: Path) -> None:
-    """Copy what a run needs of the project into a new or empty folder."""
+    """Copy the parts of the project that a run needs into a new or empty folder."""
     if folder.is_symlink() or (folder.exists() and (not folder.is_dir() or any(folder.iterdir()))):
         raise UserError(f"{folder}: exists and is not an empty folder; name another one")
     for part in PARTS:

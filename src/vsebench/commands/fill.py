@@ -20,15 +20,16 @@ The command replaces the text between the two lines. It omits intervals and the 
 becomes its description.
 
 A sentence can contain a single cell of a table, without bold print and marks. `row` states the first cell of the row,
-or several first cells with ` | ` between them; the key `group`, which may be left out, is a text in the heading of the
+or its first few cells with ` | ` between them. The key `group`, which may be left out, is a text in the heading of the
 row's group:
 
     Recall is <!-- cell: vse_fs_table4; group: IAPR; row: VSE-fs | here; column: Recall@5 -->0.3502<!-- end of cell -->.
 
-The first comment can continue on the next line. It must not be at the beginning of a line, because Markdown then takes
-the whole line for HTML.
+The first comment can continue on the next line. It must not start at the beginning of a line, because Markdown then
+takes the whole line for HTML.
 
-A page can have tables of several runs: with `--tables lsep=FOLDER --tables wsabie=FOLDER`, blocks write `lsep/NAME`.
+A page can have tables of several runs: with `--tables lsep=FOLDER --tables wsabie=FOLDER`, blocks call a table
+`lsep/NAME`.
 """
 
 import argparse
@@ -48,7 +49,7 @@ BLOCK = re.compile(
 CELL = re.compile(r"<!-- cell: (?P<content>(?:(?!-->).)*?) -->(?P<old>(?:(?!<!--).)*?)<!-- end of cell -->", re.DOTALL)
 START = re.compile("^<!-- (?:table|figure|keys):|<!-- cell:", re.MULTILINE)
 Lines = list[list[str]]  # the cells of a table's lines: the headings, the rule, and the rows
-Folders = dict[str, Path]  # the folder of a run's tables by the run's name; the name is "" if blocks do not state it
+Folders = dict[str, Path]  # name of a run -> folder of its tables; the name is "" if blocks do not state it
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -193,7 +194,7 @@ def table_lines(text: str) -> Lines:
 
 
 def with_groups(lines: Lines, heading: str, where: str) -> Lines:
-    """Return the groups of rows with a heading (in the first column) that contains a text."""
+    """Return the groups of rows whose heading, in the first column, contains the text `heading`."""
     kept, group = lines[:2], ""
     for cells in lines[2:]:
         group = cells[0] or group

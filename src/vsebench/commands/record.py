@@ -1,7 +1,7 @@
 """Record the settings that a tuned run chose, for runs that do not tune.
 
-Writes <out>/<data set>.yaml (`config.method.ChosenSettings`) for each data set of the run. A search in an earlier
-record that the run did not repeat is kept if its data and metric are the same.
+Writes <out>/<data set>.yaml (`config.method.ChosenSettings`) for each data set of the run. A search that is in
+an earlier record, and that the run did not repeat, is kept if its data and metric are the same.
 """
 
 import argparse

@@ -51,13 +51,13 @@ def run(arguments: argparse.Namespace) -> None:
     check_targets(targets, configuration, content)
     command = [*targets, "--cores", arguments.cores, *options_of(PROFILE)]
     command += ["--dry-run"] if arguments.dry_run else ["--quiet", *LEFT_OUT]
-    # The run names its results relative to this folder, also if no shell has set the variable.
+    # The run names its results relative to this folder, even if no shell has set the variable.
     os.environ["PWD"] = os.fspath(Path.cwd())
     if arguments.out is not None:
         os.environ["VSEBENCH_DATA"] = os.fspath(Path("data").resolve())
         command += ["--directory", os.fspath(arguments.out)]
     command += ["--configfile", *files] if files else []
-    # Importing Snakemake takes 0.3 s, so a mistake is reported before.
+    # Importing Snakemake takes 0.3 s, so mistakes are reported before that.
     from snakemake.cli import main
 
     sys.argv = ["snakemake", *command]  # Snakemake prints and records its command line

@@ -81,7 +81,7 @@ def files_in(folder: Path) -> Iterator[Path]:
 
 
 def is_shown(parts: tuple[str, ...]) -> bool:
-    """Return whether no part of a path begins with a dot, as temporary files and the files of Snakemake do."""
+    """Return False if a part of a path begins with a dot: temporary files and files of Snakemake are not checked."""
     return not any(part.startswith(".") for part in parts)
 
 

@@ -39,7 +39,7 @@ def refusal(error: BaseException) -> str | None:
     """
     if isinstance(error, MemoryError):
         return "memory ran out" + (f" ({one_line(error)})" if str(error) else "")
-    in_text = re.search(r"\(os error (\d+)\)", str(error))  # polars reports an error of the system only in the text
+    in_text = re.search(r"\(os error (\d+)\)", str(error))  # polars states the error's number only in the text
     number = error.errno if isinstance(error, OSError) and error.errno else in_text and int(in_text[1])
     if number not in REFUSALS:
         return None
@@ -48,7 +48,7 @@ def refusal(error: BaseException) -> str | None:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return a part of a message about an unknown name: the most similar known names; empty if there are none."""
+    """Return a question that suggests the known names most similar to an unknown name; empty if there are none."""
     close = get_close_matches(name, known, n=3)
     return f"did you mean {' or '.join(close)}? " if close else ""
 

@@ -25,8 +25,8 @@ Result = TypeVar("Result")
 
 PAUSE = 0.1  # largest number of seconds between two measurements of memory
 
-# This shell outlives the process that started it. It reads the process group of a command and then waits for the end of
-# its input, which comes when that process ends for any reason. Then the shell ends what is left of the group.
+# This shell outlives the process that started it. It reads the number of a command's process group, and then waits for
+# the end of its input, which comes when that process ends for any reason. Then it ends what is left of the group.
 GUARD = """
 read -r group || exit 0
 read -r end
@@ -128,7 +128,8 @@ def run_command(command: str, folder: Path, environment: Mapping[str, str]) -> E
 def ending_on_signals() -> Iterator[None]:
     """Make SIGINT and SIGTERM raise `SystemExit` in this block, so that the block can clean up.
 
-    polars installs a handler with which SIGINT does not interrupt the wait for a process (SA_RESTART). It is replaced.
+    polars installs a handler with which SIGINT does not interrupt the wait for a process (SA_RESTART). This block
+    replaces that handler.
     """
     numbers = (signal.SIGINT, signal.SIGTERM)
     before = [signal.signal(number, lambda number, frame: sys.exit(128 + number)) for number in numbers]

@@ -65,7 +65,7 @@ COUNTS: Schema = {  # the position of a relevant item in a ranking; in RANKS, th
 }
 # A test image is `cold` if it has no training label while other test images have some.
 RANKS: Schema = {"image": pl.Int32, "label": pl.Int32} | COUNTS | {"cold": pl.Boolean}
-THRESHOLDS: Schema = {  # for the images' own labels and decisions with a threshold per image and label
+THRESHOLDS: Schema = {  # of decisions with a threshold per image and label, for the labels that an image has
     "decision": pl.String,
     "image": pl.Int32,
     "label": pl.Int32,
@@ -90,7 +90,7 @@ COLD: Schema = CASE | {  # metrics on cold images and on the others, for tasks w
     "value": pl.Float64,
     "n": pl.Int64,  # number of images over which the value is a mean
 }
-BY_FREQUENCY: Schema = CASE | {  # recall in groups of labels of equal size, formed by the number of training images
+BY_FREQUENCY: Schema = CASE | {  # recall in equally large groups of labels, from frequent to rare in training
     "band": pl.Int64,  # 1 has the most frequent labels
     "labels": pl.Int64,
     "fewest": pl.Int64,  # smallest number of training images of a label
@@ -140,7 +140,7 @@ TIMING: Schema = TASK | {
 SCALING: Schema = {
     "method": pl.String,
     "variable": pl.String,
-    "size": pl.Int64,  # the value of the variable, which also stands in the variable's own column
+    "size": pl.Int64,  # the value of the variable, which is also in the variable's own column
     "repeat": pl.Int32,
     "images": pl.Int64,  # number of training images
     "labels": pl.Int64,

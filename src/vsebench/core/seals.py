@@ -3,7 +3,7 @@
 A seal is JSON inside its file: the key `seal` of a JSON file and of the metadata of a Parquet file, the comment of an
 .npz file, the bytes after the array of an .npy file. Its keys are:
 
-checksum     SHA-256 of the file in which 64 zeros stand in place of the checksum
+checksum     SHA-256 of the file with 64 zeros in place of the checksum
 made_with    path -> checksum, for each repeatable file that the same job had read or written before
 path         the file's path below the folder of results or data
 repeatable   whether the same run always gives the same bytes; false for measured times and descriptions of a machine
@@ -120,9 +120,9 @@ def sealed_json(value: dict[str, Any], path: Path, **form: Any) -> str:
 
 
 def check_seal(path: Path, seal: object, schema: object = SCHEMA_VERSION) -> None:
-    """Check a file's seal; a file without one, or one that does not fit, raises a `UserError`.
+    """Check a file's seal; raise a `UserError` if the file has no seal or if the seal does not fit.
 
-    A file with a smaller schema number is older than seals; it is accepted in a pack or outside the folders of a run.
+    A smaller schema number means that files had no seals yet; they are accepted in packs and outside a run's folders.
     """
     if seal is None and str(schema) in map(str, range(SCHEMA_VERSION)) and (is_of_pack(path) or not is_in_run(path)):
         return
@@ -139,7 +139,7 @@ def is_of_pack(path: PurePath) -> bool:
 
 
 def is_path(sealed: str, path: str) -> bool:
-    """Return whether the path in a seal is a file's path; if one is longer, the other must be its end."""
+    """Return whether the path in a seal fits a file's path: the shorter path must be the end of the longer one."""
     parts = zip(reversed(PurePath(sealed).parts), reversed(PurePath(path).parts), strict=False)
     return all(first == second for first, second in parts)
 
@@ -195,7 +195,7 @@ def _place(content: mmap | bytes, checksum: str) -> int:
 def _checksum(file: IO[bytes], at: int) -> str:
     """Return the SHA-256 of a file with zeros in place of the 64 characters of its checksum, which begins at `at`.
 
-    The file is read in blocks, because pages of a file that is mapped count as memory of this process.
+    The file is read in blocks, because a file that is mapped into memory would count as memory of this process.
     """
     digest = hashlib.sha256()
     file.seek(0)

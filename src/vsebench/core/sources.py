@@ -18,7 +18,7 @@ HASH_LENGTH = 16
 
 
 def sources_of(*modules: str) -> list[Path]:
-    """Return the files of some modules of this package and of all its modules that these import, in a fixed order."""
+    """Return the files of some modules of this package and of all its modules that they import, in a fixed order."""
     visited: set[str] = set()
     waiting = list(modules)
     while waiting:

@@ -32,7 +32,7 @@ from vsebench.core.seals import (
 NUMBER = "schema"  # the key of the schema number, in JSON and in the metadata of a Parquet file
 SECONDS = "seconds"  # a column of measured times, which differ between two runs
 LARGE = 1 / 3  # of the memory; an array that is larger stays in its file
-SIZES_OF_NAMES = 26  # bytes before the two sizes of names in the header of a file in an archive (ZIP, section 4.3.7)
+SIZES_OF_NAMES = 26  # where a ZIP file header states the lengths of name and extra field (section 4.3.7)
 ENTRIES = "entries"  # the key of a result that is a list; JSON stores it in an object with the schema number
 
 
@@ -236,7 +236,7 @@ def seal_of(path: Path) -> object:
 
 
 def features_file(name: str, is_sparse: bool) -> str:
-    """Return the name of the file of a set of features in a processed data set; the only set may have no name.
+    """Return the name of the file of a set of features in a processed data set; a single set may have no name.
 
     >>> features_file("", False), features_file("hue", True)
     ('features.npy', 'features-hue.npz')
@@ -245,5 +245,5 @@ def features_file(name: str, is_sparse: bool) -> str:
 
 
 def set_of(path: Path) -> str:
-    """Return the name of the set in a file that `features_file` names."""
+    """Return the name of a set of features from the path of its file, which `features_file` has named."""
     return path.stem.partition("-")[2]

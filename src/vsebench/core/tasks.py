@@ -42,7 +42,7 @@ class Case:
     seed: int
 
     def folder(self, results: Path) -> Path:
-        """The model's folder, results/<dataset>/<protocol>/seed<k>/<variant>; in an unpacked pack if it is from one."""
+        """The model's folder, results/<dataset>/<protocol>/seed<k>/<variant>, or the same in an unpacked pack."""
         variant, _, pack = self.variant.partition(FROM_PACK)
         return self.task.folder(pack_folder(results, pack) if pack else results) / f"seed{self.seed}" / variant
 
@@ -84,7 +84,7 @@ class Entry:
 def common_seeds(
     seeds: Sequence[int], own_seeds: Mapping[str, Sequence[int]], task: Task, variants: Iterable[str]
 ) -> list[int]:
-    """Return the seeds that all of these methods are fitted with on a task.
+    """Return the seeds with which all of these methods are fitted on a task.
 
     Parameters
     ----------

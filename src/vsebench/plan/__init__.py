@@ -1,7 +1,7 @@
 """The plan of a run: its configuration, data sets and methods, read and checked before the first job starts.
 
-`files` reads the configuration files, `plan` describes the run, `settings` derives the settings of models, `jobs` the
-inputs of jobs and the options of their commands, and `checks` rejects mistakes.
+`files` reads the configuration files, `plan` describes the run, `settings` derives the settings of models, `jobs` gives
+the inputs of jobs and the options of their commands, and `checks` rejects mistakes.
 """
 
 from collections.abc import Collection

@@ -61,7 +61,7 @@ def check_config(config: RunConfig, where: str) -> None:
 
 @contextmanager
 def naming(key: str) -> Iterator[None]:
-    """Put a file or key in front of the message of a `UserError`."""
+    """Put a file or key in front of the message of a `UserError` that is raised in this block."""
     try:
         yield
     except UserError as error:
@@ -201,7 +201,7 @@ def check_scores(plan: Plan) -> None:
 
 
 def check_commands(plan: Plan) -> None:
-    """Check the suffixes of the files that commands write, and that the files exist that describe their software."""
+    """Check the suffixes of the files that commands write, and that the files that describe their software exist."""
     for variant, method in plan.commands.items():
         file = f"{plan.folder}/methods/{variant}.yaml"
         if method.written_suffix not in SUFFIXES:
@@ -377,7 +377,7 @@ def check_scaling(plan: Plan, where: str) -> None:
 
 
 def check_tasks(plan: Plan, where: str) -> None:
-    """Check that at least one variant can run on every data set, and that unseen labels can be drawn."""
+    """Check that each data set has a variant that can run on it, and that unseen labels can be drawn."""
     for task in plan.named_tasks:
         if load_protocol(task.protocol).unseen:
             check_word_vectors(plan, task, f"{where}: datasets.{task.dataset}.protocols: {task.protocol}")
@@ -427,7 +427,7 @@ def check_papers(plan: Plan) -> None:
 
 
 def check_names_in_paper(plan: Plan, paper: Paper) -> None:
-    """Check that there are files of the methods and data sets that a paper's file compares."""
+    """Check that each method and data set that a paper's file compares has a file."""
     methods = {*names_in(plan.folder / "methods"), *(name for pack in plan.packs.values() for name in pack.variants)}
     datasets = {*names_in(plan.folder / "datasets"), *plan.datasets}
     for key, row in paper.rows.items():
@@ -450,7 +450,7 @@ def check_names_known(names: Iterable[str], known: Collection[str], where: str, 
 
 
 def check_metrics(config: RunConfig, where: str) -> None:
-    """Check the names of metrics, and that a metric of an image's ranks chooses settings."""
+    """Check the names of metrics, and that settings can be chosen by a metric of an image's ranks."""
     for name in config.metrics:
         with naming(f"{where}: metrics"):
             load_metric(name)
@@ -483,7 +483,7 @@ def check_seeds(config: RunConfig, where: str) -> None:
     """Check the seeds of the run and of its protocols, and that methods and protocols with their own seeds belong to
     the run.
 
-    Results for single seeds are taken from the run's first seed, so every protocol needs it. Methods are paired by
+    Results for single seeds are taken from the run's first seed, so every protocol must have it. Methods are paired by
     their first seeds in ascending order.
     """
     protocols = {protocol for entry in config.datasets.values() for protocol in entry.protocols}

@@ -1,4 +1,4 @@
-"""Read the files that a run's configuration names: data sets, methods, papers, word vectors, recorded searches."""
+"""Read the files that a run's configuration names: data sets, methods, papers, word vectors and recorded searches."""
 
 import os
 import re
@@ -91,7 +91,7 @@ def read_dataset(name: str, entry: RunDataset, folder: Path, where: str, base: P
 
 
 def with_included(options: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """Make the paths of files that come with the project relative to the current folder; return the options."""
+    """Return options in which paths of files that come with the project are relative to the current folder."""
     included = {
         key: os.path.relpath(folder.parent / value)
         for key, value in options.items()
@@ -101,7 +101,7 @@ def with_included(options: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def own_table(name: str, data: dict[str, Any], folder: Path, where: str) -> DatasetConfig:
-    """Return the description of a user's table from `data`: options of `formats/readers/table.py`, and other keys."""
+    """Return the description of a user's table; `data` has options of `formats/readers/table.py` and other keys."""
     check_name(DATASET_NAME, "datasets", name, where)
     if (folder / "datasets" / f"{name}.yaml").is_file():
         raise UserError(f"{where}: datasets.{name}: {folder}/datasets has a data set of this name; choose another name")
@@ -156,7 +156,7 @@ def read_word_vectors(
 
 
 def key_of(option: str, name: str, config: RunConfig, folder: Path, where: str) -> str:
-    """Return the key that sets an option of a data set: in the run's own table, or in the data set's file."""
+    """Return the key that sets an option of a data set, in the run's file under `data` or in the data set's file."""
     if config.datasets[name].data is not None:
         return f"{where}: datasets.{name}.data.{option}"
     return f"{folder}/datasets/{name}.yaml: {option}"

@@ -22,8 +22,8 @@ class NamedPack:
 
     Attributes
     ----------
-    name : the name of its file without the suffix; it follows the names of its methods, as in `warp@name`
-    path : its file
+    name : the name of the pack's file without the suffix; names of methods end in it, as in `warp@name`
+    path : the pack's file
     """
 
     name: str
@@ -49,7 +49,7 @@ class NamedPack:
         return f"the pack {self.name} lacks the {lacking[0]} that {reads[0]} is computed from" if lacking else None
 
     def full(self, method: str) -> str:
-        """Return the name of one of its methods in this run."""
+        """Return the name that one of the pack's methods has in this run."""
         return f"{method}{FROM_PACK}{self.name}"
 
     @property
@@ -69,7 +69,7 @@ class NamedPack:
 
 
 def read_packs(paths: Sequence[str], where: str) -> dict[str, NamedPack]:
-    """Read the manifests of the packs that a run names, by the names of the packs."""
+    """Read the manifests of the packs that a run names; return name -> pack."""
     packs: dict[str, NamedPack] = {}
     for path in paths:
         name = Path(path).stem

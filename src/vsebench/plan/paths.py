@@ -1,4 +1,4 @@
-"""Relative paths in configuration files: the folder to which each of them is relative.
+"""Relative paths in configuration files: which folder each of them is relative to.
 
 A path in a run's file is relative to the folder of that file. A path in a file of the folder `config` is relative to
 the project's folder, which contains `config`. If a run has a folder of its own, its jobs run there.
@@ -14,8 +14,8 @@ from vsebench.config.dataset import DatasetConfig, FeaturesFile
 from vsebench.config.run import RunConfig
 from vsebench.core.yaml_files import read_yaml
 
-LIST_NAME = "[a-z][a-z0-9-]*"  # a list of unseen labels that comes with the project
-INCLUDED = "data/included/"  # files that come with the project; a run finds them whatever folder it is started in
+LIST_NAME = "[a-z][a-z0-9-]*"  # pattern: a list of unseen labels that comes with the project
+INCLUDED = "data/included/"  # files that come with the project; a run finds them from any folder
 
 
 def base_of(files: list[Path], config: Path, *keys: str) -> Path:
@@ -25,7 +25,7 @@ def base_of(files: list[Path], config: Path, *keys: str) -> Path:
     ----------
     files : the run's files; a later one replaces keys of the others
     config : the folder `config` of the project
-    keys : the key and the keys inside it, from the outside in, such as "datasets" and the name of a data set
+    keys : the path of nested keys, outermost first, such as "datasets" and the name of a data set
     """
     for file in reversed(files):
         value: Any = read_yaml(file)
@@ -47,7 +47,7 @@ def moved(path: str, base: Path) -> str:
 def with_paths_of_run(config: RunConfig, files: list[Path], folder: Path) -> RunConfig:
     """Make the paths of a run's packs and lists of unseen labels relative to the current folder.
 
-    A list without a suffix or a folder is one that comes with the project, in config/unseen_labels.
+    A list that is named without folder and suffix comes with the project, in config/unseen_labels.
     """
 
     def list_of(name: str, dataset: str) -> str:
@@ -88,7 +88,7 @@ def with_own_files(config: DatasetConfig, base: Path) -> DatasetConfig:
 
 
 def with_own_features(features: FeaturesFile, own: Callable[[str | None], str | None]) -> FeaturesFile:
-    """Return a set of features with its files renamed by the function `own`."""
+    """Return a set of features, with the path of each file changed by the function `own`."""
     named: dict[str, Any] = {"file": own(features.file), "ids": own(features.ids)}
     if features.network is not None:
         made = {"model": own(features.network.model), "images": own(features.network.images)}

@@ -54,7 +54,7 @@ class Plan:
     decisions: dict[str, DecisionConfig]
     chosen: dict[str, ChosenSettings]  # for data sets with recorded searches for settings
     packs: dict[str, NamedPack] = field(default_factory=dict)  # packs of other runs
-    # Hundreds of jobs ask for the obstacles of a task.
+    # These are kept, because hundreds of jobs ask for the obstacles of a task.
     _obstacles: dict[Task, dict[str, str]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @cached_property
@@ -91,7 +91,7 @@ class Plan:
         }
 
     def sets_named(self, variant: str, dataset: str) -> list[str] | None:
-        """Return the sets of features that a variant's file or else the run names; None if neither names any."""
+        """Return the sets of features named in a variant's file or, if there are none, by the run; otherwise None."""
         named = self.methods[variant].features or self.config.datasets[dataset].features
         return [named] if isinstance(named, str) else named
 
@@ -192,7 +192,7 @@ class Plan:
         return self.folder.parent
 
     def missing_features(self, variant: str, task: Task) -> str | None:
-        """Return why a variant is left out at a task, if it is: it uses features that the data set lacks."""
+        """Return why a variant is left out of a task: it uses features that the data set lacks; None if it has them."""
         files, named = self.feature_files(task), self.sets_named(variant, task.dataset) or []
         if FEATURES.key not in self.method_class(variant).needs:
             return None
@@ -286,7 +286,7 @@ class Plan:
         return bool(method.epochs or method.grid or method.members)
 
     def is_judged(self, test: ClaimTest, entries: Mapping[str, Collection[str]]) -> bool:
-        """Return whether the run has a task with the claim's method and data on which the claim can be judged."""
+        """Return whether a claim can be judged on a task of the run that has the claim's method and data."""
         on_simulated = test.on_simulated or test.judge_simulated or getattr(test, "only_simulated", False)
         for task in self.tasks:
             dataset = self.datasets[task.dataset]

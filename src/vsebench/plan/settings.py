@@ -39,7 +39,7 @@ def settings_of(plan: Plan, variant: str, dataset: str) -> dict[str, Any]:
 
 
 def settings_on(plan: Plan, variant: str, dataset: DatasetConfig, sets: list[str]) -> dict[str, Any]:
-    """Return a variant's settings; the data set gives the default of `normalise`, and the run that of `factors`."""
+    """Return a variant's settings; by default, `normalise` is taken from the data set, and `factors` from the run."""
     method, module = plan.methods[variant], plan.method_class(variant)
     settings = method.settings | method.family_settings.get(dataset.family, {})
     if "normalise" in module.settings_type.model_fields:
@@ -94,13 +94,13 @@ def _is_of_data(chosen: ChosenSettings, dataset: DatasetConfig) -> bool:
 
 
 def _is_of_grid(settings: dict[str, Any], own: dict[str, Any], grid: dict[str, list[Any]]) -> bool:
-    """Return whether settings equal a variant's, except those that its grid varies."""
+    """Return whether settings equal those of a variant, apart from the settings that its grid varies."""
     allowed = {key: grid.get(key, [value]) for key, value in own.items()}
     return settings.keys() == allowed.keys() and all(value in allowed[key] for key, value in settings.items())
 
 
 def more_seeds(plan: Plan, variant: str, task: Task) -> list[int]:
-    """Return the seeds, besides the first, whose mean validation value chooses a variant's settings."""
+    """Return further seeds: the mean validation value over the first seed and these chooses a variant's settings."""
     if not grid_of(plan, variant) or not load_protocol(task.protocol).fixed or not plan.methods[variant].epochs:
         return []
     return plan.seeds(task, variant)[1 : plan.config.tuning_seeds]
@@ -134,7 +134,7 @@ def sweep_grid_of(plan: Plan, variant: str) -> dict[str, list[Any]]:
 
 
 def beyond_edges(plan: Plan, variant: str, sweep: bool = False) -> int:
-    """Return how many configurations are tried beyond a grid; with sweep=True, at each value of a sweep."""
+    """Return how many configurations are tried beyond the edges of a grid; with sweep=True, per value of a sweep."""
     if plan.methods[variant].stays_in_grid:
         return 0
     own = plan.config.sweeps_beyond_edges if sweep else None

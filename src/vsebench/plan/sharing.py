@@ -1,4 +1,4 @@
-"""Downloads and prepared data that runs in folders of their own share."""
+"""Share downloads and prepared data between runs that have folders of their own."""
 
 import os
 from hashlib import sha256
@@ -15,12 +15,12 @@ from vsebench.plan.plan import Plan, source_datasets
 def share_data(plan: Plan, root: Path) -> None:
     """Link the downloads and the prepared data of a run to a folder that several runs share.
 
-    There, the name of a prepared data set contains a hash of its definition. This keeps data sets with the same name
-    but other options or filters apart. A table that the run names in `data` is not shared.
+    There, the name of a prepared data set contains a hash of its definition. Data sets with the same name but
+    different options or filters are therefore stored separately. A table that the run names in `data` is not shared.
 
     Parameters
     ----------
-    root : the folder of the project. The environment variable `VSEBENCH_DATA` names the shared folder, by an absolute
+    root : the folder of the project. The environment variable `VSEBENCH_DATA` names the shared folder, as an absolute
         path or relative to `root`; without this variable, nothing is shared
     """
     if "VSEBENCH_DATA" not in os.environ:
@@ -55,7 +55,7 @@ def fingerprint(plan: Plan, name: str) -> str:
 
 
 def is_of_definition(provenance: Path, files: list[SourceFile]) -> bool:
-    """Return whether downloaded files have the names and, where stated, the checksums of a data set's file."""
+    """Return whether downloaded files have the names and, if stated, the checksums that a data set's file lists."""
     if not provenance.is_file():
         return True
     stated = {file.name: file for file in files}
@@ -69,7 +69,7 @@ def is_of_definition(provenance: Path, files: list[SourceFile]) -> bool:
 
 
 def link(path: Path, target: Path) -> None:
-    """Make `path` a link to the folder `target`, which is made if it is missing; a folder at `path` stays."""
+    """Make `path` a link to the folder `target`, creating `target` if needed; a folder at `path` is left as it is."""
     if path.exists() and not path.is_symlink():
         return
     target.mkdir(parents=True, exist_ok=True)

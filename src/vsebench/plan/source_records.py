@@ -13,15 +13,15 @@ FOLDER = Path(".snakemake", "sources")
 def record_of(files: list[str]) -> str:
     """Write the checksums of source files into a record, unless it has them already, and return the record's path.
 
-    A new record is as old as the newest of the files: results of the same code stay if the folder of records is
-    removed, and older results are made again. After an edit, the record is new.
+    A record that was missing gets the time of the newest file: if the folder of records is removed, results that are
+    newer than the code stay, and older results are made again. After an edit, the record gets the current time.
     """
     return _record_of(Path.cwd(), tuple(files))
 
 
 @cache
 def _record_of(folder: Path, files: tuple[str, ...]) -> str:
-    # Each record has a folder of its own, since Snakemake looks only once which files a folder has.
+    # Each record has a folder of its own, since Snakemake lists the files of a folder only once.
     path = FOLDER / sha256(" ".join(files).encode()).hexdigest()[:16] / "checksums.txt"
     text = "".join(f"{_checksum(folder / file)}  {file}\n" for file in files)
     is_new = not path.is_file()

@@ -3,7 +3,7 @@
 A valid file that is already in the folder is kept. Otherwise the stage tries the mirror, a folder or http(s) address in
 the environment variable VSEBENCH_MIRROR, and then the configured sources in their order. A file gets its final name
 only after passing its checks. `provenance.json` lists the name, source, sha256, md5, size in bytes and time of download
-(UTC) of each file, and the user's own files.
+(UTC) of each file. It also lists the user's own files.
 
 pooch is not used, because it can neither resume a transfer nor try several sources.
 """
@@ -62,7 +62,7 @@ def download(name: str, definition: DatasetDefinition, out: Path, mirror: str | 
 
 
 def alternatives(name: str, definition: DatasetDefinition) -> list[str]:
-    """Return the names of alternative files, best first, as the adapter's `alternatives` names them; one is enough."""
+    """Return the names of alternative files, best first, from the adapter's `alternatives`; one of them is enough."""
     adapter = load_adapter(definition.adapter, name, "Options")
     if not hasattr(adapter, "alternatives"):
         return []

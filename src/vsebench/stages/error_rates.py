@@ -23,7 +23,7 @@ CASES: tuple[tuple[float, Noise, float], ...] = (
 )
 COLUMNS = (Column("difference", "Difference", "count"), Column("noise", "Noise"), Column("seeds", "Seeds", "count"))
 
-POOLED_SHARE = 2  # number of single tasks that are simulated for each group of tasks, which takes several times as long
+POOLED_SHARE = 2  # number of single tasks per group of tasks, because simulating a group takes several times as long
 POOLED_TASKS = (2, 3, 4)
 # Difference, noise, ratios, and whether all methods help to estimate the variance between seeds.
 POOLED_CASES: tuple[tuple[float, Noise, tuple[float, ...], bool], ...] = (
@@ -64,7 +64,7 @@ def single(tasks: int) -> Table:
 
 
 def pooled_effects(groups: int) -> Table:
-    """Return the rates for mean effects over several tasks; where a case has several ratios, the largest rate."""
+    """Return the rates for mean effects over several tasks; for a case with several ratios, the largest rate."""
     rows = []
     for (difference, noise, ratios, helped), seeds in tqdm(list(product(POOLED_CASES, SEEDS)), unit="row"):
         simulations = (Simulation(seeds, ratios, difference, noise, POOLED_TASKS, same) for same in (False, True))

@@ -92,7 +92,7 @@ def settings_used(record: dict[str, Any], not_tuned: dict[str, dict[str, Any]]) 
 
 
 def edges_of_grid(module: str, settings: dict[str, Any], grid: dict[str, list[Any]]) -> list[str]:
-    """Return the settings that have the smallest or largest value in the grid of a recorded search."""
+    """Return the settings whose value is at an edge of the values in the grid of a recorded search."""
     if not grid:
         return []
     chosen = check(load_method(module).settings_type, settings, module)

@@ -99,10 +99,10 @@ def join(tested: Processed, trained: Processed) -> Processed:
 
 
 def given(tested: Processed, trained: Processed) -> pl.DataFrame:
-    """Return the pairs of the training set with an image and a label that the tested set also has, in its numbers.
+    """Return the training set's pairs whose image and label the tested set also has, in the tested set's numbers.
 
-    Images are matched by id, and labels by name. For example, experts have labelled the tested
-    set, and these pairs are the tags that users gave to the same images.
+    Images are matched by id, and labels by name. For example, experts may have labelled the tested set, while these
+    pairs are the tags that users gave to the same images.
     """
     images = trained.images.select("image", "id").join(tested.images.select("id", new_image="image"), on="id")
     labels = trained.labels.select("label", "name").join(tested.labels.select("name", new_label="label"), on="name")

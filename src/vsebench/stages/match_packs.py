@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def why_not(task: Task, variant: str, seeds: Sequence[int], results: Path) -> str | None:
-    """Return why a method of a pack is left out, if it is: its split has another hash, or other test labels."""
+    """Return why a method is left out: its split has another hash, or its test labels differ; None if it is not."""
     pack = variant.partition(FROM_PACK)[2]
     folder = pack_folder(results, pack)
     for seed in seeds:
@@ -53,7 +53,7 @@ def why_not(task: Task, variant: str, seeds: Sequence[int], results: Path) -> st
 
 
 def settings_of(task: Task, variant: str, seeds: Sequence[int], results: Path) -> list[dict[str, Any]]:
-    """Return the entries in settings.json of a pack's method, with its name and title in this run."""
+    """Return a method's entries in the settings.json of its pack, with the name and title it has in this run."""
     method, _, pack = variant.partition(FROM_PACK)
     return [
         each | {"method": variant, "title": f"{each['title']} ({pack})"}

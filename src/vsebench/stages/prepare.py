@@ -79,7 +79,7 @@ def prepare(name: str, definition: DatasetDefinition, raw: Path, out: Path) -> N
 
 
 def read_annotations(name: str, definition: DatasetDefinition, raw: Path) -> tuple[RawAnnotations, dict[str, Any]]:
-    """Return the annotations that the adapter reads, with the features that the definition names, and all options."""
+    """Return the adapter's annotations, with the partition and features in the definition, and all its options."""
     adapter = load_adapter(definition.adapter, name)
     options = check(adapter.Options, definition.options, f"{name}: options")
     annotations: RawAnnotations = adapter.read(raw, options)

@@ -3,11 +3,12 @@
 One size is varied at a time, while the others keep their middle values. In each repeat, a new process measures every
 method at every size on one core.
 
-- `simulator` (labels only): the time of an epoch, against pairs, labels and factors. The number of images follows the
-  number of pairs, so the number of labels per image is constant. The second epoch is timed; methods that sample
-  negatives are therefore measured at the start of their training.
-- `simulated_tree` (with features): the time to score all labels for an image, against training images and terms per
-  image. The same images are scored for every number of training images. Methods are trained for one epoch.
+- `simulator` (labels only): the time of an epoch, for several numbers of pairs, labels and factors. The number of
+  images grows with the number of pairs, so the number of labels per image is constant. The second epoch is timed;
+  methods that sample negatives are therefore measured at the start of their training.
+- `simulated_tree` (with features): the time to score all labels for an image, for several numbers of training images
+  and of terms per image. The same images are scored for every number of training images. Methods are trained for one
+  epoch.
 """
 
 import argparse

@@ -2,8 +2,8 @@
 
 For each value, the number of epochs is chosen on the validation labels. If the run tunes, the other settings of the
 grid are chosen as well, with the same number of attempts for each value. The method is then fitted to the training and
-validation labels and tested, as for the main results. If nothing but the number of epochs is chosen, the model of the
-main results is the one for the chosen value, and is not trained again.
+validation labels and tested, as for the main results. If a sweep chooses only the number of epochs, the
+model for the value used in the main results is taken from them, unless several seeds chose its settings together.
 """
 
 import argparse

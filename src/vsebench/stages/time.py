@@ -97,7 +97,7 @@ def time_one(arguments: argparse.Namespace, seed: int, variant: str) -> list[dic
             clock.lap("fit")
         peak = peak_memory_bytes()
         image_with_most_labels = np.argmax(split.test.right.n_labels_of_row, keepdims=True).astype(np.int32)
-        # Load the ranking kernel; there is another one if each image has a single held-out label.
+        # Load the ranking kernel; a different one is used if each image has a single held-out label.
         rank(model, split.test.take(image_with_most_labels), features, pool, str(case))
         clock.lap(None)
         rank(model, split.test, features, pool, str(case))
@@ -110,7 +110,7 @@ def time_one(arguments: argparse.Namespace, seed: int, variant: str) -> list[dic
 
 
 def best_epoch(history: Path) -> int:
-    """Return the epoch of a fit with the best validation metric, or 0 if the fit had no validation labels.
+    """Return the epoch with the best validation metric, or 0 if the fit had no validation labels.
 
     A method with a fixed number of epochs keeps its last model, but its best epoch can be an earlier one.
     """

@@ -109,7 +109,7 @@ def model_file(task: Task, variant: str, seed: int, name: str) -> str:
 def model_files(
     plan: Plan, *names: str, tasks: Iterable[Task] | None = None, variants: Collection[str] | None = None
 ) -> list[str]:
-    """Return files of models of all seeds; without `tasks` or `variants`, those of all tasks or of all variants."""
+    """Return files of models with all seeds; None stands for all tasks or all variants."""
     return [
         model_file(task, variant, seed, name)
         for task in (plan.tasks if tasks is None else tasks)
@@ -143,7 +143,7 @@ def siblings_files(plan: Plan, datasets: Iterable[str]) -> dict[str, str]:
 
 
 def sweep_files(plan: Plan, suffix: str) -> list[str]:
-    """Return files of all sweeps: the tables of models have the suffix `.parquet`, their ranks `-ranks.parquet`."""
+    """Return a file of each sweep: the table of models for the suffix `.parquet`, the ranks for `-ranks.parquet`."""
     return [
         model_file(task, variant, seed, f"sweep/{parameter}{suffix}")
         for task in plan.tasks
@@ -169,7 +169,7 @@ def features_provided(plan: Plan, task: Task) -> set[str]:
 def need_files(
     plan: Plan, keys: Iterable[str], task: Task, variants: Iterable[str] | None, split: str = ""
 ) -> list[str]:
-    """Return the files with these inputs (`needs`) of some variants; `split` is the folder of the job's split.
+    """Return the files that contain the inputs `needs` of some variants; `split` is the folder of the job's split.
 
     With None in place of the variants, the files include all sets of features.
     """

@@ -28,7 +28,7 @@ def export_split(plan: Plan, at: Wildcards) -> Job:
 
 
 def exported_needs(plan: Plan, task: Task) -> list[str]:
-    """Return the files that an exported split has links to; it has links to all sets of features."""
+    """Return the files to which an exported split has links, including all sets of features."""
     return need_files(plan, {FEATURES.key, WORD_VECTORS.key} & plan.provides(task), task, None)
 
 
@@ -97,11 +97,11 @@ def command_inputs(plan: Plan, at: Wildcards) -> dict[str, list[str]]:
 
 
 def files_named(plan: Plan, variant: str) -> list[str]:
-    """Return the words of a command that are files in the folder of the project, and the file of its environment."""
+    """Return the files in the project's folder that are named in a command, or that describe its environment."""
     method = plan.methods[variant]
     try:
         words = shlex.split(method.command or "", comments=True)
-    except ValueError:  # a quotation mark stands alone, for example in a comment of awk
+    except ValueError:  # a quotation mark is not closed, for example in a comment of awk
         words = (method.command or "").split()
     words += [word for word in (method.environment, method.conda) if word]
     root = Path(os.path.abspath(plan.root))  # noqa: PTH100 (links stay as they are named)
@@ -112,7 +112,7 @@ def files_named(plan: Plan, variant: str) -> list[str]:
 def is_file(path: Path) -> bool:
     try:
         return path.is_file()
-    except OSError:  # a long part of a command cannot be the name of a file
+    except OSError:  # this part of the command is too long for the name of a file
         return False
 
 

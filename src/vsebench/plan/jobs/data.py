@@ -99,7 +99,7 @@ def croissant(plan: Plan, at: Wildcards) -> Job:
 
 
 def siblings(plan: Plan, at: Wildcards) -> Job:
-    """Find which labels of a data set are siblings, using a table of parents, downloaded or the user's own."""
+    """Find which labels of a data set are siblings; the table of parents is downloaded or the user's own."""
     name, config = plan.datasets[at.dataset].siblings, plan.siblings[at.dataset]
     raw = f"data/siblings/{name}"
     own = config.options.get("parents")
@@ -110,7 +110,7 @@ def siblings(plan: Plan, at: Wildcards) -> Job:
 
 
 def word_vectors(plan: Plan, at: Wildcards) -> Job:
-    """Find the word vectors of a data set's labels, in downloaded files and the user's own."""
+    """Find the word vectors of a data set's labels, in downloaded files and in the user's own files."""
     name, config = plan.datasets[at.dataset].word_vectors, plan.word_vectors[at.dataset]
     raw = f"data/word_vectors/{name}"
     files = list(config.own_files.values())

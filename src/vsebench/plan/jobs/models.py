@@ -60,7 +60,7 @@ def fit(plan: Plan, at: Wildcards) -> Job:
 
 
 def sweep(plan: Plan, at: Wildcards) -> Job:
-    """Fit models of a variant with different values of one setting; its grid is searched again for each value."""
+    """Fit models of a variant with different values of one setting; for each value, the variant's grid is searched."""
     named = options(
         fit_options(plan, at),
         parameter=at.parameter,
@@ -72,7 +72,7 @@ def sweep(plan: Plan, at: Wildcards) -> Job:
 
 
 def fit_inputs(plan: Plan, at: Wildcards, stage: str) -> dict[str, list[str]]:
-    """Return the inputs of a fit besides the split.
+    """Return the inputs of a fit other than the split.
 
     The sources include those of the stage, of the method, and of the metric that chooses settings.
     """
@@ -153,7 +153,7 @@ def rank(plan: Plan, at: Wildcards) -> Job:
 
 
 def features_read(plan: Plan, at: Wildcards) -> set[str]:
-    """Return a set with the key of image features; it is empty if the variant's model reads no features."""
+    """Return a set: the key of image features if the variant's model reads features, and otherwise nothing."""
     return {FEATURES.key} & needs_read(plan, [at.variant], at.task)
 
 

@@ -100,7 +100,7 @@ def not_compared(plan: Plan, task: Task) -> list[Entry]:
 
 
 def measure_sweeps(plan: Plan, at: Wildcards) -> Job:
-    """Compute the metrics of all sweeps, except those that need more than the ranks of an image's labels."""
+    """Compute those metrics of all sweeps that need only the ranks of an image's labels."""
     metrics = [name for name in plan.config.metrics if isinstance(load_metric(name), RankMetric)]
     inputs = {
         "sources": sources("vsebench.stages.measure_sweeps", *map(module_of_metric, plan.config.metrics)),
@@ -111,7 +111,7 @@ def measure_sweeps(plan: Plan, at: Wildcards) -> Job:
 
 
 def time_methods(plan: Plan, at: Wildcards) -> Job:
-    """Time the variants of a task for which settings or epochs are chosen."""
+    """Time those variants of a task whose settings or epochs are chosen on validation labels."""
     variants, config, seeds = timed_variants(plan, at.task), plan.config, plan.timed_seeds(at.task)
     needs = needs_read(plan, variants, at.task)
     records = [
@@ -139,7 +139,7 @@ def time_methods(plan: Plan, at: Wildcards) -> Job:
 
 
 def feature_sets(plan: Plan, variants: list[str], task: Task) -> dict[str, list[str]]:
-    """Return variant -> its sets of features, for variants that do not use all sets that the given variants use."""
+    """Return variant -> its sets of features, for each variant that uses fewer sets than all variants together."""
     together = plan.sets_seen(variants, task)
     seen = {variant: plan.sets_seen([variant], task) for variant in variants}
     return {variant: list(files) for variant, files in seen.items() if files and files != together}
@@ -158,7 +158,7 @@ def scale(plan: Plan, at: Wildcards) -> Job:
 
 
 def analyse(plan: Plan, at: Wildcards) -> Job:
-    """Analyse the models that tables, figures or claims of papers name; the READS of its module list the inputs."""
+    """Analyse models named in tables, figures or claims of papers; READS in the analysis's module lists the inputs."""
     reads, variants = load_analysis(at.analysis).READS, plan.variants_read(at.analysis)
     datasets = list(dict.fromkeys(variant.split("/")[0] for variant in variants))
     features = analysed_features(plan, variants) if reads.features else {}
@@ -215,7 +215,7 @@ def gather(plan: Plan, at: Wildcards) -> Job:
 
 
 def parts(plan: Plan) -> dict[str, list[str]]:
-    """Return the files that are combined in each file of results; files that would have no parts are left out."""
+    """Return file of results -> the files that are combined in it; a file without parts is left out."""
     of_tasks = {"metrics": plan.tasks, "summary": plan.tasks, "by_frequency": plan.tasks}
     of_tasks |= {"cold": plan.cold_tasks, "timing": plan.timed_tasks}
     files = {
@@ -287,6 +287,6 @@ def drawn(plan: Plan, base: type[kinds.Kind], instance: kinds.Instance) -> Job:
 
 
 def pictures(plan: Plan) -> dict[str, dict[str, Any]]:
-    """Return the source of pictures for each data set that names one."""
+    """Return data set -> the source of its pictures, for each data set that names one."""
     shown = {name: dataset.shown_pictures for name, dataset in plan.datasets.items()}
     return {name: source.model_dump() for name, source in shown.items() if source is not None}
