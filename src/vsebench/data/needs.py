@@ -125,7 +125,7 @@ class FileNeed(Need, ABC, Generic[Value]):
         """Read the file; with `nargs`, a list of files."""
 
     def option_value(self, data: TaskData) -> str:
-        """Return the value of the option, the first file of the need."""
+        """Return the value of the option: the need's first file."""
         return self.files(data, "")[0]
 
     def load_named(self, path: Any) -> Value:

@@ -154,7 +154,7 @@ class LabelMatrix:
         return LabelMatrix.from_pairs(both, self.n_rows, self.n_labels)
 
     def beside(self, other: "LabelMatrix") -> Iterator[tuple["LabelMatrix", "LabelMatrix"]]:
-        """Yield the same rows of two matrices, some at a time."""
+        """Yield blocks of rows of both matrices; the two blocks of a pair contain the same rows."""
         for rows in even_chunks(self.n_rows, ROWS_AT_ONCE):
             yield self.slice(*rows), other.slice(*rows)
 

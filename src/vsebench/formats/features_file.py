@@ -2,7 +2,7 @@
 
     .npy       an array (rows, d) of numbers
     .npz       a sparse matrix (rows, d) in CSR format, as scipy.sparse.save_npz writes it
-    .parquet   a column of image ids (text or whole numbers); the other columns are numbers, or a single one contains
+    .parquet   a column of image ids (text or whole numbers), and either columns of numbers, or a single column of
                lists of numbers, all of the same length
 
 Rows are matched to images by image id. A .parquet file has a column of ids; the other formats need a text file with one

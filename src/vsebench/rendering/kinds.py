@@ -30,8 +30,8 @@ else:  # Matplotlib is slow to import
 NOT_OF_FITS = {"audit", "claims", "datasets", "scaling", "word_vectors"}  # results files without fits to data sets
 
 # The file of a paper (config/papers/<paper>.yaml). A kind that reads the paper declares the field `paper: PaperFile`,
-# which is filled in for the tables and figures of that paper. The paper's printed numbers become an input of the rule,
-# and the keys of the YAML file that a table may read become its parameter. So an edited claim does not redraw a table.
+# which is filled in for the tables and figures of that paper. The paper's printed numbers become an input of the rule.
+# The keys of the YAML file that a table may read become a parameter of the rule, so an edited claim redraws no table.
 PaperFile = Annotated[Path, Field(strict=False)]
 
 # The sections of the page for a run's tables and figures, besides the sections on single tasks.
@@ -243,6 +243,6 @@ def printed_numbers(instance: Instance) -> list[str]:
 
 
 def modules(base: type[Kind], instance: Instance) -> tuple[str, str]:
-    """Return the modules that make a table or figure: its stage and its kind. Their source files are its inputs."""
+    """Return the modules that make a table or figure, of its stage and its kind. Their source files are its inputs."""
     stage = base.folder.removesuffix("s")
     return f"vsebench.stages.{stage}", find(base, instance.kind).__module__

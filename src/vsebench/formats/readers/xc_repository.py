@@ -238,7 +238,7 @@ def _wrong_entry(tail: bytes) -> str:
 
 
 def _line_of(entry: int, counts: NDArray[np.int64], first: int) -> int:
-    """Return the number of the line with an entry; `first` is the number of the first line."""
+    """Return the number of the line that contains an entry; `first` is the number of the first line."""
     return first + int(np.searchsorted(np.cumsum(counts), entry, side="right"))
 
 

@@ -2,8 +2,8 @@
 
     labels            y = 0 .. labels - 1, parent(y) = floor(y / children), top(y) = floor(parent(y) / parents)
     background        q0(t) ~ 1 / (rank of term t + 10), ranks in random order
-    node v            a top, a parent, a label, or a view of a label: q_v gives independent exponential weights, which
-                      add up to 1, to `terms_per_node` terms drawn without replacement
+    node v            a top, a parent, a label, or a view of a label: q_v gives `terms_per_node` terms, drawn without
+                      replacement, independent exponential weights that are scaled to add up to 1
     view r of label y p_yr = w0 q0 + w1 q_top(y) + w2 q_parent(y) + w3 q_y + w4 q_yr,   w0 + .. + w4 = 1
     image             true label u ~ pi, view r uniform, length T = max(1, Poisson(length)), counts of terms
                       ~ Multinomial(T, p_ur); its given label is u or, with probability `confusion`, another child of
@@ -93,7 +93,7 @@ class Options(SimulatedOptions):
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:
-    """Draw a set; `raw` is not used. The same options give the same set.
+    """Draw a data set; `raw` is not used. The same options give the same data set.
 
     Images are drawn in blocks, without making a dense array of images x terms or images x labels.
     """

@@ -31,7 +31,7 @@ Values: TypeAlias = NDArray[np.float64]
 
 SCORES_A_CHUNK = 1 << 22  # number of scores in memory at once (16 MiB)
 CORRECTIONS = 10  # pairs of steps and gradients that L-BFGS keeps
-SMALL_GRADIENT = 1e-5  # largest component of the gradient at the minimum; the step that is left is about as large
+SMALL_GRADIENT = 1e-5  # largest component of the gradient at the minimum; the remaining step is about as large
 ACCEPTED_GRADIENT = 1e-4  # the same, if no step lowers the value because of rounding
 
 

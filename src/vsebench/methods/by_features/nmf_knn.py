@@ -13,8 +13,8 @@ labels.
 
 Source: Kalayeh, Idrees and Shah, "NMF-KNN: image annotation using weighted multi-view non-negative matrix
 factorization", CVPR 2014; the multiplicative updates: Liu, Wang, Gao and Han, "Multi-view clustering via joint
-nonnegative matrix factorization", SDM 2013, extended by the weights. Choices made here, as only the beginning of the
-paper could be read:
+nonnegative matrix factorization", SDM 2013, extended by the weights. Choices made here, because only the beginning of
+the paper could be read:
 
 - Neighbours are the images at the smallest Euclidean distance of normalised features; with the step `l2`, all sets have
   the same weight.

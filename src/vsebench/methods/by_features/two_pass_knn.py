@@ -59,7 +59,7 @@ from vsebench.methods.by_features.seen import FeatureControl, FeatureSettings, s
 
 NEIGHBOURS_A_CHUNK = 1 << 22  # number of neighbours in memory at once (about 100 MiB)
 SMOOTHING = 0.1  # where the smoothed hinge becomes linear
-ACCEPTED_GRADIENT = 1e-3  # largest component of the gradient if rounding lets no step lower the mean loss
+ACCEPTED_GRADIENT = 1e-3  # largest component of the mean loss's gradient that counts as 0 despite rounding
 ITERATIONS = 200  # maximum number of iterations of L-BFGS, which has one variable for each set of features
 
 
@@ -200,7 +200,7 @@ def _pairs(
 
 
 def margin_objective(weight: Numbers, targets: Pairs, impostors: Pairs, push: float) -> tuple[float, Numbers]:
-    """Return the mean loss of an image p at the weights w, (n_sets,), and its derivative."""
+    """Return the loss at the weights w, (n_sets,), averaged over the images p, and its derivative with respect to w."""
     slopes = np.empty(len(targets.likeness)), np.empty(len(impostors.likeness))
     value = margin_loss(
         weight @ targets.distances, targets.likeness, targets.offsets,

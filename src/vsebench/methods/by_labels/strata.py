@@ -69,7 +69,7 @@ class Strata:
         self.label_bounds = np.concatenate([[0], np.cumsum(sizes)])
 
     def epoch(self, embedding: Embedding, take_steps: TakeSteps) -> tuple[float, float]:
-        """Train an epoch, which changes `embedding`, and return the mean loss and the mean number of trials."""
+        """Train for an epoch, which changes `embedding`; return the mean loss and the mean number of trials."""
         images, labels = embedding
         order = self.draw_order()
         moved = aligned(*labels.shape)
