@@ -26,7 +26,7 @@ Matrix = NDArray[np.float32]
 ROUNDING = 1e-6  # shorter differences between unit vectors are rounding errors of float32
 WordScale = Literal["raw", "unit", "centred"]
 LARGEST_PLACE = np.iinfo(np.int32).max  # images, labels, and the places of pairs in arrays have numbers of type int32
-PADDING = 16  # places after the pairs of each label in `kernels.full_sample.Columns`, at most
+PADDING = 16  # largest number of unused places after the pairs of a label in `kernels.full_sample.Columns`
 ROWS_AT_ONCE = 1 << 18  # rows of two matrices that are compared or added up together, to save memory
 
 

@@ -53,7 +53,7 @@ class Kind(Strict, ABC):
     # use the kind; their files define tables and figures with names such as `vse_ens_table2`.
     made_for: ClassVar[Literal["run", "task"] | None] = None
     # The section of the page for the tables or figures of a run; None: the template places them. Tables and figures
-    # with a parameter `task` are in the section on this task, and those of a paper in its section.
+    # with a parameter `task` are in the section on this task, and those of a paper in the section on this paper.
     section: ClassVar[Section | None] = "more"
     position: ClassVar[int] = 100  # kinds in a section are ordered by this number and then by name
 
