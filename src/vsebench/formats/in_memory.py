@@ -76,7 +76,7 @@ def _read(given: Any, known: Sequence[str] | None) -> GivenLabels:
 
 
 def is_list_of_labels(labels: Any) -> bool:
-    """Return whether a value is a list of labels: an empty list or a list of texts. A list of numbers is none."""
+    """Return whether a value is a list of labels: it is empty or contains texts. A list of numbers is a matrix row."""
     return isinstance(labels, list | tuple | set | frozenset) and all(isinstance(label, str) for label in labels)
 
 

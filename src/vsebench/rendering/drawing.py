@@ -44,7 +44,7 @@ def panels(
 def panels_of_groups(numbers: Sequence[int], width: float, heights: Sequence[float]) -> tuple[Figure, list[list[Axes]]]:
     """Return a figure with one grid of panels per group, one below the other; a group shares its vertical axis.
 
-    `numbers` contains the number of panels of each group, `heights` the height in inches of each row of a group.
+    `numbers` contains the number of panels of each group, `heights` the height of each group's rows, in inches.
     """
     columns = min(COLUMNS, max(numbers))
     rows = [-(-number // columns) for number in numbers]

@@ -243,6 +243,6 @@ def printed_numbers(instance: Instance) -> list[str]:
 
 
 def modules(base: type[Kind], instance: Instance) -> tuple[str, str]:
-    """Return the modules that make a table or figure, of its stage and its kind. Their source files are its inputs."""
+    """Return the two modules that make a table or figure: its stage's and its kind's. Their files are its inputs."""
     stage = base.folder.removesuffix("s")
     return f"vsebench.stages.{stage}", find(base, instance.kind).__module__

@@ -131,6 +131,6 @@ def _labels(
         rows = t[start : start + CHUNK]
         truth = given.random((len(rows), len(z))) < expit(bias + options.beta * rows @ z.T)
         tags = truth & (kept.random(truth.shape) < 1 - eta / 2)
-        # A Poisson number of draws from pi: the numbers of times that labels are drawn are independent and Poisson.
+        # If the number of draws from pi is Poisson, the labels' numbers of draws are independent Poisson numbers.
         tags |= wrong.random(truth.shape) < -np.expm1(-n_wrong * frequency / total)
         yield np.where(is_clean[start : start + CHUNK, np.newaxis], truth, tags)

@@ -182,8 +182,8 @@ class Search:
         """Return for each query a bound on the rounding error of the difference of two float32 keys, (m,) float32.
 
         In whatever order t products are added, the error of their sum is at most t roundings of the sum of their
-        absolute values. By the Cauchy-Schwarz inequality, this sum is at most the product of the two lengths. The factor
-        2.02 covers the errors of both keys, plus 1 % for products of rounding errors.
+        absolute values. By the Cauchy-Schwarz inequality, this sum is at most the product of the two lengths. The
+        factor 2.02 covers the errors of both keys, plus 1 % for products of rounding errors.
         """
         terms = int(np.diff(queries.indptr).max(initial=0)) if self.is_sparse else queries.shape[1]
         longest = np.sqrt(self.squares.max(initial=0))

@@ -60,7 +60,7 @@ from vsebench.methods.by_features.seen import FeatureControl, FeatureSettings, s
 Weights: TypeAlias = Literal["distance", "rank"]
 
 START = 10.0  # sum of the weights w of distances at the start
-ACCEPTED_GRADIENT = 1e-4  # largest gradient component that counts as 0 despite rounding; the loss is about 1 to 20
+ACCEPTED_GRADIENT = 1e-4  # largest gradient component that counts as 0, because of rounding; the loss is about 1 to 20
 SMALL_DECREASE = 1e-5  # turns (fit w, then alpha and beta) end when one lowers the loss by less than this share
 NEWTON_STEPS = 50  # maximum number of steps of Newton's method; a step that is too long is halved, and counts too
 SMALL_STEP = 1e-8  # Newton's method ends when the next step would lower each label's loss by less than this share

@@ -59,7 +59,7 @@ from vsebench.methods.by_features.seen import FeatureControl, FeatureSettings, s
 
 NEIGHBOURS_A_CHUNK = 1 << 22  # number of neighbours in memory at once (about 100 MiB)
 SMOOTHING = 0.1  # where the smoothed hinge becomes linear
-ACCEPTED_GRADIENT = 1e-3  # largest component of the mean loss's gradient that counts as 0 despite rounding
+ACCEPTED_GRADIENT = 1e-3  # largest component of the mean loss's gradient that counts as 0, because of rounding
 ITERATIONS = 200  # maximum number of iterations of L-BFGS, which has one variable for each set of features
 
 

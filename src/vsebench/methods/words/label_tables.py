@@ -109,7 +109,7 @@ class JointVectors(FixedVectors):
         return self.added[self.is_learnt].astype(np.float32)
 
     def step(self, slopes: Matrix, outputs: Matrix) -> None:
-        """Train the vectors, and overwrite the outputs with the derivatives by outputs; `slopes` are those by scores."""
+        """Train the vectors; overwrite the outputs with the derivatives by outputs; `slopes` are those by scores."""
         by_outputs = slopes @ self.vectors.value
         if self.settings.joint:
             self.vectors.gradient[...] = slopes.T @ outputs / np.float32(len(outputs))
