@@ -32,7 +32,7 @@ def claims_of(lines: Sequence[Line]) -> Iterator[tuple[Line, list[Line]]]:
 
 
 def kind_of(line: Line) -> str:
-    """Return the kind of data, a key of `KINDS`, for which a line of a claim states the verdict."""
+    """Return the kind of data, a key of `KINDS`, that the verdict in a claim's line is about."""
     if line["verdict"] == UNTESTABLE:
         return NOT_TESTED
     return str(line["data"] or COMPUTED)

@@ -160,7 +160,7 @@ def legend_of_dots(figure: Figure, results: Results, accuracy: pl.DataFrame) -> 
 
 
 def draw_lines(axis: Axes, results: Results, frame: pl.DataFrame, x: str, y: str) -> None:
-    """Draw one line per method: the mean over seeds, with a band from the lowest to the highest seed.
+    """Draw one line per method: the mean over seeds, with a band from the lowest to the highest value of a seed.
 
     `frame` has a column `method`, and one row per method, seed and value of column `x`.
     """

@@ -22,7 +22,7 @@ the paper could be read:
   error is divided by the matrix's own size.
 - The squared weight of a label in T is (largest frequency / its frequency)^rarity over the training images. The squared
   weight of a neighbour in M is the mean of the squared weights of its labels, or 1 if it has none.
-- All factorisations start from the same random numbers and take the same number of rounds of updates, none of which
+- All factorisations start from the same random numbers and take the same number of rounds of updates. No update
   increases the loss.
 - Labels with equal scores are ordered by training frequency.
 """
