@@ -1,4 +1,4 @@
-"""Read image features from a file of their own, such as a user's file, and not from the files of the annotations.
+"""Read image features from a separate file, such as a user's file, instead of the files of the annotations.
 
     .npy       an array (rows, d) of numbers
     .npz       a sparse matrix (rows, d) in CSR format, as scipy.sparse.save_npz writes it

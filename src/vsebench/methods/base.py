@@ -68,7 +68,7 @@ class Size:
 
 
 class Fitter(ABC):
-    """The base of `Method` and `Control`: built from a problem and settings, it returns a model.
+    """The base class of `Method` and `Control`: built from a problem and settings, it returns a model.
 
     Attributes
     ----------

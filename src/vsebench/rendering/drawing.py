@@ -42,7 +42,7 @@ def panels(
 
 
 def panels_of_groups(numbers: Sequence[int], width: float, heights: Sequence[float]) -> tuple[Figure, list[list[Axes]]]:
-    """Return a figure with one grid of panels per group, one below the other; a group shares its vertical axis.
+    """Return a figure with one grid of panels per group, one below the other; panels of a group share an axis.
 
     `numbers` contains the number of panels of each group, `heights` the height of each group's rows, in inches.
     """

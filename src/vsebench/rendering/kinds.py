@@ -39,7 +39,7 @@ Section = Literal["result", "claims", "overview", "training-time", "more", "audi
 
 
 class Kind(Strict, ABC):
-    """The base of all kinds. The fields of a subclass are the parameters of one table or figure of that kind.
+    """The base class of kinds. The fields of a subclass are the parameters of one table or figure of that kind.
 
     The plan imports the module of every kind before the first job. Modules that are slow to import
     (`vsebench.rendering.drawing`, Matplotlib, SciPy) are therefore imported in the functions that use them.

@@ -56,12 +56,12 @@ class _Pace:
 
 
 def notes_path(part: Path) -> Path:
-    """Return the file that contains the notes on the bytes in `part`, such as the address they came from."""
+    """Return the file that contains the notes on the bytes in `part`, such as their address."""
     return part.with_name(part.name + ".json")
 
 
 def discard(part: Path) -> None:
-    """Delete the bytes fetched so far and the notes."""
+    """Delete the notes, and the bytes fetched so far."""
     part.unlink(missing_ok=True)
     notes_path(part).unlink(missing_ok=True)
 

@@ -155,7 +155,7 @@ class Tree:
 
     @cached_property
     def cumulative(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Cumulative sums of the shares, of the background, and of each node's weights (plus the node's number)."""
+        """Cumulative sums of the shares, of the background, and, plus the node's number, of each node's weights."""
         background, _, _, weights = self.drawn
         of_nodes = np.cumsum(weights, axis=1) + np.arange(len(weights))[:, None]
         of_nodes[:, -1] = np.arange(1, len(weights) + 1)
@@ -188,7 +188,7 @@ class Tree:
         return terms
 
     def confuse(self, true: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int32]:
-        """Draw the given labels of images with these true labels."""
+        """Draw the given label of each image from its true label."""
         options = self.options
         first = true // options.children * options.children
         n_siblings = np.minimum(options.children, options.labels - first) - 1

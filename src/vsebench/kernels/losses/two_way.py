@@ -6,7 +6,7 @@
 P is a smooth bound on the largest -f of a positive, N on the largest f of a negative; T and U are the temperatures. For
 an image, positives and negatives are labels; for a label, they are images of the batch.
 
-Source: Kobayashi, "Two-way multi-label loss", CVPR 2023. If both temperatures are 1, the loss of an image is that of
+Source: Kobayashi, "Two-way multi-label loss", CVPR 2023. If both temperatures are 1, the loss of an image equals
 LSEP over all pairs.
 """
 

@@ -47,7 +47,7 @@ def new_maps(features: NDArray[np.float32], labels: NDArray[np.float32]) -> Maps
 
 @njit(cache=True, fastmath=FASTMATH, forceinline=True, **NO_ALLOCATION)
 def shorten(features, j, step, square, max_norm):
-    """Project row j of V, which has the squared norm `square`; if the step is 0, the row was not moved: do nothing."""
+    """Project row j of V, which has the squared norm `square`, unless the step is 0 and has not moved the row."""
     if step != 0 and max_norm > 0 and square > max_norm * max_norm:
         for f in range(0, features.shape[1], LANES):
             store(features, (j, f), (max_norm / np.sqrt(square)) * load(features, (j, f)))
@@ -55,7 +55,7 @@ def shorten(features, j, step, square, max_norm):
 
 @njit(cache=True, fastmath=FASTMATH, forceinline=True, **NO_ALLOCATION)
 def move_feature(maps, rows, i, e, size, max_norm):
-    """Add size * x_ij * `maps.difference` to row j of V, and project this row; x_ij is number e, of image i.
+    """Add size * x_ij * `maps.difference` to row j of V, and project this row; x_ij is number e of `rows`.
 
     The row's norm is computed in the loop that moves it.
     """

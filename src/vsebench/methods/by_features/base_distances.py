@@ -1,4 +1,4 @@
-"""Base distances between images, one for each set of features, and the base of the models that add them up.
+"""Base distances between images, one for each set of features, and the base class of models that add them up.
 
     d_b(i, j) = |x_ib - x_jb|^2,   D(i, j) = sum over the sets b of c_b d_b(i, j)
 
@@ -139,7 +139,7 @@ def least_weights(
 
 @dataclass(frozen=True)
 class DistanceModel(Model):
-    """The base of models that weigh training images by sums of base distances.
+    """The base class of models that weigh training images by sums of base distances.
 
     Attributes
     ----------

@@ -63,7 +63,7 @@ class Objective:
     scale: Values
 
     def __call__(self, flat: Values) -> tuple[float, Values]:
-        """Return the value and gradient, (size,) float64; products are float32 numbers, sums over chunks float64."""
+        """Return the value and gradient, (size,) float64; products are in float32, and sums over chunks in float64."""
         weight = self.weight(flat)
         features, intercept = weight[:-1].astype(np.float32), weight[-1].astype(np.float32)
         total, gradient = 0.0, np.zeros_like(weight)

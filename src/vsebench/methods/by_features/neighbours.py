@@ -1,4 +1,4 @@
-"""The base of methods that score an image by the training images nearest to it, with the search and the model."""
+"""The base of methods that score an image by the training images nearest to it: settings, search and model."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -306,7 +306,7 @@ def second_key_of(labels: LabelMatrix, settings: NeighbourSettings) -> Matrix:
 
 @dataclass(frozen=True)
 class NeighbourModel(Model):
-    """The base of models that search for the nearest training images.
+    """The base class of models that search for the nearest training images.
 
     Attributes
     ----------

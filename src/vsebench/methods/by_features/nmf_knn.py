@@ -141,7 +141,7 @@ def views_of(
 
 
 def factorise(views: Sequence[View], common: Numbers, weights: Numbers, penalty: float, rounds: int) -> Numbers:
-    """Update the factors of all matrices and the consensus V* in turns; return the last consensus, (K, r).
+    """Update the factors of all matrices and the consensus V* alternately; return the last consensus, (K, r).
 
     Parameters
     ----------

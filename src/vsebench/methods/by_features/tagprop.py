@@ -231,7 +231,7 @@ class Votes:
         return least_weights(self.loss, start, (alpha, beta), iterations, ACCEPTED_GRADIENT)
 
     def constant_sigmoids(self) -> tuple[Numbers, Numbers]:
-        """Return alpha = 0 and the best beta for it, (n_labels,) each, as if each label had at least half an image."""
+        """Return alpha = 0 and the best beta for it, (n_labels,) each; label counts are clipped to [0.5, n - 0.5]."""
         n_images, (negative, positive) = self.labels.n_rows, self.costs
         counts = np.bincount(self.labels.label_of_pair, minlength=self.labels.n_labels).clip(0.5, n_images - 0.5)
         return np.zeros(len(counts)), np.log(positive * counts / (negative * (n_images - counts)))

@@ -18,7 +18,7 @@ over b of w_b d_b, it minimises the sum over training images p and their targets
     l_pq = |Y_p and Y_q| / |Y_q|,   Y_p: the labels of image p
 
 and takes v_b = w_b / sum of w. For each label l of p, the K1 images nearest to p among those with l are targets of p.
-For each other label, the K1 nearest images with it are impostors of p. The nearest images are those by the distance
+For each other label, the K1 nearest images with it are impostors of p. The nearest images are found by the distance
 with equal weights, and p itself is left out. The hinge is smoothed: it is quadratic between 0 and 0.1. The minimum is
 found by L-BFGS with bounds. The paper's weights of single features are not learnt, so with one set of features there is
 nothing to learn.

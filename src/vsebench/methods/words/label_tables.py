@@ -90,7 +90,7 @@ class FixedVectors(LabelTable):
 
 
 class JointVectors(FixedVectors):
-    """Label vectors for a loss of the scores of all labels; the network's optimiser trains them if `joint` is set."""
+    """Label vectors for a loss on the scores of all labels; the network's optimiser trains them if `joint` is set."""
 
     def __init__(self, problem: Problem, settings: Any, labels: LabelMatrix) -> None:
         super().__init__(problem, settings, labels)
