@@ -221,7 +221,7 @@ def _name(column: str) -> pl.Expr:
 
 
 def _runs(image: Ids) -> NDArray[np.int64]:
-    """Return each run of equal numbers as the number and the run's length, (runs, 2)."""
+    """Return, for each run of equal numbers, the number and the length of the run, (runs, 2)."""
     first = np.flatnonzero(np.diff(image, prepend=-1))
     return np.stack([image[first], np.diff(first, append=len(image))], axis=1).astype(np.int64)
 

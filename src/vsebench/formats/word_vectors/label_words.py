@@ -16,7 +16,8 @@ The first of these rules that yields a vector is used:
 Names are normalised to Unicode's composed form (NFC). A synset before a name (`n02084071 dog`) and a class id in
 brackets after it (`Jaguar (/m/0449p)`) are not part of the name.
 
-The rule `parts` comes late because labels that share a vector always tie; the report counts such labels.
+The rule `parts` comes late because it can give several labels the same vector. Such labels always tie; the report
+counts them.
 """
 
 import re

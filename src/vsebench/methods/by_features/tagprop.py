@@ -17,8 +17,8 @@ The weights w >= 0 (for tagprop_sigma, alternately with alpha and beta) minimise
 
 Here i itself is not among its neighbours. c_il is 1 / n+ if i has l, and 1 / n- otherwise. n+ and n- are the numbers of
 positive and of negative pairs of a training image and a label, and n_l is the number of training images with label l.
-The penalty is not in the paper: without it, the loss has no minimum in alpha if neighbours separate a label's images
-from all others.
+The penalty is not in the paper. It is needed because the loss alone has no minimum in alpha if neighbours separate a
+label's images from all others.
 
 w is found by L-BFGS with bounds, alpha and beta by Newton's method for each label. The start is w = 10 divided by the
 number of sets of features (w = 0 for ranks), alpha = 0 and beta = log(c n_l / (c' (n - n_l))), where c and c' are the
