@@ -341,7 +341,7 @@ class Normalisation:
 
 
 def _planned(steps: Steps, features: Features, unit_length: bool) -> Iterator[tuple[Step, int]]:
-    """Yield in order the steps for features, each with the number of the set that it is applied to."""
+    """Yield, in order, the steps for these features, each with the number of the set that it is applied to."""
     if not features.named:
         if isinstance(steps, Mapping):
             raise UserError(f"normalise: steps are given for {', '.join(steps)}, but the features have no names")

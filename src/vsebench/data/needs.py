@@ -125,7 +125,7 @@ class FileNeed(Need, ABC, Generic[Value]):
         """Read the file; with `nargs`, a list of files."""
 
     def option_value(self, data: TaskData) -> str:
-        """Return the value of the option, the first file of the need."""
+        """Return the value of the option: the need's first file."""
         return self.files(data, "")[0]
 
     def load_named(self, path: Any) -> Value:
@@ -351,7 +351,7 @@ def load_needs(needs: Collection[str], paths: Mapping[str, Any], test: HeldOut |
 
 
 def examples(needs: frozenset[str], labels: LabelMatrix) -> dict[str, Any] | None:
-    """Return small inputs for a label matrix, as `load_needs` does; None if a need of the method has no example."""
+    """Return small inputs for a label matrix, in the form of `load_needs`; None if a need has no example."""
     small = {need.key: need.example(labels) for need in FILE_NEEDS if need.key in needs}
     missing = needs & {TEST_LABELS.key, PARTS.key} or any(value is None for value in small.values())
     return None if missing else of_problem(small)

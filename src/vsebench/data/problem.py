@@ -26,7 +26,7 @@ Matrix = NDArray[np.float32]
 ROUNDING = 1e-6  # shorter differences between unit vectors are rounding errors of float32
 WordScale = Literal["raw", "unit", "centred"]
 LARGEST_PLACE = np.iinfo(np.int32).max  # images, labels, and the places of pairs in arrays have numbers of type int32
-PADDING = 16  # places after the pairs of each label in `kernels.full_sample.Columns`, at most
+PADDING = 16  # largest number of unused places after the pairs of a label in `kernels.full_sample.Columns`
 ROWS_AT_ONCE = 1 << 18  # rows of two matrices that are compared or added up together, to save memory
 
 
@@ -154,7 +154,7 @@ class LabelMatrix:
         return LabelMatrix.from_pairs(both, self.n_rows, self.n_labels)
 
     def beside(self, other: "LabelMatrix") -> Iterator[tuple["LabelMatrix", "LabelMatrix"]]:
-        """Yield the same rows of two matrices, some at a time."""
+        """Yield blocks of rows of both matrices; the two blocks of a pair contain the same rows."""
         for rows in even_chunks(self.n_rows, ROWS_AT_ONCE):
             yield self.slice(*rows), other.slice(*rows)
 

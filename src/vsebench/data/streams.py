@@ -15,7 +15,7 @@ class Stream(IntEnum):
     START = 1  # the initial embeddings, and the scores of the random control
     POSITIVES = 2  # the positive of each stochastic step
     NEGATIVES = 3  # the negative of each stochastic step
-    NEGATIVES_AGAIN = 4  # the draws of a negative after one that turned out to be a positive
+    NEGATIVES_AGAIN = 4  # the repeated draws of a negative, after a draw gave a positive
     ORDER = 5  # the order of the images in each epoch
     SIMULATED_LABELS = 6  # the labels of a simulated data set; its seed may equal a fit's seed
     DIRECTIONS = 7  # the directions of a random projection tree

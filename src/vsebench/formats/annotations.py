@@ -76,7 +76,7 @@ def count_pairs(images: NDArray[np.integer], labels: NDArray[np.integer], n_labe
 
 
 def sort_names(numbers: Mapping[str, int]) -> tuple[list[str], NDArray[np.int32]]:
-    """Return the sorted names, and (n,) int32: for each number i, the index in them of the name with this number."""
+    """Return the sorted names, and for each number i the position of its name among them, (n,) int32."""
     names = sorted(numbers)
     ranks = np.empty(len(names), dtype=np.int32)
     ranks[[numbers[name] for name in names]] = np.arange(len(names), dtype=np.int32)

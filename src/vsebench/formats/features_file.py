@@ -1,8 +1,8 @@
-"""Read image features from a file of their own, such as a user's file, and not from the files of the annotations.
+"""Read image features from a separate file, such as a user's file, instead of the files of the annotations.
 
     .npy       an array (rows, d) of numbers
     .npz       a sparse matrix (rows, d) in CSR format, as scipy.sparse.save_npz writes it
-    .parquet   a column of image ids (text or whole numbers); the other columns are numbers, or a single one contains
+    .parquet   a column of image ids (text or whole numbers), and either columns of numbers, or a single column of
                lists of numbers, all of the same length
 
 Rows are matched to images by image id. A .parquet file has a column of ids; the other formats need a text file with one

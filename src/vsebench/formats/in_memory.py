@@ -39,8 +39,8 @@ def labels_of(given: Any, known: Sequence[str] | None = None, can_be_empty: bool
     Parameters
     ----------
     given : one of
-        - (n_images, n_labels) scipy sparse or array; a positive whole number is how often the image has the label
-        - a list with a list of labels for each image; the labels are sorted by name
+        - (n_images, n_labels) scipy sparse or array; a positive whole number states how often the image has the label
+        - a list that contains one list of labels for each image; the labels are sorted by name
         - a polars or pandas table with the columns `image` and `label`, one row per pair; both are sorted by name
         - a polars or pandas table of numbers with one row per image and one column per label
     known : names of the labels of a fitted model; lists and tables can use only these; None: all names are allowed
@@ -76,7 +76,7 @@ def _read(given: Any, known: Sequence[str] | None) -> GivenLabels:
 
 
 def is_list_of_labels(labels: Any) -> bool:
-    """Return whether a value is a list of labels: empty, or of texts; a list of numbers is a row of a matrix."""
+    """Return whether a value is a list of labels: it is empty or contains texts. A list of numbers is a matrix row."""
     return isinstance(labels, list | tuple | set | frozenset) and all(isinstance(label, str) for label in labels)
 
 
@@ -107,7 +107,7 @@ def column_of(table: Any, name: str) -> list[str]:
 def of_pairs(
     rows: Any, names: list[str], n_images: int, known: Sequence[str] | None, images: list[str] | None = None
 ) -> GivenLabels:
-    """Return the labels of pairs of an image's row and a label's name."""
+    """Return the labels, given as pairs: `rows` contains the image of each pair, and `names` its label."""
     labels = sorted(set(names)) if known is None else list(known)
     column = {name: n for n, name in enumerate(labels)}
     unknown = sorted(set(names) - column.keys())

@@ -3,8 +3,8 @@
     .npy       (images, labels) numbers; beside it `<name>.ids.txt` and `<name>.labels.txt`, one id or label per line
     .npz       `scores` (images, labels), or `image_vectors` (images, d) and `label_vectors` (labels, d), whose inner
                products are the scores; `ids` and `labels`, the image ids and label names as text
-    .parquet   the columns `image`, `label` and `score`, one row per listed label of an image; in place of `score`,
-    .csv       `rank` is possible (1 is the best); labels that are not listed are tied behind all listed labels
+    .parquet   the columns `image`, `label` and `score`, one row per listed label of an image; a column `rank` (1 is
+    .csv       the best) can replace `score`; labels that are not listed are tied behind all listed labels
 
 Larger scores are better. If the model was trained on a split that `vsebench export` wrote, a text file
 `<name>.split.txt` beside the scores contains the hash of this split (the key `hash` of its split.json).
@@ -28,8 +28,8 @@ from vsebench.formats.features_file import load, read_ids
 LARGEST = 1e30  # larger numbers overflow in inner products
 COLUMNS = ("image", "label")
 SMALL = 1 << 16  # this many numbers fit into 16 bits
-ROWS_A_BATCH = 1 << 18  # of a table
-ROWS_A_CHECK = 1 << 12  # of a matrix
+ROWS_A_BATCH = 1 << 18  # number of rows of a table to read at a time
+ROWS_A_CHECK = 1 << 12  # number of rows of a matrix to check at a time
 SUFFIXES = (".npy", ".npz", ".parquet", ".csv")
 
 
@@ -47,7 +47,7 @@ class ScoredLists:
 
     Attributes
     ----------
-    start : (images + 1,) int64: the labels of image i have the places from start[i] to start[i + 1] in the other arrays
+    start : (images + 1,) int64: the labels of image i are at start[i]:start[i + 1] in the other arrays
     label : (n_pairs,) indices into `Scores.labels`, uint16 or, if there are more labels, int32
     score : (n_pairs,) float32
     """
@@ -221,7 +221,7 @@ def _name(column: str) -> pl.Expr:
 
 
 def _runs(image: Ids) -> NDArray[np.int64]:
-    """Return each run of equal numbers as the number and the run's length, (runs, 2)."""
+    """Return, for each run of equal numbers, the number and the length of the run, (runs, 2)."""
     first = np.flatnonzero(np.diff(image, prepend=-1))
     return np.stack([image[first], np.diff(first, append=len(image))], axis=1).astype(np.int64)
 
@@ -229,7 +229,7 @@ def _runs(image: Ids) -> NDArray[np.int64]:
 def _by_image(
     images: list[NDArray[np.int64]], label: NDArray[Any], score: NDArray[np.float32], n_images: int
 ) -> ScoredLists:
-    """Return rows of a table image by image, in the order of the table; most tables have this order already.
+    """Return the rows of a table image by image; rows of the same image stay in the table's order.
 
     images : the images of the rows, as runs of equal numbers
     """

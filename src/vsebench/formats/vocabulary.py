@@ -21,9 +21,9 @@ def apply_vocabulary(annotations: RawAnnotations, vocabulary: Vocabulary, where:
     """Apply the filters of a data set; a filter that is not set has no effect.
 
     Returns the kept images and labels, in their old order with new row numbers; `dropped` counts what was removed.
-    Raises a `UserError` that begins with `where`, the file and key of the filters, if nothing is left, `only_labels`
-    names a label that the data set lacks, `sample_images` is larger than the number of images, or `only_parts` is set
-    for a data set without an official partition.
+    Raises a `UserError` that begins with `where`, the file and key of the filters, if nothing is left; if `only_labels`
+    names a label that the data set lacks; if `sample_images` is larger than the number of images; or if `only_parts` is
+    set for a data set without an official partition.
     """
     if not vocabulary.model_dump(exclude_none=True, exclude={"seed"}):
         return annotations

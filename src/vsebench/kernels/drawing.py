@@ -38,7 +38,7 @@ def draw_new(mixture, cumulative, row, rng):
 
 @njit(cache=True, nogil=True)
 def draw_labels(mixtures, cumulative, offsets, novelty, rng):
-    """For each label of an image, draw a topic from the image's mixture, then a label from the topic, until it is new.
+    """Draw the labels of images. For each label, draw a topic, then a label of this topic, until the label is new.
 
     mixtures : (n_images, T) float32, rows add up to 1
     cumulative : (T, n_labels) float64, cumulative label probabilities of each topic; the last column is 1

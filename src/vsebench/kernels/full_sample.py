@@ -159,7 +159,7 @@ def sweep_images(start, stop, rows, labels, gamma, regularisation, image_scales,
     """
     n_factors = labels.vectors.shape[1]
     most = longest(rows.offsets, start, stop)
-    x = scratch(most * LANES * LANES).reshape(most, LANES, LANES)  # v_cf: positive, factor of the block, image
+    x = scratch(most * LANES * LANES).reshape(most, LANES, LANES)  # v_cf, positive x factor of the block x image
     targets = scratch(most * LANES).reshape(most, LANES)  # w (1 + a <v'_c, v_c>), positive x image
     excess = scratch(most * LANES).reshape(most, LANES)  # w - beta, positive x image
     score = scratch(most * LANES).reshape(most, LANES)  # positive x image
@@ -256,7 +256,7 @@ def minimise_block(f0, n, x, targets, excess, score, slopes, u, roots, hessian, 
                 / [sum_c (w_ic - beta_c) v_cf^2 + h^C_ff + lambda m_i]
 
     n : integer, the largest number of positives of an image
-    x : (n, 16, 16) float32, v_cf: positive, factor of the block, image
+    x : (n, 16, 16) float32, v_cf, positive x factor of the block x image
     targets, excess, score : (n, 16) float32, w (1 + a <v'_c, v_c>), w - beta and s, positive x image; score is updated
     slopes : (16, 16) float32, -H^C u, factor of the block x image; updated
     u : (K, 16) float32, u_i, factor x image; updated

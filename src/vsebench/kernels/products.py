@@ -45,7 +45,7 @@ def margin(embedding, i, p, n):
 
 @njit(cache=True, inline="always")
 def rounded_products(vectors, rows, pairs, groups):
-    """Return inner products of rounded vectors with 16 labels each: a tuple of `IntVector`s, one per row.
+    """Return the inner products of each chosen row with 16 labels: a tuple of `IntVector`s, one per row.
 
     vectors : (n, K) int16, rounded vectors (`vsebench.kernels.ranking.rounding`)
     rows : tuple of integers, rows of `vectors`

@@ -337,7 +337,7 @@ def prefetch(typing_context, array, index):
         pointer = _element(context, builder, signature_, arguments, INT8)
         kind = ir.FunctionType(ir.VoidType(), [pointer.type, INT32, INT32, INT32])
         fetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        builder.call(fetch, [pointer, INT32(0), INT32(3), INT32(1)])  # for a read; into the nearest cache; of data
+        builder.call(fetch, [pointer, INT32(0), INT32(3), INT32(1)])  # to read it, into the nearest cache, as data
         return context.get_dummy_value()
 
     return types.void(array, index), generate

@@ -68,7 +68,7 @@ class Size:
 
 
 class Fitter(ABC):
-    """The base of `Method` and `Control`: built from a problem and settings, it returns a model.
+    """The base class of `Method` and `Control`: built from a problem and settings, it returns a model.
 
     Attributes
     ----------
@@ -151,7 +151,7 @@ class EnsembleSettings(Settings):
 
 class Ensemble(Control):
     """A method that adds up the scores f_m of other methods of the run; the key `members` in its file
-    lists them.
+    lists these methods.
 
         f(x) = sum_m weight_m / deviation_m f_m(x)
 
@@ -171,7 +171,7 @@ class Ensemble(Control):
         """Return the model whose scores are the sum of the models' scores, each multiplied by its scale."""
 
     def models(self) -> list[Model]:
-        """Train every member and return the models; they equal those of the members' own fits with this seed."""
+        """Train every member and return the models, which equal those of the members' own fits with this seed."""
         return [self._trained(member) for member in self.settings.members]
 
     def model(self) -> Model:

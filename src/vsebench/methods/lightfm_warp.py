@@ -2,7 +2,7 @@
 
 Source: Kula, "Metadata Embeddings for User and Item Cold-start Recommendations", CBRecSys 2015; Weston, Bengio and
 Usunier, "WSABIE", IJCAI 2011. A label counts once per image. Training runs on one thread: with several threads, results
-depend on their timing. The package is optional (`make setup-peers`).
+depend on the threads' timing. The package is optional (`make setup-peers`).
 """
 
 import numpy as np

@@ -8,7 +8,7 @@ from typing import Any
 from vsebench.papers.verdict import UNTESTABLE, VERDICTS
 from vsebench.rendering.results import Results
 
-COMPUTED, NOT_TESTED = "computed", "not tested"  # kinds of claims without data
+COMPUTED, NOT_TESTED = "computed", "not tested"  # keys of KINDS for claims without data
 KINDS = {
     "paper": "on the paper's own data",
     "other": "on real data that the paper did not use",
@@ -32,7 +32,7 @@ def claims_of(lines: Sequence[Line]) -> Iterator[tuple[Line, list[Line]]]:
 
 
 def kind_of(line: Line) -> str:
-    """Return the kind of data, a key of `KINDS`, for which a line of a claim states the verdict."""
+    """Return the kind of data, a key of `KINDS`, that the verdict in a claim's line is about."""
     if line["verdict"] == UNTESTABLE:
         return NOT_TESTED
     return str(line["data"] or COMPUTED)
@@ -63,7 +63,7 @@ def paper_title(results: Results, paper: str) -> str:
 
 
 def count_claims(results: Results) -> list[tuple[str, int, list[tuple[str, int]]]]:
-    """Return a title, the number of claims, and the number of each verdict, for each paper and kind of data."""
+    """For each paper and kind of data, return a title, the number of claims, and how many have each verdict."""
     counted = []
     claims_by_kind = by_kind(claim_lines(results))
     for (paper, kind), claims in groupby(claims_by_kind, key=lambda claim: (claim[1]["paper"], claim[0])):

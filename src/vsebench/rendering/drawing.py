@@ -42,9 +42,9 @@ def panels(
 
 
 def panels_of_groups(numbers: Sequence[int], width: float, heights: Sequence[float]) -> tuple[Figure, list[list[Axes]]]:
-    """Return a figure with one grid of panels per group, one below the other; a group shares its vertical axis.
+    """Return a figure with one grid of panels per group, one below the other; panels of a group share an axis.
 
-    `numbers` contains the number of panels of each group, `heights` the height of its rows of panels in inches.
+    `numbers` contains the number of panels of each group, `heights` the height of each group's rows, in inches.
     """
     columns = min(COLUMNS, max(numbers))
     rows = [-(-number // columns) for number in numbers]
@@ -70,7 +70,7 @@ def nothing(reason: str = "Nothing to draw in this run") -> Figure:
 
 
 def panel_title(results: Results, task: Task) -> str:
-    """Return a panel's title on lines that fit a quarter of a page."""
+    """Return a panel's title, with line breaks so that it fits a quarter of the width of a page."""
     return fill(results.short_title(task.dataset), 26) + f"\nprotocol {task.protocol}"
 
 
@@ -141,7 +141,7 @@ def draw_interval(axis: Axes, height: float, value: float, low: float, high: flo
 
 
 def name_methods(axis: Axes, results: Results, methods: Sequence[str], *tasks: Task) -> None:
-    """Label the vertical axis with the methods' titles, the first on top, with their marks on the tasks."""
+    """Label the vertical axis with the methods' titles and their marks on the tasks, the first method on top."""
     axis.set_yticks(range(len(methods)), [results.method_title(method, *tasks, short=True) for method in methods])
     axis.set_ylim(len(methods) - 0.4, -0.6)
     axis.grid(visible=False, axis="x", which="minor")
@@ -160,7 +160,7 @@ def legend_of_dots(figure: Figure, results: Results, accuracy: pl.DataFrame) -> 
 
 
 def draw_lines(axis: Axes, results: Results, frame: pl.DataFrame, x: str, y: str) -> None:
-    """Draw one line per method: the mean over seeds, with a band from the lowest to the highest seed.
+    """Draw one line per method: the mean over seeds, with a band from the lowest to the highest value of a seed.
 
     `frame` has a column `method`, and one row per method, seed and value of column `x`.
     """
@@ -219,7 +219,7 @@ def legend_of_lines(
 
 
 def explain_marks(figure: Figure) -> None:
-    """Explain the marks in a figure's texts, above its legend or, without a legend, at its lower edge."""
+    """Add an explanation of the marks in a figure's texts, above its legend or, without a legend, at its lower edge."""
     texts = meanings(text.get_text() for text in figure.findobj(Text) if isinstance(text, Text))
     if not texts:
         return

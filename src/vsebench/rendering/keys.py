@@ -45,7 +45,7 @@ def keys(name: str, where: str) -> str:
     if name in ("shared", "methods", "decisions", "adapters"):
         types = _types(where)
         shared = shared_types([model for models in types.values() for model in models.values()])
-        summaries = name in ("shared", "adapters")  # docs/methods.md and docs/decisions.md have the others
+        summaries = name in ("shared", "adapters")  # docs/methods.md and docs/decisions.md contain the other summaries
         return settings(types.get(name, {base: base for base in shared}), shared, summaries)
     model = (vars(dataset) | vars(method) | vars(run)).get(name)
     if not (isinstance(model, type) and issubclass(model, BaseModel)):
@@ -66,7 +66,7 @@ def _types(where: str) -> dict[str, dict[Any, type[BaseModel]]]:
 
 
 def _modules(folder: str, beginning: str) -> list[str]:
-    """Return the modules in a folder of the package with a line that begins with a text, sorted."""
+    """Return, sorted, the modules in a folder of the package that have a line with this beginning."""
     files = {name: file_of(module) for name, module in modules_in(folder).items()}
     return [name for name, file in files.items() if f"\n{beginning}" in file.read_text(encoding="utf-8")]
 
@@ -174,7 +174,7 @@ def _comments(model: type) -> dict[str, str]:
 
 
 def _comment_above(lines: list[str]) -> str:
-    """Return the comment in the last lines."""
+    """Return the text of the comment at the end of `lines`; empty if the last line is not a comment."""
     end = len(lines)
     while lines[end - 1].lstrip().startswith("#"):
         end -= 1

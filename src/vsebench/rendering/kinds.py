@@ -30,8 +30,8 @@ else:  # Matplotlib is slow to import
 NOT_OF_FITS = {"audit", "claims", "datasets", "scaling", "word_vectors"}  # results files without fits to data sets
 
 # The file of a paper (config/papers/<paper>.yaml). A kind that reads the paper declares the field `paper: PaperFile`,
-# which is filled in for the tables and figures of that paper. The paper's printed numbers become an input of the rule,
-# and the keys of the YAML file that a table may read become its parameter. So an edited claim does not redraw a table.
+# which is filled in for the tables and figures of that paper. The paper's printed numbers become an input of the rule.
+# The keys of the YAML file that a table may read become a parameter of the rule, so an edited claim redraws no table.
 PaperFile = Annotated[Path, Field(strict=False)]
 
 # The sections of the page for a run's tables and figures, besides the sections on single tasks.
@@ -39,7 +39,7 @@ Section = Literal["result", "claims", "overview", "training-time", "more", "audi
 
 
 class Kind(Strict, ABC):
-    """The base of all kinds. The fields of a subclass are the parameters of one table or figure of that kind.
+    """The base class of kinds. The fields of a subclass are the parameters of one table or figure of that kind.
 
     The plan imports the module of every kind before the first job. Modules that are slow to import
     (`vsebench.rendering.drawing`, Matplotlib, SciPy) are therefore imported in the functions that use them.
@@ -53,7 +53,7 @@ class Kind(Strict, ABC):
     # use the kind; their files define tables and figures with names such as `vse_ens_table2`.
     made_for: ClassVar[Literal["run", "task"] | None] = None
     # The section of the page for the tables or figures of a run; None: the template places them. Tables and figures
-    # with a parameter `task` are in the section on this task, and those of a paper in its section.
+    # with a parameter `task` are in the section on this task, and those of a paper in the section on this paper.
     section: ClassVar[Section | None] = "more"
     position: ClassVar[int] = 100  # kinds in a section are ordered by this number and then by name
 
@@ -243,6 +243,6 @@ def printed_numbers(instance: Instance) -> list[str]:
 
 
 def modules(base: type[Kind], instance: Instance) -> tuple[str, str]:
-    """Return the modules that make a table or figure: its stage and its kind. Their source files are its inputs."""
+    """Return the two modules that make a table or figure: its stage's and its kind's. Their files are its inputs."""
     stage = base.folder.removesuffix("s")
     return f"vsebench.stages.{stage}", find(base, instance.kind).__module__

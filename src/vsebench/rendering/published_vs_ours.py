@@ -29,9 +29,10 @@ class PrintedTable(TableKind):
         return paper, paper.printed(self.printed)
 
     def applies(self, outline: Outline) -> bool:
-        """Return whether the run recomputes a printed number or, for a table on other data, has results of its methods.
+        """Return whether the run recomputes a number of the printed table.
 
-        Tables on other data do not read the comparison; their parameter `protocols` can restrict the tasks.
+        A table on other data does not read the comparison. It applies if the run has results of the printed methods in
+        a printed metric; the parameter `protocols` can restrict the tasks.
         """
         if "comparison" in self.needs:
             return self.printed in outline.compared.get(self.paper.stem, ())
@@ -81,7 +82,7 @@ def ours_of(compared: pl.DataFrame, line: str) -> Iterator[tuple[str, dict[str, 
 
 
 def our_title(results: Results, variant: str, ours: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return the title of one of our variants, with its marks on the task of its comparisons (`ours_of`)."""
+    """Return the title of one of our variants, with its marks on the task of the comparisons `ours` (see `ours_of`)."""
     tasks = {Task(comparison["dataset"], comparison["protocol"]) for comparison in ours.values()}
     return results.method_title(variant, *tasks)
 

@@ -199,7 +199,7 @@ class Results:
         return self._marked(dataset, str(self.datasets.get(dataset, {}).get("title", dataset)))
 
     def _marked(self, dataset: str, title: str) -> str:
-        """Return a title with a capital, marked if the data is simulated."""
+        """Return a title that begins with a capital, marked if the data is simulated."""
         if self.is_simulated(dataset) and "simulated" not in title.lower():
             title += " (simulated)"
         return title[:1].upper() + title[1:]
@@ -207,7 +207,8 @@ class Results:
     def short_title(self, dataset: str) -> str:
         """Return a data set's short title.
 
-        Without a short title, the title is used, without a part in parentheses that does not distinguish data sets.
+        If it has none, return its title without a part in parentheses. The part stays if another data
+        set's title differs only in this part.
         """
         own = self.datasets.get(dataset, {}).get("short")
         if own is not None:

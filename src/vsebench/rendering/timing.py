@@ -21,7 +21,7 @@ def scoring_cell(timing: pl.DataFrame) -> Cell:
 
 
 def epoch_cell(timing: pl.DataFrame) -> Cell:
-    """Return the time of an epoch, in seconds: the median of each repeat, then median, minimum and maximum of these.
+    """Return the time of an epoch, in seconds: the median, minimum and maximum of the repeats' medians.
 
     `timing` contains the rows of one method on one task.
     """

@@ -56,12 +56,12 @@ class _Pace:
 
 
 def notes_path(part: Path) -> Path:
-    """Return the file that contains the notes on the bytes in `part`, such as the address they came from."""
+    """Return the file that contains the notes on the bytes in `part`, such as their address."""
     return part.with_name(part.name + ".json")
 
 
 def discard(part: Path) -> None:
-    """Delete the bytes fetched so far and the notes."""
+    """Delete the notes, and the bytes fetched so far."""
     part.unlink(missing_ok=True)
     notes_path(part).unlink(missing_ok=True)
 
@@ -193,7 +193,7 @@ def _save(response: requests.Response, part: Path, start: int, notes: dict[str, 
 
 
 def _progress(part: Path, start: int, total: int | None) -> "tqdm[Any]":
-    # In a log file every update of the bar is a line, so updates are rare there.
+    # In a log file, every update of the progress bar is a line, so updates are rare there.
     interval = 0.2 if sys.stderr.isatty() else 30.0
     return tqdm(desc=part.stem, initial=start, total=total, unit="B", unit_scale=True, mininterval=interval)
 

@@ -30,7 +30,7 @@ class ImageFiles:
     Attributes
     ----------
     ids : ids of the images, without duplicates
-    marks : size and modification time of each image's file, as a text that changes when the file changes
+    marks : for each image, a text with the size and the modification time of its file
     contents : a function that takes ascending image numbers and yields the bytes of each image, or the error if a file
         cannot be read
     left_out : number of files that are not images

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from vsebench.core.yaml_files import Strict
 
-Options = Strict  # there are none
+Options = Strict  # this adapter has no options
 
 
 def read_parents(raw: Path, options: Options, labels: Sequence[str]) -> list[set[str]]:

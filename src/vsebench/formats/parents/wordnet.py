@@ -29,7 +29,7 @@ SYNSETS = re.compile(r"n[0-9]{8}(\|n[0-9]{8})*")
 NAMED = re.compile(r"(n[0-9]{8}) .+")  # a label that begins with its synset
 ENDINGS = (("ses", "s"), ("xes", "x"), ("zes", "z"), ("ches", "ch"), ("shes", "sh"), ("men", "man"), ("ies", "y"))
 PLURALS = (("s", ""), *ENDINGS)
-Options = Strict  # there are none
+Options = Strict  # this adapter has no options
 
 
 def read_parents(raw: Path, options: Options, labels: Sequence[str]) -> list[set[str]]:

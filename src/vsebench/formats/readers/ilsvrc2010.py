@@ -206,7 +206,7 @@ def _count(sbow: list[dict[str, Any]], where: str) -> tuple[NDArray[np.intp], ND
 
 
 def _stack(rows: Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]) -> Any:
-    """Return rows, given as the columns and the counts of each row, as one csr_array (n_rows, 1000) float32."""
+    """Join rows, each given by its columns and counts, into one csr_array (n_rows, 1000) float32."""
     empty = np.empty(0, dtype=np.intp)
     columns, counts = (np.concatenate([empty, *(row[i] for row in rows)]) for i in (0, 1))
     offsets = np.cumsum([0, *(len(used) for used, _ in rows)])

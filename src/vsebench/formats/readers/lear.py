@@ -48,7 +48,7 @@ class Options(Strict):
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:
-    """Read an archive's labels and the chosen feature; images are named as in its lists, training images first."""
+    """Read an archive's labels and the chosen feature; images are named as in its lists; training images come first."""
     archive = raw / f"{options.prefix}.{options.release}.tar.bz2"
     names = {part: (f"{options.prefix}_{part}_list.txt", f"{options.prefix}_{part}_annot.hvecs") for part in PARTS}
     dictionary = f"{options.prefix}_dictionary.txt"

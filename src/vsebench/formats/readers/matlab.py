@@ -22,7 +22,7 @@ def read_structs(data: bytes, variable: str, fields: Fields, where: str) -> list
     """Read the struct array `variable` from a file; each of its structs must have all `fields`.
 
     Returns the fields of each struct by name, structs in MATLAB's order (column by column). Text becomes a str; numbers
-    become an (n,) array of the type in the file, column by column; a nested struct array becomes a list of such fields.
+    become an (n,) array of the type in the file, column by column; a nested struct array becomes such a list.
 
     Raises a `UserError` that begins with `where` if the data are not a MATLAB file or are damaged, or if the variable
     or one of the fields is missing.

@@ -1,4 +1,4 @@
-"""Read the hand-annotated concepts of MIRFLICKR-25k: 24 marked if visible, and 14 marked if the image is relevant.
+"""Read MIRFLICKR-25k's hand-annotated concepts: 24 are marked if visible, 14 if the image is relevant to them.
 
 `mirflickr25k_annotations_v080.zip` contains one text file per concept, `<concept>.txt` or `<concept>_r1.txt`
 (relevant), with one image number per line. The label is the file's name without its extension; labels are in
@@ -31,8 +31,8 @@ Options = Numbering
 def read(raw: Path, options: Options) -> RawAnnotations:
     """Read all lists; images are ordered by number.
 
-    Raises a `UserError` that names file and line if the archive is missing or damaged, contains no list, or if a line
-    is not the number of an image or repeats another line.
+    Raises a `UserError` that names file and line if the archive is missing, is damaged or contains no list, or if a
+    line is not the number of an image or repeats another line.
     """
     archive = raw / ARCHIVE
     members = read_members(archive, lambda name: MEMBER.fullmatch(name) is not None)

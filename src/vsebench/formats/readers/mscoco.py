@@ -33,7 +33,7 @@ ARCHIVE = "annotations_trainval2014.zip"
 FILES = {"train": "instances_train2014.json", "test": "instances_val2014.json"}
 KEPT = ("images", "categories", "annotations", "id", "name", "image_id", "category_id")
 
-Options = Strict  # there are none
+Options = Strict  # this adapter has no options
 Entries = list[dict[str, Any]]
 
 

@@ -330,7 +330,7 @@ def _columns(
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return the numbers of the columns that are labels, in the order of the labels, and of all other columns.
 
-    `keys` are the labels as the XML file has them.
+    `keys` are the labels' names as they are written in the XML file.
     """
     column_of = {attribute.key: column for column, attribute in enumerate(attributes)}
     missing = [key for key in keys if key not in column_of]

@@ -5,7 +5,7 @@ contains `Groundtruth/TrainTestLabels/Labels_<concept>_Train.txt` and `..._Test.
 The two parts form the official partition. These files have no image ids, so images are named by their line:
 `Train-000001`, ..., `Test-000001`, .... Images without a concept are kept.
 
-In copies of the official archive line 78,372 of `Labels_lake_Train.txt` is `-1130179`. This one value is read as 0, as
+In copies of the official archive, line 78,372 of `Labels_lake_Train.txt` is `-1130179`. This one value is read as 0, as
 in repaired copies, and reported in `dropped`; every other value except 0 and 1 is an error.
 
 The option `features` names one of the low-level features. Their official release is a RAR file,

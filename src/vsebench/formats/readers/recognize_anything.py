@@ -29,8 +29,8 @@ class Options(Strict):
 def read(raw: Path, options: Options) -> RawAnnotations:
     """Read the images in the order of the file.
 
-    Raises a `UserError` that names file and line if a file is missing, empty or not text, a label is blank, unknown, or
-    twice in an image's line, or if an image occurs twice.
+    Raises a `UserError` that names file and line if a file is missing, empty or not text; if a label is blank or
+    unknown, or occurs twice in an image's line; or if an image occurs twice.
     """
     path = raw / options.annotations
     labels = _lines(raw / options.labels)

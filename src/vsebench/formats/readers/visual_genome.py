@@ -1,8 +1,8 @@
 """Read Visual Genome 1.4: photographs with their objects.
 
-`objects.json.zip` contains `objects.json`, a list with one entry per image: `image_id`, and the list `objects`, each
-with its `synsets` and `names`. `image_data.json.zip` contains `image_data.json`, a list with one entry per image; only
-its `image_id` is read. Other keys are not read.
+`objects.json.zip` contains `objects.json`, a list with one entry per image: `image_id`, and the list `objects`. Each
+object has `synsets` and `names`. `image_data.json.zip` contains `image_data.json`, a list with one entry per image, of
+which only `image_id` is read. Other keys are not read.
 
 - The option `labels` chooses the labels: WordNet synsets as spelled in the file (`tree.n.01`), or names as typed by the
   annotators (`trees`), without white space around them. An object with several labels counts once for each of them; an

@@ -9,8 +9,8 @@ A file of images (plain or .gz) has one image per line:
 Features of an image can be in any order, features that are not named are 0, and values become float32. A label that is
 repeated in a line counts once. Labels have no names in this format, so they are named by their numbers.
 
-Small data sets of the repository have one file of images and two split files: one with the numbers of the training
-images and one with those of the test images, counted from 1, with one column per split:
+Small data sets of the repository have one file of images and two split files: one for training images, and one for test
+images. A split file contains the images' numbers, counted from 1, with one column per split:
 
     1 3 2                image 1 is a training image of the first split, image 3 of the second, image 2 of the third
     2 4 3
@@ -238,7 +238,7 @@ def _wrong_entry(tail: bytes) -> str:
 
 
 def _line_of(entry: int, counts: NDArray[np.int64], first: int) -> int:
-    """Return the number of the line with an entry; `first` is the number of the first line."""
+    """Return the number of the line that contains an entry; `first` is the number of the first line."""
     return first + int(np.searchsorted(np.cumsum(counts), entry, side="right"))
 
 

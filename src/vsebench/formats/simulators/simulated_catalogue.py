@@ -1,4 +1,4 @@
-"""Simulate images whose label set is one of 40, drawn conditionally on the features.
+"""Simulate images: the labels of an image are one of 40 sets, drawn with probabilities that depend on its features.
 
     S_1 .. S_40   distinct sets of min(8, 1 + Poisson(2)) of 20 labels, drawn without replacement, label k with weight
                   k^-0.7
@@ -28,7 +28,7 @@ Options = NormalOptions
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:
-    """Draw a set; `raw` is not used. The same options give the same set.
+    """Draw a data set; `raw` is not used. The same options give the same data set.
 
     `methods.controls.label_catalogue` describes the arrays of the truth.
     """

@@ -69,9 +69,10 @@ def annotate(
     truth: dict[str, NDArray[Any]],
     names: Sequence[str] = LABEL_NAMES,
 ) -> RawAnnotations:
-    """Return a drawn set of images with the labels `given`, (n_images, n_labels); images without a label are kept.
+    """Return a drawn data set with the labels `given`, (n_images, n_labels); images without a label are kept.
 
-    `truth` contains the parameters of the label distribution; the array `label` (each label's number in them) is added.
+    `truth` contains the parameters of the label distribution. The array `label`, 0 to n_labels - 1, is added: each
+    label's number in these parameters.
     """
     n_images = len(features)
     images, labels = np.nonzero(given)

@@ -24,7 +24,7 @@ Options = NormalOptions
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:
-    """Draw a set; `raw` is not used. The same options give the same set.
+    """Draw a data set; `raw` is not used. The same options give the same data set.
 
     `methods.controls.independent_labels` describes the arrays of the truth.
     """

@@ -73,7 +73,7 @@ def label_names(n_labels: int) -> list[str]:
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:
-    """Draw a set; `raw` is not used. The same options give the same set.
+    """Draw a data set; `raw` is not used. The same options give the same data set.
 
     `methods.controls.independent_labels` describes the arrays of the truth.
     """
@@ -131,6 +131,6 @@ def _labels(
         rows = t[start : start + CHUNK]
         truth = given.random((len(rows), len(z))) < expit(bias + options.beta * rows @ z.T)
         tags = truth & (kept.random(truth.shape) < 1 - eta / 2)
-        # A Poisson number of draws from pi gives independent Poisson numbers of each label.
+        # If the number of draws from pi is Poisson, the labels' numbers of draws are independent Poisson numbers.
         tags |= wrong.random(truth.shape) < -np.expm1(-n_wrong * frequency / total)
         yield np.where(is_clean[start : start + CHUNK, np.newaxis], truth, tags)

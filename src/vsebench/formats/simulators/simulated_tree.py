@@ -2,8 +2,8 @@
 
     labels            y = 0 .. labels - 1, parent(y) = floor(y / children), top(y) = floor(parent(y) / parents)
     background        q0(t) ~ 1 / (rank of term t + 10), ranks in random order
-    node v            a top, a parent, a label, or a view of a label: q_v gives independent exponential weights, which
-                      add up to 1, to `terms_per_node` terms drawn without replacement
+    node v            a top, a parent, a label, or a view of a label: q_v gives `terms_per_node` terms, drawn without
+                      replacement, independent exponential weights that are scaled to add up to 1
     view r of label y p_yr = w0 q0 + w1 q_top(y) + w2 q_parent(y) + w3 q_y + w4 q_yr,   w0 + .. + w4 = 1
     image             true label u ~ pi, view r uniform, length T = max(1, Poisson(length)), counts of terms
                       ~ Multinomial(T, p_ur); its given label is u or, with probability `confusion`, another child of
@@ -93,7 +93,7 @@ class Options(SimulatedOptions):
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:
-    """Draw a set; `raw` is not used. The same options give the same set.
+    """Draw a data set; `raw` is not used. The same options give the same data set.
 
     Images are drawn in blocks, without making a dense array of images x terms or images x labels.
     """
@@ -155,7 +155,7 @@ class Tree:
 
     @cached_property
     def cumulative(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Cumulative sums of the shares, of the background, and of each node's weights (plus the node's number)."""
+        """Cumulative sums of the shares, of the background, and, plus the node's number, of each node's weights."""
         background, _, _, weights = self.drawn
         of_nodes = np.cumsum(weights, axis=1) + np.arange(len(weights))[:, None]
         of_nodes[:, -1] = np.arange(1, len(weights) + 1)
@@ -188,7 +188,7 @@ class Tree:
         return terms
 
     def confuse(self, true: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int32]:
-        """Draw the given labels of images with these true labels."""
+        """Draw the given label of each image from its true label."""
         options = self.options
         first = true // options.children * options.children
         n_siblings = np.minimum(options.children, options.labels - first) - 1

@@ -86,7 +86,7 @@ class Options(Strict):
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:
-    """Draw a set; `raw` is not used. The same options give the same set."""
+    """Draw a data set; `raw` is not used. The same options give the same data set."""
     # Imported here because the plan of a run reads only `Options`, and numba takes half a second to import.
     from vsebench.kernels.drawing import draw_labels
     from vsebench.kernels.random_numbers import new_state

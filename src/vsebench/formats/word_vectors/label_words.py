@@ -4,7 +4,8 @@ The first of these rules that yields a vector is used:
 
 `whole`       the name is a word of the file, as written, in lower case or capitalised
 `alias`       the source's `aliases` contains the name (in lower case), and the words listed there have a vector
-`whole`       the name is a word of the file once its spaces, hyphens and underscores are exchanged or removed
+`whole`       the name is a word of the file once its spaces, hyphens and underscores are all replaced by one of these,
+              or removed
 `parts`       the mean of the vectors of its parts, which are separated by spaces and the signs _ - / , ( ) &
 `singular`    the name is a plural with a singular that is a word of the file; or its parts have vectors after plurals
               without a vector are replaced by their singulars. Singulars are found by WordNet's exceptions, if given,
@@ -15,7 +16,8 @@ The first of these rules that yields a vector is used:
 Names are normalised to Unicode's composed form (NFC). A synset before a name (`n02084071 dog`) and a class id in
 brackets after it (`Jaguar (/m/0449p)`) are not part of the name.
 
-The rule `parts` comes late because labels that share a vector always tie; the report counts such labels.
+The rule `parts` comes late because it can give several labels the same vector. Such labels always tie; the report
+counts them.
 """
 
 import re

@@ -77,9 +77,9 @@ def take_exponentials(scores, row, labels, start, stop, terms):
     Exponents are at most 0, so no exponential overflows. If an image has every label, minus infinity is written;
     `write_slopes` replaces it.
 
-    scores : (m, n_labels) float32, of which one row is overwritten
+    scores : (m, n_labels) float32; the row `row` is overwritten
     row : integer
-    labels : int32, of which labels[start:stop] are the image's
+    labels : int32; the image's labels are labels[start:stop]
     terms : (n_labels,) float64, the weights w_u of the image's labels; overwritten with their shares of B
 
     Returns log A, log B, and the sum of the written exponentials, float64; the logarithm of an empty sum is -infinity.
@@ -110,7 +110,7 @@ def write_slopes(scores, row, labels, start, stop, terms, a, of_negatives, of_po
     """Write the derivative for each label: the label's share of A or of B, times a factor.
 
     scores, terms : as written by `take_exponentials`; the row of scores is overwritten
-    labels : int32, of which labels[start:stop] are the image's
+    labels : int32; the image's labels are labels[start:stop]
     a : the sum of the exponentials that `take_exponentials` wrote
     of_negatives, of_positives : float64, the factors of the shares of A and of B
     """

@@ -1,6 +1,6 @@
 """Optimisers of a network's parameters; each takes a step in one pass over the arrays.
 
-Arrays are (size,) float32, where size is a multiple of 16; all except the gradient are updated; means, squares and
+Arrays are (size,) float32; size is a multiple of 16. All arrays except the gradient are updated. Means, squares and
 velocities start at 0. Rates and decays are floats.
 
 Sources: AdamW is Algorithm 2 of Loshchilov and Hutter, "Decoupled weight decay regularization", ICLR 2019; momentum is

@@ -41,8 +41,9 @@ class WordTable(NamedTuple):
     last : (n_labels,) int32, the number of each label's last draw; -1 between batches
     before : (m n,) int32, for each draw, the number of the previous draw of the same label, or -1
     touched : (largest number of labels in a batch,) int32, the labels that were drawn
-    slot, terms : (n_labels,) int32, the slot of each label in `touched`, and (largest number of labels in a batch, K)
-        float32, gradients of the terms between labels, zeros between batches; both are empty without such terms
+    slot : (n_labels,) int32, the slot of each label in `touched`; empty without terms between labels
+    terms : (largest number of labels in a batch, K) float32, the gradients of these terms, zeros between batches; empty
+        without such terms
     """
 
     vectors: NDArray[np.float32]

@@ -67,7 +67,7 @@ def rank_right_labels(scores, candidates, known_offsets, known, right_offsets, r
 def top_labels(scores, candidates, known_offsets, known, right_offsets, right, size):
     """Return the first `size` labels of each image's ranked list, (n, size) int32, with -1 after the last candidate.
 
-    Among labels with the same score, negatives come before held-out labels, each in ascending order. The other
+    Among labels with the same score, negatives come before held-out labels, both in ascending order. The other
     arguments are as for `rank_right_labels`.
     """
     n_labels = scores.shape[1]

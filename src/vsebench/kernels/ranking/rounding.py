@@ -83,7 +83,7 @@ def round_labels(labels: NDArray[np.float32]) -> RoundedLabels:
     vectors[:n_labels, :n_factors] = labels
     rounded, scales = round_rows(vectors, n_labels)
     n_pairs = -(-n_factors // 2)
-    groups = rounded[:, : 2 * n_pairs].reshape(-1, LANES, n_pairs, 2)  # group, label, pair of factors, factor
+    groups = rounded[:, : 2 * n_pairs].reshape(-1, LANES, n_pairs, 2)  # group x label x pair of factors x factor
     pairs = np.ascontiguousarray(groups.transpose(0, 2, 1, 3)).reshape(-1, n_pairs, 2 * LANES)
     bound = NORM * n_factors**0.5 + n_factors / 4 + n_factors * 2.0**-23 * NORM**2 + 1024
     return RoundedLabels(vectors, pairs, scales, bound)

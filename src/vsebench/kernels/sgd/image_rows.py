@@ -85,7 +85,7 @@ def clear(total):
 def add_four_rows(rows, i, e, matrix, total):
     """Add four rows of a matrix to `total`, (1, K) float32: the rows for the numbers e to e + 3 of image i.
 
-    Each row of the matrix, (d, K) float32, is multiplied by its number.
+    Each of these rows of the matrix, (d, K) float32, is multiplied by the number that it belongs to.
     """
     w, x, y, z = rows.values[e], rows.values[e + 1], rows.values[e + 2], rows.values[e + 3]
     a, b, c, d = column(rows, i, e), column(rows, i, e + 1), column(rows, i, e + 2), column(rows, i, e + 3)

@@ -74,7 +74,7 @@ def new_pipeline(positives: Positives) -> Pipeline:
 
 @njit(cache=True, inline="always")
 def turns(steps):
-    """Return a range that contains, for each turn, the first step of the batch that is in the stage "step".
+    """Return a range with one number per turn: the first step of the batch that is then in the stage "step".
 
     The first three turns, with negative numbers, only fill the pipeline.
     """

@@ -16,7 +16,7 @@ def fill_part(offsets, label_of_pair, count_of_pair, number, first, stop, bounds
     ----------
     offsets, label_of_pair, count_of_pair : as in `LabelMatrix`
     number : (n_labels,) int32, label -> its number in this epoch
-    first, stop : the label part has the labels whose numbers are from `first` to `stop` - 1
+    first, stop : the label part has the labels with the numbers `first` to `stop` - 1
     bounds : (P + 1,) int64, image part a has the images from bounds[a] to bounds[a + 1] - 1
     pairs : (at least the number of positives, 4) int32, written, ordered by image
     row_labels : (at least the number of pairs + LANES,) int32, written

@@ -49,7 +49,7 @@ class Draws(NamedTuple):
     Attributes
     ----------
     images : (BATCH + LANES,) int32; the last 16 are not used
-    ranks, shares : (BATCH,) int64 and float64, a rank, and a number in [0, 1) that determines a factor
+    ranks, shares : (BATCH,) int64 and float64, the rank, and a number in [0, 1) that determines the factor
     factors, positions : (BATCH,) int64, the factor, and the position in its list
     sums : (BATCH, K + 32) float32, see `weigh_factors`
     """
@@ -87,8 +87,8 @@ def vse_ens_epoch(embedding, pipeline, lists, draws, steps, rank_scale, rates, s
     A negative depends only on the vector of its image. So for several steps on different images, all factors are
     weighed first; then all positions in lists are found, the negatives at these positions are read, and the steps are
     taken. Each of these stages prefetches the memory that the next one reads. The pipeline's stage "fetch" does nothing
-    here, because factors are weighed for several images in a row: weighing those of one image does not wait for the
-    vector of another.
+    here. It is not needed, because factors are weighed for several images in a row, and weighing those of one image
+    does not wait for the vector of another image.
     """
     images, labels = embedding
     n_labels = len(labels)
@@ -142,7 +142,7 @@ def vse_ens_epoch(embedding, pipeline, lists, draws, steps, rank_scale, rates, s
 
 @njit(cache=True, inline="always")
 def first_repeat(images, start, stop):
-    """Return the first index from `start` on whose image also occurs between `start` and this index, or else `stop`.
+    """Return the first index >= `start` whose image also has an earlier index >= `start`; `stop` if there is none.
 
     images : (n,) int32, with LANES unused numbers at its end; stop - start is at most LANES
     """
@@ -224,8 +224,8 @@ def find_position(images, i, order, sums, rank, share):
 def redraw_negative(images, i, row_labels, start, stop, order, sums, rank_scale, rng):
     """Repeat the draw from the lists until the label is not a positive of image i; arguments as in `find_position`.
 
-    After n_labels rejected draws, a negative is drawn uniformly, because the lists then yield positives with near
-    certainty.
+    After n_labels rejected draws, a negative is drawn uniformly, because the lists then almost certainly yield only
+    positives.
     """
     n_labels = order.shape[1]
     span = np.expm1(-n_labels / rank_scale)

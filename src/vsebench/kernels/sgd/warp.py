@@ -101,7 +101,7 @@ def warp_epoch(embedding, pipeline, trials, steps, rates, max_norm, streams):
     """Take `steps` steps that lower L(floor((Y - 1) / trials)) max(0, 1 - <v_i, v_p - v_n>).
 
     Negatives are drawn with replacement until one violates the margin, 1 + s_in > s_ip. Y - 1 is the number of labels
-    that the image does not carry. A step moves v_i, v_p and v_n by eta (L dm/dv - lambda v), m = <v_i, v_p - v_n>, and
+    that the image does not have. A step moves v_i, v_p and v_n by eta (L dm/dv - lambda v), m = <v_i, v_p - v_n>, and
     scales them back to the norm `max_norm` if they are longer. If no drawn negative violates the margin, a step changes
     nothing.
 

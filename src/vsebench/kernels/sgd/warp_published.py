@@ -80,7 +80,7 @@ def first_violator_by_rounding(embedding, i, row_labels, start, stop, positive_s
     bound = np.float32(rounded_labels.bound)
     last = len(rounded_labels.pairs) - 1
     for group in range(0, last + 1, 4):
-        # Beyond the last group, the last one is used again.
+        # Beyond the last group, the last group is used again.
         groups = (group, min(group + 1, last), min(group + 2, last), min(group + 3, last))
         for g, products in enumerate(rounded_products(rounded_image, (0, 0, 0, 0), rounded_labels.pairs, groups)):
             first = min(group + g, last) * LANES

@@ -47,7 +47,7 @@ def new_maps(features: NDArray[np.float32], labels: NDArray[np.float32]) -> Maps
 
 @njit(cache=True, fastmath=FASTMATH, forceinline=True, **NO_ALLOCATION)
 def shorten(features, j, step, square, max_norm):
-    """Project row j of V, which has the squared norm `square`; skip this if the step is 0, as the row was not moved."""
+    """Project row j of V, which has the squared norm `square`, unless the step is 0 and has not moved the row."""
     if step != 0 and max_norm > 0 and square > max_norm * max_norm:
         for f in range(0, features.shape[1], LANES):
             store(features, (j, f), (max_norm / np.sqrt(square)) * load(features, (j, f)))
@@ -55,7 +55,7 @@ def shorten(features, j, step, square, max_norm):
 
 @njit(cache=True, fastmath=FASTMATH, forceinline=True, **NO_ALLOCATION)
 def move_feature(maps, rows, i, e, size, max_norm):
-    """Add size * x_ij * `maps.difference` to row j of V, and project this row; x_ij is number e, of image i.
+    """Add size * x_ij * `maps.difference` to row j of V, and project this row; x_ij is number e of `rows`.
 
     The row's norm is computed in the loop that moves it.
     """
@@ -71,7 +71,7 @@ def move_feature(maps, rows, i, e, size, max_norm):
 
 @njit(cache=True, fastmath=FASTMATH, forceinline=True, **NO_ALLOCATION)
 def move_four_features(maps, rows, i, e, size, max_norm):
-    """Do the same as `move_feature` for the numbers e to e + 3; faster, as no sum of squares waits for another."""
+    """Do the same as `move_feature` for four numbers from e on; faster, because no sum of squares waits for another."""
     features, difference = maps.features, maps.difference
     a, b, c, d = column(rows, i, e), column(rows, i, e + 1), column(rows, i, e + 2), column(rows, i, e + 3)
     w, x = size * rows.values[e], size * rows.values[e + 1]

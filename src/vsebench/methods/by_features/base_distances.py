@@ -1,9 +1,9 @@
-"""Base distances between images, one for each set of features, and the base of the models that add them up.
+"""Base distances between images, one for each set of features, and the base class of models that add them up.
 
     d_b(i, j) = |x_ib - x_jb|^2,   D(i, j) = sum over the sets b of c_b d_b(i, j)
 
 x_ib are the normalised features of image i in set b, scaled to unit length; a row of zeros stays a row of zeros. If the
-columns of each set b are multiplied by the root of c_b, the squared Euclidean distance of two rows is D. So one exact
+columns of each set b are multiplied by sqrt(c_b), the squared Euclidean distance of two rows is D. So one exact
 search among such rows finds the nearest images.
 
 Source: Guillaumin, Mensink, Verbeek and Schmid, "TagProp", ICCV 2009, section 3, who add up distances of 15 sets of
@@ -124,7 +124,8 @@ def least_weights(
     loss : returns the loss and its derivative with respect to w; its first argument is w, the others are `arguments`
     start : the first w
     iterations : maximum number of iterations
-    accepted : largest component of the projected gradient at the minimum, if rounding lets no step lower the loss
+    accepted : the largest component of the projected gradient with which the result counts as the minimum; because of
+        rounding, L-BFGS may end before the component is as small as `SMALL_GRADIENT`
     """
     from scipy.optimize import minimize  # the import takes 0.1 seconds, and Snakemake imports this module
 
@@ -138,7 +139,7 @@ def least_weights(
 
 @dataclass(frozen=True)
 class DistanceModel(Model):
-    """The base of models that weigh training images by sums of base distances.
+    """The base class of models that weigh training images by sums of base distances.
 
     Attributes
     ----------

@@ -31,7 +31,7 @@ Values: TypeAlias = NDArray[np.float64]
 
 SCORES_A_CHUNK = 1 << 22  # number of scores in memory at once (16 MiB)
 CORRECTIONS = 10  # pairs of steps and gradients that L-BFGS keeps
-SMALL_GRADIENT = 1e-5  # largest component of the gradient at the minimum; the step that is left is about as large
+SMALL_GRADIENT = 1e-5  # largest component of the gradient at the minimum; the remaining step is about as large
 ACCEPTED_GRADIENT = 1e-4  # the same, if no step lowers the value because of rounding
 
 
@@ -63,7 +63,7 @@ class Objective:
     scale: Values
 
     def __call__(self, flat: Values) -> tuple[float, Values]:
-        """Return the value and gradient, (size,) float64; products are float32 numbers, sums over chunks float64."""
+        """Return the value and gradient, (size,) float64; products are in float32, and sums over chunks in float64."""
         weight = self.weight(flat)
         features, intercept = weight[:-1].astype(np.float32), weight[-1].astype(np.float32)
         total, gradient = 0.0, np.zeros_like(weight)

@@ -17,7 +17,7 @@ and with this W the loss is a parabola in B whose minimum is
 
     B = gamma P (Y Y' - G X Y' + gamma Q)^-1
 
-Choices made here, as the parts of the paper about them could not be read:
+Choices made here, because the parts of the paper about them could not be read:
 
 - Scores have an intercept that is not penalised: x and y are centred in the first term.
 - Further stages raise the recall of rare labels. After a stage, each training image gets the scores that it would have

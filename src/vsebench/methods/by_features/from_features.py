@@ -1,4 +1,4 @@
-"""The base of methods that take stochastic gradient steps on image features."""
+"""The base class of methods that take stochastic gradient steps on image features."""
 
 from typing import Any
 

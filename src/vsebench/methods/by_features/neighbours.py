@@ -1,4 +1,4 @@
-"""The base of methods that score an image by the training images nearest to it, with the search and the model."""
+"""The base of methods that score an image by the training images nearest to it: settings, search and model."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -181,9 +181,9 @@ class Search:
     def slacks(self, queries: Rows) -> Matrix:
         """Return for each query a bound on the rounding error of the difference of two float32 keys, (m,) float32.
 
-        In any order, the error of a sum of t products is at most t roundings of the sum of their absolute values. By
-        the Cauchy-Schwarz inequality, this sum is at most the product of the two lengths. The factor 2.02 covers the
-        errors of both keys, plus 1 % for products of rounding errors.
+        In whatever order t products are added, the error of their sum is at most t roundings of the sum of their
+        absolute values. By the Cauchy-Schwarz inequality, this sum is at most the product of the two lengths. The
+        factor 2.02 covers the errors of both keys, plus 1 % for products of rounding errors.
         """
         terms = int(np.diff(queries.indptr).max(initial=0)) if self.is_sparse else queries.shape[1]
         longest = np.sqrt(self.squares.max(initial=0))
@@ -208,7 +208,7 @@ class Search:
         spread = np.zeros(self.rows.shape[1] if self.is_sparse else 0, dtype=np.float32)
         chunks = even_chunks(m, max((SPARSE_PRODUCTS if self.is_sparse else PRODUCTS) // n, 1))
         largest = 0 if self.is_sparse else max((stop - start for start, stop in chunks), default=0)
-        products_of_chunk = np.empty((largest, n), dtype=np.float32)  # reused, as allocation takes 10 % longer
+        products_of_chunk = np.empty((largest, n), dtype=np.float32)  # reused, because allocation takes 10 % longer
         for start, stop in chunks:
             block = queries[start:stop]
             slacks = self.slacks(block)
@@ -306,7 +306,7 @@ def second_key_of(labels: LabelMatrix, settings: NeighbourSettings) -> Matrix:
 
 @dataclass(frozen=True)
 class NeighbourModel(Model):
-    """The base of models that search for the nearest training images.
+    """The base class of models that search for the nearest training images.
 
     Attributes
     ----------

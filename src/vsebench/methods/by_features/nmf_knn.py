@@ -13,8 +13,8 @@ labels.
 
 Source: Kalayeh, Idrees and Shah, "NMF-KNN: image annotation using weighted multi-view non-negative matrix
 factorization", CVPR 2014; the multiplicative updates: Liu, Wang, Gao and Han, "Multi-view clustering via joint
-nonnegative matrix factorization", SDM 2013, extended by the weights. Choices made here, as only the beginning of the
-paper could be read:
+nonnegative matrix factorization", SDM 2013, extended by the weights. Choices made here, because only the beginning of
+the paper could be read:
 
 - Neighbours are the images at the smallest Euclidean distance of normalised features; with the step `l2`, all sets have
   the same weight.
@@ -22,7 +22,7 @@ paper could be read:
   error is divided by the matrix's own size.
 - The squared weight of a label in T is (largest frequency / its frequency)^rarity over the training images. The squared
   weight of a neighbour in M is the mean of the squared weights of its labels, or 1 if it has none.
-- All factorisations start from the same random numbers and take the same number of rounds of updates, none of which
+- All factorisations start from the same random numbers and take the same number of rounds of updates. No update
   increases the loss.
 - Labels with equal scores are ordered by training frequency.
 """
@@ -141,7 +141,7 @@ def views_of(
 
 
 def factorise(views: Sequence[View], common: Numbers, weights: Numbers, penalty: float, rounds: int) -> Numbers:
-    """Update the factors of all matrices and the consensus V* in turns; return the last consensus, (K, r).
+    """Update the factors of all matrices and the consensus V* alternately; return the last consensus, (K, r).
 
     Parameters
     ----------

@@ -17,8 +17,8 @@ The weights w >= 0 (for tagprop_sigma, alternately with alpha and beta) minimise
 
 Here i itself is not among its neighbours. c_il is 1 / n+ if i has l, and 1 / n- otherwise. n+ and n- are the numbers of
 positive and of negative pairs of a training image and a label, and n_l is the number of training images with label l.
-The penalty is not in the paper: without it, the loss has no minimum in alpha if neighbours separate a label's images
-from all others.
+The penalty is not in the paper. It is needed because the loss alone has no minimum in alpha if neighbours separate a
+label's images from all others.
 
 w is found by L-BFGS with bounds, alpha and beta by Newton's method for each label. The start is w = 10 divided by the
 number of sets of features (w = 0 for ranks), alpha = 0 and beta = log(c n_l / (c' (n - n_l))), where c and c' are the
@@ -60,7 +60,7 @@ from vsebench.methods.by_features.seen import FeatureControl, FeatureSettings, s
 Weights: TypeAlias = Literal["distance", "rank"]
 
 START = 10.0  # sum of the weights w of distances at the start
-ACCEPTED_GRADIENT = 1e-4  # largest gradient component if rounding lets no step lower the loss, which is about 1 to 20
+ACCEPTED_GRADIENT = 1e-4  # largest gradient component that counts as 0, because of rounding; the loss is about 1 to 20
 SMALL_DECREASE = 1e-5  # turns (fit w, then alpha and beta) end when one lowers the loss by less than this share
 NEWTON_STEPS = 50  # maximum number of steps of Newton's method; a step that is too long is halved, and counts too
 SMALL_STEP = 1e-8  # Newton's method ends when the next step would lower each label's loss by less than this share
@@ -231,7 +231,7 @@ class Votes:
         return least_weights(self.loss, start, (alpha, beta), iterations, ACCEPTED_GRADIENT)
 
     def constant_sigmoids(self) -> tuple[Numbers, Numbers]:
-        """Return alpha = 0 and the best beta for it, (n_labels,) each, as if each label had at least half an image."""
+        """Return alpha = 0 and the best beta for it, (n_labels,) each; label counts are clipped to [0.5, n - 0.5]."""
         n_images, (negative, positive) = self.labels.n_rows, self.costs
         counts = np.bincount(self.labels.label_of_pair, minlength=self.labels.n_labels).clip(0.5, n_images - 0.5)
         return np.zeros(len(counts)), np.log(positive * counts / (negative * (n_images - counts)))

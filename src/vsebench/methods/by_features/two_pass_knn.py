@@ -18,7 +18,7 @@ over b of w_b d_b, it minimises the sum over training images p and their targets
     l_pq = |Y_p and Y_q| / |Y_q|,   Y_p: the labels of image p
 
 and takes v_b = w_b / sum of w. For each label l of p, the K1 images nearest to p among those with l are targets of p.
-For each other label, the K1 nearest images with it are impostors of p. The nearest images are those by the distance
+For each other label, the K1 nearest images with it are impostors of p. The nearest images are found by the distance
 with equal weights, and p itself is left out. The hinge is smoothed: it is quadratic between 0 and 0.1. The minimum is
 found by L-BFGS with bounds. The paper's weights of single features are not learnt, so with one set of features there is
 nothing to learn.
@@ -59,7 +59,7 @@ from vsebench.methods.by_features.seen import FeatureControl, FeatureSettings, s
 
 NEIGHBOURS_A_CHUNK = 1 << 22  # number of neighbours in memory at once (about 100 MiB)
 SMOOTHING = 0.1  # where the smoothed hinge becomes linear
-ACCEPTED_GRADIENT = 1e-3  # largest component of the gradient if rounding lets no step lower the mean loss
+ACCEPTED_GRADIENT = 1e-3  # largest component of the mean loss's gradient that counts as 0, because of rounding
 ITERATIONS = 200  # maximum number of iterations of L-BFGS, which has one variable for each set of features
 
 
@@ -200,7 +200,7 @@ def _pairs(
 
 
 def margin_objective(weight: Numbers, targets: Pairs, impostors: Pairs, push: float) -> tuple[float, Numbers]:
-    """Return the mean loss of an image p at the weights w, (n_sets,), and its derivative."""
+    """Return the loss at the weights w, (n_sets,), averaged over the images p, and its derivative with respect to w."""
     slopes = np.empty(len(targets.likeness)), np.empty(len(impostors.likeness))
     value = margin_loss(
         weight @ targets.distances, targets.likeness, targets.offsets,

@@ -9,8 +9,8 @@ regularisation of E, nor results. Choices made here:
 
 - Only the visual part of the score is used, because a new image has neither a vector v_i nor known labels for p_i.
 - w_ic is 1, and beta_c is spread over the labels as in `vse_fs` (section 3.1.1).
-- The penalty on E is that on embeddings, times the mean squared length m of the images' features. So lambda does not
-  depend on the features' scale.
+- The penalty on E is the penalty on embeddings times m, the mean squared length of the images' features. So lambda
+  does not depend on the features' scale.
 - E starts at 0, and the labels start from N(0, deviation^2).
 - An epoch updates E by steps of conjugate gradients, then the labels by one sweep of coordinate descent, with the
   kernel of `vse_fs`. Along each step and each coordinate, the loss is a parabola and is minimised, so no epoch

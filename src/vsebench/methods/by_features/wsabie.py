@@ -131,8 +131,8 @@ class WsabieEnsemble(Ensemble):
     """A weighted sum of the scores of models of different sizes, combined into one model (table 7).
 
     The paper finds the weights by a grid search on the validation set, and does not state which cost it minimises. Here
-    the scores of each member are divided by their standard deviation on the validation images. Of all weights in steps
-    of 0.1 that add up to 1, the weights with the best validation metric are chosen.
+    the scores of each member are divided by their standard deviation on the validation images. Weights are multiples of
+    0.1 that add up to 1; of all such combinations, the one with the best validation metric is chosen.
     """
 
     needs = frozenset({"features"})

@@ -14,7 +14,7 @@ from vsebench.kernels.vectors import LANES, aligned
 def rows_and_columns(
     train: LabelMatrix, order: NDArray[np.int64], weights: NDArray[np.float32], gamma: float
 ) -> tuple[Rows, Columns]:
-    """Return the positives sorted by image and by label; `order` lists the images, `weights` are the w of the pairs.
+    """Return the positives sorted by image, and sorted by label; `order` lists the images, `weights` are the pairs' w.
 
     In `Columns`, each label's positives occupy consecutive array positions, called slots, padded to a multiple of
     LANES.
@@ -60,7 +60,7 @@ def rows_and_columns(
 
 
 def stable_order(numbers: NDArray[np.int32] | NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the indices that sort numbers >= 0 stably; numbers that fit into 16 bits are converted, to sort faster."""
+    """Return the indices of a stable sort of numbers >= 0; these get their smallest type first, to sort faster."""
     smallest = np.min_scalar_type(int(numbers.max(initial=0)))
     return np.argsort(numbers.astype(smallest), kind="stable")
 

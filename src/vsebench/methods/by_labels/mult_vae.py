@@ -2,7 +2,7 @@
 
     x       the image's labels as a vector of length 1; training drops a share of the labels at random
     m, v    means and log variances of K latent variables: two outputs of a network of x
-    z       = m + exp(v / 2) e, with normal e in training; = m for scores
+    z       = m + exp(v / 2) e with normal e in training; z = m when scores are computed
     f(z)    the scores of all labels, from a second network
 
     loss    - sum over the image's labels u of log softmax(f)_u + weight / 2 sum over k of (m_k^2 + exp(v_k) - v_k - 1)

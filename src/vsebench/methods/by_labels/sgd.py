@@ -1,4 +1,4 @@
-"""The base of methods that take stochastic gradient steps on triples (image, positive, negative)."""
+"""The base class of methods that take stochastic gradient steps on triples (image, positive, negative)."""
 
 from typing import ClassVar
 

@@ -5,8 +5,8 @@ Let x_c be column c of the binary label matrix X. Column c of the weights W mini
     1/2 |x_c - X w|^2 + l2/2 |w|^2 + l1 |w|_1   over w >= 0 with w_c = 0.
 
 Source: Ning and Karypis, "SLIM: sparse linear methods for top-N recommender systems", ICDM 2011; l1 is the
-paper's lambda and l2 its beta. The kernel solves this by coordinate descent, for which it only needs the numbers of
-images that have both labels of each pair.
+paper's lambda and l2 its beta. The kernel solves this by coordinate descent. For each pair of labels, it only needs the
+number of images that have both.
 """
 
 import numpy as np

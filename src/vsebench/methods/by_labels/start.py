@@ -28,7 +28,7 @@ def padded_start(n_rows: int, factors: int, deviation: float, rng: np.random.Gen
 
 
 def roomy(*shape: int) -> Matrix:
-    """Return float32 zeros as `aligned` does; if they take too much of the memory, they are in a file mapped into it.
+    """Return float32 zeros as `aligned` does; if they take too much memory, they are stored in a memory-mapped file.
 
     The file is where temporary files are (TMPDIR). It has no name, so it vanishes with the array.
     """

@@ -1,4 +1,4 @@
-"""Epochs of stochastic steps on several threads, with the same bytes on any number of threads.
+"""Epochs of stochastic steps on several threads; models have the same bytes with any number of threads.
 
 An epoch has P rounds. In round r, image part a is trained with label part (a + r) mod P, for all a at the same time:
 positives and negatives are labels of this part. After P rounds, each image part was trained with each label part. Label
@@ -27,7 +27,7 @@ from vsebench.kernels.vectors import LANES, aligned
 from vsebench.methods.base import Progress, Settings
 from vsebench.methods.by_labels.sgd import SgdMethod, SgdSettings
 
-NEIGHBOURS = 4  # labels whose ranks by frequency differ by less than 4 P can change places before they are dealt out
+NEIGHBOURS = 4  # labels whose ranks by frequency differ by less than 4 P can change places before they get their parts
 ROOM = 1.1  # factor by which arrays are larger than needed now, because the number of positives varies between epochs
 OF_PART = 100  # the streams of random numbers of part a are numbered from 100 a on
 
@@ -69,7 +69,7 @@ class Strata:
         self.label_bounds = np.concatenate([[0], np.cumsum(sizes)])
 
     def epoch(self, embedding: Embedding, take_steps: TakeSteps) -> tuple[float, float]:
-        """Train an epoch, which changes `embedding`, and return the mean loss and the mean number of trials."""
+        """Train for an epoch, which changes `embedding`; return the mean loss and the mean number of trials."""
         images, labels = embedding
         order = self.draw_order()
         moved = aligned(*labels.shape)

@@ -19,7 +19,7 @@ class ConstantDirectionSettings(WordSettings):
 
 
 class ConstantDirection(Control):
-    """Ranks labels equally for all images; the model has one factor, which is 1 for every image."""
+    """Ranks the labels in the same order for all images; the model has one factor, which is 1 for every image."""
 
     settings_type = ConstantDirectionSettings
     needs = frozenset({"word_vectors"})

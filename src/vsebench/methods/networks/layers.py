@@ -54,7 +54,7 @@ class Parameter:
 
     Attributes
     ----------
-    value, gradient : arrays of the same shape, float32; views of the beginnings of the first two rows of `flat`
+    value, gradient : arrays of the same shape, float32; views of the first two rows of `flat` without the padding
     flat : (4, size) float32: values, gradients, and the optimiser's means of gradients and squares, padded with zeros
     decay : weight decay of the value
     optimiser : the optimiser that takes the steps; `sgd` does not use means of squares

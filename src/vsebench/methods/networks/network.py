@@ -17,7 +17,7 @@ from vsebench.models import Embedded, ModelOfFields, check_matrix, features_of, 
 
 
 class HiddenLayers(ModelOfFields, Embedded):
-    """The base of models that are networks with hidden layers.
+    """The base class of models that are networks with hidden layers.
 
     Attributes
     ----------

@@ -1,7 +1,7 @@
 """Losses of networks on image features that compare the scores f_u and f_v of a positive u and a negative v.
 
-Unless a loss names another source, its source, with the numbers of equations and sections, is Li, Song and Luo,
-"Improving pairwise ranking for multi-label image classification", CVPR 2017.
+Unless a loss names another source, it is from Li, Song and Luo, "Improving pairwise ranking for multi-label image
+classification", CVPR 2017, to which the numbers of equations and sections refer.
 """
 
 import numpy as np

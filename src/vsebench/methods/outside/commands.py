@@ -116,7 +116,7 @@ def keep_scores(written: Path, problem: Path, out: Path) -> None:
 
 
 def keep_copies(ran: Path, problem: Path, out: Path) -> Ended:
-    """Check and copy the scores that a command wrote into the folder `ran` in a container.
+    """Check and copy the scores that a command in a container wrote into the folder `ran`.
 
     Returns its time and memory, which Snakemake measured (`benchmark`, a table next to the folder).
     """

@@ -90,7 +90,7 @@ class FixedVectors(LabelTable):
 
 
 class JointVectors(FixedVectors):
-    """Label vectors for a loss of the scores of all labels; the network's optimiser trains them if `joint` is set."""
+    """Label vectors for a loss on the scores of all labels; the network's optimiser trains them if `joint` is set."""
 
     def __init__(self, problem: Problem, settings: Any, labels: LabelMatrix) -> None:
         super().__init__(problem, settings, labels)
@@ -109,7 +109,7 @@ class JointVectors(FixedVectors):
         return self.added[self.is_learnt].astype(np.float32)
 
     def step(self, slopes: Matrix, outputs: Matrix) -> None:
-        """Overwrite outputs with the loss's derivatives by them, given those by scores, `slopes`; train the vectors."""
+        """Train the vectors; overwrite the outputs with the derivatives by outputs; `slopes` are those by scores."""
         by_outputs = slopes @ self.vectors.value
         if self.settings.joint:
             self.vectors.gradient[...] = slopes.T @ outputs / np.float32(len(outputs))

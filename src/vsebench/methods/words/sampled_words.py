@@ -86,7 +86,7 @@ class SampleSettings(Settings):
 
 
 class SampledVectors(FixedVectors):
-    """Label vectors for a loss of drawn labels; images without labels or with all labels have no loss."""
+    """Label vectors for a loss on drawn labels; images without labels or with all labels have no loss."""
 
     def __init__(self, problem: Problem, settings: Any, labels: LabelMatrix) -> None:
         super().__init__(problem, settings, labels)

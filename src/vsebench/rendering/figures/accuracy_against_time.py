@@ -82,7 +82,7 @@ def points(results: Results, task: Task) -> dict[str, Point]:
 
 
 def front(of_methods: Mapping[str, Point]) -> list[str]:
-    """Return the methods that no other method beats by being faster and as accurate, or more accurate and as fast.
+    """Return the methods for which no other method is better in time or metric without being worse in the other.
 
     >>> front({"slow": (9.0, 0.5), "fast": (1.0, 0.4), "worse": (2.0, 0.3), "slower": (9.5, 0.5)})
     ['slow', 'fast']

@@ -11,7 +11,7 @@ from vsebench.rendering.results import Results, at
 
 
 class F1OfLabels(FigureKind):
-    """One panel per task, with a row of dots for each label and one dot per method."""
+    """One panel per task, with a row for each label; a row has one dot per method."""
 
     needs = ("label_scores", "datasets")
 

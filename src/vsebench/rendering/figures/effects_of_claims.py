@@ -25,7 +25,7 @@ PANELS = (
 
 
 class EffectsOfClaims(FigureKind):
-    """A panel of differences and a panel of ratios, with one effect per claim and kind of data of a paper."""
+    """A panel of differences and a panel of ratios, with one effect for each claim of a paper and each kind of data."""
 
     needs = ("claims", "datasets")
     section = None
@@ -96,7 +96,7 @@ def judged_tests_of_panel(results: Results, paper: str, prefix: str) -> list[tup
 
 
 def fitting(n_claims: int, n_tests: int, inches: float) -> tuple[float, float]:
-    """Return the largest distance between tests, and gap around the tests of a claim, so that all fit into `inches`.
+    """Return the largest distance between tests, and the largest gap around a claim, so that all fit into `inches`.
 
     >>> [round(inches, 3) for inches in fitting(10, 20, 8.4)], [round(inches, 3) for inches in fitting(20, 400, 8.4)]
     ([0.06, 0.19], [0.012, 0.19])

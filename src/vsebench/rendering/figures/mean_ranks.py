@@ -94,8 +94,8 @@ class Ranking:
 def common_methods(methods_of: Mapping[Task, Collection[str]]) -> tuple[frozenset[str], list[Task]] | None:
     """Return the methods to rank and the tasks that have all of them; None if no two methods share two data sets.
 
-    If tasks have different methods, for example because only some tasks have image features, the choice with the
-    largest number of methods times data sets is taken.
+    If tasks have different methods, for example because only some tasks have image features, the methods are chosen
+    for which the number of methods times the number of data sets is largest.
     """
     method_sets = {task: frozenset(methods) for task, methods in methods_of.items()}
     choices = [

@@ -93,7 +93,7 @@ class MemoryAndSettings(FigureKind):
         return figure
 
     def _in_one_row(self, results: Results, tasks: Sequence[Task], timing: pl.DataFrame) -> Figure:
-        """Draw all tasks in one row of panels, each with its own marker; metrics are shares of a task's best mean."""
+        """Draw all tasks in one row of panels, one marker each; means are divided by the task's best in the panel."""
         from matplotlib.figure import Figure
         from matplotlib.lines import Line2D
 

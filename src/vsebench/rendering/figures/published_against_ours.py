@@ -51,7 +51,7 @@ class PublishedAgainstOurs(FigureKind):
 
 
 def draw(axis: Axes, results: Results, numbers: pl.DataFrame, in_seconds: bool) -> None:
-    """Draw the comparisons of one paper in one unit, and the diagonal."""
+    """Draw the diagonal, and the comparisons of one paper's numbers in one unit."""
     from vsebench.rendering import drawing, style
 
     look = style.looks(results)

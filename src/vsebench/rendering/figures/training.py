@@ -42,7 +42,7 @@ def validated_epochs(history: pl.DataFrame) -> pl.DataFrame:
 
 
 def sampled_epochs(history: pl.DataFrame) -> pl.DataFrame:
-    """Return the epochs with recorded trials: the epochs of the selection if it has any, otherwise of the refit."""
+    """Return the epochs with recorded trials: those of the selection if there are any, otherwise those of the refit."""
     sampled = history.filter(pl.col("trials_per_step").is_not_null())
     selection = sampled.filter(pl.col("phase") == "selection")
     return selection if len(selection) else sampled

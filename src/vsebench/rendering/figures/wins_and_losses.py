@@ -9,7 +9,7 @@ from vsebench.rendering.metrics import few_metrics, metric_title
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results, at, leading_metric
 
-WRITTEN = 20  # largest number of methods with numbers in the squares; with more methods, squares are too small
+WRITTEN = 20  # with more methods, squares are too small, so no numbers are written in them
 
 
 class WinsAndLosses(FigureKind):

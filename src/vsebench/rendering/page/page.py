@@ -214,7 +214,7 @@ def drawing(results: Results, figures: Path, instance: Instance, folder: Path) -
 
 
 def pack(drawings: dict[str, str]) -> str:
-    """Return drawings by name as a JSON object, compressed with gzip, in base64, for the page's script.
+    """Return, for the page's script, a JSON object of drawings by name, compressed with gzip and encoded in base64.
 
     >>> json.loads(gzip.decompress(base64.b64decode(pack({"overview": "<svg/>"}))))
     {'overview': '<svg/>'}

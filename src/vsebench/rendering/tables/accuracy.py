@@ -117,5 +117,5 @@ def notes(results: Results, task: Task, accuracy: pl.DataFrame, metrics: Sequenc
 
 
 def trained_by(results: Results, method: str) -> str:
-    """Return how a method of the role `external` was trained, in words."""
+    """Return a text that states how a method of the role `external` was trained."""
     return "by its own command" if results.outline.variants[method].by_command else "elsewhere"

@@ -97,7 +97,7 @@ def explanation(finding: Finding) -> str:
 
 
 class AuditCounts(TableKind):
-    """One row per paper and check; a fact that several checks state counts for the first contradicting check."""
+    """One row per paper and check; a fact that several checks contradict counts only for the first of them."""
 
     needs = ("audit",)
     made_for = "run"

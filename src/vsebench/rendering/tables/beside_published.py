@@ -38,7 +38,7 @@ IMPROVE = "improve"  # the last part of the name of a row of improvements in the
 
 
 class AccuracyBesidePublished(PrintedTable):
-    """Methods by metrics on each of the paper's data sets; ours are shown where data and protocol are the same."""
+    """The methods' metrics on each of the paper's data sets; ours are shown if data and protocol are the same."""
 
     needs = ("comparison",)
 

@@ -1,4 +1,4 @@
-"""A paper's table of complexity, test time and memory, the values of its formulas, and the cost of our models."""
+"""A paper's table of complexity, test time and memory, with the values of its formulas and the cost of our models."""
 
 from collections.abc import Iterator
 

@@ -83,7 +83,7 @@ def flat_counts(counts: dict[str, Any]) -> dict[str, Any]:
 
 
 class WordVectors(TableKind):
-    """The number of labels with a word vector on each data set that uses such vectors."""
+    """For each data set that uses word vectors, the number of labels that have one."""
 
     needs = ("datasets", "word_vectors")
     section = "data"

@@ -49,7 +49,7 @@ class Settings(TableKind):
 
 
 def shared(entry: dict[str, Any]) -> str:
-    """Return a key for grouping: the seeds of a method with the same settings, chosen in the same way, share a row."""
+    """Return a key by which seeds are grouped: those with the same settings, chosen in the same way, share a row."""
     return json.dumps([entry[key] for key in ("dataset", "protocol", "method", "choice", "settings")], sort_keys=True)
 
 

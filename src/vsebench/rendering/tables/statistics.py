@@ -104,7 +104,7 @@ class Statistics(PrintedTable):
 
 
 class StatisticsAsPrinted(PrintedTable):
-    """Data sets by counts, or counts by data sets: each printed row, then our counts if the run has the data.
+    """One row per data set, or one row per count: each printed row, then our counts if the run has the data.
 
     A printed "1 / 68" is shown as 68.
     """

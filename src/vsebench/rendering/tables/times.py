@@ -106,7 +106,7 @@ class TimeAsPrinted(PrintedTable):
 
 
 def _accelerations(results: Results, base: Times, ours: Times, datasets: list[str]) -> Iterator[Row]:
-    """Yield a row for each variant of the faster method (`base`) with each variant of another method (`ours`)."""
+    """Yield a row for each pair of a variant of the faster method (`base`) and a variant of another method (`ours`)."""
     for (slow, times), (fast, seconds) in product(ours.items(), base.items()):
         texts = (
             f"{times[dataset] / seconds[dataset] - 1:,.2f} x" if dataset in times and dataset in seconds else MISSING

@@ -61,7 +61,7 @@ def _floats_of_blocks(table: Table) -> list[list[list[int]]]:
 
 
 def _pages(table: Table, blocks: int) -> list[list[tuple[str, list[Row]]]]:
-    """Split the groups of rows into floats that fit a page with a number of blocks; a group that fits is not split."""
+    """Split the groups of rows into floats that fit a page with `blocks` blocks; a group that fits is not split."""
     notes = max(0, ceil(len(" ".join(table.notes)) / HEADING_CHARACTERS) - NOTE_LINES)
     available = (PAGE_LINES - notes - BLOCK_LINES * (blocks - 1)) / blocks
     pages: list[list[tuple[str, list[Row]]]] = [[]]
