@@ -10,7 +10,7 @@ from tests.methods.problems import PACKAGES, PROBLEMS, fitted_once, method_of, n
 from vsebench.core.errors import UserError
 from vsebench.data.features import Features
 from vsebench.data.needs import GIVEN_LABELS
-from vsebench.data.problem import Problem, Training, WordVectors
+from vsebench.data.problem import Problem, Queries, Training, WordVectors
 from vsebench.models import checked_scores
 
 CASES = [(name, where) for name in names_of_methods() if name not in PACKAGES for where in PROBLEMS]
@@ -49,6 +49,7 @@ SPOILS = {
 def test_spoilt_arrays_of_a_model_are_refused_or_give_scores_of_the_right_shape(kind, data):
     """A model that reads outside of its arrays crashes, or its scores depend on the numbers behind them."""
     model, queries = fitted_once(*KINDS[kind])
+    queries = ends_of(queries, 5)  # some models take long for each image
     arrays = {name: np.asarray(array) for name, array in model.arrays().items()}
     numeric = sorted(name for name, array in arrays.items() if array.ndim and array.dtype.kind in "fiu" and array.size)
     name = data.draw(st.sampled_from(numeric))
@@ -63,6 +64,13 @@ def test_spoilt_arrays_of_a_model_are_refused_or_give_scores_of_the_right_shape(
             return
         assert scores[-1].shape == (len(queries.images), loaded.n_labels)
     assert np.array_equal(*scores, equal_nan=True)
+
+
+def ends_of(queries, n):
+    """Return the first and the last `n` images."""
+    ends = np.r_[:n, len(queries.images) - n : len(queries.images)].astype(np.int32)
+    features = None if queries.features is None else queries.features[ends]
+    return Queries(queries.images[ends], queries.known.rows(ends), features)
 
 
 def before_other_numbers(array, behind):
