@@ -141,8 +141,9 @@ def test_constants_for_f1_have_the_largest_f1_of_each_label_of_all_thresholds(pa
     predicted = decision.decide(valid)
     for label in range(8):
         scores, right = valid.scores[:, label], valid.right[:, label]
-        values = [sklearn_metrics.f1_score(right, scores >= score) for score in scores]
-        assert sklearn_metrics.f1_score(right, predicted[:, label]) == pytest.approx(max(values))
+        precision, recall, _ = sklearn_metrics.precision_recall_curve(right, scores)
+        values = 2 * precision * recall / np.maximum(precision + recall, 1e-12)
+        assert sklearn_metrics.f1_score(right, predicted[:, label]) == pytest.approx(values.max())
     assert record == {"never_predicted": 0}
 
 
