@@ -30,7 +30,7 @@ from vsebench.models import Embedded, Model, checked_scores, checked_vectors
 if TYPE_CHECKING:  # importing features loads SciPy, which most models do not need
     from vsebench.data.features import Features
 
-SCORES_A_CHUNK = 1 << 20  # scores in a chunk, at most (4 MiB); they stay in the cache until they are counted
+SCORES_A_CHUNK = 1 << 20  # scores in a chunk (4 MiB); they stay in the cache until they are counted
 QUERIES_A_CHUNK = 252  # images in a chunk, at most; their vectors stay in the cache, too
 ROUNDED_A_CHUNK = 1008  # images in a chunk; rounded vectors are small, and the kernel counts six images at a time
 LIST_LENGTH = 10

@@ -77,7 +77,7 @@ class ClaimTest(Strict, ABC):
         return list(filter(None, dict.fromkeys((self.method, case.rival))))
 
     def domain(self) -> dict[str, Any]:
-        """Return the parameters of the judged tests; a set contains the values of several tests; if empty, any."""
+        """Return the parameters of the judged tests; a set contains the values of several tests, an empty set any."""
         fields = self.model_dump(exclude={"judge_simulated"})
         return fields | {name: set(fields[name]) for name in ("rivals", "metrics") if name in fields}
 
@@ -167,7 +167,7 @@ class AtTasks(ClaimTest):
         return None if self.only_simulated else super().obstacle(evidence, case)
 
     def _labels_needed(self, evidence: Evidence, case: ClaimCase) -> int:
-        """Return the number of labels that the claim needs with the factors of its methods; 0 for any number."""
+        """Return the number of labels that the claim needs with the factors of its methods; 0: no minimum."""
         if self.labels_per_factor is None or evidence.selection is None:
             return 0
         names = [name for name in self.sized() if name]

@@ -287,7 +287,7 @@ def missing_scores(cells: PrintedCells, statement: PrintedStatement) -> list[str
 
 
 def by_chance(cells: PrintedCells, compared: Comparison) -> str:
-    """Return a remark if a lead in exact match may be due to chance, being below 1.96 binomial standard errors."""
+    """Return a remark if a lead in exact match may be due to chance (less than 1.96 binomial standard errors)."""
     (ours,), (rival,) = compared.own.sources, compared.rival.sources
     images = cells.find(ours.paper, ours.dataset, "test_images")
     if not compared.ahead or ours.column != "exact_match" or ours.unit != "percent" or images is None:
