@@ -17,12 +17,12 @@ TransformName = Literal[
 ]  # the transforms in `vsebench.formats.images.pixels`
 Resize = Annotated[int, Field(ge=1)] | Literal["squash"]  # pixels of the shorter side, or the whole image
 Suffixes = Literal["keep", "drop"]  # whether ids of images keep the suffixes of their files
-SET_NAME = "[A-Za-z][A-Za-z0-9_]*"  # it keeps such names different from other folders and files of the workflow
+SET_NAME = "[A-Za-z][A-Za-z0-9_]*"  # so that names of sets differ from the workflow's other names
 SetName = Annotated[str, Field(pattern=f"^{SET_NAME}$")]  # the name of one of several sets of features
 
 
 def _kind(value: Any) -> str:
-    """Return which form normalisation steps have: one list for all sets of features, or a mapping of sets to lists."""
+    """Return the form of normalisation steps: one list for all sets of features, or a mapping of sets to lists."""
     return "<by set>" if isinstance(value, Mapping) else "<steps>"
 
 
@@ -133,7 +133,7 @@ class FeaturesFile(Strict):
 
 
 def _number_of_sets(features: Any) -> str:
-    """Return which form `features` has: one set without a name, or a mapping of names to sets.
+    """Return the form of `features`: one set without a name, or a mapping of names to sets.
 
     Each set has the key `file`, `network` or `adapter`. A named set can itself be called `network` or `file`; then its
     value is a mapping with one of the three keys.
@@ -308,7 +308,7 @@ class DatasetConfig(DatasetDefinition, Described):
         return Pictures(images=own[0].images, suffixes=own[0].suffixes)
 
     def with_features_in(self, folder: str) -> "DatasetConfig":
-        """Return the data set with features from the files that its networks wrote to a folder, or to one per set."""
+        """Return the data set with features from the files that its networks wrote to a folder or its subfolders."""
         written = {
             name: FeaturesFile(file=f"{place}/features.npy", ids=f"{place}/ids.txt")
             for name, place in ((name, f"{folder}/{name}".rstrip("/")) for name in self.networks)
@@ -340,7 +340,7 @@ class DatasetConfig(DatasetDefinition, Described):
     def replaced(self, options: dict[str, Any], vocabulary: dict[str, Any]) -> "DatasetConfig":
         """Return the data set with some of its options and filters replaced by a run's.
 
-        If they change the filters or the size (`scale`, or `images` and `labels`), no counts are expected.
+        If the run changes the filters or the size (`scale`, or `images` and `labels`), no counts are expected.
         """
         filters = Vocabulary(**self.vocabulary.model_dump(exclude_unset=True) | vocabulary)
         merged = self.model_copy(update={"options": self.options | options, "vocabulary": filters})

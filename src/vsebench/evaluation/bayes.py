@@ -35,7 +35,7 @@ class Decision(NamedTuple):
     """Predicted label sets."""
 
     labels: NDArray[np.bool_]  # (n, n_labels), whether a label is predicted for an image
-    expected: Floats  # (n,), the expected metric, given the image's features; functions have the names of metrics
+    expected: Floats  # (n,), the expected metric, given the image's features; for `label_count`, P(|Y| = c)
 
 
 class LabelDistribution(Protocol):
@@ -55,7 +55,7 @@ class LabelDistribution(Protocol):
 
 
 def exact_match(features: NDArray[np.float32], truth: Mapping[str, NDArray[Any]]) -> Decision:
-    """Return the most probable set of each image, and the expected exact match, its probability.
+    """Return the most probable set of each image, and its probability, which is the expected exact match.
 
     Parameters
     ----------

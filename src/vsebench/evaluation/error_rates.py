@@ -10,7 +10,8 @@ from vsebench.evaluation.estimates import LEVEL, Estimate, Estimates, Values, st
 from vsebench.evaluation.significance import bootstrap_all
 
 # How the variance among images is divided: half of it is common to all seeds, all is specific to a seed, or all is
-# common. `heavy tails`: half, and the noise of images and seeds has Student's distribution with 2.5 degrees of freedom.
+# common. `heavy tails`: half is common, and the noise of images and seeds has Student's distribution with 2.5 degrees
+# of freedom.
 Noise = Literal["half", "specific", "common", "heavy tails"]
 NOISES: tuple[Noise, ...] = get_args(Noise)
 COMMON = {"half": 0.5, "specific": 0.0, "common": 1.0, "heavy tails": 0.5}
@@ -29,7 +30,7 @@ class Simulation:
     Parameters
     ----------
     n_seeds : number of seeds of all methods
-    ratios : the values to simulate of a ratio: the standard deviation of the difference between seeds, divided by the
+    ratios : the simulated values of a ratio: the standard deviation that seeds cause in the difference, divided by the
         standard error that images cause in one seed; all values use the same draws
     difference : the true difference on each task, divided by this standard error
     noise : the distribution of the noise
@@ -84,7 +85,7 @@ class Drawn:
     """One simulated task for each of several groups: estimates without the variation between seeds, and this variation.
 
     The quantities are the means of the first two methods: both of the first group, both of the second and so on. Each
-    of the `peers` is one of the methods, (n_seeds, groups).
+    item of `peers` contains the means of one method, (n_seeds, groups).
     """
 
     still: Estimates
@@ -100,7 +101,7 @@ class Drawn:
 
 
 def mean_difference(parts: Sequence[Estimates]) -> Estimate:
-    """Return the difference between two methods as a mean over the tasks of each group, (groups,).
+    """Return the difference between the two methods, averaged over the tasks of each group, (groups,).
 
     Parameters
     ----------

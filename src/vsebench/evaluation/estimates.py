@@ -6,11 +6,11 @@ the seeds, whose variance is estimated from the spread between seeds, with the h
 
     sqrt(max(t(n - 1)^2 V_images, t(n - 1)^2 V_common + t(f)^2 V_seeds)),    t at 1 - a / 2,
 
-with n images, V_seeds the variance between S seeds divided by S, f its degrees of freedom (S - 1 without the help of
-other methods), V_images the variance of the mean over seeds when images are resampled, and V_common the part of
-V_images that is common to all seeds. With V_common, no variance counts twice. Without the help of other methods, such
-an interval has at least its nominal level for all variances (Banerjee, Sankhya 22, 1960). The p-value is the smallest a
-whose interval excludes the tested value.
+where n is the number of images. V_seeds is the variance between S seeds, divided by S, and f its degrees of freedom
+(S - 1 without the help of other methods). V_images is the variance of the mean over seeds when images are resampled,
+and V_common the part of V_images that is common to all seeds; it is used so that no variance counts twice. Without the
+help of other methods, such an interval has at least its nominal level, whatever the variances are (Banerjee, Sankhya
+22, 1960). The p-value is the smallest a whose interval excludes the tested value.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -41,8 +41,8 @@ class Estimates:
     by_seed: Values  # (n_seeds, n_quantities)
     samples: Values  # (n_seeds, resamples, n_quantities)
     n_units: int  # the number of images (or of labels, for means over labels) per seed
-    # For each method on the task, where known, the quantity of each seed: (n_seeds,), or (n_seeds, n_tasks) for several
-    # tasks.
+    # Method -> its quantity for each seed: (n_seeds,), or (n_seeds, n_tasks) for several tasks. Contains the methods on
+    # the task whose quantities are known.
     peers: Mapping[Hashable, Values] = field(default_factory=dict)
 
     @property
@@ -113,7 +113,7 @@ class Estimate:
     common: Values  # the part of `images` that is common to all seeds
     seeds: Values  # variance of the seeds' values, divided by their number; 0 for a single seed (unknown)
     n_units: int  # number of images (or labels)
-    freedom: float | Values  # degrees of freedom of `seeds`, also (...) if they differ; 0 for a single seed
+    freedom: float | Values  # degrees of freedom of `seeds`, an array (...) if they differ; 0 for a single seed
 
     def half_width(self, level: float | Values = LEVEL) -> Values:
         """Return the half-width of the interval with a coverage of at least 1 - level, (...)."""

@@ -30,8 +30,8 @@ from vsebench.models import Embedded, Model, checked_scores, checked_vectors
 if TYPE_CHECKING:  # importing features loads SciPy, which most models do not need
     from vsebench.data.features import Features
 
-SCORES_A_CHUNK = 1 << 20  # scores in a chunk (4 MiB); they stay in the cache until they are counted,
-QUERIES_A_CHUNK = 252  # as do the vectors of its images
+SCORES_A_CHUNK = 1 << 20  # scores in a chunk (4 MiB); they stay in the cache until they are counted
+QUERIES_A_CHUNK = 252  # images in a chunk, at most; their vectors stay in the cache, too
 ROUNDED_A_CHUNK = 1008  # images in a chunk; rounded vectors are small, and the kernel counts six images at a time
 LIST_LENGTH = 10
 RANKED = {name: kind for name, kind in RANKS.items() if name != "cold"}
@@ -134,7 +134,7 @@ def rank_embedded(
 ) -> NDArray[np.int32]:
     """Return the counts of `rank_right_labels` for images with one held-out label each, from rounded vectors.
 
-    `vectors`, (stop - start, K) float32, contains the vectors of the images from `start` to `stop`.
+    `vectors`, (stop - start, K) float32, contains the vectors of `held_out.images[start:stop]`.
     """
     known, right = held_out.known, held_out.right
     images = np.arange(stop - start, dtype=np.int32)
@@ -237,7 +237,7 @@ def chunks(held_out: HeldOut) -> list[tuple[int, int]]:
 
 
 def queries_of(held_out: HeldOut, features: "Features | None", start: int, stop: int) -> Queries:
-    """Return the queries of the images from `start` to `stop`."""
+    """Return the queries of `held_out.images[start:stop]`."""
     images = held_out.images[start:stop]
     return Queries(images, held_out.known.slice(start, stop), None if features is None else features.rows(images))
 
@@ -253,7 +253,7 @@ def ranks_from_zero(scores: Matrix) -> NDArray[np.int32]:
 def label_arguments(
     held_out: HeldOut, start: int, stop: int
 ) -> tuple[NDArray[np.bool_], NDArray[np.int64], Ids, NDArray[np.int64], Ids]:
-    """Return the arguments of kernels that describe the labels of the images from `start` to `stop`."""
+    """Return the arguments of kernels that describe the labels of `held_out.images[start:stop]`."""
     known, right = held_out.known, held_out.right
     return (
         held_out.candidates, known.offsets[start : stop + 1], known.label_of_pair,
@@ -267,7 +267,7 @@ def has_single_labels(held_out: HeldOut) -> bool:
 
 
 def check_labels(model: Model, held_out: HeldOut, where: str) -> None:
-    """Raise a `UserError` if model and split differ in their number of labels, which kernels do not check."""
+    """Raise a `UserError` if model and split differ in their number of labels (kernels do not check this)."""
     if model.n_labels != held_out.right.n_labels:
         counts = f"{model.n_labels} labels, but the split has {held_out.right.n_labels}"
         raise UserError(f"{where}: the model has {counts}; delete it and run again")

@@ -55,5 +55,5 @@ def frequencies_of(case: Case, results: Path, propensity: Propensity) -> Frequen
 
 
 def learnt_of(case: Case, results: Path) -> NDArray[np.bool_]:
-    """Return the labels, (n_labels,), that the protocol trains."""
+    """Return which labels the protocol trains, (n_labels,)."""
     return read_parquet(case.split(results) / "labels.parquet")["final"].to_numpy()

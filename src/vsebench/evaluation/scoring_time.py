@@ -12,7 +12,7 @@ if TYPE_CHECKING:  # importing features loads SciPy, which most models do not ne
     from vsebench.data.features import Features
 
 BATCH = 256  # number of images that are scored at once
-SHORTEST = 0.1  # seconds; passes over the images are repeated until their total reaches this
+SHORTEST = 0.1  # seconds; passes over the images are repeated until their total time reaches this
 
 
 def scoring_seconds(model: Model, held_out: HeldOut, features: "Features | None") -> float:

@@ -1,4 +1,4 @@
-"""Estimate how a comparison varies between seeds, with the help of all other comparisons on the task.
+"""Estimate how much a comparison varies between seeds, with the help of all other comparisons on the task.
 
 Two or three seeds say little about how much one comparison varies between seeds, but all comparisons on a task together
 say more. Each variance s^2, with d degrees of freedom, is shrunk towards the typical variance s_0^2; it is shrunk more

@@ -71,7 +71,7 @@ def resampled(models: Sequence[LabelSets], names: Sequence[str], resamples: int)
     metrics = [metric_of_kind(name, *kind) for name in names]
     samples = [np.empty((resamples, len(names))) for _ in models]
     for block, counts in draw_counts(models[0].n_images, resamples):
-        weights = np.ascontiguousarray(counts.T)  # SciPy would copy it for each product
+        weights = np.ascontiguousarray(counts.T)  # otherwise, SciPy would copy the array for each product
         right = _counts(models[0].right, weights)
         for model, values in zip(models, samples, strict=True):
             hits, predicted = _counts(model.hits, weights), _counts(model.predicted, weights)

@@ -19,7 +19,7 @@ Test = TypeVar("Test", bound=Hashable)  # the key of a test
 
 
 def draw_counts(n: int, resamples: int) -> Iterator[tuple[slice, Values]]:
-    """Yield each block of resamples: its slice, and how often each of the n units is drawn, (m, n) float64.
+    """Yield each block of m resamples: its slice, and how often it draws each of the n units, (m, n) float64.
 
     A resample consists of n draws with replacement. The draws depend only on `n` and `resamples`, so models with the
     same test images are compared on the same resamples.
@@ -67,7 +67,7 @@ def adjust(p_values: Mapping[Test, float]) -> dict[Test, float]:
     """Return p-values after the step-up correction of Benjamini and Hochberg (J. R. Stat. Soc. B 57, 1995).
 
     Among the tests with a corrected p-value below 0.05, the expected share of tests without an effect is at most 5 %.
-    If no test has an effect, all corrected p-values are above 0.05 with a probability of 95 %.
+    If no test has an effect, all corrected p-values are above 0.05 with a probability of at least 95 %.
     """
     adjusted = {}
     smallest = 1.0

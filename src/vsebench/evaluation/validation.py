@@ -9,7 +9,7 @@ from vsebench.evaluation.metrics import mean_metric, values
 from vsebench.evaluation.ranking import RANKED, ranks_table
 
 MOST_LABELS = 2**21 - 2  # with more labels, the numbers that `RememberedMean` makes of counts would not fit into int64
-NEAR_TOP = 512  # ranks
+NEAR_TOP = 512  # number of ranks near the top
 
 
 class MeanOfImages:
@@ -24,18 +24,18 @@ class MeanOfImages:
 
 
 class RememberedMean(MeanOfImages):
-    """The same for images with one held-out label each; the metric is computed once for each rank that occurs.
+    """The mean for images with one held-out label each; the metric is computed once for each rank that occurs.
 
     There are far fewer ranks than images, and most ranks occur again in the next epoch. A rank is one number, made from
     three counts: its digits are tied + 1, negatives and above + 1, to the base of the number of labels + 2. If a rank
-    without ties is new, those near the top with the same number of negatives are computed as well, because they will
-    soon occur.
+    without ties is new, the metric is also computed for the ranks near the top with the same number of negatives,
+    because they will soon occur.
     """
 
     def __init__(self, metric: str, held_out: HeldOut) -> None:
         super().__init__(metric, held_out)
         self.base = held_out.right.n_labels + 2
-        self.ranks = np.empty(0, dtype=np.int64)  # those that are computed, ascending
+        self.ranks = np.empty(0, dtype=np.int64)  # the ranks whose metric is known, ascending
         self.values = np.empty(0)
 
     def __call__(self, counts: NDArray[np.int32]) -> float:

@@ -16,8 +16,8 @@ from typing import BinaryIO
 from vsebench.core.errors import UserError, one_line
 from vsebench.packs.manifest import MANIFEST, Manifest, read_manifest
 
-LARGEST = 1 << 30  # bytes of a member
-LARGEST_SUM = 1 << 32  # bytes of all members
+LARGEST = 1 << 30  # maximum number of bytes of a member
+LARGEST_SUM = 1 << 32  # maximum number of bytes of all members together
 NEEDED = ("summary.parquet", "metrics.parquet", "settings.json", "datasets.json", "machine.json", "outline.json")
 # No member can lie outside the folder that a pack is unpacked to: the names of folders contain no dots.
 MEMBER = re.compile(r"(?:[a-z0-9][a-z0-9_-]*/){0,4}[a-z0-9][a-z0-9_-]*\.(?:json|csv|parquet)")

@@ -173,7 +173,7 @@ def difference(
     ----------
     by_seed : the metrics of a method in both runs, for each seed
     column : the index of the metric
-    peers : the metric of all methods of the first run, (n_seeds,) each, which show how much seeds vary on the task
+    peers : the metric of all methods of the first run, (n_seeds,) each, to estimate the variance between seeds
     largest : the largest possible value of the metric
     """
     values = np.array([[model.values[column] for model in models] for models in by_seed])
@@ -203,7 +203,7 @@ def corrected(rows: Sequence[dict[str, Any]]) -> pl.DataFrame:
 
 
 def only_in_one(first: Run, second: Run) -> Iterator[str]:
-    """Yield which tasks, methods and metrics only one of two runs has."""
+    """Yield lines that name the tasks, methods and metrics that only one of two runs has."""
     for run, other in ((first, second), (second, first)):
         ours, theirs = run.manifest, other.manifest
         if tasks := [name for name in ours.tasks if name not in theirs.tasks]:

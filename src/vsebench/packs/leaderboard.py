@@ -116,7 +116,7 @@ def leaderboard(runs: Sequence[Run], earlier: Sequence[Run] = ()) -> str:
 
 
 def tasks_of(runs: Sequence[Run]) -> list[BoardTask]:
-    """Return the tasks of all runs, those with real data first; runs with the same splits share one."""
+    """Return the tasks of all runs, those with real data first; runs with the same splits share one task."""
     groups: list[tuple[Task, dict[int, Run]]] = []
     for number, run in enumerate(runs):
         for task, packed in run.manifest.of_tasks.items():
@@ -171,7 +171,7 @@ def titles_of(contestants: Sequence[Contestant], runs: Sequence[Run]) -> list[st
 
 
 def ranked(task: BoardTask, contestants: Sequence[Contestant]) -> dict[int, tuple[int, int, int]]:
-    """Return the index of each method at a task -> its rank, and its best and worst possible rank."""
+    """Return, by the index of each method at a task, its rank, and its best and worst possible rank."""
     numbers, sign = task.numbers(task.metric), -1 if load_metric(task.metric).lower_is_better else 1
     found = {
         index: [*sorted(sign * row[key] for key in ("ci_low", "ci_high")), sign * row["value"]]

@@ -26,7 +26,7 @@ def describe(manifest: Manifest, sizes: Mapping[str, int], modified: float) -> d
 
     Parameters
     ----------
-    sizes : the bytes of each file of results in the pack
+    sizes : the size of each file of results in the pack, in bytes
     modified : when the results were made, in seconds since 1970
     """
     date = datetime.fromtimestamp(modified, UTC).date().isoformat()

@@ -69,7 +69,7 @@ class Paper(Strict):
     @classmethod
     @cache
     def _read(cls, path: Path, *_states: tuple[int, int, int]) -> "Paper":
-        """Read the paper once for each state of its two files, because a plan asks for it at each of its tables."""
+        """Read the paper once for each state of its two files, because planning a run asks for it at each table."""
         paper = check(cls, read_yaml(path), str(path))
         paper._path = path
         for key, task in paper.tasks.items():

@@ -41,7 +41,7 @@ class ClaimTest(Strict, ABC):
 
     effect: ClassVar[str]  # definition of the effect and of the claimed condition, for the notes of tables
     on_simulated: ClassVar[bool] = False  # whether results on simulated data apply to the paper
-    # Whether the measured quantities are different forms of one quantity; then a verdict needs that all forms agree.
+    # Whether the measured quantities are forms of one quantity; then a claim is decided only if all forms agree.
     forms: ClassVar[bool] = False
     reads: ClassVar[tuple[str, ...]] = ()  # optional inputs: "lists" (with labels' siblings), or names of analyses
 
@@ -67,7 +67,7 @@ class ClaimTest(Strict, ABC):
         return None
 
     def remark(self, evidence: Evidence, case: ClaimCase) -> str | None:
-        """Return a remark that names the compared fits that a limit stopped, and settings at the edges of grids."""
+        """Return a remark on compared fits that a limit stopped, and on settings at the edges of grids."""
         variants = [Entry.of(name).variant for name in self.fits(case)]
         sentences = (evidence.stopped(case.task, *variants), evidence.at_edges(case.task, *variants))
         return " ".join(filter(None, sentences)) or None
@@ -77,7 +77,7 @@ class ClaimTest(Strict, ABC):
         return list(filter(None, dict.fromkeys((self.method, case.rival))))
 
     def domain(self) -> dict[str, Any]:
-        """Return the parameters of the judged tests; a set has the values of several tests, an empty set means any."""
+        """Return the parameters of the judged tests; a set contains the values of several tests, an empty set any."""
         fields = self.model_dump(exclude={"judge_simulated"})
         return fields | {name: set(fields[name]) for name in ("rivals", "metrics") if name in fields}
 
@@ -167,7 +167,7 @@ class AtTasks(ClaimTest):
         return None if self.only_simulated else super().obstacle(evidence, case)
 
     def _labels_needed(self, evidence: Evidence, case: ClaimCase) -> int:
-        """Return the number of labels that the claim needs with the factors of its methods; 0 if any number will do."""
+        """Return the number of labels that the claim needs with the factors of its methods; 0: no minimum."""
         if self.labels_per_factor is None or evidence.selection is None:
             return 0
         names = [name for name in self.sized() if name]

@@ -14,7 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 from pydantic import AfterValidator
 from pydantic_core import PydanticCustomError
-from scipy.special import stdtr, stdtrit  # because importing scipy.stats takes a second longer
+from scipy.special import stdtr, stdtrit  # importing scipy.stats takes a second longer
 
 from vsebench.core.errors import UserError
 from vsebench.core.tasks import Case, Entry, Task, common_seeds
@@ -54,7 +54,7 @@ def check_any_metric(name: str) -> str:
 
 
 def check_decision_metric(name: str) -> str:
-    """Return the name of a metric of label sets that has a better direction; any other name raises a pydantic error."""
+    """Return the name of a metric of label sets that measures quality; any other name raises a pydantic error."""
     if not (_metric(name).is_quality and is_of_decision(name)):
         raise PydanticCustomError("metric", "{name} does not measure the quality of label sets", {"name": name})
     return name

@@ -7,9 +7,9 @@ A comparison is a rival and a measured quantity. A claim must hold in all its co
 - otherwise, it is the smallest p-value of the effects in the other direction, times the number of comparisons
   (Bonferroni).
 
-A claim with bounds holds if all intervals lie within them, and fails if one lies outside, with intervals of level 1 -
-0.05 / k for k comparisons. If the measured quantities are forms of the same quantity (`ClaimTest.forms`), a claim is
-undecided unless all forms agree.
+A claim with bounds holds if all 95 % intervals lie within them. It fails if, for one of k comparisons, the interval
+with a coverage of 1 - 0.05 / k lies outside. If the measured quantities are forms of the same quantity
+(`ClaimTest.forms`), a claim is undecided unless all forms agree.
 """
 
 from collections.abc import Mapping, Sequence

@@ -3,8 +3,8 @@
 A claim is measured in cases: on each task, against each rival and in each metric. It gets one verdict for each kind of
 data (`verdict.Data`), from the mean effect over its tasks. If it concerns several rivals or metrics, it must hold in
 all of these comparisons, so the weakest one decides. p-values are corrected for multiple tests over the claims of one
-paper, separately for each kind of data. Claims on measured seconds and memory are corrected on their own, because these
-measurements differ from run to run. So all other verdicts are the same whenever the models are the same.
+paper, separately for each kind of data. Claims on measured seconds and memory are corrected separately from the others,
+because these measurements differ from run to run. So all other verdicts are the same whenever the models are the same.
 
 A case that provides no evidence for or against the claim (`ClaimTest.obstacle`) is shown, but does not count.
 """
@@ -52,7 +52,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Tested:
-    """The measurement for a claim in one case; why the case does not count, if so; a remark on the compared fits."""
+    """The measurement for a claim in one case, the reason if it does not count, and a remark on the compared fits."""
 
     case: ClaimCase
     measurement: Measurement
@@ -122,8 +122,8 @@ def claims_read(papers: Sequence[Paper]) -> set[str]:
 def verdicts(paper: Paper, evidence: Evidence) -> pl.DataFrame:
     """Test and judge the claims of a paper; return the table CLAIMS of `core.schemas`.
 
-    For each claim and kind of data, first the paper's data sets (listed in its `tasks`), there is a line with the
-    verdict, followed by a line for each case.
+    For each claim and kind of data, there is a line with the verdict, followed by a line for each case. The paper's
+    own data sets (listed in its `tasks`) come before other data.
     """
     seen = evidence.seen_by(paper.datasets)
     judged = [each for claim in read_claims(paper) for each in judge(claim, seen)]
@@ -182,7 +182,7 @@ def comparisons(cases: Sequence[Tested], evidence: Evidence) -> dict[tuple[str, 
 
 
 def lines_of(judged: Judged, p: float | None) -> list[dict[str, Any]]:
-    """Return the table rows of a claim's verdict on one kind of data (real or simulated) and of the cases behind it."""
+    """Return the table rows of a claim's verdict on one kind of data and of the cases that it is based on."""
     text, test = judged.claim.text, judged.claim.test
     shared: dict[str, Any] = {"claim": text.claim, "where": text.where, "quotation": text.quotation}
     shared |= {"data": judged.data, "method": test.method}

@@ -20,7 +20,7 @@ class Protocol(ABC):
     new_images: ClassVar[bool]  # whether test images are new: not used in training, so that methods need features
     validation_metric: ClassVar[str]  # the metric that chooses settings and epochs, unless a run names another
     leaves_cold: ClassVar[bool] = False  # whether an image can lose its only training label
-    by_occurrence: ClassVar[bool] = False  # whether single occurrences (regions) of a label are held out, not the label
+    by_occurrence: ClassVar[bool] = False  # whether single occurrences (regions) are held out, not whole labels
     fixed: ClassVar[bool] = False  # whether all seeds share one split, so that the first seed chooses all settings
     unseen: ClassVar[bool] = False  # whether some candidates are never trained, so that word vectors are needed
     only_unseen: ClassVar[bool] = False  # whether no candidate is trained, so that methods need other data on labels
@@ -34,7 +34,7 @@ class Protocol(ABC):
         """Split a data set; if this is impossible, raise a `UserError`."""
 
 
-FROM = "from-"  # with the name of a data set behind it, this names the protocol `Transfer` in `unseen.py`
+FROM = "from-"  # followed by the name of a data set, this names the protocol `Transfer` in `unseen.py`
 
 
 def known_protocols() -> list[str]:

@@ -74,6 +74,6 @@ def draw_pairs(
     ends = np.cumsum(weight, dtype=np.int64)
     before = np.concatenate([[0], ends])[labels.offsets]
     size = np.diff(before)
-    # A number is drawn for every image, even without pairs, so that draws do not depend on other images' pairs.
+    # A number is drawn for every image, even one without pairs, so that draws do not depend on other images' pairs.
     offset = np.floor(rng.random(labels.n_rows) * size).astype(np.int64)
     return np.searchsorted(ends, before[:-1] + offset, side="right"), size

@@ -91,8 +91,8 @@ class DrawnByFrequency(UnseenLabels):
 class Transfer(Protocol):
     """The protocol `from-<data set>`: train on the data set `source`, test on the images and labels of another.
 
-    Both have the same kind of features, and labels are identified by their names. The stage `join` joins the data sets:
-    images and labels of the tested data set come first, so they keep their numbers.
+    Both data sets have the same kind of features, and labels are identified by their names. The stage `join` joins
+    the data sets: images and labels of the tested data set come first, so they keep their numbers.
 
     Labels without a word vector are left out, as under `unseen_labels`. Of the tested labels, only those that also
     occur in `source` are trained.

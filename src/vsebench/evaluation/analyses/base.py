@@ -128,7 +128,7 @@ class AnalysedCase:
 
     @cached_property
     def vectors(self) -> tuple[Matrix, Matrix] | None:
-        """Vectors of test images, (q, factors), and labels, (n_labels, factors), no biases; None without vectors."""
+        """Bias-free vectors of test images, (q, factors), and labels, (n_labels, factors); None if there are none."""
         model = self.checked_model
         if not isinstance(model, Embedded):
             return None

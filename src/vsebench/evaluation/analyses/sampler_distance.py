@@ -13,8 +13,8 @@ from vsebench.models import Embeddings
 
 SCHEMA: Schema = CASE | {
     "image": pl.Int32,
-    "lists": pl.Float64,  # distance of draws from the sorted lists of VSE-ens
-    "uniform": pl.Float64,  # distance of uniform draws
+    "lists": pl.Float64,  # distance of VSE-ens, which draws from sorted lists
+    "uniform": pl.Float64,  # distance of the uniform sampler
 }
 READS = Reads(model=("model.npz", "run.json"))
 IMAGES = 500  # number of images to use, evenly spread over the images with a training label
@@ -31,15 +31,15 @@ def analyse(case: AnalysedCase) -> pl.DataFrame:
 
 
 def distances(images: Matrix, labels: Matrix, rank_scale: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """For each image, return how far VSE-ens and uniform draws of a label are from the rank sampler.
+    """Return, for each image, the distances of two samplers of labels, VSE-ens and uniform, from the rank sampler.
 
-    All three can also draw a positive.
+    All three samplers can also draw a positive.
 
     The rank sampler orders the labels by <v_i, v_c> and draws the label at rank r, counted from 0, with probability
     proportional to exp(-r / lambda) (Eq. 5). VSE-ens draws a factor f with probability proportional to |v_if| sigma_f,
-    then a rank with the same probabilities in the order of v_cf, which is reversed if v_if < 0 (Eq. 6 to 8, Algorithm
-    1). The distance is the total variation: half the sum of absolute differences, from 0 (equal distributions) to 1 (no
-    label in common).
+    then, with the same probabilities, a rank among the labels sorted by v_cf; their order is reversed if v_if < 0 (Eq.
+    6 to 8, Algorithm 1). The distance is the total variation: half the sum of absolute differences, from 0 (equal
+    distributions) to 1 (no label in common).
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ from vsebench.kernels.vectors import LANES, aligned, padded_size
 SCHEMA: Schema = CASE | {
     "image": pl.Int32,
     "label": pl.Int32,
-    "violators": pl.Int64,  # number of the image's negatives that violate the margin, which the bound uses as the rank
+    "violators": pl.Int64,  # number of the image's negatives that violate the margin; the bound uses it as the rank
     "scores": pl.Float64,  # mean number of scores that a step computes: one for the label and one per trial
     "bound": pl.Float64,  # 1 + min(n / violators, n), where n is the image's number of negatives
 }

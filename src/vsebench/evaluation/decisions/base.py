@@ -75,7 +75,7 @@ class Decision(ABC):
         self.tuning, self.settings = tuning, settings
 
     def fit(self, first: Labelled, valid: Labelled) -> dict[str, Any]:
-        """Train on `first`, the model's training images, tune on `valid`, other images, and return the parameters.
+        """Train on `first` (the model's training images), tune on `valid` (other images), and return the parameters.
 
         By default, there is nothing to fit.
         """

@@ -23,7 +23,7 @@ class BestPossibleSettings(DecisionSettings):
 
 
 class BestPossible(Decision):
-    """An oracle that uses no scores. With the goal `label_count`, no rule that predicts label counts does better."""
+    """An oracle that uses no scores. With the goal `label_count`, no rule predicts the number of labels better."""
 
     settings_type = BestPossibleSettings
     needs = frozenset({"label_distribution"})

@@ -96,7 +96,7 @@ class LabelCountSettings(HeadSettings):
 
 
 class LabelCount(Decision):
-    """The first k labels of an image's list, where k is the number with the largest probability from the network.
+    """The first k labels of an image's list, where k is the number that the network finds most probable.
 
     The output is a softmax over the numbers from `smallest` to `largest` (1 to 4 in the paper); true numbers outside
     this range are clipped to it. The epoch is chosen by the mean absolute error of the number on the validation images.

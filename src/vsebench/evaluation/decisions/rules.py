@@ -133,9 +133,9 @@ class ClassConstants(Decision):
 
     With the goal `cross_entropy`, the threshold t_k of label k minimises the binary cross-entropy of f_k - t_k on the
     validation images. At this minimum, the probabilities sigmoid(f_k - t_k) sum to the number of images with the label.
-    With the goal `f1`, the threshold maximises the label's F1 on the validation images, and so macro F1 (SCut: Yang, "A
-    study of thresholding strategies for text categorization", SIGIR 2001). A label that no validation image has is
-    never predicted; a label that all of them have is always predicted.
+    With the goal `f1`, the threshold maximises the label's F1 on the validation images, so the thresholds maximise
+    macro F1 (SCut: Yang, "A study of thresholding strategies for text categorization", SIGIR 2001). A label that no
+    validation image has is never predicted; a label that all of them have is always predicted.
     """
 
     settings_type = ClassConstantsSettings
@@ -152,9 +152,9 @@ class ClassConstants(Decision):
 
 
 def best_for_cross_entropy(scores: NDArray[np.float64], right: Mask) -> NDArray[np.float64]:
-    """Return the threshold of each label, (n_labels,), that minimises the cross-entropy; arguments (n, n_labels)."""
+    """Return each label's threshold, (n_labels,), that minimises the cross-entropy; the arguments are (n, n_labels)."""
     n_images, n_with_label = len(scores), right.sum(axis=0)
-    # At these bounds, the probabilities sum to less than 1, or to more than n_images - 1.
+    # At `low`, the probabilities sum to more than n_images - 1; at `high`, they sum to less than 1.
     reach = np.log(2.0 * n_images)
     low, high = scores.min(axis=0) - reach, scores.max(axis=0) + reach
     for _ in range(HALVINGS):

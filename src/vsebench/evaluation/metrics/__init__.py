@@ -65,8 +65,8 @@ def list_values(
 ) -> NDArray[np.float64]:
     """Return list metrics, (n_images, n_metrics): one row per image that has a held-out label, in ascending order.
 
-    `lists` and `siblings` are the tables LISTS and SIBLINGS of `core.schemas`, `right` contains the held-out labels
-    (image, label).
+    `lists` and `siblings` are the tables LISTS and SIBLINGS of `core.schemas`; `right` contains a pair (image, label)
+    for each held-out label.
     """
     kind = ListMetric, "lists of labels", "sibling_precision@10"
     expressions = {name: metric_of_kind(name, *kind).value() for name in metrics}
@@ -82,9 +82,9 @@ def list_values(
 def popularity_values(
     lists: pl.DataFrame, right: pl.DataFrame, metrics: Sequence[str], frequencies: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Return popularity metrics, (n_images, n_metrics): one row per image that has a held-out label, ascending.
+    """Return popularity metrics, (n_images, n_metrics): one row per image with a held-out label, in ascending order.
 
-    `lists` is the table LISTS of `core.schemas`, `right` contains the held-out labels (image, label), and
+    `lists` is the table LISTS of `core.schemas`, and `right` contains a pair (image, label) for each held-out label.
     `frequencies`, (n_labels,), are the numbers of training images with each label.
     """
     kind = PopularityMetric, "how frequent the labels of a list are", "average_popularity@10"

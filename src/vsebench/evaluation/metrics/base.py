@@ -1,7 +1,7 @@
 """Base classes of metrics, and functions that find a metric by its name.
 
-A module of this package defines related metrics: classes whose names in lower case are those of the metrics, such as
-`MacroF1` for `macro_f1`. A cut-off follows the name: `recall@10` is the class `Recall` with the cut-off 10.
+A module of this package defines related metrics: classes with the names of the metrics, but in capitalised words, such
+as `MacroF1` for `macro_f1`. A cut-off follows the name: `recall@10` is the class `Recall` with the cut-off 10.
 """
 
 import re
@@ -94,26 +94,27 @@ class PropensityMetric(Metric):
 
         p = 1 / (1 + C exp(-A log(N_l + B))),    C = (log N - 1) (B + 1)^A,
 
-    N is the number of training images, N_l of them have the label, and A and B are settings of the data set. The metric
-    is defined for a set of images, not for one image: it is the mean value of their lists, divided by the mean value of
-    the best possible lists. These begin with the image's held-out labels, the largest weights first. A resample of the
-    images is such a set: both means are taken over the resample. Two methods are compared by the differences of these
-    ratios.
+    N is the number of training images, N_l the number of those with the label, and A and B are settings of the data
+    set. The metric is defined for a set of images, not for one image: it is the mean value of their lists, divided by
+    the mean value of the best possible lists. These begin with the image's held-out labels, the largest weights first.
+    For a resample of the images, both means are taken over the resample. Two methods are compared by the difference
+    between their ratios.
     """
 
     takes_cutoff = "always"
 
     @abstractmethod
     def value(self) -> pl.Expr:
-        """Return a polars expression for an image's term of the numerator, from one row per held-out label.
+        """Return a polars expression for the value of an image's list, from one row per held-out label.
 
-        Columns: `weight` and `rank`, the label's rank in the list, or in the best list; null for a label that is
-        excluded from the candidates (a miss). Of held-out labels with the same score, the smallest weight comes first.
+        Columns: `weight`, and `rank`: the label's rank in the list or in the best possible list. `rank` is null for a
+        label that is excluded from the candidates (a miss). Of held-out labels with the same score, the smallest weight
+        comes first.
         """
 
 
 class LabelMetric(Metric):
-    """A metric of a label: all test images are ranked for it, and the ranks of the images with the label count."""
+    """A metric of a label: all test images are ranked for it, and the ranks of the images that have it are used."""
 
     unit = "label"
 
@@ -125,7 +126,7 @@ class LabelMetric(Metric):
 class SeenMetric(Metric):
     """A metric that combines the recall of seen labels with the recall of unseen labels, over all test images.
 
-    It is NaN if the metric needs a seen or an unseen label and the test images have none.
+    It is NaN if it needs the recall of seen labels or that of unseen labels, and the test images have no such label.
     """
 
     takes_cutoff = "always"
@@ -148,8 +149,8 @@ class SetMetric(Metric):
     """
 
     takes_cutoff = "optional"
-    # Whether resamples are shifted so that their median is the metric. A resample has fewer different images than the
-    # test images, so a measure of inequality would be larger in nearly all resamples than in the test images.
+    # Whether resamples are shifted so that their median equals the metric of the test images. A resample has fewer
+    # different images than the test set, so a measure of inequality would be larger in nearly all resamples.
     recentred: ClassVar[bool] = False
 
     @abstractmethod
@@ -157,17 +158,17 @@ class SetMetric(Metric):
         """Return the metric, (...) float64, from numbers of images per label, each (..., n_labels) float64.
 
         `predicted` counts the images for which a label is predicted, `right` the images that have it, and `hits` the
-        images in both.
+        images for which both are true.
         """
 
 
 class EqualLabelsMetric(SetMetric):
     """A metric of predicted label sets in which each label has the same weight, such as a mean over labels.
 
-    A bootstrap resample of the images lacks a third of the labels that only one image has, and it never has a label
-    that no image has. In such resamples, the metric would be too small and vary too little. Instead, resamples are made
-    from what each image adds to the metric. Their variance is that of the jackknife, which tends to be too large (Efron
-    and Stein, "The jackknife estimate of variance", Annals of Statistics 9, 1981).
+    A bootstrap resample of the images lacks about a third of the labels that only one image has, and it lacks all
+    labels that no image has. In such resamples, the metric would be too small and vary too little. Instead, resamples
+    are made from what each image adds to the metric. Their variance is that of the jackknife, which tends to be too
+    large (Efron and Stein, "The jackknife estimate of variance", Annals of Statistics 9, 1981).
     """
 
     @abstractmethod
@@ -275,7 +276,7 @@ def share(part: Values, whole: Values) -> Values:
 
 
 def mean_over_labels(of_labels: Values) -> Values:
-    """Return the means of (..., n_labels) values."""
+    """Return the means over labels of values, (..., n_labels)."""
     return np.asarray(of_labels.mean(axis=-1))
 
 

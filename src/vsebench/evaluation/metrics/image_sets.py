@@ -1,4 +1,4 @@
-"""Metrics of an image's predicted label set: exact match, F1, wrong labels and their number, as means over images."""
+"""Metrics of an image's predicted label set: exact match, F1, wrong labels and set size, averaged over images."""
 
 from math import inf
 

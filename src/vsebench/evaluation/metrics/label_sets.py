@@ -1,10 +1,11 @@
 """Precision, recall and F1 of predicted label sets, counted by label.
 
 For a label, `predicted` is the number of images with the label in their predicted set, `right` the number of images
-that have it, and `hits` the number of images in both. Metrics per class (`pc`, macro) are means in which all labels of
-the vocabulary have the same weight, including labels without a test image unless stated otherwise. Overall metrics
-(`ov`, micro) add up the numbers of all labels first. 0 / 0 is 0. Source of the per-class and overall precision and
-recall: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, Eqs. 27 and 28.
+that have it, and `hits` the number of images for which both are true. Metrics per class (`pc`, macro) are means in
+which all labels of the vocabulary have the same weight, including labels without a test image unless stated otherwise.
+Overall metrics (`ov`, micro) add up the numbers of all labels first. 0 / 0 is 0. Source of the per-class and overall
+precision and recall: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification",
+CVPR 2017, Eqs. 27 and 28.
 """
 
 from collections.abc import Callable

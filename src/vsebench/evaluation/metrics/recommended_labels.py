@@ -1,7 +1,8 @@
 """Metrics of the recommended labels, right or wrong: how many labels, how equally often, and how frequent in training.
 
 They describe a method and do not measure its quality: labels drawn at random have the largest coverage and the smallest
-Gini coefficient. A label is recommended for an image if it is predicted, such as one of the first k of its list.
+Gini coefficient. A label is recommended for an image if it is in the image's predicted set, such as the first k
+labels of its list.
 """
 
 from math import inf
@@ -43,7 +44,7 @@ class Gini(SetMetric):
         sum over labels of (2 r - n - 1) x / (n sum of x),
 
     for n labels, recommended for x images each, with r the position (from 1) of a label in ascending order of x. It is
-    0 if all labels are recommended equally often, or none at all, and 1 - 1 / n if only one is. Source: Fleder and
+    0 if all labels are recommended equally often, or if none is, and 1 - 1 / n if only one is. Source: Fleder and
     Hosanagar, "Blockbuster culture's next rise or fall", Management Science 55, 2009.
     """
 

@@ -14,7 +14,7 @@ from vsebench.papers.audit.printed import Interval, decimals, rounded, show
 from vsebench.papers.published import PrintedCell, PrintedStatement
 
 Printed = PrintedCell | PrintedStatement
-OCR = re.compile(r"\bocr:")  # occurs in the note of a cell that may be misread
+OCR = re.compile(r"\bocr:")  # occurs in the note of a cell that may have been misread
 UNPRINTED = re.compile(r"([\w ]+, )?not printed\b")  # beginning of the note of a number that the paper does not print
 AGREES, DEPENDS, CONTRADICTS = VERDICTS = ("agrees", "depends", "contradicts")
 
@@ -57,8 +57,8 @@ def report(
 ) -> Finding:
     """Return a finding that judges the first of the cells.
 
-    If the cell does not agree, it contradicts only under the `condition` and the cell's own condition or, without such
-    conditions, its `doubt`. A `summary` is stated instead of the names of many cells.
+    If the cell does not agree, it is a contradiction only under the `condition` and the cell's own condition or, if
+    both are empty, under the condition from `doubt`. A `summary` is stated instead of the names of many cells.
     """
     conditions = dict.fromkeys(filter(None, (condition, cells[0].condition)))
     condition = ", and ".join(conditions) or doubt(cells)
@@ -98,7 +98,7 @@ def judge(
 
 
 def doubt(cells: Sequence[Printed]) -> str:
-    """Return the condition of a finding if its first cell may be misread or one of its cells is not printed."""
+    """Return the condition of a finding if its first cell may have been misread or one of its cells is not printed."""
     first, *_ = cells
     if isinstance(first, PrintedCell) and OCR.search(first.note):
         return f"the scanned paper was read correctly ({first.note})"

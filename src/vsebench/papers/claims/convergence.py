@@ -36,7 +36,7 @@ class TimeToConverge(MultipleOfRival):
         return np.array(list(seconds.values()))
 
     def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
-        """Return the ratio; if the limit on epochs stopped a fit, it is unknown, and `obstacle` states a bound."""
+        """Return the ratio, which is unknown if the limit on epochs stopped a fit; then `obstacle` states a bound."""
         measured = super().measure(evidence, case)
         return UNKNOWN if evidence.stopped(case.task, self.method, case.rival) else measured
 

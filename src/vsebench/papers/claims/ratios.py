@@ -52,7 +52,7 @@ class MultipleOfRival(RatioToRival):
 
 
 class CostOfRepeats:
-    """A quantity of a measured cost: the median of a column of TIMING over the laps of a phase, for each repeat."""
+    """A measured cost: the median of a column of TIMING over the laps of a phase, for each repeat."""
 
     pairs: ClassVar[Literal["seeds", "repeats"]] = "repeats"
     column: ClassVar[str] = "seconds"

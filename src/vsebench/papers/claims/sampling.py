@@ -60,9 +60,9 @@ class TrialsOfModel(AtTasks):
 
 
 class TrialsGrow(AtTasks):
-    """The method examines more and more negatives per training step: more in the last tenth of the epochs than before.
+    """The method examines more negatives per training step in the last tenth of the epochs than in the first tenth.
 
-    The effect is the ratio of the last tenth to the first tenth.
+    The effect is the ratio of the number in the last tenth to the number in the first tenth.
     """
 
     effect = "ratio (claimed: above 1)"
@@ -89,7 +89,7 @@ class SampledRank(ClaimTest):
     """WARP's sampled loss L~ is a ranking loss: L~(k) = a_1 + .. + a_k with a_1 >= a_2 >= .. >= 0.
 
     The exact sums for a step with k violators among Y - 1 negatives are computed without results of a run. Draws are
-    with replacement. The first of k violators is drawn at draw N with probability (1 - p)^(N - 1) p, where
+    with replacement. The first violator, one of k, is found at draw N with probability (1 - p)^(N - 1) p, where
     p = k / (Y - 1); after Y - 1 draws without a violator, drawing ends with loss 0. So the expected loss is
     L~(k) = E[L(floor((Y - 1) / N))], where L(k) = 1 + 1/2 + .. + 1/k.
     """

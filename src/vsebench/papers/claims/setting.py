@@ -55,7 +55,7 @@ class TwoValues(AtTasks):
         return best_value(sweep, bounds, n_seeds=len(evidence.cases(task, self.method)))
 
     def remark(self, evidence: Evidence, case: ClaimCase) -> str | None:
-        """Return sentences that name which of the two values have fits that a limit stopped; None if neither has."""
+        """Return sentences that name those of the two values with fits that a limit stopped; None if there are none."""
         stopped = self.sweep(evidence, case.task).filter("at_limit")
         limit = "iterations" if stopped["epochs"].null_count() else "epochs"
         sentences = []
@@ -66,7 +66,7 @@ class TwoValues(AtTasks):
         return " ".join(sentences) or None
 
     def obstacle(self, evidence: Evidence, case: ClaimCase) -> str | None:
-        """Return why a sweep does not count: its other settings were not tuned at each value, or as in `ClaimTest`."""
+        """Return why a sweep does not count: other settings were not tuned at each value, or as in `ClaimTest`."""
         if self.method not in evidence.tuned_sweeps:
             return f"The other settings of {self.method} were not tuned at each value of {self.parameter}."
         return super().obstacle(evidence, case)

@@ -110,6 +110,6 @@ class NoisierLabels(ClaimTest):
 
 
 def log_ratio(values: Values) -> Values:
-    """Return the logarithm of the effect, (m,); `values`, (m, 4), are both quantities with clean, then noisy labels."""
+    """Return the log of the effect, (m,); `values`, (m, 4): both quantities with clean labels, then with noisy ones."""
     metric, steadier, noisy_metric, noisy_steadier = np.log(values.clip(1e-12)).T
     return np.asarray((noisy_steadier - steadier) - (noisy_metric - metric))

@@ -254,7 +254,7 @@ def scores_of(cells: PrintedCells, statement: PrintedStatement) -> list[Score]:
 
 
 def printed_scores(cells: PrintedCells, paper: str) -> list[Score]:
-    """Return the metrics and times in a paper's tables; of a number printed several times, only the first print."""
+    """Return the metrics and times in a paper's tables; a number printed several times is returned only once."""
     scores: dict[tuple[str, str], Score] = {}
     for cell in cells.numbers(r"\w+(@\d+)?"):
         if cell.paper == paper and cell.protocol in RANKED + TIMED and cell.row.count("/") == 1 and not cell.in_text:
@@ -287,7 +287,7 @@ def missing_scores(cells: PrintedCells, statement: PrintedStatement) -> list[str
 
 
 def by_chance(cells: PrintedCells, compared: Comparison) -> str:
-    """Return a remark if a lead in exact match may be due to chance: it is below 1.96 binomial standard errors."""
+    """Return a remark if a lead in exact match may be due to chance (less than 1.96 binomial standard errors)."""
     (ours,), (rival,) = compared.own.sources, compared.rival.sources
     images = cells.find(ours.paper, ours.dataset, "test_images")
     if not compared.ahead or ours.column != "exact_match" or ours.unit != "percent" or images is None:

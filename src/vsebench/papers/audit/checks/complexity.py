@@ -26,9 +26,9 @@ def sigmoid(x: float) -> float:
 
 
 def not_always_larger(cells: PrintedCells) -> Iterator[Finding]:
-    """Check the statement that (N + M) K is not always larger than |D| on every data set with printed counts.
+    """On every data set with printed counts, check the statement that (N + M) K is not always larger than |D|.
 
-    D contains all positive pairs, including the test pairs, so the computed ratio is too small, if anything. Without
+    D contains all positive pairs, including the test pairs, so the computed ratio can only be too small. Without
     counts, the ratio is at least K / (mean labels per image), because |D| is N images times that mean, and N < N + M.
     """
     for statement in cells.words("not_always_larger"):
@@ -66,8 +66,8 @@ def _ratios(cells: PrintedCells, paper: str, k: Interval) -> Iterator[tuple[str,
 
 
 def trials_by_time(cells: PrintedCells) -> Iterator[Finding]:
-    """Check a method's number of trials against times: a step with T trials costs O(Tk), a step of the paper's method
-    O(2k).
+    """Check a method's number of trials against times: a step with T trials costs O(Tk), and a step of the
+    paper's method costs O(2k).
 
     The time of an iteration is the printed training time divided by the printed number of iterations. The explanation
     states how large the other costs of a step must be, in units of k, to explain the difference.

@@ -1,6 +1,6 @@
 """Checks of methods that predict label sets, against the numbers of labels per image.
 
-A method `<loss>_topk` predicts each image's first k labels; its paper need not print k. If the numbers of labels per
+A method `<loss>_topk` predicts each image's first k labels; not every paper prints k. If the numbers of labels per
 image are not printed but were counted in the label files, notes and findings state this.
 """
 
@@ -46,7 +46,7 @@ def exact_match_of_top_k(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def exact_match_of_counts(cells: PrintedCells) -> Iterator[Finding]:
-    """Check exact match with predicted counts: at most the share of images with `maximum_labels` labels or fewer."""
+    """With predicted counts, exact match must not exceed the share of images with up to `maximum_labels` labels."""
     for cell in cells.numbers("exact_match"):
         limit = cells.find(cell.paper, cell.paper, "maximum_labels")
         if cell.row.endswith("_label_count") and limit and cell.unit == "percent":
@@ -94,5 +94,5 @@ def labels_of_image(cells: PrintedCells, cell: PrintedCell) -> PrintedCell | Non
 
 
 def note(cell: PrintedCell) -> str:
-    """Return the note of a cell in brackets; a note states the origin of a number that is not printed."""
+    """Return, in brackets, the note of a cell, which states the origin of a number that is not printed."""
     return f" ({cell.note})" if cell.note else ""

@@ -76,7 +76,7 @@ def judge_auc(cell: PrintedCell, recalls: list[PrintedCell], labels: list[Printe
     sources = [*recalls, *(source for each in labels for source in each.cells)]
     ceiling = ((rounded(recalls[1].value) + 1) / 2).show(5)
     rule = f"(1 + Recall@10) / 2 ({ceiling}), minus (rank - 1) / n for the hits"
-    # In a full ranking, a hit counts as above, and a miss counts at most 1.
+    # In the AUC of a full ranking, a hit counts the same, and a miss counts at most 1.
     full = Interval(within(recalls, lambda rank: 1 - (rank - 1) / few, lambda rank: Fraction(1)).low, Fraction(1))
     possible = rounded(cell.value).meets(full)
     condition = (
@@ -88,7 +88,7 @@ def judge_auc(cell: PrintedCell, recalls: list[PrintedCell], labels: list[Printe
 
 
 def within(recalls: list[PrintedCell], low: Gain, high: Gain) -> Interval:
-    """Return bounds on a metric that is the mean of a gain that falls with the rank, given Recall@5 and Recall@10.
+    """Given Recall@5 and Recall@10, return bounds on the mean of a gain that decreases with the rank.
 
     The mean is lowest if hits up to rank 5 are at rank 5 and later hits at rank 10, and highest if they are at ranks 1
     and 6. Each recall occurs only once in a bound, so its rounding is not counted twice.
@@ -177,8 +177,8 @@ def judge_f1(cell: PrintedCell, precision: PrintedCell, recall: PrintedCell) -> 
 def f1_over_images(precision: Interval, recall: Interval, k: int) -> Interval | None:
     """Return bounds on a mean F1 over images, given the mean precision and recall of k predicted labels, as fractions.
 
-    An image with n labels, h of them among its first k, has precision h / k, recall h / n and F1 2 h / (k + n). Any
-    mixture of such images is possible, so a linear program gives the bounds. None: no mixture has these means.
+    An image with n labels, h of them among its first k, has precision h / k, recall h / n and an F1 of 2 h / (k + n).
+    Any mixture of such images is possible, so a linear program gives the bounds. None: no mixture has these means.
     """
     # Imported here, because this import takes a tenth of a second, and Snakemake imports this module.
     from scipy.optimize import linprog

@@ -20,7 +20,8 @@ SLACK = Fraction(1, 10)  # measured times are not exactly proportional to the nu
 def memory_by_formula(cells: PrintedCells) -> Iterator[Finding]:
     """Check memory against its printed formula, with numbers of 4 or 8 bytes; a GB is 2^30 bytes, a MB 2^20.
 
-    A formula in O() has an unknown constant factor, so a mismatch contradicts only if the formula is an exact count.
+    A formula in O() has an unknown constant factor, so a mismatch is a contradiction only if the formula is an
+    exact count.
     """
     for formula, measured in by_formula(cells, "space_complexity", "memory", SPACE):
         for cell in measured:
