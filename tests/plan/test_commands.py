@@ -135,7 +135,10 @@ def test_software_that_snakemake_does_not_deploy_is_one_line(mine, folder, key, 
     [
         ({"command": "python train.py {scores}"}, "{problem} is missing in `command`"),
         ({"command": "python train.py {problem}"}, "{scores} is missing in `command`"),
-        ({"command": "x {problem} {scores}.mat"}, "{scores}.mat: scores are read from .npy, .npz, .parquet, .csv"),
+        (
+            {"command": "x {problem} {scores}.mat"},
+            "{scores}.mat: the name of a file of scores must end in .npy",
+        ),
         ({"scores": "a.npz"}, "`command` takes the place of `scores`; remove one of the two keys"),
         ({"method": "ridge"}, "`command` takes the place of `method`"),
         ({"role": "paper"}, "`command` takes the place of `method`; remove `method`, and `role` unless it is external"),

@@ -351,7 +351,7 @@ def load_needs(needs: Collection[str], paths: Mapping[str, Any], test: HeldOut |
 
 
 def examples(needs: frozenset[str], labels: LabelMatrix) -> dict[str, Any] | None:
-    """Return small inputs for a label matrix, in the form of `load_needs`; None if a need has no example."""
+    """Return small inputs that fit a label matrix, as `load_needs` returns them; None if any need has no example."""
     small = {need.key: need.example(labels) for need in FILE_NEEDS if need.key in needs}
     missing = needs & {TEST_LABELS.key, PARTS.key} or any(value is None for value in small.values())
     return None if missing else of_problem(small)

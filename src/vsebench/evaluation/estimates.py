@@ -78,11 +78,11 @@ class Estimates:
 
     @cached_property
     def typical_difference(self) -> Typical:
-        """The variance between seeds that a difference of two methods typically has on the task."""
+        """The typical variance, over seeds, of the difference of two methods on the task."""
         return self._typical(lambda pair: pair[:, 0] - pair[:, 1])
 
     def _typical(self, statistic: Callable[[Values], Values]) -> Typical:
-        """Return the variance between seeds that a statistic of two methods typically has on the task."""
+        """Return the typical variance, over seeds, of a statistic of two methods on the task."""
         # The quantities of two methods alternate, task by task.
         pairs = (np.stack(pair, axis=-1) for pair in combinations(self.peers.values(), 2))
         of_pairs = [statistic(pair.reshape(len(pair), -1)) for pair in pairs]

@@ -25,7 +25,10 @@ class LabelSets(SetsOfImages):
 
     @classmethod
     def of_pairs(cls, predicted: pl.DataFrame, right: pl.DataFrame, images: pl.Series, n_labels: int) -> "LabelSets":
-        """Return the sets of images, given tables of pairs (image, label); neither images nor pairs are repeated."""
+        """Return the label sets of `images` from tables of pairs (image, label).
+
+        No image may be in `images` twice, and no pair in a table twice.
+        """
         numbers = pl.DataFrame({"image": images, "number": np.arange(len(images))})
         shape = len(images), n_labels
         chosen, correct = (_matrix(pairs.join(numbers, on="image"), shape) for pairs in (predicted, right))

@@ -206,7 +206,8 @@ def check_commands(plan: Plan) -> None:
         file = f"{plan.folder}/methods/{variant}.yaml"
         if method.written_suffix not in SUFFIXES:
             written = f"{{scores}}{method.written_suffix}"
-            raise UserError(f"{file}: command: {written}: scores are read from {', '.join(SUFFIXES)}")
+            suffixes = ", ".join(SUFFIXES)
+            raise UserError(f"{file}: command: {written}: the name of a file of scores must end in {suffixes}")
         for key in ("environment", "conda"):
             named = getattr(method, key)
             is_file = named is not None and (key == "environment" or named.endswith((".yaml", ".yml")))

@@ -1,7 +1,7 @@
 """Choose label sets for the test images from a model's scores, with each decision rule of the run for the method.
 
-A rule is fitted on the model's training images and tuned on the validation images. thresholds.parquet contains the
-thresholds of the labels that a test image has, if a rule has a threshold for each image and label.
+A rule is fitted on the model's training images and tuned on the validation images. If a rule has its own threshold for
+each image and label, thresholds.parquet contains these thresholds for the true labels of each test image.
 """
 
 import argparse

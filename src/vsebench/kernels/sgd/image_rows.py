@@ -26,7 +26,7 @@ from vsebench.kernels.vectors import (
 class ImageRows(NamedTuple):
     """The features of images in the kernels' format, one row per image.
 
-    Dense rows are padded with zeros to `padded_size` of the number of features. A matrix with one row or column per
+    Dense rows are padded with zeros to the length `padded_size(n_features)`. A matrix with one row or column per
     feature is padded to the same size; no step changes its padding.
 
     Attributes

@@ -79,8 +79,8 @@ class SampleSettings(Settings):
         if self.exclude == "next_image" and self.presampled is not None:
             raise PydanticCustomError(
                 "next_image",
-                "presampled: with `exclude: next_image`, negatives are the next image's labels; set null, or another"
-                " `exclude`",
+                "presampled: with `exclude: next_image`, negatives are the next image's labels and are not sampled; set"
+                " `presampled: null`, or another `exclude`",
             )
         return self
 
@@ -145,7 +145,8 @@ class SFast0TagSettings(SampleSettings, JointSettings, NetworkSettings, WordSett
 class SXEntSettings(SampleSettings, JointSettings, NetworkSettings, WordSettings):
     """Settings of the cross-entropy over a sample of labels."""
 
-    # `mean`: all positives together weigh as much as all negatives, w = 1. `sum`: all draws weigh the same, w = N / P.
+    # `mean`: all positives together weigh as much as all negatives together (w = 1). `sum`: all draws weigh the same
+    # (w = N / P).
     weights: Literal["mean", "sum"] = "mean"
     label_terms: float = Field(default=0.0, ge=0)  # alpha, the weight of the terms between labels; 0.01 in the paper
 
@@ -162,7 +163,8 @@ class SOptXEntPublishedSettings(SampleSettings, JointSettings, NetworkSettings, 
     """Settings of sampled cross-entropy as in the authors' code."""
 
     joint: Literal[True] = True
-    # `mean`: all positives together weigh as much as all negatives, w = 1. `sum`: all draws weigh the same, w = N / P.
+    # `mean`: all positives together weigh as much as all negatives together (w = 1). `sum`: all draws weigh the same
+    # (w = N / P).
     weights: Literal["mean", "sum"] = "mean"
 
 

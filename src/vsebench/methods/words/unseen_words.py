@@ -31,8 +31,8 @@ def none(before: Vectors, after: Vectors, unseen: Vectors) -> Vectors:
 def published(before: Vectors, after: Vectors, unseen: Vectors) -> Vectors:
     """Return 0.2 D0, as the authors' code effectively does.
 
-    The code computes the products of W1 and D0, and then solves for the vectors that have these products with W1. If n
-    < d, it also inverts a singular matrix, which is not done here.
+    Their code computes the products of W1 and D0, and then solves for the vectors that have these products with W1. If
+    n < d, their code inverts a singular matrix; this function does not.
     """
     return PUBLISHED_SCALE * unseen
 
