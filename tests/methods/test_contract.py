@@ -238,7 +238,7 @@ def test_settings_out_of_range_are_refused(name, key, value):
         ("x_ent", {"score": "cosine", "offset": "frequency"}, "offset.*need score: dot"),
         ("s_x_ent", {"score": "cosine", "correct_for_frequency": True}, "correct_for_freq.*need score: dot"),
         ("s_x_ent", {"exclude": "next_image", "negative_power": 0.5}, r"negative_power: .*set 1\.0"),
-        ("s_x_ent", {"exclude": "next_image", "presampled": 100}, "presampled: .*set null"),
+        ("s_x_ent", {"exclude": "next_image", "presampled": 100}, "presampled: .*set `presampled: null`"),
         ("s_x_ent", {"joint": True, "optimiser": "sgd"}, "optimiser: only AdamW trains vectors of sampled labels"),
         ("s_x_ent", {"joint": False, "label_terms": 0.01}, "label_terms: has no effect on fixed vectors"),
         ("s_opt_x_ent_published", {"joint": False}, "joint"),
