@@ -43,7 +43,7 @@ test: setup-dev check
 RESOLUTION_lowest := lowest-direct
 RESOLUTION_newest := highest
 test-lowest test-newest: test-%:
-	uv venv --quiet --clear --python $(PYTHON) .venv-$*
+	uv venv --quiet --clear --seed --python $(PYTHON) .venv-$*
 	uv pip compile --quiet --resolution $(RESOLUTION_$*) --no-header pyproject.toml --output-file .venv-$*/versions.txt
 	uv pip install --quiet --python .venv-$* --requirements .venv-$*/versions.txt --group build --group dev
 	uv pip install --quiet --python .venv-$* --no-deps --no-build-isolation --editable .

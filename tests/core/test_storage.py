@@ -166,6 +166,13 @@ def test_a_newer_file_is_refused_before_the_rest_of_it_is_read(tmp_path):
         read_parquet(tmp_path / "a.parquet")
 
 
+def test_arrays_of_objects_are_not_written(tmp_path):
+    with pytest.raises(TypeError, match="Python objects cannot be written"):
+        write_arrays(tmp_path / "a.npz", ids=np.array(["a", None], dtype=object))
+    assert not list(tmp_path.iterdir())
+
+
+
 def test_a_large_array_of_an_archive_stays_in_its_file(tmp_path, monkeypatch):
     rng = np.random.default_rng(1)
     arrays = {"kind": np.array("small"), "image": rng.random((40, 3)), "turned": np.asfortranarray(rng.random((30, 4)))}

@@ -141,10 +141,12 @@ def _check_number(number: Any, path: Path) -> Any:
 
 
 def write_arrays(path: Path, **arrays: np.ndarray) -> None:
-    """Write arrays as an uncompressed .npz."""
+    """Write arrays of numbers or text as an uncompressed .npz."""
+    if any(array.dtype.hasobject for array in arrays.values()):
+        raise TypeError(f"{path}: Python objects cannot be written, because reading them would execute code")
     seal = open_seal(path, repeatable=True)
     with replacing(path) as temporary:
-        np.savez(temporary, allow_pickle=False, **arrays)
+        np.savez(temporary, **arrays)  # type: ignore[arg-type]  # NumPy 2.1 has no argument `allow_pickle`
         with zipfile.ZipFile(temporary, "a") as archive:
             archive.comment = json.dumps(seal).encode()
         close_seal(temporary, path, seal)
