@@ -172,7 +172,6 @@ def test_arrays_of_objects_are_not_written(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-
 def test_a_large_array_of_an_archive_stays_in_its_file(tmp_path, monkeypatch):
     rng = np.random.default_rng(1)
     arrays = {"kind": np.array("small"), "image": rng.random((40, 3)), "turned": np.asfortranarray(rng.random((30, 4)))}
