@@ -142,7 +142,7 @@ def _check_number(number: Any, path: Path) -> Any:
 
 def write_arrays(path: Path, **arrays: np.ndarray) -> None:
     """Write arrays of numbers or text as an uncompressed .npz."""
-    if any(array.dtype.hasobject for array in arrays.values()):
+    if any(np.asarray(array).dtype.hasobject for array in arrays.values()):
         raise TypeError(f"{path}: Python objects cannot be written, because reading them would execute code")
     seal = open_seal(path, repeatable=True)
     with replacing(path) as temporary:
