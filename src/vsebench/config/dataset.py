@@ -17,6 +17,7 @@ TransformName = Literal[
 ]  # the transforms in `vsebench.formats.images.pixels`
 Resize = Annotated[int, Field(ge=1)] | Literal["squash"]  # pixels of the shorter side, or the whole image
 Suffixes = Literal["keep", "drop"]  # whether ids of images keep the suffixes of their files
+SHA256 = r"^[0-9a-f]{64}$"
 SET_NAME = "[A-Za-z][A-Za-z0-9_]*"  # so that names of sets differ from the workflow's other names
 SetName = Annotated[str, Field(pattern=f"^{SET_NAME}$")]  # the name of one of several sets of features
 
@@ -53,8 +54,19 @@ class SourceFile(Strict):
     name: str = Field(pattern=r"^\.*[\w+-][\w.+-]*$")  # the name that the file is stored under; not "." or ".."
     sources: list[str]  # addresses, tried in this order; if empty, the file must already exist or be in the mirror
     md5: str | None = Field(default=None, pattern=r"^[0-9a-f]{32}$")  # checksum of the file
-    sha256: str | None = Field(default=None, pattern=r"^[0-9a-f]{64}$")  # checksum of the file
+    sha256: str | None = Field(default=None, pattern=SHA256)  # checksum of the file
     size: int | None = None  # size of the file in bytes
+
+    @property
+    def has_checksum(self) -> bool:
+        """Whether the source of the file states a checksum."""
+        return bool(self.md5 or self.sha256)
+
+
+class FirstDownloads(Strict):
+    """Checksums of files whose sources state none, as they were when a person first downloaded them."""
+
+    sha256: dict[str, Annotated[str, Field(pattern=SHA256)]] = {}  # name of a file -> its sha256
 
 
 class Expected(Strict):

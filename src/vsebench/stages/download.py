@@ -5,6 +5,9 @@ the environment variable VSEBENCH_MIRROR, and then the configured sources in the
 only after passing its checks. `provenance.json` lists the name, source, sha256, md5, size in bytes and time of download
 (UTC) of each file. It also lists the user's own files.
 
+If no official checksum of a file is known, a download from one of its sources must have the checksum in
+data/included/first-downloads.yaml, if there is one. Copies from a mirror need not, because mirrors repack archives.
+
 pooch is not used, because it can neither resume a transfer nor try several sources.
 """
 
@@ -12,16 +15,16 @@ import argparse
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from vsebench.config.dataset import DatasetDefinition, SourceFile, read_definition
+from vsebench.config.dataset import DatasetDefinition, FirstDownloads, SourceFile, read_definition
 from vsebench.core.errors import UserError
 from vsebench.core.storage import read_json, replacing, write_json
-from vsebench.core.yaml_files import check
+from vsebench.core.yaml_files import check, read_config
 from vsebench.formats import own_files
 from vsebench.formats.adapters import knows, load_adapter
 from vsebench.formats.download import transfer
@@ -34,23 +37,33 @@ IN_PLACE = "found in place"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--name", required=True, help="the data set, or the source of siblings or word vectors")
     parser.add_argument("--definition", required=True, help="JSON object with keys of the data set's or source's file")
+    parser.add_argument("--first-downloads", type=Path, help="checksums of first downloads; the file may not exist")
     parser.add_argument("--out", type=Path, required=True, help="folder for the files")
 
 
 def run(arguments: argparse.Namespace) -> None:
     definition = read_definition(arguments.definition, arguments.name)
+    first = read_first_downloads(arguments.first_downloads)
     try:
-        download(arguments.name, definition, arguments.out, os.environ.get(MIRROR) or None)
+        download(arguments.name, definition, arguments.out, os.environ.get(MIRROR) or None, first)
     except OSError as error:
         raise UserError(f"{error.filename or arguments.out}: {error.strerror or error}") from None
 
 
-def download(name: str, definition: DatasetDefinition, out: Path, mirror: str | None) -> None:
-    """Put the files of a data set into the folder `out`, and write provenance.json there."""
+def read_first_downloads(path: Path | None) -> dict[str, str]:
+    """Return the name and sha256 of each file whose first download is recorded."""
+    return read_config(FirstDownloads, path).sha256 if path is not None and path.exists() else {}
+
+
+def download(name: str, definition: DatasetDefinition, out: Path, mirror: str | None, first: Mapping[str, str]) -> None:
+    """Put the files of a data set into the folder `out`, and write provenance.json there.
+
+    `first` has the sha256 of first downloads, by the name of the file.
+    """
     out.mkdir(parents=True, exist_ok=True)
     known = _known_records(out / "provenance.json")
     records = []
-    for file, record in obtain_all(definition.files, alternatives(name, definition), out, mirror):
+    for file, record in obtain_all(definition.files, alternatives(name, definition), out, mirror, first):
         if record["source"] == IN_PLACE and known.get(file.name, {}).get("sha256") == record["sha256"]:
             record = known[file.name]  # the earlier record states the file's source
         records.append(record)
@@ -70,14 +83,14 @@ def alternatives(name: str, definition: DatasetDefinition) -> list[str]:
 
 
 def obtain_all(
-    files: list[SourceFile], alternatives: list[str], out: Path, mirror: str | None
+    files: list[SourceFile], alternatives: list[str], out: Path, mirror: str | None, first: Mapping[str, str]
 ) -> Iterator[tuple[SourceFile, dict[str, Any]]]:
     """Yield each file with its record; of the alternatives, yield only the first one that is available."""
     faults: list[str] = []
     by_name = {file.name: file for file in files}
     for name in alternatives:
         try:
-            yield by_name[name], obtain(by_name[name], out, mirror)
+            yield by_name[name], obtain(by_name[name], out, mirror, first.get(name))
         except UserError as fault:
             faults.append(str(fault))
         else:
@@ -86,19 +99,22 @@ def obtain_all(
         raise UserError("none of these files was found; one is needed: " + "; ".join(faults))
     for file in files:
         if file.name not in alternatives:
-            yield file, obtain(file, out, mirror)
+            yield file, obtain(file, out, mirror, first.get(file.name))
 
 
-def obtain(file: SourceFile, out: Path, mirror: str | None) -> dict[str, Any]:
+def obtain(file: SourceFile, out: Path, mirror: str | None, first: str | None) -> dict[str, Any]:
     """Put a file into `out` from the first location where it is found, and return its record.
 
-    If no location has the file, raise a `UserError` with the answer from each location.
+    If no official checksum is known, downloads from the file's sources must have the sha256 `first`, if it is given. If
+    no location has the file, raise a `UserError` with the answer from each location.
     """
     target = out / file.name
+    as_first = file if first is None or file.has_checksum else file.model_copy(update={"sha256": first})
     answers = []
     for source, location in _locations(file, target, mirror):
+        expected = as_first if location in file.sources else file
         try:
-            digest = verify(target, file) if location == target else _fetch(location, target, file)
+            digest = verify(target, file) if location == target else _fetch(location, target, expected)
         except (BadContentError, transfer.TransferError) as fault:
             answers.append(f"{source} ({fault})")
         else:
@@ -106,6 +122,8 @@ def obtain(file: SourceFile, out: Path, mirror: str | None) -> dict[str, Any]:
             time = datetime.now(UTC).isoformat(timespec="seconds")
             return {"name": file.name, "source": source, "time": time, **digest._asdict()}
     tried = ", ".join(answers) or "nothing, because no address is known"
+    if as_first is not file:
+        tried += f"; {first} is the sha256 of its first download (first-downloads.yaml)"
     raise UserError(
         f"could not download {file.name}; tried {tried}; put the file into {out} or set {MIRROR} to a folder or "
         "address that contains it"
@@ -148,7 +166,7 @@ def _fetch(location: Path | str, target: Path, file: SourceFile) -> Digest:
 def _download(address: str, target: Path, file: SourceFile) -> Digest:
     part = target.with_name(target.name + ".part")
     resumed = part.exists()
-    transfer.fetch(address, part, has_checksum=bool(file.md5 or file.sha256))
+    transfer.fetch(address, part, has_checksum=file.has_checksum)
     try:
         digest = verify(part, file)
     except BadContentError:

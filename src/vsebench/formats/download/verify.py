@@ -41,7 +41,7 @@ def verify(path: Path, expected: SourceFile) -> Digest:
     Raises `BadContentError` if the content is empty, does not match the extension of the name (some servers send an
     error page with a success status), or has another size or checksum.
     """
-    _check_kind(path, expected.name, whole=not (expected.size or expected.md5 or expected.sha256))
+    _check_kind(path, expected.name, whole=not (expected.size or expected.has_checksum))
     digest = digest_of(path)
     for what, stated, actual in (
         ("size", expected.size, digest.bytes),

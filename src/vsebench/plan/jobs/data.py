@@ -1,5 +1,6 @@
 """Jobs that make the label matrix, the features and the splits of a data set from its sources."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from vsebench.core.tasks import Task
 from vsebench.formats.adapters import knows, load_adapter
 from vsebench.formats.images.image_files import folders_of
 from vsebench.plan.jobs.base import Job, Wildcards, options, sources
+from vsebench.plan.paths import FIRST_DOWNLOADS
 from vsebench.plan.plan import Plan, source_datasets
 from vsebench.protocols.base import load_protocol, module_of_protocol, source_of
 
@@ -29,13 +31,20 @@ def download(plan: Plan, at: Wildcards) -> Job:
     """Download the files of a data set, or of a source of siblings or word vectors, but not the user's own files."""
     if at.kind == "raw":
         own = list(plan.datasets[at.name].own_files.values())
-        return Job({"own": own}, options(name=at.name, definition=download_definition(plan, at.name)))
+        return Job({"own": own}, download_options(plan, at.name, download_definition(plan, at.name)))
     datasets = plan.datasets.items()
     if at.kind == "siblings":
         dataset = next(name for name, config in datasets if config.siblings == at.name)
-        return Job({}, options(name=at.name, definition=plan.siblings[dataset].definition("options")))
+        return Job({}, download_options(plan, at.name, plan.siblings[dataset].definition("options")))
     dataset = next(name for name, config in datasets if config.word_vectors == at.name)
-    return Job({}, options(name=at.name, definition=plan.word_vectors[dataset].download_definition()))
+    return Job({}, download_options(plan, at.name, plan.word_vectors[dataset].download_definition()))
+
+
+def download_options(plan: Plan, name: str, definition: dict[str, Any]) -> str:
+    """Return the options of a download; the file of checksums is not an input, so its changes repeat no download."""
+    # A relative path, because it is a parameter of rules: no job is repeated when the folder is moved.
+    first = os.path.relpath(plan.folder.parent / FIRST_DOWNLOADS)
+    return options(name=name, definition=definition, first_downloads=first)
 
 
 def download_definition(plan: Plan, dataset: str) -> dict[str, Any]:

@@ -1,0 +1,66 @@
+"""Record the checksums of downloaded files for which no official checksum is known.
+
+The command reads provenance.json in each folder of downloads. It adds the sha256 of each file that came from an address
+in its data set's file to data/included/first-downloads.yaml. Files from a mirror, and files that were put in place by
+hand, are left out, because they may be other copies. Later downloads must have the recorded checksums.
+"""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+import yaml
+
+from vsebench.config.dataset import FirstDownloads, SourceFile
+from vsebench.core.errors import UserError
+from vsebench.core.storage import read_json, replacing
+from vsebench.core.yaml_files import check, read_config, read_yaml
+from vsebench.plan.paths import FIRST_DOWNLOADS
+
+SOURCES = ("datasets", "siblings", "word_vectors")  # folders of the configuration whose files name downloads
+HEAD = """\
+# sha256 of files for which no official checksum is known, as they were when somebody first downloaded them from their
+# sources. Later downloads must have the same. `vsebench record-downloads` adds to this file.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--data", type=Path, default=Path("data"), help="folder with downloads (default: data)")
+    parser.add_argument("--config", type=Path, default=Path("config"), help="configuration (default: config)")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    path = arguments.config.parent / FIRST_DOWNLOADS
+    recorded = read_config(FirstDownloads, path).sha256 if path.exists() else {}
+    unknown = {file.name for file in files_named(arguments.config) if not file.has_checksum}
+    for name, sha256, record in downloads(arguments.data):
+        if name not in unknown:
+            continue
+        if recorded.setdefault(name, sha256) != sha256:
+            raise UserError(
+                f"{record}: the sha256 of {name} is {sha256}, but {recorded[name]} in {path}; find out which of "
+                "the two files is right, and delete the wrong file and its record, or the wrong line"
+            )
+    with replacing(path) as temporary:
+        temporary.write_text(HEAD + yaml.safe_dump({"sha256": recorded}), encoding="utf-8")
+    print(f"{path}: {len(recorded)} of the {len(unknown)} files without an official checksum")
+
+
+def files_named(config: Path) -> Iterator[SourceFile]:
+    """Yield each file that a data set, or a source of siblings or word vectors, in a configuration downloads."""
+    for folder in SOURCES:
+        for path in sorted((config / folder).glob("*.yaml")):
+            for index, file in enumerate(read_yaml(path).get("files", [])):
+                yield check(SourceFile, file, f"{path}: files.{index}")
+
+
+def downloads(data: Path) -> Iterator[tuple[str, str, Path]]:
+    """Yield name, sha256 and record of each file below a folder that was downloaded from one of its addresses."""
+    for path in sorted(data.rglob("provenance.json")):
+        try:
+            files = [(file["name"], file["sha256"], file["source"]) for file in read_json(path)["files"]]
+        except (KeyError, TypeError):
+            raise UserError(f"{path}: is not a valid record of a download; delete it and run again") from None
+        for name, sha256, source in files:
+            if source.startswith(("http://", "https://")):
+                yield name, sha256, path
