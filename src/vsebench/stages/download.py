@@ -5,7 +5,7 @@ the environment variable VSEBENCH_MIRROR, and then the configured sources in the
 only after passing its checks. `provenance.json` lists the name, source, sha256, md5, size in bytes and time of download
 (UTC) of each file. It also lists the user's own files.
 
-pooch is not used, because it can neither resume a transfer nor try several sources.
+The package pooch is not used, because it can neither resume a transfer nor try several sources.
 """
 
 import argparse
@@ -92,7 +92,7 @@ def obtain_all(
 def obtain(file: SourceFile, out: Path, mirror: str | None) -> dict[str, Any]:
     """Put a file into `out` from the first location where it is found, and return its record.
 
-    If no location has the file, raise a `UserError` with the answer from each location.
+    If no location has the file, raise a `UserError` that says what went wrong at each location.
     """
     target = out / file.name
     answers = []
@@ -163,7 +163,7 @@ def _download(address: str, target: Path, file: SourceFile) -> Digest:
 
 
 def _known_records(provenance: Path) -> dict[str, Any]:
-    """Return file name -> record from an earlier run."""
+    """Map each file name to its record from an earlier run."""
     try:
         return {record["name"]: record for record in read_json(provenance)["files"]}
     except (UserError, KeyError, TypeError):  # there is no such file, or this package did not write it
