@@ -76,18 +76,18 @@ PARTS = (*COMPARISONS, "growth", *WITH_PEERS, *WITHOUT_PEERS)
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the benchmarks; return 0, or after a user's mistake 1 with one line on standard error."""
+    """Run the benchmarks and return 0; after a user's mistake, print one line on standard error and return 1."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument(
         "--quick", action="store_true", help="use small data and few repeats, to check that everything works"
     )
-    parser.add_argument("--scale", type=float, help="scale of the simulated data sets (default: that of the plan)")
+    parser.add_argument("--scale", type=float, help="scale of the simulated data sets (default: 1; with --quick: 0.1)")
     parser.add_argument(
         "--only",
         nargs="*",
         choices=PARTS,
         default=PARTS,
-        help="parts to measure (default: all); without a name, only draw earlier results again",
+        help="parts to measure (default: all); if no part is named, only write the page and figures again",
     )
     parser.add_argument("--results", type=Path, default=Path("results"))
     parser.add_argument("--figures", type=Path, default=Path("figures"))

@@ -1,4 +1,4 @@
-"""Time contestants in turns, and return comparisons as rows of a table."""
+"""Time contestants that take turns, and return comparisons as rows of a table."""
 
 import os
 import statistics
@@ -37,7 +37,7 @@ Row = dict[str, Any]
 
 
 def interleave(turns: Sequence[Callable[[], float]], repeats: int, warm_up: bool = True) -> list[list[float]]:
-    """Return the seconds of all repeats of each contestant; the order of turns is reversed in every second repeat."""
+    """Return each contestant's seconds in all repeats; the order of turns is reversed in every second repeat."""
     seconds: list[list[float]] = [[] for _ in turns]
     if warm_up:
         for turn in turns:
@@ -56,7 +56,7 @@ def named(number: int, what: str) -> str:
 
 
 def timed(work: Callable[[], object], clock: Callable[[], float] = time.perf_counter) -> Callable[[], float]:
-    """Return a turn, which does the work and returns the seconds that it took by the clock."""
+    """Return a turn: a function that does the work and returns the seconds that the work took by the clock."""
 
     def turn() -> float:
         start = clock()
@@ -67,14 +67,14 @@ def timed(work: Callable[[], object], clock: Callable[[], float] = time.perf_cou
 
 
 def clock_for(threads: int) -> Callable[[], float]:
-    """Return a clock of processor time for one thread, since a busy machine affects it less, or else of wall time."""
+    """Return a clock: processor time for one thread, since a busy machine affects it less; wall time for several."""
     return time.process_time if threads == 1 else time.perf_counter
 
 
 def comparison(
     keys: Row, ours: Sequence[float], peer: Sequence[float], quality: tuple[float, float] | None = None
 ) -> Row:
-    """Return a row with medians of the seconds, and median and range of the ratio peer / ours within a repeat.
+    """Return a row: median seconds of ours and the peer, and median and range of the ratios peer / ours of the repeats.
 
     `keys` contains the columns KEYS.
     """
@@ -92,5 +92,5 @@ def comparison(
 
 
 def conditions(repeats: int) -> Row:
-    """Return the columns CONDITIONS of a row that is measured now."""
+    """Return the columns CONDITIONS for a row that is measured now."""
     return {"repeats": repeats, "load": os.getloadavg()[0], "machine": processor()}

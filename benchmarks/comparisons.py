@@ -1,6 +1,6 @@
 """The comparisons: their contestants, and the work that is timed.
 
-After one warm-up epoch each, contestants take turns in one process: repeat n is epoch n + 1 of each training.
+After one warm-up epoch each, contestants take turns in one process: repeat n is epoch n + 1 of each contestant.
 """
 
 from collections.abc import Callable
@@ -53,7 +53,7 @@ TO_95 = (
 class LearningCurve:
     """A contestant's settings, recall@10 on the validation labels after each epoch, and on the test labels at the end.
 
-    At the end means: after training for the best number of epochs on training and validation labels.
+    The recall at the end is measured after training for the best number of epochs on training and validation labels.
     """
 
     contestant: Contestant
@@ -71,7 +71,7 @@ class Bench:
         self._curves: dict[tuple[str, str], LearningCurve] = {}
 
     def curve(self, contestant: Contestant, data: Data) -> LearningCurve:
-        """Follow a training with the contestant's best settings, or with those of ALS if it has ALS's objective."""
+        """Train with the contestant's best settings (ALS's, if it has ALS's objective); return its learning curve."""
         key = contestant.name, data.name
         if key not in self._curves:
             settings = self.judge.settings(self.judge.choice(ALS if contestant == MATCHED else contestant, data))
@@ -92,7 +92,7 @@ class Bench:
 
 
 def reached(values: list[float], target: float) -> int:
-    """Return the first epoch (from 1) whose value reaches a target that at least one reaches."""
+    """Return the first epoch (counted from 1) whose value reaches the target; at least one epoch must reach it."""
     return next(epoch for epoch, value in enumerate(values, 1) if value >= target)
 
 
@@ -105,7 +105,7 @@ def epochs(
     threads: int,
     judged: bool = True,
 ) -> list[Row]:
-    """Compare an epoch of our method with epochs of peers; if `judged`, each has its own best settings."""
+    """Compare an epoch of our method with epochs of peers; if `judged`, each method uses its best settings."""
     everyone = (ours, *peers)
     chosen = [
         bench.judge.choice(contestant, data).settings if judged else contestant.grid[0] for contestant in everyone

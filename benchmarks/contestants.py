@@ -1,4 +1,4 @@
-"""The contestants, and the settings that each one tries, which are equally many for all.
+"""The contestants and the settings that they try; those whose quality is compared try the same number of settings.
 
 Our methods have the settings in `config/methods`, except for the settings named here.
 """
@@ -28,7 +28,7 @@ FEW_FACTORS = 16  # enough to load kernels
 
 
 class Training:
-    """A model in training by a `method` of ours or by a third-party package."""
+    """A model that is being trained, by a `method` of ours or by a third-party package."""
 
     method: Any
 
@@ -61,7 +61,7 @@ class Contestant:
 
 @cache
 def warm(variant: str, own: type[Method] | None) -> tuple[type[Method], dict[str, Any]]:
-    """Load the kernels of `own` or of the method of a file in `config/methods`; return it and the file's settings."""
+    """Load the kernels of `own`, or of the method in a variant's file; return the method and the file's settings."""
     config = configured(variant)
     method = own or load_method(config.method)
     if not issubclass(method, Method):
@@ -74,7 +74,7 @@ def warm(variant: str, own: type[Method] | None) -> tuple[type[Method], dict[str
 
 
 class Ours(Training):
-    """A method of this package, with the settings of a file in `config/methods`; `method` replaces the file's."""
+    """A method of this package with the settings of a file in `config/methods`; `method` replaces the file's method."""
 
     def __init__(
         self,
@@ -91,14 +91,14 @@ class Ours(Training):
 
 
 def _peer(name: str, train: LabelMatrix, settings: Settings, pool: Workers) -> Training:
-    """Start a peer, whose package is only imported now."""
+    """Start a peer; its package is imported only now."""
     peers = importlib.import_module("benchmarks.peers")
     training: Training = getattr(peers, name)(train, settings, pool)
     return training
 
 
 def grid_of(names: str, *settings: tuple[float, ...]) -> tuple[Settings, ...]:
-    """Return settings for each tuple of values; `names` are the settings' names, separated by blanks."""
+    """Return settings for each tuple of values; `names` are the settings' names, separated by spaces."""
     return tuple(dict(zip(names.split(), values, strict=True)) for values in settings)
 
 

@@ -44,7 +44,7 @@ def configured(variant: str) -> MethodConfig:
 
 
 def simulate(name: str, scale: float) -> LabelMatrix:
-    """Draw the set `sim-<name>`, with each label once per image, so that epochs of all packages have the same steps."""
+    """Draw `sim-<name>` with each label once per image, so that epochs of all packages have equally many steps."""
     options = simulator_options(CONFIG / "datasets" / f"sim-{name}.yaml", {}).model_copy(update={"scale": scale})
     annotations = read(Path(), options)
     pairs = annotations.pairs.with_columns(count=pl.lit(1, dtype=pl.Int32))
@@ -54,7 +54,10 @@ def simulate(name: str, scale: float) -> LabelMatrix:
 def hold_out(
     name: str, dataset: Dataset, images: int, protocol: str = "distinct", features: Features | None = None
 ) -> Data:
-    """Split a set by a protocol, with at most `images` images to rank; for new images the metric is the protocol's."""
+    """Split a data set by a protocol, and sample at most `images` validation and `images` test images.
+
+    The metric is recall@10 or, if the test images are new, the protocol's validation metric.
+    """
     rules = load_protocol(protocol)
     split = rules.split(dataset, rules.generator(protocol, SEED))
     valid, test = (part.sample(images, generator(SEED, VALIDATION_SAMPLE)) for part in (split.valid, split.test))

@@ -1,4 +1,4 @@
-"""Measure the seconds of a WSABIE step against the non-zeros of a row, the factors D and the number of labels Y."""
+"""Measure the seconds of a WSABIE step against the numbers of non-zeros in a row, factors D and labels Y."""
 
 from functools import partial
 from statistics import mean, median

@@ -74,7 +74,7 @@ def drawn(n_labels: int, n_images: int, pool: Workers) -> Problem:
 
 
 def first_different(numbers: NDArray[np.int64], n_labels: int) -> NDArray[np.int32]:
-    """Return the first `PER_IMAGE` different numbers, ascending; if there are fewer, add the smallest numbers."""
+    """Return the first `PER_IMAGE` different numbers, sorted; if there are fewer, add the smallest unused numbers."""
     different = list(dict.fromkeys([*numbers.tolist(), *range(min(n_labels, PER_IMAGE))]))[:PER_IMAGE]
     return np.sort(np.array(different, dtype=np.int32))
 

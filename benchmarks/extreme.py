@@ -3,13 +3,14 @@
     .venv/bin/python -m benchmarks.extreme FOLDER [--scale 0.1] [--memory 20] [--minutes 60] [--methods wsabie ridge]
 
 At full size, there are 500,000 training images, 1,000 test images, 100,000 labels and 200,000 features. An image has
-five labels and, on average, 100 non-zero features. The data are drawn as in `feature_rows`, so they are simulated, and
-the accuracy after one epoch only shows that labels were ranked. They are written to FOLDER in the text format of the
-Extreme Classification Repository (0.9 GB) unless they are there already, and then read from these files.
+five labels and, on average, 100 non-zero features. The data are simulated as in `feature_rows`, so the accuracy after
+one epoch only shows that labels were ranked. The data are written to FOLDER in the text format of the Extreme
+Classification Repository (0.9 GB) unless these files exist already, and are then read from the files.
 
 Each method then runs in a process of its own: one epoch, or the whole fit of a method without epochs, and the ranking
-of 200 test images. A method whose bound on memory (`Fitter.least_memory`) exceeds the limit says so before it begins; a
-process that exceeds the limit or the time is ended. The script prints a table, and writes results/extreme.json.
+of the labels for 200 test images. A method is refused before it begins if its lower bound on memory
+(`Fitter.least_memory`) exceeds the limit; a process that exceeds the limit on memory or time is ended. The script
+prints a table, and writes results/extreme.json.
 """
 
 import argparse
@@ -57,7 +58,7 @@ GIB = 2**30
 
 @dataclass(frozen=True)
 class Limits:
-    """The memory in bytes, and the seconds, after which a process is ended."""
+    """The memory in bytes and the seconds that a process may use; a process that uses more is ended."""
 
     memory: int
     seconds: float
@@ -111,7 +112,7 @@ def read_text(folder: Path) -> dict[str, Any]:
 
 
 def run_method(folder: Path, variant: str, limit: int) -> dict[str, Any]:
-    """Fit a method and rank test images; return seconds and memory, or why the fit was refused."""
+    """Fit a method and rank labels for test images; return seconds and memory, or why the fit was refused."""
     sizes = json.loads((folder / "sizes.json").read_text())
     parts = np.array(sizes["parts"])
     features = read_features(folder / "features.npz", np.ones(len(parts), dtype=np.bool_))
@@ -183,7 +184,7 @@ def line(variant: str, result: dict[str, Any]) -> str:
 
 
 def measure(folder: Path, scale: float, methods: list[str], limits: Limits, out: Path) -> dict[str, Any]:
-    """Write the data if they are not there, read them, and run the methods one after the other."""
+    """Write the data if they do not exist, read them, and run the methods one after the other."""
     if not (folder / FILES["test"]).is_file():
         write_data(folder, scale)
     results: dict[str, Any] = {"scale": scale, "machine": processor(), "limits": asdict(limits), "methods": {}}
@@ -200,9 +201,9 @@ def main(arguments: list[str]) -> None:
     """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="a folder for the data")
-    parser.add_argument("--scale", type=float, default=1.0, help="the size, relative to the full one")
-    parser.add_argument("--memory", type=float, default=20, help="GiB that a process may take")
-    parser.add_argument("--minutes", type=float, default=60, help="minutes that a process may take")
+    parser.add_argument("--scale", type=float, default=1.0, help="size of the data, relative to the full size")
+    parser.add_argument("--memory", type=float, default=20, help="maximum memory of a process, in GiB")
+    parser.add_argument("--minutes", type=float, default=60, help="maximum time of a process, in minutes")
     parser.add_argument("--methods", nargs="+", default=list(METHODS), help="files in config/methods")
     parser.add_argument("--out", type=Path, default=Path("results/extreme.json"))
     parser.add_argument("--child", help=argparse.SUPPRESS)

@@ -36,7 +36,7 @@ NOISE = 0.1  # standard deviation of the noise that is added to dense rows
 
 @dataclass(frozen=True)
 class Searched:
-    """Rows to search, and queries whose nearest rows are searched; all have unit length."""
+    """Rows to search, and queries whose nearest rows are searched for; all have unit length."""
 
     name: str
     rows: Rows
@@ -76,7 +76,7 @@ def all_known(rows: Rows) -> Features:
 
 
 def draw_labels(size: SparseRows, rng: np.random.Generator) -> LabelMatrix:
-    """Draw labels with equal probabilities; an image gets `labels_per_image`, or fewer if some repeat."""
+    """Draw labels uniformly; an image gets `labels_per_image` labels, or fewer if a label is drawn twice."""
     images = np.repeat(np.arange(size.images), size.labels_per_image)
     pairs = pl.DataFrame({"image": images, "label": rng.integers(size.labels, size=len(images))}).unique()
     pairs = pairs.cast(pl.Int32).with_columns(count=pl.lit(1, dtype=pl.Int32))

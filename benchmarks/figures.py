@@ -54,7 +54,7 @@ def ratios_figure(comparisons: pl.DataFrame) -> Figure:
 
 
 def label(what: str, ours: str, peer: str) -> str:
-    """Return the label of a comparison."""
+    """Return the name of a comparison, for the axis."""
     return f"{ours} / {peer}" + (", to 95 %" if what == "time_to_95" else "")
 
 
@@ -97,7 +97,7 @@ def growth_figure(growth: pl.DataFrame, comparisons: pl.DataFrame) -> Figure:
 
 
 def draw_line(axis: Axes, number: int, sizes: list[float], seconds: list[float], name: str) -> None:
-    """Draw the line of a method in the style with this number, on logarithmic axes."""
+    """Draw the line of a method on logarithmic axes; `number` selects its colour, marker and dashes."""
     dashes = (0, DASHES[number]) if DASHES[number] else "-"
     axis.plot(sizes, seconds, color=COLOURS[number], marker=MARKERS[number], linestyle=dashes, label=name)
     axis.set(xscale="log", yscale="log")
@@ -120,14 +120,14 @@ def draw_threads(axis: Axes, comparisons: pl.DataFrame, titles: list[str]) -> No
 
 
 def mark(axis: Axes, sizes: list[int], name: str) -> None:
-    """Label an axis and its ticks, where k stands for thousands."""
+    """Label the horizontal axis and its ticks, where k stands for thousands."""
     axis.xaxis.set_minor_locator(NullLocator())
     axis.set_xticks(sizes, [f"{size / 1000:g}k" if size >= 1000 else str(size) for size in sizes])
     axis.set_xlabel(f"{name} (log)")
 
 
 def memory_figure(memory: pl.DataFrame) -> Figure:
-    """Draw each contestant's peak memory, its memory before the data, and the bytes of embeddings and pairs."""
+    """Draw each contestant's peak memory, its memory before the data are read, and the size of embeddings and pairs."""
     if memory.is_empty():
         return nothing("Memory was not measured")
     figure, (axis,) = panels(1, SINGLE, 0.9 + 0.17 * len(memory))

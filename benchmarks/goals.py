@@ -1,4 +1,4 @@
-"""The goals for the ratios: a floor and an aim."""
+"""The goals for the ratios of times (seconds of the peer / ours): each has a floor and an aim."""
 
 from dataclasses import dataclass
 

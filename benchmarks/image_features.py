@@ -61,7 +61,7 @@ class LightfmFeatures(Training):
 
 
 def contestants(data: Data, trials: int, rows: str) -> tuple[Contestant, Contestant]:
-    """Return WSABIE and LightFM, with `trials` as their maximum number; `rows` is a key of GRIDS."""
+    """Return WSABIE and LightFM, each with at most `trials` trials per step; `rows` is a key of GRIDS."""
     features, named = data.features, f"{trials} trials"
     return (
         Contestant("wsabie", f"WSABIE, {named}", partial(Wsabie, features, trials), GRIDS[rows][0]),
@@ -92,8 +92,8 @@ def race(
 ) -> Tables:
     """Compare epochs of two contestants, each with its own best settings.
 
-    Quality is that on the validation labels by which settings and epochs were chosen. It is measured on one thread,
-    since LightFM's quality on several threads depends on their timing. `package` is the peer's package.
+    The quality is the validation metric that chose settings and epochs. It is measured on one thread, since LightFM's
+    quality on several threads depends on the timing of the threads. `package` is the peer's package.
     """
     if not installed(package, what):
         return [], []

@@ -1,4 +1,4 @@
-"""Print how the time of a run divides into jobs: `python -m benchmarks.jobs [FOLDER]`, by default for this folder.
+"""Print how a run's time divides into jobs: `python -m benchmarks.jobs [FOLDER]`, by default the current folder.
 
 The script reads Snakemake's records of files (`.snakemake/metadata`) and prints the seconds of jobs by rule and method.
 If several runs made a file, the last one counts. Jobs run in parallel, so the sum exceeds the time of the run.
@@ -48,7 +48,7 @@ def file_of(record: Path) -> str:
 
 
 def totals(jobs: pl.DataFrame) -> pl.DataFrame:
-    """Return the number, seconds and share of all seconds of jobs by rule and variant, longest first."""
+    """Return the number of jobs, seconds, and share of all seconds by rule and variant, longest first."""
     groups = jobs.group_by("rule", "variant").agg(jobs=pl.len(), seconds=pl.col("seconds").sum())
     return groups.with_columns(share=pl.col("seconds") / pl.col("seconds").sum()).sort(
         "seconds", "rule", "variant", descending=[True, False, False]

@@ -1,8 +1,8 @@
-"""How near an iteration of VSE-fs is to the limits of the machine: operations, memory that is streamed, random rows.
+"""How near an iteration of VSE-fs is to the machine's limits for operations, streamed memory and random rows.
 
 The machine's rates are measured in turns with the iteration, in the same process and on the same number of threads. An
-update needs at least the time of its slowest kind of work, even if everything else happens at the same time. This is
-its limit; the share of the limit is that time divided by the time of the update.
+update needs at least the time of its slowest kind of work, even if everything else happens at the same time. This time
+is the update's limit; the share of the limit is the limit divided by the measured time of the update.
 
 What an iteration has to do, with N images, M labels, P pairs, K factors and numbers of four bytes:
 
@@ -122,10 +122,10 @@ def compare(size: str, labels: LabelMatrix, plan: Plan, pool: Workers) -> list[R
 
 
 def rates(pool: Workers, n_images: int, n_labels: int, factors: int) -> list[Callable[[], float]]:
-    """Return turns that measure seconds: of an operation, of a copied byte, and of a random row of labels and images.
+    """Return turns that measure seconds per operation, per copied byte, and per random row of labels and of images.
 
-    A row has 16 numbers. Those of labels are in an array as large as all label vectors, those of images in an array as
-    large as one block of all image vectors.
+    A row has 16 numbers. Rows of labels are read from an array as large as all label vectors, rows of images from an
+    array as large as one block (16 factors) of all image vectors.
     """
     rng = np.random.default_rng(SEED)
     left, right, product = (np.ones((SIDE, SIDE), dtype=np.float32) for _ in range(3))

@@ -1,4 +1,4 @@
-"""Compare exact search with a matrix product and with scikit-learn, and random projection trees with exact search."""
+"""Compare exact search with a matrix product, faiss and scikit-learn, and random projection trees with exact search."""
 
 import importlib
 from collections.abc import Callable, Sequence
@@ -108,7 +108,7 @@ class Tree:
         self.starts = bounds[:-1]
 
     def first(self, k: int) -> Ids:
-        """Search the k nearest rows of each query in its leaf, and return the nearest row of each, (m,)."""
+        """Search for the k nearest rows of each query in its leaf, and return the nearest row of each, (m,)."""
         first = np.empty(self.queries.shape[0], dtype=np.int32)
         leaf_of_query = descend(self.queries, self.thresholds, self.seed)
         for leaf in np.unique(leaf_of_query).tolist():
@@ -124,7 +124,7 @@ def first_of(near: Ids, keys: Matrix) -> Ids:
 
 
 def tree(plan: Plan) -> list[Row]:
-    """Compare the seconds per query of trees and exact search, one thread; quality is the recall of the nearest row."""
+    """Compare the seconds per query of trees and exact search on one thread; quality: the recall of the nearest row."""
     all_searched = (searched(blobs(plan)), dense_rows(plan), sparse_rows(plan))
     return [row for searched in all_searched for row in against_exact(plan, searched, plan.on_features.levels)]
 

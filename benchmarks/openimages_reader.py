@@ -5,7 +5,7 @@
 The script generates an archive in FOLDER (0.6 GB for 80 million lines) unless there is one, runs the stage `prepare`
 on it in separate processes, checks the label matrix, prints a table, and writes the numbers to
 results/openimages_reader.json. Images have 9 labels on average, label frequencies are heavy-tailed, and 1 % of the
-lines are repeated. The images are not sorted, which is harder to read than the official table, which is.
+lines are repeated. Unlike in the official table, the images are not sorted, which makes the table harder to read.
 """
 
 import argparse
@@ -90,9 +90,9 @@ def text(image: np.ndarray, label: np.ndarray, names: np.ndarray) -> bytes:
 
 
 def generate(archive: Path, n_lines: int, seed: int = 0) -> dict[str, Any]:
-    """Write an archive; return its numbers of lines, images, pairs and repeats, and of images per label.
+    """Write an archive; return its numbers of lines, images, pairs and repeats, and each label's number of images.
 
-    To save memory, blocks are drawn twice: first for their sizes, which a tar archive contains before the content.
+    To save memory, blocks are drawn twice: first for their sizes, which a tar archive states before the content.
     """
     names = mids()
     lengths = np.char.str_len(names)

@@ -1,8 +1,9 @@
-"""Measure the time and memory of scores from outside, beside a model of this package with the same scores.
+"""Compare the time and memory of scores from outside with those of this package's model that has the same scores.
 
 Opt-AUC is fitted on simulated labels of the plan's largest comparison size. Its vectors are then given to a run as a
-file of two matrices, and its first 100 labels of each image as a file of lists. The stage `fit` trains or reads, the
-stage `rank` ranks the held-out labels; each runs in a new process: `python -m benchmarks.outside_scores ARGUMENTS`.
+file of two matrices, and the first 100 labels that it ranks for each image as a file of lists. The stage `fit` trains
+the model or reads the file, and the stage `rank` ranks the held-out labels. Each runs in a new process:
+`python -m benchmarks.outside_scores ARGUMENTS`.
 """
 
 import json
@@ -89,7 +90,7 @@ def run_stage(*words: object) -> dict[str, Any]:
 
 
 def recall_of(ranks: Path) -> float:
-    """Return recall@10 of a table of ranks with one held-out label per image."""
+    """Return recall@10 from a table of ranks with one held-out label per image."""
     frame = read_parquet(ranks)
     within = (frame["above"] + frame["tied"] < 10).fill_null(False)
     return float(within.mean() or 0.0)
@@ -121,7 +122,7 @@ def write_data(folder: Path, size: str, scale: float) -> None:
 
 
 def write_files(folder: Path) -> None:
-    """Write the vectors of the fitted model, and the lists of its first labels, as a program elsewhere would."""
+    """Write the fitted model's vectors, and the first labels that it ranks for each image, as another program would."""
     model = read_arrays(folder / "own" / "model.npz")
     ids, names = read_parquet(folder / "images.parquet")["id"], read_parquet(folder / "labels.parquet")["name"]
     vectors = {"image_vectors": model["image"], "label_vectors": model["label"]}

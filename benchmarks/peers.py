@@ -1,7 +1,7 @@
 """Methods of third-party packages, each run in the way that suits it best.
 
-Only epochs are timed, not the preparations of data in every call of `fit`. Matrix products run on the calling thread,
-as implicit recommends.
+Only epochs are timed, not the preparation of the data, which every call of `fit` repeats. Matrix products run on the
+calling thread, as implicit recommends.
 """
 
 import numpy as np
@@ -22,7 +22,7 @@ from vsebench.models import Embeddings
 
 
 def sparse(matrix: LabelMatrix) -> scipy.sparse.csr_matrix:
-    """Return the positives as ones, in new arrays since some packages need writable ones."""
+    """Return the positives as a matrix of ones, in new arrays, because some packages need writable arrays."""
     ones = np.ones(matrix.n_pairs, dtype=np.float32)
     shape = (matrix.n_rows, matrix.n_labels)
     return scipy.sparse.csr_matrix(
@@ -37,7 +37,7 @@ class ImplicitAls(Training):
         sum over positives (1 - s)^2 + beta sum over the rest s^2 + lambda (|U|^2 + |V|^2);
     implicit uses the entries c of its matrix as weights and minimises
         sum over positives c (1 - s)^2 +      sum over the rest s^2 + regularization (|U|^2 + |V|^2).
-    They are the same up to the factor beta for c = 1 / beta and regularization = lambda / beta.
+    The two objectives are the same up to the factor beta if c = 1 / beta and regularization = lambda / beta.
     """
 
     def __init__(self, train: LabelMatrix, settings: Settings, pool: Workers) -> None:
@@ -70,7 +70,7 @@ class IrspackIals(Training):
 
 
 class IrspackIalspp(IrspackIals):
-    """The same objective by iALS++, which solves for blocks of 64 factors."""
+    """The same objective minimised by iALS++, which solves for blocks of 64 factors."""
 
     def __init__(self, train: LabelMatrix, settings: Settings, pool: Workers) -> None:
         super().__init__(train, settings, pool)
@@ -106,7 +106,8 @@ class ImplicitBpr(Training):
 class CornacBpr(Training):
     """BPR of Cornac, which skips steps whose negative is a positive.
 
-    Its `fit` copies the data and then runs all epochs in one call; here, the loop of that call is written out.
+    Its `fit` copies the data and then runs all epochs in one call; here, each epoch calls the training function inside
+    `fit` directly.
     """
 
     def __init__(self, train: LabelMatrix, settings: Settings, pool: Workers) -> None:

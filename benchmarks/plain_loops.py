@@ -1,7 +1,7 @@
-"""Kernels as plain loops, which `benchmarks/without_vectors.py` compares with those by `kernels/vectors.py`.
+"""Kernels as plain loops, which `benchmarks/without_vectors.py` compares with those that use `kernels/vectors.py`.
 
-Each function does the same as the function of that name in the package. The compiler chooses the order of additions, so
-the last bits of a model differ.
+Each function does the same as the function of the same name in the package. The compiler chooses the order of
+additions, so the last bits of a model differ.
 """
 
 import numpy as np
@@ -76,7 +76,7 @@ def weigh_factors(images, i, deviations, sums):  # type: ignore[no-untyped-def]
 
 @njit(**INLINE)
 def find_factor(sums, share):  # type: ignore[no-untyped-def]
-    """Return the factor for a share of the weights; replaces `greater_mask` and `count_bits`."""
+    """Return the factor where cumulative weights reach a share of their sum; replaces `greater_mask`, `count_bits`."""
     n_factors = len(sums) - 2 * LANES
     rest = np.float32(share) * sums[-1]
     lane = 0
@@ -100,7 +100,7 @@ def add_four_rows(rows, i, e, matrix, total):  # type: ignore[no-untyped-def]
 
 @njit(**INLINE)
 def add_to_rows(rows, i, matrix, direction):  # type: ignore[no-untyped-def]
-    """Add a direction, times each feature of an image, to the feature's row."""
+    """For each feature of an image, add the direction, times the feature's value, to the feature's row."""
     for e in range(rows.offsets[i], rows.offsets[i + 1]):
         j, x = column(rows, i, e), rows.values[e]
         for f in range(matrix.shape[1]):

@@ -9,7 +9,7 @@ RANKED = "recall@10"  # the metric of quality for ranked labels
 
 @dataclass(frozen=True)
 class Training:
-    """The number of epochs of a training, and the number of epochs between two rankings of the validation labels."""
+    """The number of training epochs, and the number of epochs between two rankings of the validation labels."""
 
     epochs: int
     every: int
@@ -38,16 +38,16 @@ class OnFeatures:
     Attributes
     ----------
     blobs : simulated rows, used if the mirror lacks the rows of Corel 5k
-    trainings : comparison of epochs -> epochs of each contestant
+    trainings : name of a comparison of epochs -> epochs of each contestant
     sparse, sparse_queries : sparse rows to train on and to search, and number of queries
     dense : numbers of rows, queries and dimensions of dense rows to search
     factors : D
-    neighbours : number of neighbours to search
+    neighbours : number of neighbours to search for
     levels : p of each tree
     steps : non-zeros of a row (1, 2 and 4 times those of `sparse`), D and Y for which a step is measured
     losses : numbers of labels, and of labels per image, for which losses are measured
     epochs : numbers of labels for which an epoch with word vectors is measured, and the number of images
-    searched : number of images in which a word is searched, and dimensions of their vectors
+    searched : number of images that are searched for a word, and dimensions of their vectors
     """
 
     blobs: SparseRows
@@ -80,7 +80,7 @@ class Plan:
     threads : numbers of threads for which comparisons are made
     factors : K
     repeats : number of repeats of each comparison, in which contestants take turns
-    images : largest number of images to rank when settings are chosen and quality is measured
+    images : largest number of images for which labels are ranked, to choose settings and to measure quality
     growth, growth_repeats : sizes and repeats of the stage `scale`
     memory, largest : the size for which the memory of all methods is measured, and a larger size for VSE-fs alone
     starts : number of cold and of warm starts

@@ -26,7 +26,7 @@ SCHEMA = {
 
 @dataclass(frozen=True)
 class Choice:
-    """The settings and epochs that are best on the validation labels, and the quality there."""
+    """The settings and epochs that are best on the validation labels, and the quality on these labels."""
 
     settings: Settings
     epochs: int
@@ -43,7 +43,7 @@ class Judge:
         self._tests: dict[tuple[str, str], float] = {}
 
     def choice(self, contestant: Contestant, data: Data) -> Choice:
-        """Return the first of the best choices on the validation labels."""
+        """Return the best choice on the validation labels; of several equal choices, the first."""
         key = contestant.name, data.name
         if key not in self._choices:
             with workers(max(self.plan.threads)) as pool:

@@ -101,7 +101,7 @@ def ratio_table(rows: pl.DataFrame, titles: dict[str, str], quality: str, captio
 
 
 def comparison_table(rows: pl.DataFrame) -> Table:
-    """Return a table with one row per comparison, and its goal."""
+    """Return a table with one row per comparison, which includes its goal."""
     notes = (
         "All data are simulated; sizes are named after the data sets that have them.",
         "Ratio: seconds of the peer over ours in the same repeat; median [lowest, highest]. Seconds are medians.",
@@ -114,11 +114,11 @@ def comparison_table(rows: pl.DataFrame) -> Table:
 
 
 def feature_table(rows: pl.DataFrame) -> Table:
-    """Return a table with one row per comparison on image features, and its goal."""
+    """Return a table with one row per comparison on image features, which includes its goal."""
     rows = rows.filter(pl.col("what") != TREE)
     notes = (
         "Data named sim-..., `dense rows` and `sparse rows` are simulated.",
-        "Quality: for neighbours, the share of ours that are as near as scikit-learn's; otherwise map on validation.",
+        "Quality: for neighbours, the share of ours that are as near as scikit-learn's; otherwise validation `map`.",
         "A goal is reached only if our quality is not lower. Seconds: processor time for one thread, else wall time.",
         LOAD,
     )
@@ -145,7 +145,7 @@ def comparison_columns(quality: str) -> tuple[Column, ...]:
 
 
 def comparison_row(row: dict[str, Any], title: str, equal: bool = False) -> Row:
-    """Return a comparison and its goal; if `equal`, the goal is reached only if our quality is not lower."""
+    """Return a row with a comparison and its goal; if `equal`, the goal is reached only if our quality is not lower."""
     target = goal(row["what"], row["peer"], row["threads"])
     cells = [Cell(row[key]) for key in ("size", "threads", "ours", "peer", *SECONDS)]
     cells += [Cell(row["ratio_median"], row["ratio_min"], row["ratio_max"]), Cell(target.floor), Cell(target.aim)]
@@ -156,7 +156,7 @@ def comparison_row(row: dict[str, Any], title: str, equal: bool = False) -> Row:
 
 
 def settings_table(rows: pl.DataFrame, metric: str, caption: str) -> Table:
-    """Return the settings that were chosen for contestants, with their qualities by a metric."""
+    """Return a table of the settings chosen for each contestant, and the `metric` that they reach."""
     columns = (
         Column("size", "Size"),
         Column("contestant", "Contestant"),
@@ -175,7 +175,7 @@ def body_of(rows: pl.DataFrame, columns: tuple[Column, ...]) -> tuple[Row, ...]:
 
 
 def growth_table(growth: pl.DataFrame) -> Table:
-    """Return the exponents of each method, and the complexity that the VSE-fs paper prints."""
+    """Return each method's exponents of growth, and the complexity that the VSE-fs paper prints."""
     fitted = exponents(growth) if len(growth) else None
     printed = read_published([CONFIG / "papers" / "vse_fs.csv"]).all
     complexity = {cell.row: cell.value for cell in printed if cell.column == "time_complexity"}
@@ -187,7 +187,7 @@ def growth_table(growth: pl.DataFrame) -> Table:
 
 
 def limit_table(rows: pl.DataFrame) -> Table:
-    """Return the time of the updates of VSE-fs, and the times that each kind of their work needs at least."""
+    """Return the time of each update of VSE-fs, and the least time that each kind of work in it needs."""
     columns = (
         Column("size", "Size"),
         Column("threads", "Threads", "count"),
@@ -202,7 +202,8 @@ def limit_table(rows: pl.DataFrame) -> Table:
     notes = (
         "Seconds that each kind of work takes at the machine's rate for it, measured in turns with the updates: "
         "multiply-adds in a product of two matrices of 2048 x 2048, memory that is copied, random rows of an array.",
-        "Share of the limit: the largest of the three, divided by the seconds of the update. `both` adds these.",
+        "Share of the limit: the largest of the three, divided by the seconds of the update. In the rows `both`, the "
+        "limits and the seconds of the two updates are added up.",
         LOAD,
     )
     return Table(columns, body_of(rows, columns), "An iteration of VSE-fs and the limits of the machine", notes=notes)
@@ -222,7 +223,7 @@ def memory_table(rows: pl.DataFrame) -> Table:
     body = body_of(rows.with_columns(ratio=pl.col("peak_bytes") / pl.col("data_bytes")), columns)
     notes = (
         "One epoch in a new process on all cores. The peak includes the interpreter and all imported modules.",
-        f"Limit: VSE-fs at the largest size, {MEMORY_LIMIT}.",
+        f"Limit for VSE-fs at the largest size: a peak of {MEMORY_LIMIT} times embeddings and pairs.",
     )
     return Table(columns, body, "Peak memory", notes=notes)
 
@@ -246,7 +247,7 @@ def outside_table(rows: pl.DataFrame) -> Table:
 
 
 def start_table(rows: pl.DataFrame) -> Table:
-    """Return the seconds of cold compilation and warm start, and their limits."""
+    """Return the seconds of cold and warm starts, and their limits."""
     columns = (
         Column("start", "Start"),
         Column("seconds", "Seconds", "seconds", interval=True),
@@ -331,8 +332,8 @@ def epoch_table(rows: pl.DataFrame) -> Table:
         f"{epochs_by_labels.BATCH}, {epochs_by_labels.PER_IMAGE} labels per image, P = 5, N = 10; processor time "
         "on one thread. Labels and features are random.",
         "Table 1 of the sampled tagging paper, µs per image with 291 and 925 labels on a GPU: Fast0Tag 120.0 "
-        "and 424.5, X-Ent 68.5 and 90.5, Opt+X-Ent 73.6 and 106.1; sampled 22.1 and 31.4, 18.1 and 18.9, 24.3 and "
-        "22.5.",
+        "and 424.5, X-Ent 68.5 and 90.5, Opt+X-Ent 73.6 and 106.1; their sampled versions, in the same order, 22.1 and "
+        "31.4, 18.1 and 18.9, 24.3 and 22.5.",
     )
     return Table(
         columns, body_of(shown, columns), "An epoch with word vectors against the number of labels", notes=notes

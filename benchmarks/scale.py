@@ -57,7 +57,7 @@ IMPORTED = (prepare, split, rank)  # the stages are imported here, so that their
 
 @dataclass(frozen=True)
 class Folders:
-    """Where a simulated set, its split and a model are."""
+    """The folders of a simulated data set and its split, and the file of a model."""
 
     top: Path
 
@@ -75,7 +75,7 @@ class Folders:
 
 
 def definition(sizes: dict[str, int]) -> str:
-    """Return the definition of the simulated set with other sizes, for the stage `prepare`."""
+    """Return the definition of the simulated data set with these sizes, for the stage `prepare`."""
     values = read_yaml(CONFIG / "datasets" / "sim-scale.yaml")
     options = values["options"] | {"occurrences" if key == "pairs" else key: size for key, size in sizes.items()}
     return json.dumps({"adapter": values["adapter"], "options": options})
@@ -150,13 +150,13 @@ def child(part: str, folder: Path, sizes: dict[str, int]) -> dict[str, float]:
 
 
 def settings_of_sizes() -> list[tuple[str, dict[str, int]]]:
-    """Return each variable with the sizes of its measurements; the middle sizes are measured for each of them."""
+    """Return, for each measurement, the varied size and all sizes; the middle sizes occur once per varied size."""
     middle = {name: sizes[1] for name, sizes in SIZES.items()}
     return [(variable, middle | {variable: size}) for variable, sizes in SIZES.items() for size in sizes]
 
 
 def measure_all(folder: Path, repeats: int) -> pl.DataFrame:
-    """Measure all parts at all sizes; the middle sizes are measured once in each repeat."""
+    """Measure all parts at all sizes; the middle sizes are measured only once in each repeat."""
     rows: list[dict[str, Any]] = []
     for repeat in range(1, repeats + 1):
         known: dict[str, dict[str, Any]] = {}
@@ -201,7 +201,7 @@ def interval(row: pl.DataFrame) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, help="an empty folder for the simulated data; it is deleted at each size")
+    parser.add_argument("folder", type=Path, help="a new folder for the simulated data; it is deleted at each size")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--part", choices=PARTS, help=argparse.SUPPRESS)
     parser.add_argument("--sizes", type=json.loads, help=argparse.SUPPRESS)

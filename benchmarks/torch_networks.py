@@ -1,4 +1,4 @@
-"""Compare our networks with PyTorch's, by binary cross-entropy or LSEP, from the same features and weights."""
+"""Compare our networks with PyTorch's: same loss (binary cross-entropy or LSEP), features and initial weights."""
 
 import importlib
 from functools import partial

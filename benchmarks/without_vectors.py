@@ -112,7 +112,7 @@ def measure(plan: Plan) -> pl.DataFrame:
 
 
 def every_pair(plan: Plan) -> Iterator[tuple[str, str, tuple[int | None, int, int], list[Turn]]]:
-    """Yield kernel, part, (factors, labels, images), and the turns with and without vectors, for all comparisons."""
+    """For each comparison, yield kernel, part, (factors, labels, images), and the turns with and without vectors."""
     with workers(1) as pool:
         for part in PARTS:
             kernels = compiled_anew(part)

@@ -153,7 +153,7 @@ def test_new_images_by_their_features_or_labels(folder):
         ("ridge", LABELS, {"features": FEATURES * np.nan}, "not finite"),
         ("x_ent", LABELS, {"features": FEATURES, "word_vectors": np.eye(2)}, "word_vectors: shape (2, 2); 3 rows"),
         ("oracle", LABELS, {}, "oracle: cannot run here: true label probabilities exist only"),
-        ("wsabie_100_200", LABELS, {}, "wsabie_100_200: an ensemble adds up other methods of a run"),
+        ("wsabie_100_200", LABELS, {}, "wsabie_100_200: an ensemble combines other methods of a run"),
         (
             "opt_auc",
             LABELS,

@@ -14,7 +14,7 @@ from vsebench.kernels.vectors import FASTMATH, LANES, divide_or_zero, load, sqrt
 
 
 class SquaredGradients(NamedTuple):
-    """The sum of squared gradients so far of each parameter, updated by each step.
+    """For each parameter, the sum of its squared gradients so far; each step updates it.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class SquaredGradients(NamedTuple):
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def adagrad_step(embedding, biases, squares, i, p, n, weight, learning_rate, regularisation):
-    """Take one Adagrad step with the gradient weight * dm/dv - lambda v, m = <v_i, v_p - v_n> + b_p - b_n.
+    """Take one Adagrad step along weight * dm/dv - lambda v, where m = <v_i, v_p - v_n> + b_p - b_n.
 
     embedding : `Embedding`, updated
     biases : (n_labels,) float32, b_c; updated

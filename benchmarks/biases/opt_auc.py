@@ -22,10 +22,10 @@ from vsebench.models import Embeddings
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True, **NO_ALLOCATION)
 def opt_auc_biases_epoch(embedding, biases, pipeline, steps, rates, streams):
-    """Take `steps` steps that lower log(1 + exp(-m)), m = <v_i, v_p - v_n> + b_p - b_n, for uniform negatives n.
+    """Take `steps` steps that lower log(1 + exp(-m)), where m = <v_i, v_p - v_n> + b_p - b_n.
 
-    A step moves v_i, v_p, v_n, b_p and b_n by eta (1 / (1 + exp(m)) dm/dv - lambda v). An image that carries every
-    label has no negative, and its steps are skipped.
+    Each step draws n uniformly and moves v_i, v_p, v_n, b_p and b_n by eta (1 / (1 + exp(m)) dm/dv - lambda v). An
+    image that carries every label has no negative, and its steps are skipped.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def opt_auc_biases_epoch(embedding, biases, pipeline, steps, rates, streams):
 
 
 class OptAucBiases(SgdMethod):
-    """Opt-AUC with biases, with the learning rate and regularisation of the vectors."""
+    """Opt-AUC with biases, which have the same learning rate and regularisation as the vectors."""
 
     settings_type = SgdSettings
 

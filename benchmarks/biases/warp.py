@@ -28,11 +28,11 @@ from vsebench.models import Embeddings
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True, **NO_ALLOCATION)
 def warp_adaptive_epoch(embedding, biases, squares, pipeline, trials, steps, rates, streams):
-    """Take `steps` steps that lower L(floor((Y - 1) / trials)) max(0, 1 - m), m = <v_i, v_p - v_n> + b_p - b_n.
+    """Take `steps` steps that lower L(floor((Y - 1) / trials)) max(0, 1 - m), where L is the rank loss.
 
-    Negatives are drawn with replacement until one violates the margin, 1 + s_in > s_ip. Y - 1 is the number of labels
-    that the image does not carry. A step is Adagrad's, with the gradient L dm/dv - lambda v. If no trial violates the
-    margin, nothing changes.
+    Here m = <v_i, v_p - v_n> + b_p - b_n, and Y - 1 is the number of labels that the image does not carry. Negatives
+    are drawn with replacement until one violates the margin: 1 + s_in > s_ip. Then an Adagrad step is taken along
+    L dm/dv - lambda v. If no trial violates the margin, nothing changes.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class WarpAdaptiveSettings(SgdSettings):
 
 
 class WarpAdaptive(SgdMethod):
-    """WARP with Adagrad and biases; a step none of whose trials violates the margin changes nothing."""
+    """WARP with Adagrad and biases; a step changes nothing if none of its trials violates the margin."""
 
     settings_type = WarpAdaptiveSettings
     settings: WarpAdaptiveSettings

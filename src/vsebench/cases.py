@@ -29,10 +29,12 @@ def add_case_arguments(parser: argparse.ArgumentParser) -> None:
         "--epochs", type=json.loads, help='JSON: {"maximum": ..., "patience": ...}, for a method with epochs'
     )
     parser.add_argument("--metric", help="validation metric, such as ndcg@10; without it, nothing is tuned")
-    parser.add_argument("--no-refit", action="store_true", help="keep the validation labels out of the tested model")
+    parser.add_argument("--no-refit", action="store_true", help="do not fit the tested model to the validation labels")
     parser.add_argument("--images", type=int, default=0, help="maximum number of validation images")
     parser.add_argument("--grid", type=json.loads, default={}, help="JSON: the values to try for each setting")
-    parser.add_argument("--more-seeds", type=int, nargs="+", default=[], help="further seeds to choose the settings by")
+    parser.add_argument(
+        "--more-seeds", type=int, nargs="+", default=[], help="further seeds; settings are chosen by the mean over all"
+    )
     parser.add_argument("--beyond", type=int, default=0, help="maximum number of configurations to try beyond the grid")
 
 

@@ -79,7 +79,7 @@ def help_of(program: str, modules: Mapping[str, str]) -> argparse.ArgumentParser
 
 
 def unknown(name: str, program: str, modules: Mapping[str, str]) -> str:
-    """Return the message about a name that no command or stage has."""
+    """Return the message for a name that is no command or stage."""
     if name.replace("-", "_") in modules_in("stages"):
         return f"{name} is a stage of the workflow: use `vsebench {STAGE} {name}`"
     kind = STAGE if program.endswith(STAGE) else "command"

@@ -1,4 +1,4 @@
-"""A server that imports packages once and forks a process per job; imports would take most of a small job's time.
+"""A server that imports packages once and forks a process per job; otherwise, small jobs would mostly wait for imports.
 
 The server imports a stage before the first job of that stage. The script workflow/start_job.py requests a job and waits
 for it. Like any process, a job has its own arguments, environment, folder and streams. The server ends when Snakemake
@@ -96,7 +96,7 @@ def start() -> None:
 def serve(listener: socket.socket, end: int) -> Job | None:
     """Fork a job for each connection and send back its exit status, until the stream `end` is closed.
 
-    Returns the job to run in the process of a job, and None in the server itself.
+    Returns the job in each forked process, which then runs it, and None in the server itself when it ends.
     """
     jobs: dict[int, socket.socket] = {}
     woken, wake = socket.socketpair()

@@ -75,7 +75,7 @@ class Fitted:
     images: list[str] | None = None
 
     def top(self, images: ArrayLike | None = None, k: int = 10) -> tuple[Ids | Texts, Matrix]:
-        """For each image of the fitted matrix, rank the labels that it does not have.
+        """For all or some images of the fitted matrix, rank the labels that the image does not have.
 
         Parameters
         ----------
@@ -131,7 +131,8 @@ class Fitted:
         Raises
         ------
         UserError
-            The model can score only the images that it was fitted to (for example VSE-fs).
+            The model can score only the images that it was fitted to (for example VSE-fs), or an argument is missing or
+            has the wrong shape.
         """
         if features is None and labels is None:
             raise UserError("annotate: give features or labels of the new images")
@@ -186,7 +187,7 @@ class Results:
         return self.table("summary")
 
     def table(self, name: str) -> pl.DataFrame:
-        """Return one of the `tables` by its name."""
+        """Return the table with this name, one of `tables`."""
         if name not in self.tables:
             raise UserError(f"{self.folder}: no table {name!r}; the tables are {', '.join(self.tables)}")
         return read_parquet(self.folder / f"{name}.parquet")
@@ -214,10 +215,10 @@ def fit(
     Parameters
     ----------
     method : one of `list_methods()`
-    matrix : (n_images, n_labels) dense or scipy sparse; each number is how often the image has the label. Or a list
-        that contains a list of labels for each image. Or a polars or pandas table, either with the columns `image` and
-        `label` or with one column per label. Names of labels are kept; they are sorted unless they are names of
-        columns.
+    matrix : (n_images, n_labels) dense or scipy sparse; each number is how often the image has the label. Or a list of
+        lists: the names of each image's labels. Or a polars or pandas table, either with the columns `image` and
+        `label` or with one column per label. The names of labels are kept: names of columns in their order, others
+        sorted.
     features : (n_images, d) finite numbers, dense or scipy sparse, if the method needs them. For several sets of
         features, give a mapping of their names to such arrays; the method uses the sets that its file in config/methods
         names, or all sets if it names none
@@ -296,8 +297,8 @@ def evaluate(
     scores : name -> scores of a model that was trained elsewhere, the same for all seeds: a (n_images, n_labels) array;
         a pair of arrays (n_images, K) and (n_labels, K), whose inner products are the scores; or the path of a file
         (`vsebench.formats.scores_file`), whose images and labels are matched by `names`
-    names : ids of the images and names of the labels, in the order of the matrix's rows and columns; None: those that
-        the matrix contains, if it is a table
+    names : ids of the images and names of the labels, in the order of the matrix's rows and columns; None: those in the
+        matrix, if it is a table with the columns `image` and `label`
     seeds : the seeds, or their number: 3 stands for the seeds 1, 2 and 3
     metrics : names of metrics, such as recall@10, ndcg@10, map or mrr; None: the default metrics of a run
     propensity : the constants A and B in the formula of the labels' propensities, for the metrics psp@k and psndcg@k
@@ -383,7 +384,7 @@ def _variant(name: str, factors: int, changes: dict[str, Any] | None) -> _Varian
         )
     config = read_method_config(_methods_folder() / f"{name}.yaml")
     if config.members:
-        raise UserError(f"{name}: an ensemble adds up other methods of a run; add it to a run's `methods`")
+        raise UserError(f"{name}: an ensemble combines other methods of a run; add it to a run's `methods`")
     if config.role == "external":
         raise UserError(f"{name}: its scores are from another program; pass them to `evaluate` as `scores`")
     method = load_method(config.method)
@@ -409,7 +410,7 @@ def _sets(features: Any, n_images: int | None) -> dict[str, Features]:
     if not isinstance(features, Mapping):
         return {"": features_of(features, n_images)}
     if not features or not all(isinstance(name, str) and name for name in features):
-        raise UserError("features: a mapping of the names of sets to their arrays is needed")
+        raise UserError("features: give an array, or a mapping of the names of sets to their arrays")
     sets = {}
     for name, values in features.items():
         try:
@@ -433,7 +434,7 @@ def _seen(variant: _Variant, sets: dict[str, Features]) -> Features | None:
 
 
 def features_of(features: Any, n_images: int | None) -> Features:
-    """Return dense or scipy sparse features of all images as float32."""
+    """Return `Features` with float32 values from dense or scipy sparse features of all images."""
     try:
         if sparse.issparse(features):
             values = sparse.csr_array(features, dtype=np.float32, copy=True)
@@ -554,7 +555,7 @@ def _ranked(
 
 
 def _outside(name: str, value: Any, labels: LabelMatrix, names: tuple[Sequence[str], Sequence[str]] | None) -> Model:
-    """Return a model that contains scores computed elsewhere."""
+    """Return a model whose scores were computed elsewhere."""
     where = f"scores[{name!r}]"
     shape = (labels.n_rows, labels.n_labels)
     if isinstance(value, str | Path):
@@ -567,7 +568,9 @@ def _outside(name: str, value: Any, labels: LabelMatrix, names: tuple[Sequence[s
     if isinstance(value, tuple):
         image, label = (numbers_of(part, where) for part in value)
         if (len(image), len(label)) != shape or image.shape[1] != label.shape[1]:
-            raise UserError(f"{where}: vectors have shapes {image.shape} and {label.shape}, but the matrix {shape}")
+            raise UserError(
+                f"{where}: vectors have shapes {image.shape} and {label.shape}, but the matrix has shape {shape}"
+            )
         return models.Embeddings(image, label)
     matrix = numbers_of(value, where)
     if matrix.shape != shape:

@@ -99,7 +99,7 @@ class ModelOfFields(Model):
 
 
 def checked_scores(model: Model, queries: Queries) -> Matrix:
-    """Return a model's scores of all labels, (n, n_labels) float32, after checking them, since kernels do not.
+    """Return a model's scores of all labels, (n, n_labels) float32; they are checked here, since kernels do not check.
 
     Raises a `UserError` if the array has another shape or type, or is not contiguous.
     """
@@ -107,7 +107,7 @@ def checked_scores(model: Model, queries: Queries) -> Matrix:
 
 
 def checked_vectors(model: "Embedded", queries: Queries) -> Matrix:
-    """Return a model's vectors of images, (n, K) float32, after checking them; see `checked_scores`."""
+    """Return a model's vectors of images, (n, K) float32, after the same checks as in `checked_scores`."""
     shape = len(queries.images), model.label.shape[1]
     return _checked(model.vectors(queries), shape, f"{type(model).__name__}.vectors")
 

@@ -1,4 +1,4 @@
-"""Choose settings and epochs of any method on the validation labels; the function is `select`."""
+"""Choose settings and epochs of any method on the validation labels; the main function is `select`."""
 
 import itertools
 import json
@@ -70,11 +70,12 @@ def select(
 ) -> Selection:
     """Choose settings and epochs on the validation labels, and fit the model to test with them.
 
-    First, all combinations of the grid are tried. Then values beyond the grid are tried as long as the best value is at
-    an edge. Then the best attempt is repeated with more epochs as long as it stopped at its limit on epochs. An attempt
-    trains until the validation metric stops increasing; its value is the metric after its best epoch. The best attempt
-    is the first one with the highest value. With its settings and epochs, the method is fitted to training and
-    validation labels. If the tested model must not learn the validation labels, the model of the best epoch is kept.
+    First, all combinations of the grid are tried. Then, within `search.beyond` further attempts, values beyond the grid
+    are tried as long as the best value is at an edge. After that, the best attempt is repeated with more epochs as long
+    as it stopped at its limit on epochs. An attempt trains until the validation metric stops increasing or the limit on
+    epochs is reached; its value is the metric after its best epoch. The best attempt is the first one with the highest
+    value. With its settings and epochs, the method is fitted to training and validation labels. If the tested model
+    must not learn the validation labels, the model of the best epoch is kept.
 
     Parameters
     ----------
@@ -175,7 +176,7 @@ def settings_to_try(settings: Settings, search: Search, tries: list[Attempt], ca
 
 
 def settings_key(case: Case) -> str:
-    """Return the name of a method's settings for error messages."""
+    """Return the file and key of a method's settings, for error messages."""
     return f"config/methods/{case.variant}.yaml: settings"
 
 

@@ -41,7 +41,7 @@ class DivergenceError(UserError):
 
 @dataclass(frozen=True)
 class Validation:
-    """What is used to choose settings: the problem to fit models to, and the labels and metric that measure them."""
+    """How settings are compared: the problem to fit models to, and the labels and metric to validate models with."""
 
     problem: Problem
     held_out: HeldOut
@@ -106,9 +106,10 @@ def within_memory(case: Case) -> Iterator[None]:
 def attempt(
     method: type[Fitter], settings: Settings, validation: Validation, limits: Epochs | None, case: Case
 ) -> Trained:
-    """Fit with one set of settings, until the validation metric stops increasing.
+    """Fit with one set of settings and measure the validation metric; `limits` says when training stops.
 
-    Returns the attempt, its history, and the model of the best epoch (None if training diverged).
+    Returns the attempt, its history, and the model of the best epoch, or of the last epoch if `limits` has no patience
+    (None if training diverged).
     """
     check_memory(method, settings, validation.problem, case)
     if issubclass(method, Control):
@@ -162,8 +163,8 @@ def check_memory(
     need = f"{case}: needs at least {needed / 2**30:,.1f} GiB of memory for {of}{size.labels:,} labels"
     if needed > limit:
         raise UserError(
-            f"{need}, but there are {limit / 2**30:,.1f} GiB; leave this method out for this data set, or keep fewer "
-            "labels (`vocabulary: {top_labels: ...}`)"
+            f"{need}, but there are only {limit / 2**30:,.1f} GiB; leave this method out for this data set, or keep "
+            "fewer labels (`vocabulary: {top_labels: ...}`)"
         )
     if needed > WORTH_SAYING:
         print(need, file=sys.stderr)
@@ -185,7 +186,7 @@ def stopped_early(fitter: Fitter) -> bool:
 def refit(method: type[Fitter], chosen: Attempt, problem: Problem, case: Case) -> tuple[Attempt, pl.DataFrame, Model]:
     """Fit with the chosen settings and epochs.
 
-    Returns three things: `chosen`, completed by how this fit's solver ended; the history; and the model. Raises a
+    Returns three things: `chosen`, updated with how this fit's solver ended; the history; and the model. Raises a
     `DivergenceError` if the loss or a score is not a finite number, or if a system of equations is singular.
     """
     check_memory(method, chosen.settings, problem, case)
@@ -226,7 +227,7 @@ def timed_epoch(fitter: Method, epoch: int) -> Record:
 
 
 def history(records: list[Record], case: Case, phase: str) -> pl.DataFrame:
-    """Return the history of a training, `schemas.HISTORY`, with one row per epoch."""
+    """Return the history of a training run, `schemas.HISTORY`, with one row per epoch."""
     keys = case.keys | {"phase": phase}
     return pl.DataFrame([keys | record for record in records], schema=HISTORY)
 

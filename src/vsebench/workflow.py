@@ -80,14 +80,15 @@ def discard_of_other_run(tables: Collection[str], figures: Collection[str]) -> N
 
 
 def warn_about_other_run(configuration: str) -> None:
-    """Warn if results/ has files of a run with a configuration of another name, and say what happens to the files."""
+    """Warn if results/ has files of a run of another configuration, and say what will happen to them."""
     with suppress(UserError):
         other = read_outline(Path("results/outline.json")).configuration
         if other != configuration:
             print(
                 f"results/ has files of a run of {other or 'another configuration'}. This run of {configuration}"
                 " replaces the files that both runs make, deletes tables and figures that only the other run makes, and"
-                " keeps its models and metrics. To separate runs, give each run its own folder (make OUT=FOLDER).",
+                " keeps the other run's models and metrics. To separate runs, give each run its own folder (make"
+                " OUT=FOLDER).",
                 file=sys.stderr,
             )
 
@@ -105,7 +106,7 @@ def lift_default_rate(scheduler: Any) -> None:
 
 
 def print_failures(jobs: Iterable[Any]) -> None:
-    """List the failed jobs (of Snakemake) and their logs at the end of a run, below the messages of later jobs."""
+    """List failed jobs, given as Snakemake's objects, and their logs at the end of a run, below all other messages."""
     failed = sorted(jobs, key=str)
     if failed:
         print("\nFailed. The other jobs' results are kept; run the same command again to continue:", file=sys.stderr)

@@ -280,8 +280,8 @@ MISTAKES = {
     "two inputs": ({"model": "two.onnx"}, "two.onnx: its input must be (n, 3, height, width) float32, but is im"),
     "no such output": ({"output": "fc7"}, "net.onnx: no output 'fc7'; the outputs are 'pixels', 'mean', 'maps'"),
     "no row per image": ({"output": "maps"}, "net.onnx: the output 'maps' is (2, 3, 4, 4) of float32 for 2 images"),
-    "too big": ({"output": "huge", "transform": "caffe_vgg"}, " is no number up to 65504, the largest float16"),
-    "no images": ({"images": "empty"}, "empty: contains no image file; their names must end in .bmp, "),
+    "too big": ({"output": "huge", "transform": "caffe_vgg"}, " is not a number up to 65504, the largest float16"),
+    "no images": ({"images": "empty"}, "empty: contains no image file; file names must end in .bmp, "),
     "nowhere": ({"images": "nowhere"}, "nowhere: no such file or folder"),
     "no archive": ({"images": "net.onnx"}, "net.onnx: not a readable archive"),
     "no such column": ({"images": "bad.csv"}, "bad.csv: no column 'file'; the columns are 'image', 'path'"),
@@ -291,7 +291,7 @@ MISTAKES = {
     ),
     "the same id": ({"images": "same", "suffixes": "drop"}, "same: the image 'a' occurs 2 times; names must be unique"),
     "an odd name": ({"images": "odd"}, "odd: 'a\\nb.png': an id must be Unicode text without line breaks"),
-    "nothing readable": ({"images": "pages"}, "none of 1 images can be read; the first is a.png not an image of a"),
+    "nothing readable": ({"images": "pages"}, "none of 1 images can be read; first error: a.png not an image of a"),
     "too small": ({"resize": 3}, "--resize: 3 pixels, but net.onnx takes 4 x 4; use more, or squash"),
     "no threads": ({"threads": 0}, "--threads: is 0; use 1 or more"),
 }
@@ -321,7 +321,7 @@ def test_every_finite_float16_is_a_feature(value, fits):
     if fits:
         assert features.as_half(values, ["a.png"], network)[0, 1] == value
         return
-    with pytest.raises(UserError, match=f"net.onnx: a.png: {float(value)} in the output 'maps' is no number up to"):
+    with pytest.raises(UserError, match=f"net.onnx: a.png: {float(value)} in the output 'maps' is not a number up to"):
         features.as_half(values, ["a.png"], network)
 
 

@@ -112,10 +112,10 @@ def test_a_new_paper_is_part_of_the_default_run(project: Path) -> None:
     ("words", "message"),
     [
         (["methods", "x"], "there is no template 'methods'; the kinds are dataset, method, metric, paper, variant"),
-        (["method", "My-Model"], "'My-Model': a name is made of small letters, digits and _"),
-        (["method", "../x"], "'../x': a name is made of small letters"),
+        (["method", "My-Model"], "'My-Model': a name consists of lower-case letters, digits and _"),
+        (["method", "../x"], "'../x': a name consists of lower-case letters"),
         (["method", "class"], "'class': is a keyword of Python"),
-        (["method", "ridge"], "config/methods/ridge.yaml exists already; choose another name than 'ridge'"),
+        (["method", "ridge"], "config/methods/ridge.yaml exists already; choose a name other than 'ridge'"),
         (["method", "sgd"], "src/vsebench/methods/by_labels/sgd.py exists already"),
         (["method", "outside_scores"], "outside_scores.py exists already"),
         (["method", "wsabie_ensemble"], "a method of this name exists already"),

@@ -104,7 +104,7 @@ FAULTS = {
             (b"1 2 3\n4 1e 6\n", "line 2: contains something other than numbers: '4 1e 6'"),
             (b"1 2 3\n4 1e39 6\n", "line 2: contains a number that is too large"),
         ],
-        "BoW_Test_int.dat": [(b"1 2\n", "feature BoW: some lines have 3 (Train) and 2 (Test) numbers")],
+        "BoW_Test_int.dat": [(b"1 2\n", "feature BoW: the lines have 3 (Train) and 2 (Test) numbers")],
     },
     "nuswide tags, 1006": {
         "Train_Tags1k.dat": [(b"1 0 1\n", "Train_Tags1k.dat: has 1 images, but Groundtruth.zip has 3")],
@@ -137,7 +137,7 @@ FAULTS = {
         ],
         "validation/labels.csv": [
             (None, "a.tar.gz: contains no validation/labels.csv"),
-            (OPENIMAGES["train/labels.csv"], "image 000026e7ee790996 is in several tables, of train, validation"),
+            (OPENIMAGES["train/labels.csv"], "000026e7ee790996 is in more than one of the tables of train, validation"),
         ],
     },
     "mirflickr concepts": {
@@ -183,7 +183,7 @@ FAULTS = {
             (b'[{"image_id": 3, "objects": [{"synsets": [" "]}]}]', "object 1: ' ' is not printable"),
             (b'[{"image_id": 3, "objects": []}]', "objects.json: none of the objects has synsets"),
         ],
-        "image_data.json": [(b'[{"image_id": 3}, {"image_id": 3}]', "entry 2: image 3 occurs earlier")],
+        "image_data.json": [(b'[{"image_id": 3}, {"image_id": 3}]', "entry 2: image 3 also has an earlier entry")],
     },
     "mulan, dense": {
         "a.arff": [
@@ -212,18 +212,18 @@ FAULTS = {
             (labels_xml(), "l.xml: contains no label"),
             (labels_xml(b"sky", b"sky"), "l.xml: line 2: the label 'sky' occurs twice"),
             (b"<labels>\n<label/></labels>", "l.xml: line 2: a label has no name"),
-            (b"<labels>\n<b/></labels>", "l.xml: line 2: an element 'b'; use only `label` elements in one"),
+            (b"<labels>\n<b/></labels>", "l.xml: line 2: has an element 'b'; use only `label` elements in one"),
             (b"<labels>\n<label", "l.xml: line 2: not readable XML (unclosed token)"),
             (b"<?xml version='1.0' encoding='utf-7'?><labels/>", "l.xml: line 1: not readable XML"),
-            (b'<!DOCTYPE l [<!ENTITY y "sky">]>' + labels_xml(b"&y;"), "a document type (<!DOCTYPE); remove"),
+            (b'<!DOCTYPE l [<!ENTITY y "sky">]>' + labels_xml(b"&y;"), "document type declaration (<!DOCTYPE); remove"),
         ],
     },
     "mulan, sparse": {
         "a.arff": [
             (MULAN_HEADER + b"1,0,0,0\n", "a.arff: line 8: the row is dense, but the data set has `features: sparse`"),
             (MULAN_HEADER + b"{0 1\n", "line 8: the sparse row does not end with a brace"),
-            (MULAN_HEADER + b"{0}\n", "line 8: '0' must be the number of an attribute and a value"),
-            (MULAN_HEADER + b"{0 1}, {5}\n", "'0 1}' must be the number of an attribute and a value"),
+            (MULAN_HEADER + b"{0}\n", "line 8: '0' must be an attribute number and a value"),
+            (MULAN_HEADER + b"{0 1}, {5}\n", "'0 1}' must be an attribute number and a value"),
             (MULAN_HEADER + b"{4 1}\n", "attribute 4 does not exist"),
             (
                 MULAN_HEADER + b"{1 1,0 1}\n",
@@ -240,7 +240,7 @@ FAULTS = {
             (b"4 5\n", "line 1: '4 5' must be the numbers of images, features and labels, each at least 1"),
             (b"1 5 0\n\n", "line 1: '1 5 0' must be the numbers of images"),
             (b"2 5 3\n0 1:1\n", "x.txt: has 1 images, but its first line states 2; it is incomplete"),
-            (b"1 5 3\n0 1:1\n\n1 2:1\n", "line 4: is one image too many; its first line states 1 images"),
+            (b"1 5 3\n0 1:1\n\n1 2:1\n", "line 4: is one image too many; the first line states 1 images"),
             (b"1 5 3\n0:1 1:1\n", "line 2: '0:1' must be label numbers, separated by commas; a line without"),
             (b"1 5 3\n0,3 1:1\n", "line 2: label 3 does not exist; numbers are from 0 to 2"),
             (b"2 5 3\n0 1:1\n1 2:1 5:1\n", "line 3: feature 5 does not exist; numbers are from 0 to 4"),
@@ -261,7 +261,7 @@ FAULTS = {
     "ILSVRC 2010": {
         "meta.mat": [
             (None, "contains no meta.mat; use the official archive"),
-            (b"?", "meta.mat: not a MATLAB file as expected: SciPy cannot read it"),
+            (b"?", "meta.mat: not the expected MATLAB file: SciPy cannot read it"),
             (meta_mat([DOGS | {"ILSVRC2010_ID": 2.0}, CATS]), "synset 2: ILSVRC2010_ID: 2 occurs twice"),
             (meta_mat([DOGS | {"ILSVRC2010_ID": 7.0}, CATS]), "the ids of the 2 synsets without children"),
         ],
@@ -274,7 +274,7 @@ FAULTS = {
         f"{DOG}.sbow.mat": [
             (None, f"there is no {DOG}.sbow.mat in words.tar"),
             (sbow_mat([(f"{DOG}_1", [5]), (f"{DOG}_1", [])]), f"the image {DOG}_1 occurs twice"),
-            (sbow_mat([(f"{CAT}_1", [5])]), f"the image id '{CAT}_1' should be {DOG}_ and a number"),
+            (sbow_mat([(f"{CAT}_1", [5])]), f"the image id '{CAT}_1' should be {DOG}_ followed by a number"),
             (sbow_mat([(f"{DOG}_1", [1000])]), f"{DOG}_1: the word 1000 is not a number from 0 to 999"),
         ],
     },
@@ -353,7 +353,7 @@ FAULTS = {
             (b"sea 1 2\nsky 1e39 2\n", "line 2: the vector of 'sky' has a number that is not finite as float32"),
             (b"sky\ntree\n", "most lines have 0 numbers"),
             (FASTTEXT_BIN + b" 1 2\n", "is a binary fastText model; use the text file"),
-            (gzip.compress(GLOVE)[:-9], "no readable file of words (Compressed file ended"),
+            (gzip.compress(GLOVE)[:-9], "not a readable file of words (Compressed file ended"),
         ],
     },
     "words, word2vec": {

@@ -183,7 +183,7 @@ def test_images_without_features_are_left_out_of_the_fit(name):
 
 @pytest.mark.parametrize("name", BY_FEATURES)
 def test_nothing_to_learn_from_is_refused(name):
-    with pytest.raises(UserError, match="none of the images to learn from has both features and a label"):
+    with pytest.raises(UserError, match="no training image has both features and a label"):
         fit_to(name, matrix_of([[0], [1]], 2), np.zeros((2, 3)), known=[False, False])
 
 

@@ -164,7 +164,7 @@ def test_an_image_without_features_gets_the_order_of_frequency():
     np.testing.assert_array_equal(model.scores(queries)[5], model.second_key)
 
 
-NEGATIVE = r"^nmf_knn: normalised features are negative, .*such as \[l2\]$"
+NEGATIVE = r"^nmf_knn: some normalised features are negative, .*such as \[l2\]$"
 
 
 def test_negative_features_of_training_images_are_one_line():

@@ -90,5 +90,5 @@ def test_a_saved_model_gives_the_same_scores(tmp_path):
 def test_features_and_word_vectors_of_other_networks_are_one_line():
     with workers(1) as pool:
         problem, _ = problem_of("dense features", pool)
-    with pytest.raises(UserError, match=r"^features have 12 numbers and word vectors 10; tip_adapter needs both"):
+    with pytest.raises(UserError, match=r"^features have 12 dimensions and word vectors 10; tip_adapter needs both"):
         load_method("tip_adapter")(problem, settings_of("tip_adapter")).model()

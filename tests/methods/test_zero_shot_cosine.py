@@ -37,5 +37,7 @@ def test_features_and_word_vectors_of_other_networks_are_one_line():
     with workers(1) as pool:
         problem, _ = problem_of("dense features", pool)
     method = load_method("zero_shot_cosine")(problem, settings_of("zero_shot_cosine"))
-    with pytest.raises(UserError, match=r"^features have 12 numbers and word vectors 10; zero_shot_cosine needs both"):
+    with pytest.raises(
+        UserError, match=r"^features have 12 dimensions and word vectors 10; zero_shot_cosine needs both"
+    ):
         method.model()

@@ -174,7 +174,7 @@ def test_runs_on_other_tasks_have_nothing_to_compare(packed, tmp_path, capsys):
         members[MANIFEST] = json.dumps(manifest).encode()
 
     assert run("compare", packed, rewritten(packed, tmp_path / "x.vsepack", rename)) == 1
-    assert "no task is in both" in capsys.readouterr().err
+    assert "the runs have no task in common" in capsys.readouterr().err
 
 
 def test_an_old_pack_is_read():
@@ -186,7 +186,7 @@ def test_an_old_pack_is_read():
 
 def test_a_newer_schema_is_refused(packed, tmp_path, capsys):
     newer = rewritten(packed, tmp_path / "newer.vsepack", lambda m: edit(m, lambda manifest: manifest.update(pack=2)))
-    assert "schema number 2 of packs, but this version of vsebench reads up to 1" in refused(newer, capsys)
+    assert "the pack has the schema number 2, but this version of vsebench reads up to 1" in refused(newer, capsys)
 
 
 def edit(members, change):
@@ -239,7 +239,7 @@ def test_another_zip_file_is_refused(tmp_path, capsys):
     assert "it has no pack.json" in refused(tmp_path / "x.vsepack", capsys)
     (tmp_path / "y.vsepack").write_text("a page that says: not found")
     assert "not a readable pack" in refused(tmp_path / "y.vsepack", capsys)
-    assert "no such pack" in refused(tmp_path / "z.vsepack", capsys)
+    assert "there is no pack" in refused(tmp_path / "z.vsepack", capsys)
 
 
 def test_a_wrong_manifest_is_refused(packed, tmp_path, capsys):

@@ -63,7 +63,7 @@ def test_epochs_are_compared_at_equal_settings():
     theirs = [tried(0.1, [20, 24, 30]), tried(0.2, [40, 40, 40]), tried(0.3, [1, 1, 1])]
     effect, verdict = judge(searched(one=ours, other=theirs))
     assert (effect.value, verdict) == (pytest.approx(4), "holds")  # the mean of 2 and 8; the others are not shared
-    with pytest.raises(UntestableError, match="the limit of epochs ended training too early"):
+    with pytest.raises(UntestableError, match="the limit on epochs ended training too early"):
         judge(searched(one=ours, other=[tried(0.1, [20, 24, 30]), tried(0.2, [40, 40, 40], at_limit=True)]))
     # What only one method tried may end at the limit.
     assert judge(searched(one=[*ours, tried(0.5, [9, 9, 9], at_limit=True)], other=theirs))[0].value == pytest.approx(4)

@@ -26,14 +26,14 @@ SCALING = {"dataset": "sim-iapr", "repeats": 2, "pairs": [10, 20], "labels": [10
         ({"datasets": {"sim-iapr": {"protocols": ["regions"] * 2}}}, "protocols: 'regions' occurs more than once"),
         (
             {"datasets": {"sim-iapr": {"protocols": ["regions"], "protocol_methods": {"distinct": ["vse_fs"]}}}},
-            "datasets.sim-iapr.protocol_methods: distinct is not among the data set's protocols; add it there",
+            "datasets.sim-iapr.protocol_methods: distinct is not among the data set's protocols; add it to `protocols`",
         ),
         (
             {"datasets": {"sim-iapr": {"protocols": ["regions"], "protocol_methods": {"regions": ["bce_linear"]}}}},
-            "datasets.sim-iapr.protocol_methods.regions: bce_linear is not among the run's methods; add it there",
+            "datasets.sim-iapr.protocol_methods.regions: bce_linear is not among the run's methods; add it",
         ),
         ({"methods": ["opt_auc", "opt_auc"]}, "some.yaml: methods: 'opt_auc' occurs more than once"),
-        ({"seeds": [-1]}, "some.yaml: seeds: -1 is negative; use seeds from 0 on"),
+        ({"seeds": [-1]}, "some.yaml: seeds: -1 is negative; use seeds of 0 or more"),
         ({"seeds": [2**63]}, f"some.yaml: seeds: {2**63} is too large; use seeds up to {2**63 - 1}"),
         ({"protocol_seeds": {"official": [1]}}, "protocol_seeds.official: no data set of the run has this protocol"),
         ({"protocol_seeds": {"distinct": [2, 3]}}, "protocol_seeds.distinct: the first seed must be 1"),
@@ -42,7 +42,10 @@ SCALING = {"dataset": "sim-iapr", "repeats": 2, "pairs": [10, 20], "labels": [10
             "protocol_seeds.distinct: 1 occurs more than once; name it only once",
         ),
         ({"protocol_seeds": {"distinct": [1, 4, 3]}}, "protocol_seeds.distinct: with protocol_seeds or method_seeds"),
-        ({"method_seeds": {"resnet": 1}}, "method_seeds.resnet: resnet is not among the run's methods; add it there"),
+        (
+            {"method_seeds": {"resnet": 1}},
+            "method_seeds.resnet: resnet is not among the run's methods; add it to `methods`",
+        ),
         ({"method_seeds": {"default": 9}}, "method_seeds.default: no protocol has more than 5 seeds"),
         (
             {"method_seeds": {"vse_fs": 9}},
@@ -59,10 +62,10 @@ SCALING = {"dataset": "sim-iapr", "repeats": 2, "pairs": [10, 20], "labels": [10
         ({"datasets": {"imagenet": {"protocols": ["distinct"]}}}, "'imagenet' has no file"),
         ({"methods": ["opt_auc", "resnet"]}, "'resnet' has no file"),
         ({"factors": 0}, "some.yaml: factors"),
-        ({"tune": True, "tuning_budget": 5}, "tuning_budget is 5; all methods must have this number"),
+        ({"tune": True, "tuning_budget": 5}, "tuning_budget is 5; every tuned grid must have this number"),
         (
             {"datasets": {"sim-iapr": ONE | {"sweeps": ["regions"]}}},
-            "datasets.sim-iapr.sweeps: regions is not among the data set's protocols; add it there",
+            "datasets.sim-iapr.sweeps: regions is not among the data set's protocols; add it to `protocols`",
         ),
         ({"epochs": {"vse_fx": {"maximum": 1, "patience": 1}}}, "'vse_fx' has no file"),
         ({"epochs": {"vse_fs": {"maximum": 0, "patience": 1}}}, "epochs.vse_fs.maximum"),
@@ -94,7 +97,7 @@ SCALING = {"dataset": "sim-iapr", "repeats": 2, "pairs": [10, 20], "labels": [10
         ({"scaling": TREE | {"images": [-600, 100]}}, "scaling.images.0: Input should be greater than or equal to 1"),
         ({"scaling": TREE | {"terms": [60, 60]}}, "scaling.terms: give two or more different sizes"),
         ({"scaling": TREE | {"methods": ["wsabie_100"]}}, "scaling.methods: wsabie_100 is not among the run's methods"),
-        ({"scaling": TREE | {"methods": ["opt_auc"]}}, "scaling.methods: opt_auc cannot be measured on it"),
+        ({"scaling": TREE | {"methods": ["opt_auc"]}}, "scaling.methods: opt_auc cannot be timed on this data"),
         ({"scaling": SCALING | {"pairs": [10]}}, "some.yaml: scaling.pairs"),
         (
             {"datasets": {"sim-iapr": ONE | {"vocabulary": {"top": 5}}}},
@@ -187,7 +190,7 @@ def test_mistakes_about_members_name_file_and_key(folder, variant, changes, mess
 @pytest.mark.parametrize(
     ("variants", "message"),
     [
-        (["ridge", "softmax"], "softmax is not among the run's methods; add it there"),
+        (["ridge", "softmax"], "softmax is not among the run's methods; add it to `methods`"),
         (["ridge", "ridge"], "'ridge' occurs more than once"),
         ([], "List should have at least 1 item"),
         ([ENSEMBLE, "wsabie_100"], "wsabie_100_200 is an ensemble of wsabie_200, which is missing; add it"),

@@ -144,12 +144,12 @@ def test_software_that_snakemake_does_not_deploy_is_one_line(mine, folder, key, 
         ({"role": "paper"}, "`command` takes the place of `method`; remove `method`, and `role` unless it is external"),
         ({"tuned": None}, "`tuned` is missing; state who chose the settings"),
         ({"settings": {"a": 1}}, "`command` takes the place of `method`; remove the keys of a method: settings, "),
-        ({"environment": "none.txt"}, "environment: there is no file none.txt (seen from "),
-        ({"conda": "none.yaml"}, "conda: there is no file none.yaml (seen from "),
+        ({"environment": "none.txt"}, "environment: there is no file none.txt (relative to "),
+        ({"conda": "none.yaml"}, "conda: there is no file none.yaml (relative to "),
         ({"environment": "needs.txt", "conda": "r"}, "name only one of environment and conda"),
         ({"threads": 0}, "threads: "),
-        ({"command": None, "scores": "train.csv", "threads": 2}, "`threads` is a key of a `command`; remove it"),
-        ({"command": None, "method": "ridge", "role": "baseline", "conda": "r"}, "`conda` is a key of a `command`"),
+        ({"command": None, "scores": "train.csv", "threads": 2}, "`threads` works only with `command`; remove it"),
+        ({"command": None, "method": "ridge", "role": "baseline", "conda": "r"}, "`conda` works only with `command`"),
     ],
 )
 def test_a_mistake_is_one_line_with_the_file(mine, folder, changes, message):
@@ -163,5 +163,5 @@ def test_a_mistake_is_one_line_with_the_file(mine, folder, changes, message):
 @pytest.mark.parametrize("line", ["-r other.txt", "  --constraint=c.txt", "-c c.txt"])
 def test_requirements_in_a_second_file_are_refused(mine, line):
     Path("needs.txt").write_text(f"numpy\n{line}\n")
-    with pytest.raises(UserError, match=r"needs\.txt: line 2: only this file is read"):
+    with pytest.raises(UserError, match=r"needs\.txt: line 2: changes in the other file are not noticed"):
         mine(environment="needs.txt")

@@ -74,8 +74,8 @@ def test_a_mistake_is_one_line_that_names_the_key(mistake, read):
 @pytest.mark.parametrize(
     ("features", "message"),
     [
-        ({}, "features: name either a `file`, a `network` or an `adapter`"),
-        ({"file": "x.npy", "network": NETWORK}, "features: name either a `file`, a `network` or an `adapter`"),
+        ({}, "features: name exactly one of `file`, `network` and `adapter`"),
+        ({"file": "x.npy", "network": NETWORK}, "features: name exactly one of `file`, `network` and `adapter`"),
         ({"network": NETWORK, "ids": "x.txt"}, "features: `ids` and `image` belong to a `file`; remove them"),
     ],
 )

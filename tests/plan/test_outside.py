@@ -52,7 +52,7 @@ def test_a_task_without_a_file_leaves_the_model_out(clip):
     [
         ({"seeds": (1, 2, 3)}, "but other seeds have one"),
         ({"scores": "clip-{split}.csv"}, "scores: {split} is unknown; use {dataset}, {protocol} and {seed}"),
-        ({"scores": "clip.mat"}, "scores: clip.mat: use a file of the type .npy, .npz, .parquet, .csv"),
+        ({"scores": "clip.mat"}, "scores: clip.mat: use a file of one of the types .npy, .npz, .parquet, .csv"),
         ({"tuned": None}, "`tuned` is missing; state who chose the settings"),
         ({"role": "baseline"}, "`scores` takes the place of `method`; remove `method`, and `role` unless it is"),
         ({"method": "ridge"}, "`scores` takes the place of `method`; remove `method`"),

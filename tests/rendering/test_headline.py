@@ -45,7 +45,7 @@ def run(values, equal=(), simulated=False, choice="tuned", metrics=("recall@10",
 def test_the_best_method_and_the_best_of_the_papers_methods():
     assert headlines(run({"ours": 0.4, "theirs": 0.3, "ease": 0.5, "ceiling": 0.9})) == [
         "Photos, protocol distinct: Ease is best, Recall@10 0.5000 (95 % interval 0.4900 to 0.5100). "
-        "The papers' methods reach at most 0.4000 (Ours), significantly lower (by 0.1000)."
+        "The papers' methods reach at most 0.4000 (Ours), which is significantly lower (by 0.1000)."
     ]
 
 

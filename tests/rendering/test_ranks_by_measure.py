@@ -41,7 +41,7 @@ def test_the_figure_fits_its_page_and_names_the_first_by_each_metric(results: Re
     assert "Recall@10" in texts(figure)
     assert [line.get_ydata().tolist() for line in figure.axes[0].lines] == [[1, 3], [2.5, 2], [2.5, 1]]
     titles = made_up.method_title("vse_fs", TASK), made_up.method_title("warp", TASK)
-    assert f"the first are {titles[0]} by Recall@10, {titles[1]} by Coverage" in KIND.alternative(made_up)
+    assert f"the best are {titles[0]} by Recall@10, {titles[1]} by Coverage" in KIND.alternative(made_up)
     assert "Recall@10, Coverage" in KIND.caption(made_up)
 
 

@@ -207,7 +207,7 @@ def test_what_a_reader_must_know_is_said(page: Page) -> None:
         "SAIAPR TC-12 (region labels), protocol regions: Left out: Oracle (ceiling) (it needs simulated data)." in text
     )
     assert "Filters seed 0, top_labels 600" in text
-    assert "VSE-fs: 12 runs of one configuration each diverged" in text
+    assert "VSE-fs: 12 training runs diverged" in text
     assert "searched (12 configurations, 3 seeds)" in text
     assert "a made-up source of warp, equation 4 (simulated)" in text
     assert "0123456789ab" in text
@@ -262,7 +262,7 @@ def test_a_page_without_papers_is_about_the_run_alone(folder: Path, results: Res
 @pytest.mark.parametrize("seeds", [1, 2, 3])
 def test_too_few_seeds_are_a_warning(seeds: int, results: Results) -> None:
     outline = results.outline.model_copy(update={"seeds": list(range(seeds))})
-    warnings = [line for line in notices(changed(results, outline=outline)) if "use at least 3, better 5" in line]
+    warnings = [line for line in notices(changed(results, outline=outline)) if "use at least 3, preferably 5" in line]
     assert len(warnings) == (seeds < 3)
 
 

@@ -138,7 +138,7 @@ def test_a_model_without_vectors_is_one_line(folder, name, capsys):
     fitted_variant(folder, {})
     models.save(LabelWeights(np.eye(4, dtype=np.float32)), CASE.folder(folder / "results") / "model.npz")
     assert analyse(folder, name) == 1
-    assert "in the paper's file, name" in capsys.readouterr().err
+    assert "in the paper's file in config/papers, name" in capsys.readouterr().err
 
 
 NEW = '''"""Count the factors of some models."""

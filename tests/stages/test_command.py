@@ -91,7 +91,7 @@ def test_a_command_gives_scores_that_are_checked_and_measured(folder, capfd):
     [
         ("echo half > {scores}; echo {problem}; exit 3", "the command ended with exit status 3"),
         ("no-such-program {problem} {scores}", "the command ended with exit status 127"),
-        ("kill -9 $$; {problem} {scores}", "the command was killed by SIGKILL; often the memory ran out"),
+        ("kill -9 $$; {problem} {scores}", "the command was killed by SIGKILL, often because memory ran out"),
         ("true {problem} {scores}", "the command ended without an error, but it has not written {scores}"),
         (
             "echo image,label,score > {scores} # {problem}",
@@ -181,7 +181,7 @@ def test_an_environment_that_cannot_be_made_is_one_line_and_leaves_nothing(folde
     made = Path("data/environments/0123/environment.json")
     assert run("environment", "--requirements", "needs.txt", "--out", made) == 1
     error = capfd.readouterr().err.splitlines()[-1]
-    assert error == "vsebench environment: needs.txt: no environment could be made: pip ended with status 1; see above"
+    assert error == "vsebench environment: needs.txt: cannot make the environment: pip ended with status 1; see above"
     assert not made.parent.exists()
 
 

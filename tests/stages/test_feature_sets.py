@@ -135,7 +135,7 @@ def test_new_images_are_annotated_from_a_file_per_set(prepared, tmp_path, capsys
     (tmp_path / "b.txt").write_text("y\nz\n")
     mistakes = {
         "1 files; the model needs a file for each of hue (2 numbers per image), network (3 num": [paths[:1]],
-        "3 numbers per image, but the model was fitted to 2 of hue": [paths[::-1]],
+        "3 numbers per image, but the model was fitted to 2 in the set hue": [paths[::-1]],
         "only one of them has a row for the image": [paths, tmp_path / "a.txt", tmp_path / "b.txt"],
         "--ids: 3 files for 2 files of features": [paths, *3 * [tmp_path / "a.txt"]],
     }

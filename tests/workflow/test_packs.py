@@ -59,8 +59,8 @@ def test_a_pack_that_is_missing_or_has_no_task_of_the_run_is_one_line(with_pack:
     assert "with: there is no file absent.vsepack" in outcome.text
     with_pack.configure(**{"with": ["earlier.vsepack"], "datasets": {"sim-nuswide": {"protocols": ["distinct"]}}})
     outcome = with_pack.snakemake("accuracy", "--dry-run")
-    assert "earlier.vsepack has no methods at a task of this run; its tasks are sim-iapr/regions" in outcome.text
+    assert "earlier.vsepack has no methods for any task of the run; its tasks are sim-iapr/regions" in outcome.text
     shutil.copy(with_pack.folder / "earlier.vsepack", with_pack.folder / "My Pack.vsepack")
     with_pack.configure(**{"with": ["My Pack.vsepack"]})
     outcome = with_pack.snakemake("accuracy", "--dry-run")
-    assert "its name may have small letters, digits, - and _" in outcome.text
+    assert "its name may have only lower-case letters, digits, - and _" in outcome.text

@@ -24,9 +24,9 @@ BATCH = 1000  # number of images to score at once
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", type=Path, required=True, help="model.npz of a method that uses image features")
     parser.add_argument("--labels", type=Path, required=True, help="labels.parquet of the model's data set")
-    form = "features of the images, .npy, .npz or .parquet; for a model of several sets, a file for each"
+    form = "file of image features (.npy, .npz or .parquet); if the model uses several sets, one file per set"
     parser.add_argument("--features", type=Path, nargs="+", required=True, help=form)
-    rows = "text file with the image id of each row, for all files or for each (default: 1, 2, 3, ...)"
+    rows = "text file of image ids, one per row; one for all files or one per file (default: 1, 2, 3, ...)"
     parser.add_argument("--ids", type=Path, nargs="+", default=[], help=rows)
     parser.add_argument("--image", default="image", help="column of image ids in a .parquet file (default: image)")
     parser.add_argument("--top", type=int, default=5, help="number of labels per image (default: 5)")
@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> None:
     labels = table["name"]
     if model.n_labels != len(labels):
         sizes = f"{len(labels)} labels, but {arguments.model} has {model.n_labels}"
-        advice = "use the labels of the data set that the model was fitted to"
+        advice = "use the labels of the data set on which the model was trained"
         raise UserError(f"{arguments.labels}: {sizes}; {advice}")
     ids, features = read_sets(arguments.features, arguments.ids, arguments.image, named_sets(model))
     top, scores = annotate(model, features, min(arguments.top, model.n_labels))
@@ -60,9 +60,9 @@ def run(arguments: argparse.Namespace) -> None:
 def read_sets(
     paths: list[Path], ids_paths: list[Path], column: str, sets: tuple[Block, ...]
 ) -> tuple[list[str], Features]:
-    """Read the ids and the features of new images; `sets` has the model's named sets, if any.
+    """Read the ids and the features of new images; `sets` are the model's named sets of features, if any.
 
-    If there are several files, each must have one row for each of the same images, in any order.
+    If there are several files, all must contain the same images, each in one row; the order of the rows may differ.
     """
     if len(paths) != max(len(sets), 1):
         seen = ", ".join(f"{block.name} ({block.stop - block.start} numbers per image)" for block in sets)
@@ -70,7 +70,7 @@ def read_sets(
         raise UserError(f"--features: {len(paths)} files; {needed}")
     if len(ids_paths) not in (0, 1, len(paths)):
         raise UserError(
-            f"--ids: {len(ids_paths)} files for {len(paths)} files of features; name one for all or for each"
+            f"--ids: {len(ids_paths)} files for {len(paths)} files of features; name one for all, or one for each"
         )
     of_paths = ids_paths if len(ids_paths) == len(paths) else [*ids_paths, None][:1] * len(paths)
     read = [read_images(path, ids, column) for path, ids in zip(paths, of_paths, strict=True)]
@@ -79,7 +79,7 @@ def read_sets(
     ids, arranged = read[0][0], {}
     for block, path, (own, features) in zip(sets, paths, read, strict=True):
         if features.dimensions != block.stop - block.start:
-            needed = f"the model was fitted to {block.stop - block.start} of {block.name}"
+            needed = f"the model was fitted to {block.stop - block.start} in the set {block.name}"
             raise UserError(f"{path}: {features.dimensions} numbers per image, but {needed}")
         row_of = {image: row for row, image in enumerate(own)}
         other = next(iter(set(ids) ^ set(own)), None)
@@ -90,7 +90,7 @@ def read_sets(
 
 
 def read_images(path: Path, ids_path: Path | None, column: str) -> tuple[list[str], Features]:
-    """Read the ids and the features of new images."""
+    """Read the ids and the features of new images from one file."""
     for file in filter(None, (path, ids_path)):
         if not file.is_file():
             raise UserError(f"{file}: no such file")
@@ -99,13 +99,16 @@ def read_images(path: Path, ids_path: Path | None, column: str) -> tuple[list[st
     if n_rows == 0:
         raise UserError(f"{path}: the features have shape {values.shape}; give a matrix with one row per image")
     if ids is not None and len(ids) != n_rows:
-        raise UserError(f"{path}: {n_rows} rows of features for {len(ids)} ids in {ids_path}")
+        raise UserError(f"{path}: {n_rows} rows of features for {len(ids)} ids in {ids_path}; give one id per row")
     ids = [str(number) for number in range(1, n_rows + 1)] if ids is None else ids
     return ids, Features(values, np.ones(n_rows, dtype=bool), where=str(path))
 
 
 def annotate(model: Model, features: Features, n_labels: int) -> tuple[Ids, Matrix]:
-    """Return each image's top labels (int32) and their scores (float32), both (n, n_labels); ties in label order."""
+    """Return the top labels of each image (int32) and their scores (float32), both (n_images, n_labels).
+
+    Labels with equal scores keep the order of the data set.
+    """
     batches: list[tuple[Any, Any]] = []
     for start, stop in tqdm(even_chunks(features.n_images, BATCH), desc="annotating", mininterval=5):
         rows = features.rows(np.arange(start, stop))

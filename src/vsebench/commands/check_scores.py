@@ -1,4 +1,4 @@
-"""Check that a file of scores fits the hash, test images and labels of a split that `vsebench export` wrote."""
+"""Check that a file of scores fits a split that `vsebench export` wrote: its hash, test images and candidate labels."""
 
 import argparse
 from pathlib import Path
@@ -20,7 +20,7 @@ def run(arguments: argparse.Namespace) -> None:
     check_scores(scores, names, parts)
     extra = int((index_of(scores.ids, names.images) < 0).sum()), int((index_of(scores.labels, names.labels) < 0).sum())
     stated = "trained on this split" if scores.split else "the file does not state its split"
-    left_out = f"left out: {extra[0]} other images, {extra[1]} other labels"
+    left_out = f"not in the data set, so ignored: {extra[0]} images, {extra[1]} labels"
     print(
         f"{arguments.scores}: fits {record['task']}, seed {record['seed']}: all {int(parts.test.sum())} test images"
         f" and {int(parts.candidates.sum())} labels; {stated}; {left_out}"

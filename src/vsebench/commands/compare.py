@@ -1,4 +1,4 @@
-"""Compare two runs, from packs or folders of results: differences with paired intervals, verdicts, settings."""
+"""Compare two runs (packs or folders of results): differences with intervals, changed verdicts, changed settings."""
 
 import argparse
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ HEADINGS = ("method", "metric", "first", "second", "difference", "95 % interval"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("first", type=Path, help="a pack, or a folder of results")
     parser.add_argument("second", type=Path, help="a pack, or a folder of results")
-    parser.add_argument("--metrics", nargs="+", help="such as recall@10 (default: all that both runs have)")
+    parser.add_argument("--metrics", nargs="+", help="metrics (default: all of both runs for which packs have data)")
     parser.add_argument("--out", type=Path, help="CSV file to write the differences to")
 
 
@@ -40,7 +40,7 @@ def report(comparison: Comparison) -> Iterator[str]:
         yield f"\n{dataset}/{protocol} ({seeds} seed{'s' if seeds != 1 else ''})"
         yield from aligned([HEADINGS, *map(cells, table.iter_rows(named=True))])
     if tasks:
-        yield f"\n* a difference with p < {SIGNIFICANT}, corrected over all rows (paired test over images and seeds)"
+        yield f"\n* p < {SIGNIFICANT} after correction for the number of rows (paired test over images and seeds)"
     for heading, lines in (
         ("Not compared", comparison.refused),
         ("In one run only", comparison.only),
@@ -66,7 +66,7 @@ def cells(row: dict[str, Any]) -> tuple[str, ...]:
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield the lines of a table of text: two columns of names, then numbers."""
+    """Yield the lines of a plain-text table: two left-aligned columns of names, then right-aligned numbers."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         padded = (

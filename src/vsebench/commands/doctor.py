@@ -35,10 +35,10 @@ OPTIONAL = {
 }
 WRITTEN = ("data", "results", "figures")  # folders that a run writes to
 TOOLS = {  # programs that only some runs need
-    "git": "without it, results do not name the commit of the source",
-    "uv": "for a command with `environment:`; without it, venv and pip are used",
-    "conda": "for a command with `conda:`",
-    "apptainer": "for a command with `container:`",
+    "git": "without it, results do not state the commit of the source code",
+    "uv": "needed only by methods with the key `environment`, which otherwise use venv and pip",
+    "conda": "needed only by methods with the key `conda`",
+    "apptainer": "needed only by methods with the key `container`",
 }
 
 
@@ -53,7 +53,7 @@ class Finding:
 
     @property
     def mark(self) -> str:
-        """Return "ok"; or, for a failed check, "MISSING" if every run needs what is missing, else "-"."""
+        """Return "ok" or, for a failed check, "MISSING" if every run needs what is missing, and "-" otherwise."""
         if not self.remedy:
             return "ok"
         return "MISSING" if self.needed else "-"
@@ -83,7 +83,7 @@ def _machine() -> Iterator[Finding]:
 
 
 def _source() -> Finding:
-    """Tell which copy of the package is in use; a copy in this folder that is not used is most often a mistake."""
+    """Report which copy of the package is in use; if this folder has another copy, that is usually a mistake."""
     other = Path("src/vsebench").resolve()
     remedy = ""
     if other.is_dir() and other != PACKAGE.resolve():
@@ -110,7 +110,7 @@ def _folders() -> Iterator[Finding]:
 
 def _mirror(name: str | None) -> Finding:
     if not name:
-        remedy = "set VSEBENCH_MIRROR to a folder with archives, if you have one; otherwise archives are downloaded"
+        remedy = "set VSEBENCH_MIRROR to a folder with archives of data, if you have one; otherwise they are downloaded"
         return Finding("mirror", "none", remedy)
     if "://" in name:
         return Finding("mirror", f"{name} (an address, which is not checked here)")
@@ -143,7 +143,7 @@ def _packages() -> Iterator[Finding]:
 
 
 def _package(requirement: str, remedy: str, needed: bool) -> Finding:
-    """Check a package and its version by its requirement, such as "numpy>=2.4"."""
+    """Check that a package is installed in a version that fits a requirement, such as "numpy>=2.4"."""
     wanted = Requirement(requirement)
     try:
         found = version(wanted.name)

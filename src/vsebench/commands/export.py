@@ -24,8 +24,8 @@ def run(arguments: argparse.Namespace) -> None:
     processed = arguments.processed / task.dataset / (f"{FROM}{source}" if source else "")
     if not (split / "split.json").is_file():
         raise UserError(
-            f"{split}: there is no such split; `snakemake {split}/split.json` makes it, with the --configfile of a run "
-            "that has this task and seed"
+            f"{split}: there is no such split; `snakemake {split}/split.json --configfile FILE` makes it; FILE is the "
+            "configuration of a run that has this task and seed"
         )
     if folder.exists():
         raise UserError(f"{folder}: exists already; name a new folder")

@@ -1,6 +1,6 @@
 """Compute image features: run the images of a folder, tar archive or table through a network in an ONNX file.
 
-docs/features.md lists the files that the stage writes, and says when a shard (the rows of 1,000 images) is reused.
+docs/features.md lists the files that the command writes, and says when a shard (the rows of 1,000 images) is reused.
 """
 
 import argparse
@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", required=True, help="name of the network's output to use as features")
     parser.add_argument("--images", type=Path, required=True, help="folder, tar archive, or table of images and files")
     parser.add_argument("--transform", choices=get_args(TransformName), required=True, help="how pixels are scaled")
-    sides = "the shorter side in pixels, before cropping the centre, or squash to scale the whole image (default: 256)"
+    sides = "pixels of the shorter side before the centre is cropped, or squash: scale the whole image (default: 256)"
     parser.add_argument("--resize", type=resize, default=256, help=sides)
     ids = "whether image ids keep or drop the extensions of file names, such as .jpg (default: keep)"
     parser.add_argument("--suffixes", choices=get_args(Suffixes), default="keep", help=ids)
@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> None:
     transform = Transform(arguments.transform, arguments.resize, network.height, network.width)
     images = open_images(arguments.images, arguments.suffixes)
     if images.left_out:
-        print(f"{arguments.images}: {images.left_out} files do not have an extension of images", file=sys.stderr)
+        print(f"{arguments.images}: {images.left_out} files left out (hidden or not images)", file=sys.stderr)
     record = describe(network, transform)
     describer = Describer(network, transform, arguments.threads)
     shards = make_shards(images, describer, json.dumps(record, sort_keys=True), arguments.out / "shards")
@@ -100,7 +100,7 @@ class Describer:
     def rows(self, contents: Iterator[bytes | OSError], ids: list[str], bar: "tqdm[Any]") -> tuple[Half, list[str]]:
         """Return the features of the readable images, and for each image the reason why it cannot be read.
 
-        The reason is "" for a readable image. Raise a `UserError` if a number is too large for float16.
+        The reason is "" for a readable image. Raise a `UserError` if a number is not finite or too large for float16.
         """
         rows, reasons = [np.empty((0, self.network.dimensions), dtype=np.float16)], []
         for start, stop in even_chunks(len(ids), BATCH):
@@ -129,7 +129,7 @@ def as_half(values: NDArray[np.float32], ids: list[str], network: Network) -> Ha
     if len(wrong):
         image, column = wrong[0]
         where = f"{network.path}: {ids[image]}: {values[image, column]} in the output {network.output!r}"
-        limit = f"is no number up to {LARGEST}, the largest float16"
+        limit = f"is not a number up to {LARGEST}, the largest float16"
         raise UserError(f"{where} {limit}; check that the transform suits the network")
     return values.astype(np.float16)
 
@@ -168,11 +168,11 @@ def key_in(file: Path) -> str | None:
 
 
 def write(shards: Sequence[Path], ids: list[str], dimensions: int, out: Path) -> int:
-    """Write the rows of all shards into one memory-mapped file, and the ids; return the number of failed images."""
+    """Write the rows of all shards into one file, and the ids into another; return the number of unreadable images."""
     reasons = np.concatenate([read_arrays(file)["reasons"] for file in shards]).tolist()
     failed = [f"{image}\t{reason}" for image, reason in zip(ids, reasons, strict=True) if reason]
     if len(failed) == len(ids):
-        raise UserError(f"none of {len(ids)} images can be read; the first is {' '.join(failed[0].split())}")
+        raise UserError(f"none of {len(ids)} images can be read; first error: {' '.join(failed[0].split())}")
     if failed:
         print(f"{len(failed)} of {len(ids)} images cannot be read; see {out / 'failed.txt'}", file=sys.stderr)
     write_lines(failed, out / "failed.txt")
@@ -191,6 +191,6 @@ def write(shards: Sequence[Path], ids: list[str], dimensions: int, out: Path) ->
 
 
 def write_lines(lines: list[str], path: Path) -> None:
-    """Write a text file of these lines."""
+    """Write lines into a text file."""
     with replacing(path) as temporary:
         temporary.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

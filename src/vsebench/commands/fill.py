@@ -9,27 +9,27 @@ keep, and a text to select groups of rows by their headings:
     <!-- figure: vse_fs_figure2; Seconds and accuracy as sizes and settings vary -->
     <!-- end of figure -->
 
-A block of keys needs no run. It names a type of `vsebench.config`, whose keys it lists. With `methods`, `decisions` or
-`adapters` in place of a type, it lists their settings; with `shared`, the settings that several methods share:
+A block of keys needs no run. It names a class of `vsebench.config`, and lists the keys of this class. In place of a
+class, it can name `methods`, `decisions` or `adapters`, to list their settings, or `shared`, to list the settings that
+several methods share:
 
     <!-- keys: RunConfig -->
     <!-- end of keys -->
 
-The command replaces the text between the two lines. It omits intervals and the notes below a table; the option
+The command replaces the text between the two comments. It omits intervals and the notes below a table; the option
 `intervals: yes` keeps the intervals. A figure is copied to `images/PAGE/` in the page's folder; the text after its name
 becomes its description.
 
 A sentence can contain a single cell of a table, without bold print and marks. `row` states the first cell of the row,
-or its first few cells with ` | ` between them. The key `group`, which may be left out, is a text in the heading of the
-row's group:
+or its first few cells with ` | ` between them. The optional key `group` is a part of the heading above the row's group:
 
     Recall is <!-- cell: vse_fs_table4; group: IAPR; row: VSE-fs | here; column: Recall@5 -->0.3502<!-- end of cell -->.
 
-The first comment can continue on the next line. It must not start at the beginning of a line, because Markdown then
-takes the whole line for HTML.
+The first comment can continue on the next line. It must not start at the beginning of a line, because Markdown would
+then treat the whole line as HTML.
 
-A page can have tables of several runs: with `--tables lsep=FOLDER --tables wsabie=FOLDER`, blocks call a table
-`lsep/NAME`.
+A page can have tables of several runs: with `--tables lsep=FOLDER --tables wsabie=FOLDER`, blocks refer
+to a table as `lsep/NAME`.
 """
 
 import argparse
@@ -60,10 +60,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[("", Path("results/tables"))],
         metavar="[RUN=]FOLDER",
-        help="folder of the run's tables (default: results/tables); RUN=FOLDER, as often as needed, for several runs",
+        help="folder of the run's tables (default: results/tables); for several runs, repeat --tables RUN=FOLDER",
     )
     parser.add_argument(
-        "--figures", type=Path, default=Path("figures"), help="folder of its figures (default: figures)"
+        "--figures", type=Path, default=Path("figures"), help="folder of the run's figures (default: figures)"
     )
 
 
@@ -117,7 +117,7 @@ def run_and_folder(argument: str) -> tuple[str, Path]:
 
 
 def with_current_keys(text: str, where: str) -> str:
-    """Return a page's text with its blocks of keys filled; `where` is the page's name for messages."""
+    """Return a page's text with its blocks of keys filled; `where` names the page in messages."""
 
     def filled(block: re.Match[str]) -> str:
         if block["kind"] != "keys":
@@ -206,7 +206,7 @@ def with_groups(lines: Lines, heading: str, where: str) -> Lines:
 
 
 def with_columns(lines: Lines, columns: list[str], where: str) -> Lines:
-    """Return these columns, preceded by the column that contains the headings of groups."""
+    """Return these columns, preceded by the column with the headings of groups if the table has one."""
     unknown = [column for column in columns if column not in lines[0]]
     if unknown:
         raise UserError(f"{where}: the table has no column {unknown[0]!r}; it has {', '.join(filter(None, lines[0]))}")
@@ -217,7 +217,7 @@ def with_columns(lines: Lines, columns: list[str], where: str) -> Lines:
 
 
 def without_intervals(text: str) -> str:
-    """Remove the intervals after the numbers of a text.
+    """Remove the intervals after the numbers in a text.
 
     >>> without_intervals("| WARP | **0.313** [0.306, 0.320] | 0.447† [-0.1, 0.5] |")
     '| WARP | **0.313** | 0.447† |'

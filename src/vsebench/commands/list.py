@@ -32,7 +32,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def files(folder: str) -> Callable[[argparse.Namespace], Named]:
-    """Return the function that lists the files of a folder of configuration files, with their titles."""
+    """Return a function that lists the configuration files in a folder, with their titles."""
 
     def listed(_: argparse.Namespace) -> Named:
         paths = sorted((CONFIG / folder).glob("*.yaml"))
@@ -59,7 +59,7 @@ def tasks(arguments: argparse.Namespace) -> Named:
     """Yield each task of a run with the methods that run there."""
     content = read_yaml(arguments.configuration)
     if not isinstance(content, dict):
-        raise UserError(f"{arguments.configuration}: no keys; a run's configuration is one YAML mapping")
+        raise UserError(f"{arguments.configuration}: must be a YAML mapping of keys to values")
     plan = read_plan(CONFIG, content, [arguments.configuration])
     for task in plan.tasks:
         yield str(task), ", ".join(plan.variants(task))

@@ -1,8 +1,8 @@
 """Make the files of a new method, variant, data set, metric or paper from a template, and say what to do next.
 
-The folder docs/templates/KIND contains the files of a kind, with their paths in the project. In these paths and texts,
-`my_KIND` stands for the new name, `my-KIND` for the name with hyphens (for data sets), and `MyKind` for the name of a
-class. docs/templates/KIND.txt contains the next steps.
+The folder docs/templates/KIND contains templates of files, at the paths that the files get in the project. In these
+paths and texts, `my_KIND` stands for the new name, `my-KIND` for the name with hyphens (for data sets), and `MyKind`
+for the name of a class. docs/templates/KIND.txt contains the next steps.
 """
 
 import argparse
@@ -31,7 +31,7 @@ TAKEN: dict[str, Callable[[], Collection[str]]] = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("kind", metavar="KIND", help="dataset, method, metric, paper or variant")
-    parser.add_argument("name", metavar="NAME", help="its name: small letters, digits and _")
+    parser.add_argument("name", metavar="NAME", help="its name: lower-case letters, digits and _")
     parser.add_argument("--extends", metavar="METHOD", help="for a variant: the file in config/methods to start from")
 
 
@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def class_name(name: str) -> str:
-    """Return the name of a class for a name with underscores.
+    """Convert a name with underscores into the name of a class.
 
     >>> class_name("hit_rate")
     'HitRate'
@@ -67,7 +67,7 @@ def class_name(name: str) -> str:
 
 
 def base_of(kind: str, base: str | None) -> dict[str, str]:
-    """Return what a variant's template says about the file that it extends; nothing for other kinds."""
+    """Return the placeholders that describe the file which a variant extends, and their values; empty otherwise."""
     if kind != "variant":
         if base is not None:
             raise UserError("--extends: only a variant extends a method; leave this option out")
@@ -85,7 +85,7 @@ def base_of(kind: str, base: str | None) -> dict[str, str]:
 def check_name(kind: str, name: str, files: Collection[Path]) -> None:
     """Raise a `UserError` if a name has a wrong form or is taken."""
     if not NAME.fullmatch(name):
-        raise UserError(f"{name!r}: a name is made of small letters, digits and _, and begins with a letter")
+        raise UserError(f"{name!r}: a name consists of lower-case letters, digits and _, and begins with a letter")
     if keyword.iskeyword(name):
         raise UserError(f"{name!r}: is a keyword of Python, so no module can have this name; choose another one")
     if kind == "metric" and name_of(type(class_name(name), (), {})) != name:
@@ -96,9 +96,9 @@ def check_name(kind: str, name: str, files: Collection[Path]) -> None:
     if not taken and kind in TAKEN and name in TAKEN[kind]():
         taken = [f"a {kind} of this name"]
     if taken:
-        raise UserError(f"{taken[0]} exists already; choose another name than {name!r}")
+        raise UserError(f"{taken[0]} exists already; choose a name other than {name!r}")
 
 
 def fill(text: str, words: dict[str, str]) -> str:
-    """Return a text in which the placeholders of a template are replaced."""
+    """Replace the placeholders in the text of a template."""
     return re.sub("|".join(words), lambda match: words[match[0]], text)

@@ -1,4 +1,4 @@
-"""Pack the results of a run into one file, so that other people can compare their results with it."""
+"""Pack the results of a run into one file, so that other people can compare their results with these."""
 
 import argparse
 from pathlib import Path
@@ -13,7 +13,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--results", type=Path, default=Path("results"), help="results of a finished run (default: results)"
     )
-    parser.add_argument("--data", type=Path, help="the run's data, to hash (default: data beside the results)")
+    parser.add_argument("--data", type=Path, help="the run's data, for checksums (default: data beside the results)")
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -1,7 +1,8 @@
 """Record the settings that a tuned run chose, for runs that do not tune.
 
-Writes <out>/<data set>.yaml (`config.method.ChosenSettings`) for each data set of the run. A search that is in
-an earlier record, and that the run did not repeat, is kept if its data and metric are the same.
+The command writes <out>/<data set>.yaml (`config.method.ChosenSettings`) for each data set on which the run tuned
+methods. A search that is in an earlier record, and that the run did not repeat, is kept if its data and metric are the
+same.
 """
 
 import argparse
@@ -17,8 +18,8 @@ from vsebench.core.storage import read_json, replacing
 from vsebench.core.yaml_files import read_yaml
 
 HEAD = """\
-# Settings that a tuned run chose on this data set's validation labels, for each seed on those of its split.
-# `vsebench record` writes this file; config/README.md says when a run takes them.
+# Settings that a tuned run chose on this data set: for each seed, on the validation labels of that seed's split.
+# `vsebench record` writes this file; config/README.md says when a run uses these settings.
 """
 
 Entry = dict[str, Any]  # an entry of settings.json
@@ -55,7 +56,7 @@ def record_of(dataset: dict[str, Any], entries: list[Entry]) -> dict[str, Any]:
 
 
 def searches_of(entries: list[Entry]) -> dict[str, Any]:
-    """Return the searches on one task, from its entries in settings.json, ordered by method and seed."""
+    """Return the searches on one task; `entries` are its entries in settings.json, sorted by method and seed."""
     variants = {}
     for variant, tuned in groupby(entries, key=itemgetter("method")):
         searched = [entry for entry in tuned if entry["grid"]]  # a seed without a grid uses another seed's settings
@@ -84,12 +85,12 @@ def with_earlier(record: dict[str, Any], path: Path) -> dict[str, Any]:
 
 
 def given(values: dict[str, Any]) -> dict[str, Any]:
-    """Return a mapping without the keys that are null, because null means the same as a missing key."""
+    """Return a mapping without the keys whose value is null, because null means the same as a missing key."""
     return {key: value for key, value in values.items() if value is not None}
 
 
 def compact(searches: dict[str, Any]) -> dict[str, Any]:
-    """Return the searches of a file, with each grid and each seed's settings on one line."""
+    """Return the searches of a file, so that YAML writes each grid and each seed's settings on one line."""
     variants = {
         variant: search
         | {"grid": OneLine(search["grid"]), "seeds": {seed: OneLine(s) for seed, s in search["seeds"].items()}}
@@ -103,7 +104,7 @@ class OneLine(dict[str, Any]):
 
 
 class RecordDumper(yaml.SafeDumper):
-    """Writes the settings of each seed on one line."""
+    """A writer of YAML that puts each `OneLine` on one line."""
 
 
 RecordDumper.add_representer(

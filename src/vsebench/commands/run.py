@@ -1,4 +1,4 @@
-"""Run all jobs of a configuration, or only those that given files need.
+"""Run all jobs of a configuration, or only those that the named targets need.
 
 The command checks the configuration's file and starts Snakemake, which has further options of its own.
 """
@@ -30,15 +30,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--out",
         type=Path,
         metavar="FOLDER",
-        help="a folder of the run's own, which shares downloads and prepared data (default: this folder)",
+        help="folder for the run's files; shares downloads and prepared data with this folder (default: this folder)",
     )
-    parser.add_argument("-n", "--dry-run", action="store_true", help="list the jobs that would run")
+    parser.add_argument("-n", "--dry-run", action="store_true", help="only list the jobs that would run")
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Check the configuration's file and the targets, then run Snakemake in this process.
 
-    A process of its own would import the same modules again, which takes half a second.
+    A separate process would import the same modules again, which takes half a second.
     """
     if not Path("Snakefile").is_file():
         raise UserError("there is no Snakefile in this folder; run this command in the folder of the project")
@@ -82,7 +82,7 @@ def read_content(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise UserError(f"{path}: {error.strerror}") from None
     if not isinstance(content, dict):
-        raise UserError(f"{path}: no keys; a run's configuration is one YAML mapping, see docs/configuration.md")
+        raise UserError(f"{path}: must be a YAML mapping of keys to values; see docs/configuration.md")
     return content
 
 
@@ -101,5 +101,5 @@ def check_targets(targets: list[str], configuration: Path, content: dict[str, An
         made = {"results/tables": plan.tables, "figures": plan.figures}.get(str(path.parent))
         if made is not None and path.stem not in made:
             nearest = did_you_mean(path.stem, made)
-            advice = "name another configuration, or see `snakemake -n`, which lists all files of a run"
+            advice = "name another configuration, or see `snakemake -n`, which lists the jobs of a run and their files"
             raise UserError(f"{target}: the run of {configuration} does not make it; {nearest}{advice}")

@@ -1,4 +1,4 @@
-"""Check that the files of results, data or packs are unchanged, have their names, and belong to the same run."""
+"""Check that the files of results, data or packs were not edited or renamed, and that they belong together."""
 
 import argparse
 from collections.abc import Iterator
@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> None:
         problems.append(f"{places[place]}: {count} made with another version of it: {first}")
     if problems:
         print("\n".join(problems))
-        raise UserError(f"{len(problems)} problems in {number} files; delete what is listed above and run again")
+        raise UserError(f"{len(problems)} problems in {number} checked files; delete the files above and run again")
     print(f"{number} files fit")
 
 
@@ -99,7 +99,7 @@ def checked_at(file: Path, place: str) -> dict[str, Any]:
 
 
 def of_other_versions(seals: dict[str, dict[str, Any]]) -> dict[str, list[str]]:
-    """Return path of a file -> paths of all files that were made with another version of this file."""
+    """Map the path of each file to the paths of all files that were made with another version of it."""
     found: dict[str, list[str]] = {}
     for place, seal in seals.items():
         of_pack = place.removesuffix(seal["path"])  # the folder of an unpacked pack; empty for other files

@@ -131,7 +131,7 @@ class FeaturesFile(Strict):
     @model_validator(mode="after")
     def _fitting(self) -> "FeaturesFile":
         if sum(source is not None for source in (self.file, self.network, self.adapter)) != 1:
-            raise PydanticCustomError("file", "features: name either a `file`, a `network` or an `adapter`")
+            raise PydanticCustomError("file", "features: name exactly one of `file`, `network` and `adapter`")
         if self.file is None and {"ids", "image"} & self.model_fields_set:
             raise PydanticCustomError("network", "features: `ids` and `image` belong to a `file`; remove them")
         if self.ids is not None and self.file is not None and self.file.endswith(".parquet"):
@@ -228,7 +228,7 @@ class WordVectorsConfig(WordVectorsDefinition, Described):
     def _fitting(self) -> "WordVectorsConfig":
         for key, name in (("exceptions", self.exceptions), ("without", self.without)):
             if name is not None and name not in {file.name for file in self.files}:
-                raise PydanticCustomError(key, f"{key}: the file is not among `files`")
+                raise PydanticCustomError(key, f"{key}: the file is not among `files`; add it there")
         return self
 
     def definition(self) -> dict[str, Any]:
@@ -270,7 +270,7 @@ class DatasetDefinition(Source):
 
     @property
     def own_files(self) -> dict[str, str]:
-        """The paths of the user's own files by key; they are read where they are instead of downloaded."""
+        """The paths of the user's own files by key; they are not downloaded, but read from these paths."""
         named = {"options.pairs": self.options.get("pairs")} if self.adapter == "table" else {}
         for name, features in self.sets.items():
             key = f"features.{name}" if name else "features"
@@ -352,7 +352,7 @@ class DatasetConfig(DatasetDefinition, Described):
     def replaced(self, options: dict[str, Any], vocabulary: dict[str, Any]) -> "DatasetConfig":
         """Return the data set with some of its options and filters replaced by a run's.
 
-        If the run changes the filters or the size (`scale`, or `images` and `labels`), no counts are expected.
+        If the run changes the filters or the size (`scale`, or `images` and `labels`), the expected counts are dropped.
         """
         filters = Vocabulary(**self.vocabulary.model_dump(exclude_unset=True) | vocabulary)
         merged = self.model_copy(update={"options": self.options | options, "vocabulary": filters})

@@ -70,7 +70,7 @@ class MethodConfig(Strict):
     @model_validator(mode="before")
     @classmethod
     def _of_scores(cls, values: Any) -> Any:
-        """Set the method and the role of a file that names `scores` or `command`."""
+        """Add the method, settings and role to a file that names `scores` or `command`."""
         if not isinstance(values, dict):
             return values
         file = values.get("scores") or values.get("command")
@@ -104,7 +104,7 @@ class MethodConfig(Strict):
         if self.command is None:
             if software or self.threads != 1:
                 unused = [*software, "threads"][0]
-                raise PydanticCustomError(unused, f"`{unused}` is a key of a `command`; remove it")
+                raise PydanticCustomError(unused, f"`{unused}` works only with `command`; remove it")
             return self
         if len(software) > 1:
             raise PydanticCustomError(software[1], f"name only one of {' and '.join(software)}")
@@ -135,7 +135,7 @@ class RecordedSearch(Strict):
 
     @property
     def searched_seeds(self) -> list[int]:
-        """The seeds that were searched."""
+        """The seeds with which settings were searched."""
         return self.mean_of or sorted(self.seeds)
 
 
@@ -147,7 +147,7 @@ class SearchesAtTask(Strict):
 
 
 class ChosenSettings(Strict):
-    """The settings that a tuned run chose on a data set (`config/chosen/<data set>.yaml`, by `vsebench record`)."""
+    """The settings that a tuned run chose on a data set; `vsebench record` writes `config/chosen/<data set>.yaml`."""
 
     options: dict[str, Any]  # all options of the data set in that run
     vocabulary: Vocabulary  # the data set's filters in that run

@@ -27,7 +27,7 @@ def default_metrics(new_images: bool) -> list[str]:
 
 
 class RunDataset(Strict):
-    """The use of a data set in a run."""
+    """How a run uses a data set."""
 
     # `distinct`, `regions`, `images`, `labelled_images`, `official`, `unseen_labels`, `unseen_labels_all`,
     # `unseen_labels_by_frequency`, `from-<data set>`; see [protocols.md](protocols.md)
@@ -73,7 +73,7 @@ Sizes = Annotated[list[Annotated[int, Field(ge=1)]], AfterValidator(_different)]
 
 
 class Scaling(Strict):
-    """Sizes of simulated data at which times are measured to fit their growth; `GROWTH` lists them by simulator."""
+    """Sizes of simulated data at which times are measured, to fit how times grow; `GROWTH` lists them by simulator."""
 
     # a data set of the adapter `simulator`, to measure an epoch's time by `pairs`, `labels` and `factors`; or of
     # `simulated_tree`, to measure the time to score an image by `images` and `terms`

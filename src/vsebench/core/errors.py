@@ -59,7 +59,7 @@ def instead(name: str, known: Iterable[str], kind: str) -> str:
 
 
 def missing_package(name: str) -> str:
-    """Return the end of a message: which package is missing and how to install it.
+    """Return the end of a message that says which package is missing and how to install it.
 
     `name` is the module that could not be imported (`ModuleNotFoundError.name`).
     """

@@ -81,13 +81,13 @@ def _lines_of(path: str) -> list[str]:
 
 
 class OtherProcesses:
-    """Measures the number of cores that other processes use, from the creation of this object."""
+    """Measures how many cores other processes have used since this object was created."""
 
     def __init__(self) -> None:
         self._start = self._times()
 
     def cores(self) -> float | None:
-        """Return the mean number of cores that other processes have used; None if there is no /proc/stat."""
+        """Return the mean number of cores used by other processes; None if there is no /proc/stat."""
         now = self._times()
         if self._start is None or now is None or now[0] <= self._start[0]:
             return None

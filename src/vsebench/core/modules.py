@@ -15,7 +15,7 @@ PACKAGE = Path(__file__).parent.parent
 
 
 def project() -> Path:
-    """Return the folder with Snakefile, workflow and config: of an installed package, or of the repository."""
+    """Return the folder that contains Snakefile, workflow and config: in an installed package, or the repository."""
     carried = PACKAGE / "project"
     return carried if carried.is_dir() else PACKAGE.parents[1]
 
@@ -38,13 +38,13 @@ def modules_in(folder: str) -> Mapping[str, str]:
 
 @cache
 def modules_by_key(table: str, folder: str) -> Mapping[str, str]:
-    """Find, without importing modules, which module of a folder contains a dictionary with each key.
+    """Return the module that defines each key of the dictionaries named `table`, without importing any module.
 
     Some modules need packages that may be missing; even then, the source files of a job must be found.
 
     Parameters
     ----------
-    table : name of the dictionary, such as `METHODS`, which must be a literal with strings as keys
+    table : name of the dictionaries, such as `METHODS`, which must be literals with strings as keys
     folder : a folder of the package, such as `methods`
 
     Returns
@@ -107,6 +107,6 @@ def classes_by_name(base: type, folder: str) -> Mapping[str, type[Any]]:
             if value is base or inspect.isabstract(value):
                 continue
             if (other := classes.get(name_of(value))) is not None:
-                raise UserError(f"{path}: {other.__module__} has a class {value.__name__} as well")
+                raise UserError(f"{path}: {other.__module__} has a class {value.__name__} as well; rename one")
             classes[name_of(value)] = value
     return dict(sorted(classes.items()))

@@ -1,4 +1,4 @@
-"""Run functions and commands in processes of their own, and end a process when its Snakemake has ended."""
+"""Run functions and commands in new processes, and end a process when the Snakemake that started it has ended."""
 
 import multiprocessing
 import os
@@ -61,7 +61,7 @@ def run_in_new_process(function: Callable[..., Result], *arguments: object) -> R
 def end_with_snakemake() -> None:
     """End this process soon after the Snakemake that started it has ended; workflow/job.sh passes Snakemake's id.
 
-    When Snakemake is killed, its jobs keep running: they would write into the results of the next run and disturb its
+    Otherwise, the jobs of a killed Snakemake would keep running, write into the results of the next run and disturb its
     timings.
     """
     if "VSEBENCH_PARENT" in os.environ:
@@ -128,8 +128,8 @@ def run_command(command: str, folder: Path, environment: Mapping[str, str]) -> E
 def ending_on_signals() -> Iterator[None]:
     """Make SIGINT and SIGTERM raise `SystemExit` in this block, so that the block can clean up.
 
-    polars installs a handler with which SIGINT does not interrupt the wait for a process (SA_RESTART). This block
-    replaces that handler.
+    polars installs a handler for SIGINT that restarts interrupted system calls (SA_RESTART), so SIGINT does not end the
+    wait for a process. This block replaces the handler.
     """
     numbers = (signal.SIGINT, signal.SIGTERM)
     before = [signal.signal(number, lambda number, frame: sys.exit(128 + number)) for number in numbers]
@@ -145,7 +145,8 @@ class PeakMemory:
 
     Attributes
     ----------
-    peak_bytes : the largest sum so far or, if that is more, the peak of one process, which the system records
+    peak_bytes : the largest sum over these processes so far or, if larger, the peak that the system recorded for one of
+        them
     """
 
     def __init__(self, process: int) -> None:

@@ -46,7 +46,7 @@ class Job:
     stated: dict[str, tuple[str, Path]] = field(default_factory=dict)
 
     def add(self, path: Path, seal: dict[str, Any]) -> None:
-        """Add a file that was read; refuse files of the job that were made with different versions of a file."""
+        """Add a file that was read; raise a `UserError` if files of the job come from different versions of a file."""
         if seal["path"] != below(path) or not is_in_run(path):  # such as a file of a pack, from another run
             return
         checksum, stated = seal["checksum"], self.stated.get(seal["path"])
@@ -122,7 +122,7 @@ def sealed_json(value: dict[str, Any], path: Path, **form: Any) -> str:
 def check_seal(path: Path, seal: object, schema: object = SCHEMA_VERSION) -> None:
     """Check a file's seal; raise a `UserError` if the file has no seal or if the seal does not fit.
 
-    A smaller schema number means that files had no seals yet; they are accepted in packs and outside a run's folders.
+    Files with a smaller schema number have no seals; they are accepted in packs and outside a run's folders.
     """
     if seal is None and str(schema) in map(str, range(SCHEMA_VERSION)) and (is_of_pack(path) or not is_in_run(path)):
         return
@@ -145,7 +145,7 @@ def is_path(sealed: str, path: str) -> bool:
 
 
 def checked(path: Path, seal: object) -> dict[str, Any]:
-    """Return a file's seal if it fits the content, else raise a `UserError`."""
+    """Return a file's seal if it fits the content; otherwise raise a `UserError`."""
     if not _is_seal(seal):
         cause = "it was edited or damaged, or an older version of vsebench wrote it"
         raise UserError(f"{path}: has no checksum: {cause}; {DELETE}")
@@ -173,7 +173,7 @@ def mapped(number: int) -> Iterator[mmap]:
 
 
 def parsed(text: str | bytes) -> object:
-    """Return the value of a text in JSON; None if the text is not JSON."""
+    """Parse JSON; return None if the text is not JSON."""
     try:
         value: object = json.loads(text)
     except (ValueError, RecursionError):
@@ -182,13 +182,13 @@ def parsed(text: str | bytes) -> object:
 
 
 def _is_seal(seal: object) -> bool:
-    """Return whether a value has all keys of a seal that are used, with the right types."""
+    """Return whether a value is a dictionary with all keys of a seal and values of the right types."""
     types = {"checksum": str, "made_with": dict, "path": str, "repeatable": bool, "schema": int}
     return isinstance(seal, dict) and all(isinstance(seal.get(key), kind) for key, kind in types.items())
 
 
 def _place(content: mmap | bytes, checksum: str) -> int:
-    """Return where the checksum of a content begins."""
+    """Return the position in a file's content at which the checksum begins."""
     return content.rfind((KEY + checksum).encode()) + len(KEY)
 
 

@@ -1,6 +1,6 @@
 """Find the files of the package that a stage depends on, from the import statements.
 
-The jobs of the workflow depend on them, so editing a kernel repeats only the jobs that use it.
+The jobs of the workflow depend on these files, so editing a kernel repeats only the jobs that use it.
 """
 
 import ast
@@ -18,7 +18,10 @@ HASH_LENGTH = 16
 
 
 def sources_of(*modules: str) -> list[Path]:
-    """Return the files of some modules of this package and of all its modules that they import, in a fixed order."""
+    """Return the files of some modules and of all modules of this package that they import, directly or not, sorted.
+
+    Modules that cannot change a result are left out.
+    """
     visited: set[str] = set()
     waiting = list(modules)
     while waiting:

@@ -1,6 +1,6 @@
 """Write results so that no reader sees an incomplete file; read results, with a clear message if that fails.
 
-All files are sealed (`seals`), except those that `replacing` writes.
+All functions that write a file seal it (see `seals`), except `replacing`.
 """
 
 import json
@@ -60,7 +60,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def _flush(path: Path) -> None:
-    """Wait until a file or the names in a folder are on the disk."""
+    """Wait until a file, or a folder's list of names, has been written to the disk."""
     number = os.open(path, os.O_RDONLY)
     try:
         os.fsync(number)
@@ -155,7 +155,7 @@ def write_arrays(path: Path, **arrays: np.ndarray) -> None:
 def read_arrays(path: Path) -> dict[str, np.ndarray]:
     """Read an .npz without executing anything in it.
 
-    An array that takes more than `LARGE` of the memory stays in the file, which is mapped into memory, read-only.
+    An array that would take more than the share `LARGE` of the memory is memory-mapped, read-only.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -175,12 +175,12 @@ def read_arrays(path: Path) -> dict[str, np.ndarray]:
 
 
 def is_large(n_bytes: int) -> bool:
-    """Return whether an array of this size has to be in a file, because it takes too much of the memory."""
+    """Return whether an array of this size has to stay in its file, because it would take too much of the memory."""
     return n_bytes > LARGE * memory_limit()
 
 
 def _place_of_large(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> dict[str, Any] | None:
-    """Return where a large array is in an .npz, as arguments of `np.memmap`; None if it is not large."""
+    """Return the place of a large array in an .npz file, as arguments of `np.memmap`; None for other arrays."""
     if not is_large(info.file_size) or info.compress_type != zipfile.ZIP_STORED:
         return None
     with archive.open(info) as member:
@@ -205,7 +205,7 @@ def write_array(array: np.ndarray, path: Path) -> None:
 
 
 def seal_array(written: Path, path: Path) -> None:
-    """Append a seal to an .npy file that was written under a temporary name; readers of arrays ignore this end."""
+    """Append a seal to an .npy file that was written under a temporary name; readers of .npy files ignore the seal."""
     seal = open_seal(path, repeatable=True)
     with written.open("ab") as file:
         file.write(b"\n" + json.dumps(seal).encode())

@@ -22,7 +22,7 @@ class Task:
 
     @property
     def name(self) -> str:
-        """The task's name in the names of tables and figures."""
+        """The task's part of the names of tables and figures."""
         return f"{self.dataset}-{self.protocol}"
 
     def folder(self, results: Path) -> Path:

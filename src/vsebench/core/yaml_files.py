@@ -32,7 +32,7 @@ class Strict(BaseModel):
 
 
 class _UniqueKeys(Loader):
-    """Reads plain YAML; refuses duplicate keys, whereas YAML would silently take the last one."""
+    """Reads plain YAML; refuses duplicate keys, of which PyYAML would silently take the last one."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         keys = [self.construct_object(key, deep=True) for key, _ in node.value]

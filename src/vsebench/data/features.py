@@ -74,7 +74,7 @@ class Features:
 
     @property
     def blocks(self) -> tuple[Block, ...]:
-        """The sets of features and their columns, even if there is only one set, which has no name."""
+        """The sets of features and their columns; features without names count as one set with the name ""."""
         return self.named or (Block("", 0, self.dimensions),)
 
     @property
@@ -107,7 +107,7 @@ class Features:
         return Features(self.values[images], self.known[images], named=self.named)
 
     def of_only(self, known: NDArray[np.bool_]) -> "Features":
-        """Return the features of the images in the mask `known`, (n_images,) bool; no other image has features then."""
+        """Return the features of the images in the mask `known`, (n_images,) bool; the other images then have none."""
         known = known & self.known
         if (known == self.known).all():
             return self
@@ -142,7 +142,7 @@ def side_by_side(sets: Mapping[str, Features]) -> Features:
     features = list(sets.values())
     if len({part.is_sparse for part in features}) > 1:
         kinds = ", ".join(f"{name} is {'sparse' if part.is_sparse else 'dense'}" for name, part in sets.items())
-        raise UserError(f"features: sets side by side are all dense or all sparse, but {kinds}; name sets of one kind")
+        raise UserError(f"features: sets must be all dense or all sparse, but {kinds}; name sets of one kind")
     offsets = np.cumsum([0, *(part.dimensions for part in features)]).tolist()
     named = tuple(Block(name, start, stop) for name, (start, stop) in zip(sets, pairwise(offsets), strict=True))
     known = np.logical_and.reduce([part.known for part in features])
@@ -161,7 +161,7 @@ def _beside(parts: Sequence[Any]) -> Any:
 def csr(
     data: NDArray[np.float32], indices: NDArray[np.integer], offsets: NDArray[np.integer], shape: tuple[int, int]
 ) -> Any:
-    """Return a scipy.sparse.csr_array, with int32 column numbers and offsets if it has fewer than 2^31 entries.
+    """Return a scipy.sparse.csr_array; its integers are int32 if it has fewer than 2^31 entries, rows and columns.
 
     Parameters
     ----------
@@ -254,10 +254,12 @@ class Normalisation:
         steps : the same steps for every set of features, or the steps of each set by its name
         features : those of all images of the data set
         images : the (m,) row numbers of the training images; images without features are ignored
-        unit_length : whether whole rows get unit length: if the last step is not `l2`, `l2` is added
+        unit_length : whether whole rows get unit length; `l2` for whole rows is then added, unless it already is the
+            last step
 
-        Raises a `UserError` if `standard` is used for sparse features or `root` for negative numbers, if no image has
-        features, or if steps are given for a set that the features do not have.
+        Raises a `UserError` if `standard` is used for sparse features, or if steps are given for a set that the
+        features do not have. If a step estimates arrays, it also raises one if no training image has features or if
+        `root` is used for negative numbers.
         """
         planned = list(_planned(steps, features, unit_length))
         if features.is_sparse and "standard" in [step for step, _ in planned]:
@@ -277,10 +279,10 @@ class Normalisation:
         return replace(empty, learnt=tuple(learnt))
 
     def apply(self, rows: Rows) -> Rows:
-        """Normalise a copy of rows of features, (m, d) float16 or float32, or a scipy.sparse.csr_array of float32.
+        """Normalise rows of features, (m, d) float16 or float32, or a scipy.sparse.csr_array of float32.
 
-        Returns (m, d) float32, dense or sparse like `rows`; it is `rows` itself if there is no step and `rows` is
-        float32.
+        Returns (m, d) float32, dense or sparse like `rows`, which is not changed; without steps, float32 `rows` are
+        returned themselves.
         """
         if self.named and rows.shape[1] != self.named[-1].stop:
             widths = ", ".join(f"{block.stop - block.start} of {block.name}" for block in self.named)
@@ -364,7 +366,7 @@ def _steps_for(steps: Steps, name: str) -> Sequence[Step]:
 
 
 def _sets_of(arrays: Mapping[str, NDArray[Any]], n_steps: int, where: str) -> tuple[tuple[Block, ...], tuple[int, ...]]:
-    """Return `named` and `sets` of a normalisation from the arrays of a model file; they are empty without names."""
+    """Return `named` and `sets` of a normalisation from a model file's arrays; empty if the features have no names."""
     if f"{PREFIX}named" not in arrays:
         return (), ()
     names = [str(name) for name in arrays[f"{PREFIX}named"].ravel()]
@@ -384,7 +386,7 @@ def _columns(rows: Rows, block: Block | None) -> Rows:
 
 
 def _apply_to(block: Block | None, step: Step, rows: Rows, learnt: Mapping[str, NDArray[np.float32]]) -> Rows:
-    """Apply a step to the columns of a set, or to whole rows; the rows themselves are not changed."""
+    """Apply a step to the columns of a set, or to whole rows; the array `rows` is not changed."""
     changed = _apply(step, _columns(rows, block), learnt)
     if block is None or changed.shape == rows.shape:
         return changed
@@ -425,13 +427,13 @@ def _apply(step: Step, rows: Rows, learnt: Mapping[str, NDArray[np.float32]]) ->
     if step == "l2":
         return _scale_rows(rows, np.sqrt(_row_sums(rows, numbers.astype(np.float64) ** 2)))
     if (numbers < 0).any():
-        raise UserError("normalise: 'root' takes square roots, but some features are negative")
+        raise UserError("normalise: 'root' takes square roots, but some features are negative; remove 'root'")
     shares = _scale_rows(rows, _row_sums(rows, numbers))
     return _with_numbers(shares, np.sqrt(shares.data if sparse.issparse(shares) else shares))
 
 
 def _row_sums(rows: Rows, numbers: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the sum of `numbers` in each row; they are stored in the same order as the numbers of `rows`."""
+    """Return the sum of `numbers` in each row; `numbers` are stored in the same order as the numbers of `rows`."""
     if not sparse.issparse(rows):
         return np.asarray(numbers.sum(axis=1, dtype=np.float64))
     return np.asarray(np.bincount(_row_of_entry(rows), numbers, minlength=rows.shape[0]), dtype=np.float64)
@@ -446,7 +448,7 @@ def _scale_rows(rows: Rows, divisors: NDArray[np.float64]) -> Rows:
 
 
 def _with_numbers(rows: Rows, numbers: NDArray[Any]) -> Rows:
-    """Return a copy of sparse rows in which `numbers`, as float32, replace the stored numbers."""
+    """Return rows with `numbers`, as float32, in place of the (stored) numbers of `rows`."""
     numbers = numbers.astype(np.float32, copy=False)
     if not sparse.issparse(rows):
         return numbers

@@ -26,7 +26,7 @@ Truth = Mapping[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class Names:
-    """The names in a data set, in the order of their numbers.
+    """The names of a data set's images and labels, in the order of their numbers.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class Names:
 
 @dataclass(frozen=True)
 class Parts:
-    """The images and labels of a split that models are tested on, without the test labels.
+    """The test images of a split and the labels to rank for them, without the held-out labels.
 
     Attributes
     ----------
@@ -122,14 +122,14 @@ class FileNeed(Need, ABC, Generic[Value]):
 
     @abstractmethod
     def load(self, path: Any) -> Value:
-        """Read the file; with `nargs`, a list of files."""
+        """Read the file or, if `nargs` is set, the list of files."""
 
     def option_value(self, data: TaskData) -> str:
         """Return the value of the option: the need's first file."""
         return self.files(data, "")[0]
 
     def load_named(self, path: Any) -> Value:
-        """Read the file that a method needs; None raises a `UserError`."""
+        """Read the file that a method needs; raise a `UserError` if `path` is None."""
         if path is None:
             raise UserError(f"{self.option}: missing; this method needs {self.description}")
         return self.load(path)
@@ -268,7 +268,7 @@ class NamesNeed(FileNeed[Names]):
 
     key = "names"
     missing_reason = "the names of the images and labels are unknown"
-    description = "the names of its data set's labels, next to images.parquet"
+    description = "the labels.parquet of its data set, in the same folder as images.parquet"
 
     def is_provided(self, data: TaskData) -> bool:
         return True
@@ -339,8 +339,8 @@ def provided(data: TaskData) -> set[str]:
 def load_needs(needs: Collection[str], paths: Mapping[str, Any], test: HeldOut | None = None) -> dict[str, Any]:
     """Read the inputs that a method needs; return `features`, `word_vectors` and `extras` of its `Problem`.
 
-    `paths` maps the key of a need to its file or files, as named by an option, and `split` to the folder of the split;
-    `test` are the test images with their labels, for an oracle of unseen labels.
+    `paths` maps the key of each need to the file or files that its option names, and the key `split` to the folder of
+    the split. `test` contains the test images with their labels, for an oracle of unseen labels.
     """
     loaded = {need.key: need.load_named(paths.get(need.key)) for need in FILE_NEEDS if need.key in needs}
     if TEST_LABELS.key in needs:
@@ -351,7 +351,7 @@ def load_needs(needs: Collection[str], paths: Mapping[str, Any], test: HeldOut |
 
 
 def examples(needs: frozenset[str], labels: LabelMatrix) -> dict[str, Any] | None:
-    """Return small inputs that fit a label matrix, as `load_needs` returns them; None if any need has no example."""
+    """Return small inputs that fit a label matrix, as from `load_needs`; None if one of the needs has no example."""
     small = {need.key: need.example(labels) for need in FILE_NEEDS if need.key in needs}
     missing = needs & {TEST_LABELS.key, PARTS.key} or any(value is None for value in small.values())
     return None if missing else of_problem(small)

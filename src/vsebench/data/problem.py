@@ -76,7 +76,7 @@ class LabelMatrix:
         )
 
     def with_counts(self, counts: NDArray[np.int32]) -> "LabelMatrix":
-        """Return the matrix with other counts of its pairs, (n_pairs,) int32; pairs with the count 0 are removed."""
+        """Return the matrix with these counts of its pairs, (n_pairs,) int32; pairs with the count 0 are removed."""
         kept = counts > 0
         offsets = np.zeros(self.n_pairs + 1, dtype=np.int64)
         np.cumsum(kept, out=offsets[1:])
@@ -131,7 +131,7 @@ class LabelMatrix:
         return LabelMatrix(self.n_labels, offsets, self.label_of_pair[first:last], self.count_of_pair[first:last])
 
     def columns(self, labels: Mask) -> "LabelMatrix":
-        """Return the matrix of some labels, (n_labels,) bool, which are renumbered from 0 in their old order."""
+        """Return the columns of the labels in a mask, (n_labels,) bool, renumbered from 0 in their old order."""
         kept = labels[self.label_of_pair]
         offsets = np.concatenate([[0], np.cumsum(kept)])[self.offsets]
         numbers = np.cumsum(labels, dtype=np.int32) - np.int32(1)
@@ -154,7 +154,7 @@ class LabelMatrix:
         return LabelMatrix.from_pairs(both, self.n_rows, self.n_labels)
 
     def beside(self, other: "LabelMatrix") -> Iterator[tuple["LabelMatrix", "LabelMatrix"]]:
-        """Yield blocks of rows of both matrices; the two blocks of a pair contain the same rows."""
+        """Yield pairs of blocks, one of each matrix, which contain the same rows."""
         for rows in even_chunks(self.n_rows, ROWS_AT_ONCE):
             yield self.slice(*rows), other.slice(*rows)
 
@@ -214,7 +214,7 @@ class HeldOut:
     Attributes
     ----------
     images : (q,) int32, strictly ascending
-    right : q rows, the held-out labels; images with an empty row are left out of means over ranks
+    right : q rows, the held-out labels; images with an empty row are left out of the means of ranking metrics
     known : q rows, the labels of the images that the model may know; they are not candidates
     candidates : (n_labels,) bool, the labels to rank
     """
@@ -252,10 +252,10 @@ class HeldOut:
 
 @dataclass(frozen=True)
 class Split:
-    """A split: settings are chosen with fits to `first`, measured on `valid`; the tested model is fitted to `final`.
+    """A split: models are fitted to `first` and validated on `valid`; the tested model is fitted to `final`.
 
-    `final` contains the labels of `first` and `valid`. If some labels are never trained, the candidates of `valid` are
-    labels that are not learnt from `first`; `final` then contains all pairs of its images with these labels.
+    `final` contains the labels of `first` and `valid`. Under `unseen_labels` and its variants, validation labels are
+    not learnt from `first`; `final` contains all pairs of its images with these labels, too.
     """
 
     first: Training
@@ -343,7 +343,7 @@ class Problem:
     training : the images and labels to learn from
     seed : seed of all random numbers, which come from `vsebench.data.streams`
     workers : threads; results must not depend on their number
-    features : one row per image of the data set; None if it has no features. Several sets are side by side in a row
+    features : one row per image of the data set, with several sets side by side; None if it has no features
     word_vectors : the word vectors of the labels; None if the data set has none
     extras : other inputs, mostly for oracles: key of `needs.NEEDS` -> a value of the type stated there
     """
@@ -364,7 +364,7 @@ class Problem:
 
     @property
     def feature_blocks(self) -> "tuple[Block, ...]":
-        """The name and the columns of each set of features, in raw and in normalised rows; empty without features."""
+        """The name and columns of each set of features, the same in raw and normalised rows; empty without features."""
         return () if self.features is None else self.features.blocks
 
 
@@ -381,11 +381,14 @@ def mask_of(ids: Ids, size: int) -> Mask:
 
 
 def check_places(n_images: int, n_labels: int, occurrences: int) -> None:
-    """Raise a `UserError` if a number of an image, or the place of a pair in an array, would not fit into int32."""
+    """Raise a `UserError` if the number of an image, or the place of a pair in an array, would not fit into int32."""
     needed = max(n_images, occurrences + PADDING * (n_labels + 1))
     if needed > LARGEST_PLACE:
         sizes = f"{n_images:,} images, {n_labels:,} labels and {occurrences:,} occurrences of them"
-        raise UserError(f"{sizes} need {needed:,} places in an array, but at most {LARGEST_PLACE:,} are possible")
+        raise UserError(
+            f"{sizes} need {needed:,} places in an array, but at most {LARGEST_PLACE:,} are possible; keep fewer "
+            "images or labels"
+        )
 
 
 def _ascend(images: NDArray[np.int32], labels: NDArray[np.int32]) -> bool:

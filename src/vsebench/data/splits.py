@@ -91,7 +91,7 @@ def load(folder: Path, with_test: bool = True, refit: bool = True) -> Split:
 
     Without `with_test`, the file of test labels is not opened and `test` has no images. Without `refit`, the tested
     model does not learn the validation labels: `final` equals `first`. A `UserError` is raised if the files are not a
-    split, or if the tested model would learn test labels.
+    split, or if final.parquet contains another number of test labels than when the split was made.
     """
     try:
         split, n_learnt = _load(folder, with_test, refit)
@@ -113,7 +113,7 @@ def n_common(first: LabelMatrix, second: LabelMatrix) -> int:
 
 
 def _load(folder: Path, with_test: bool, refit: bool) -> tuple[Split, int]:
-    """Read a split, and how many of its test labels are training labels."""
+    """Read a split; also return how many of its test labels were training labels when it was made."""
     size = read_json(folder / "split.json")
     images, labels = read_parquet(folder / "images.parquet"), read_parquet(folder / "labels.parquet")
 

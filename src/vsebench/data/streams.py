@@ -1,6 +1,6 @@
 """Named streams of random numbers: the same seed and name give the same numbers everywhere.
 
-NumPy and the kernels have different generators, so one number may name a stream of each kind.
+NumPy and the kernels have different generators, so the same number can name one stream of NumPy and one of kernels.
 """
 
 from enum import IntEnum, unique

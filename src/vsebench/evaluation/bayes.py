@@ -5,18 +5,18 @@ The distribution is that of a simulated data set: given the features, labels are
 (`formats/simulators/simulated_catalogue.py`). Y is an image's label set, and p_k = P(label k in Y | x).
 
     exact match   the most probable set: {k: p_k > 1/2}, or the S_c with the largest P(c | x)
-    example F1    the A with the largest E[2 |A and Y| / (|A| + |Y|)], where the F1 of two empty sets is 1. Among sets
-                  of s labels, it is the set of the s labels with the largest
+    example F1    the set A with the largest E[2 |A and Y| / (|A| + |Y|)], where the F1 of two empty sets is 1. The
+                  best set of s labels contains the s labels k with the largest
 
                       g_ks = E[1(k in Y) 2 / (s + |Y|)]
 
-                  and the sum of these g_ks is its expected F1. The s with the largest sum is chosen, or the empty set
+                  and its expected F1 is the sum of these g_ks. The s with the largest sum is chosen, or the empty set
                   if P(Y is empty) is larger
     label count   the c labels with the largest p_k, where c is the most probable number of labels
     Hamming distance  {k: p_k > 1/2}
 
-Source: the sums of example F1 are from Dembczynski, Waegeman, Cheng and Hullermeier, "An exact algorithm for F-measure
-maximization", NIPS 2011; the others follow from the definitions.
+Source: the formula for example F1 is from Dembczynski, Waegeman, Cheng and Hullermeier, "An exact algorithm for
+F-measure maximization", NIPS 2011; the other rules follow from the definitions.
 """
 
 from collections.abc import Mapping
@@ -83,7 +83,8 @@ def example_f1(features: NDArray[np.float32], truth: Mapping[str, NDArray[Any]])
 def label_count(features: NDArray[np.float32], truth: Mapping[str, NDArray[Any]]) -> Decision:
     """For each image, return its c most probable labels and P(|Y| = c), where c is its most probable number of labels.
 
-    This is optimal for models that predict a ranking and a number of labels; parameters as for `exact_match`.
+    No rule predicts the right number of labels more often, and no other set of c labels has a larger expected number
+    of hits. Parameters are as for `exact_match`.
     """
     distribution = distribution_of(features, truth)
     counts = distribution.counts()

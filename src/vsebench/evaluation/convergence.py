@@ -1,4 +1,4 @@
-"""The training time to convergence: to the end of the epoch with the best validation metric."""
+"""The training time to convergence, that is, to the end of the epoch with the best validation metric."""
 
 import polars as pl
 
@@ -17,8 +17,9 @@ def to_best_epoch(history: pl.DataFrame) -> pl.DataFrame:
 def seconds_by_seed(timing: pl.DataFrame) -> dict[int, float]:
     """Return the training seconds up to the best epoch, timed while no other job was running.
 
-    `timing` contains the rows of TIMING for a method on a task. Returns seed -> median over its repeats, seeds
-    ascending; empty if the run does not time training up to the best epoch (`timing.to_best_epoch`).
+    `timing` contains the rows of the table TIMING of `core.schemas` for a method on a task. Returns a dictionary from
+    each seed, in ascending order, to the median over its repeats. It is empty if the run does not time training up to
+    the best epoch (`timing.to_best_epoch`).
     """
     timed = timing.filter(phase="training").group_by("seed").agg(pl.col("seconds").median()).sort("seed")
     return dict(timed.select("seed", "seconds").iter_rows())

@@ -25,19 +25,19 @@ AT_ONCE = 100
 
 @dataclass(frozen=True)
 class Simulation:
-    """Groups of simulated tasks. The effect in a group is the difference of two methods, averaged over its tasks.
+    """Groups of simulated tasks. The effect in a group is the difference between two methods, averaged over its tasks.
 
     Parameters
     ----------
-    n_seeds : number of seeds of all methods
-    ratios : the simulated values of a ratio: the standard deviation that seeds cause in the difference, divided by the
-        standard error that images cause in one seed; all values use the same draws
+    n_seeds : number of seeds of each method
+    ratios : the ratios to simulate, with the same draws for all. A ratio is the standard deviation of the difference
+        that is due to seeds, divided by its standard error that is due to images, in one seed
     difference : the true difference on each task, divided by this standard error
     noise : the distribution of the noise
-    n_tasks : numbers of tasks per group, with `N_METHODS` methods each; all methods but the first are equally good. A
-        group of fewer tasks consists of the first tasks of the largest group
-    same_images : whether the tasks of a group have the same images: then they share the noise of images that is common
-        to all seeds, and the deviations of seeds
+    n_tasks : the group sizes to simulate; a smaller group consists of the first tasks of the largest group. Each task
+        has `N_METHODS` methods, of which all but the first are equally good
+    same_images : whether the tasks of a group have the same images; if so, they share the noise of images that is
+        common to all seeds, and the deviations of seeds
     others : standard deviation between seeds of the methods that are not compared, divided by that of the two compared
         methods
     """
@@ -56,7 +56,7 @@ class Simulation:
         Parameters
         ----------
         groups : number of simulated groups
-        helped : whether the other methods help to estimate the variance of seeds
+        helped : whether the other methods help to estimate the variance between seeds
         """
         found = np.zeros((len(self.ratios), len(self.n_tasks)))
         for batch in self.batches(groups):
@@ -84,15 +84,15 @@ class Simulation:
 class Drawn:
     """One simulated task for each of several groups: estimates without the variation between seeds, and this variation.
 
-    The quantities are the means of the first two methods: both of the first group, both of the second and so on. Each
-    item of `peers` contains the means of one method, (n_seeds, groups).
+    The quantities are the means of the first two methods: both means in the first group, then both in the second, and
+    so on. Each item of `peers` contains the means of one method, (n_seeds, groups).
     """
 
     still: Estimates
     seeds: Values  # (n_seeds, groups, N_METHODS)
 
     def at(self, ratio: float, helped: bool = True) -> Estimates:
-        """Return the estimates if seeds deviate by `ratio`; a deviation shifts all values of a seed equally."""
+        """Return the estimates for one of the `ratios` of `Simulation`; all values of a seed are shifted equally."""
         deviations = ratio / np.sqrt(2) * self.seeds
         of_pairs = deviations[:, :, :2].reshape(len(deviations), -1)
         peers = {n: values + deviations[:, :, n] for n, values in self.still.peers.items()} if helped else {}
@@ -117,7 +117,7 @@ def mean_difference(parts: Sequence[Estimates]) -> Estimate:
 
 @dataclass(frozen=True)
 class Draws:
-    """Random values, (N_IMAGES, groups, N_METHODS), of one task in each of `groups` groups at once."""
+    """Draws random values, (N_IMAGES, groups, N_METHODS), for one task in each of `groups` groups at once."""
 
     rng: np.random.Generator
     noise: Noise
@@ -148,7 +148,10 @@ class Draws:
         return Drawn(replace(stack(pairs, bootstrap_all(pairs, RESAMPLES)), peers=peers), seeds)
 
     def _deviation(self, share: float) -> float:
-        """Return the standard deviation for a share of a method's variance; a difference has twice the variance."""
+        """Return the standard deviation of the part of a method's noise that has this share of the variance.
+
+        In one seed, the difference between the means of two methods has the variance 1.
+        """
         return float(np.sqrt(N_IMAGES / 2 * share))
 
     def _draw(self, deviation: float, *shape: int) -> Values:

@@ -2,15 +2,15 @@
 
 A mean over seeds has two sources of variance: the images, whose variance is estimated from bootstrap resamples, and
 the seeds, whose variance is estimated from the spread between seeds, with the help of the other methods on the task
-(`seed_variance.py`). The half-width of an interval at the level 1 - a is
+(`seed_variance.py`). The half-width of an interval at the confidence level 1 - a is
 
     sqrt(max(t(n - 1)^2 V_images, t(n - 1)^2 V_common + t(f)^2 V_seeds)),    t at 1 - a / 2,
 
 where n is the number of images. V_seeds is the variance between S seeds, divided by S, and f its degrees of freedom
 (S - 1 without the help of other methods). V_images is the variance of the mean over seeds when images are resampled,
-and V_common the part of V_images that is common to all seeds; it is used so that no variance counts twice. Without the
-help of other methods, such an interval has at least its nominal level, whatever the variances are (Banerjee, Sankhya
-22, 1960). The p-value is the smallest a whose interval excludes the tested value.
+and V_common the part of V_images that is common to all seeds. It replaces V_images in the sum with V_seeds, so that no
+variance counts twice. Without the help of other methods, such an interval has at least its nominal coverage, whatever
+the variances are (Banerjee, Sankhya 22, 1960). The p-value is the smallest a whose interval excludes the tested value.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -54,7 +54,7 @@ class Estimates:
     def side_by_side(cls, parts: Sequence["Estimates"]) -> "Estimates":
         """Return the quantities of all parts together, with the methods in `peers` that all parts have.
 
-        Seeds are paired in their order; if parts have different numbers of seeds, the last ones are left out.
+        Seeds are paired in their order; if some parts have more seeds than others, their last seeds are left out.
         """
         n_seeds = min(len(part.by_seed) for part in parts)
         by_seed = np.concatenate([part.by_seed[:n_seeds] for part in parts], axis=1)
@@ -70,7 +70,7 @@ class Estimates:
         return estimate(self.means, self.by_seed, self.samples, self.samples.mean(axis=0), self.n_units, of_task)
 
     def minus(self, n: int, others: Sequence[int]) -> "Estimate":
-        """Return the estimate of each of the quantities `others` minus the quantity n, (n_others,)."""
+        """Return the estimates of differences: each of the quantities `others` minus the quantity n, (n_others,)."""
         by_seed = self.by_seed[:, others] - self.by_seed[:, [n]]
         samples = self.samples[:, :, others] - self.samples[:, :, [n]]
         of_mean = samples.mean(axis=0)
@@ -78,11 +78,11 @@ class Estimates:
 
     @cached_property
     def typical_difference(self) -> Typical:
-        """The typical variance, over seeds, of the difference of two methods on the task."""
+        """The typical variance between seeds of the difference between two methods on the task."""
         return self._typical(lambda pair: pair[:, 0] - pair[:, 1])
 
     def _typical(self, statistic: Callable[[Values], Values]) -> Typical:
-        """Return the typical variance, over seeds, of a statistic of two methods on the task."""
+        """Return the typical variance between seeds of a statistic of two methods on the task."""
         # The quantities of two methods alternate, task by task.
         pairs = (np.stack(pair, axis=-1) for pair in combinations(self.peers.values(), 2))
         of_pairs = [statistic(pair.reshape(len(pair), -1)) for pair in pairs]
@@ -116,7 +116,7 @@ class Estimate:
     freedom: float | Values  # degrees of freedom of `seeds`, an array (...) if they differ; 0 for a single seed
 
     def half_width(self, level: float | Values = LEVEL) -> Values:
-        """Return the half-width of the interval with a coverage of at least 1 - level, (...)."""
+        """Return the half-width of the interval at the confidence level 1 - `level`, (...)."""
         tail = np.asarray(level) / 2
         of_images = stdtrit(max(self.n_units - 1, 1), tail) ** 2
         of_seeds = stdtrit(self.freedom, tail) ** 2 if np.any(self.freedom) else 0.0
@@ -149,7 +149,7 @@ def estimate(
     value : (...), over all seeds
     by_seed : (n_seeds, ...), the values of the seeds
     samples : (n_seeds, resamples, ...), the values of each seed's resamples
-    of_mean : (resamples, ...), the values of the resamples' means over seeds
+    of_mean : (resamples, ...), the values of the mean over seeds for each resample
     n_units : the number of images (or labels) per seed
     of_task : the typical variance between seeds on the task
     """
@@ -164,7 +164,7 @@ def estimate(
 
 
 def typical_of(by_seed: Values, n_methods: int) -> Typical:
-    """Return the variance between seeds that statistics of methods, (n_seeds, n_statistics, ...), typically have."""
+    """Return the typical variance between seeds of statistics of methods, (n_seeds, n_statistics, ...)."""
     if len(by_seed) == 1:
         return ALONE
     variances = np.moveaxis(by_seed.var(axis=0, ddof=1), 0, -1)

@@ -1,4 +1,4 @@
-"""How frequent each label is in training, and the weights of labels that follow from it."""
+"""How frequent each label is in training, and the labels' weights in propensity metrics."""
 
 from dataclasses import dataclass
 
@@ -26,12 +26,12 @@ class Frequencies:
 
     @classmethod
     def of_training(cls, training: Training, propensity: Propensity) -> "Frequencies":
-        """Count the images on which the tested models are trained."""
+        """Count, for each label, the images on which the tested models are trained."""
         counts = np.bincount(training.labels.label_of_pair, minlength=training.labels.n_labels)
         return cls(counts.astype(np.int64), len(training.images), propensity)
 
     def weights(self) -> NDArray[np.float64]:
-        """Return 1 / p of each label, (n_labels,); `metrics.base.PropensityMetric` states the propensity p.
+        """Return 1 / p of each label, (n_labels,); `metrics.base.PropensityMetric` defines the propensity p.
 
         With fewer than three training images, where C would be negative, all weights are 1.
         """

@@ -1,4 +1,4 @@
-"""Measure how times grow with a size: fit the exponent of a power law, or the factors of a cost formula."""
+"""Measure how times grow with a size: fit the exponent of a power law, or the coefficients of a cost formula."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -35,8 +35,8 @@ def exponents(scaling: pl.DataFrame) -> pl.DataFrame:
 def largest_errors(times: pl.DataFrame, terms: Sequence[Mapping[Any, int]]) -> Values:
     """Fit a cost to the times of a method, and return the largest relative error of each repeat, (n_repeats,).
 
-    The cost is a constant plus a sum of terms with factors. The constant and the factors are non-negative and minimise
-    the squared relative errors in each repeat.
+    The cost is a constant plus the sum of the terms, each multiplied by a coefficient. The constant and the
+    coefficients are non-negative and minimise the squared relative errors in each repeat.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ from vsebench.evaluation.significance import Values, bootstrap_all
 
 @dataclass(frozen=True)
 class Ranked:
-    """The output of the stage `rank` for a model; `label_ranks` is None unless test images are new."""
+    """The output of the stage `rank` for a model; `label_ranks` is None unless the protocol tests on new images."""
 
     ranks: pl.DataFrame
     lists: pl.DataFrame
@@ -41,8 +41,8 @@ class Ranked:
 class Measured:
     """The metrics of a model.
 
-    A metric that cannot be computed is NaN: label metrics if models are trained on the test images, list metrics
-    without siblings, and metrics that need label frequencies if these are not known.
+    A metric that cannot be computed is NaN: label metrics if models are trained on other labels of the test images,
+    list metrics without siblings, and metrics that need label frequencies if these are not known.
     """
 
     values: Values  # (n_metrics,)
@@ -63,7 +63,7 @@ def measure(
 
     Each resample draws the same images for all models. `n_labels` is the number of candidates; `siblings` is the table
     `schemas.SIBLINGS`, or None if the data set has none. `learnt`, (number of all labels,) bool, marks the labels that
-    are trained; None if all labels are. `frequencies` is None if they are not known.
+    the models are trained on; None means all labels. `frequencies` is None if they are not known.
     """
     of_images, of_labels, of_lists = (_of_kind(metrics, kind) for kind in (RankMetric, LabelMetric, ListMetric))
     of_sets, of_seen = _of_kind(metrics, SetMetric | ImageSetMetric), _of_kind(metrics, SeenMetric)

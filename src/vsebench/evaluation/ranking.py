@@ -8,7 +8,7 @@ null.
 
 A cold image has no training label, although other images have some. A method that knows images only by their labels
 knows nothing about this image: it would rank labels by random initial values, or all scores would be equal. For cold
-images, labels are therefore ranked by `for_cold`, a model of the training frequencies.
+images, labels are therefore ranked by `for_cold`, a model that scores labels by their frequency in training.
 """
 
 from typing import TYPE_CHECKING
@@ -181,8 +181,8 @@ def _list_tops(model: Model, held_out: HeldOut, features: "Features | None", poo
 def rank_images(model: Model, held_out: HeldOut, features: "Features | None", pool: Workers) -> pl.DataFrame:
     """For each candidate label, rank the test images that have it among all test images.
 
-    Returns the table `schemas.LABEL_RANKS`, sorted by label and image. To save memory, scores are computed twice: for
-    the images with a label, and to compare them with all other images.
+    Returns the table `schemas.LABEL_RANKS`, sorted by label and image. To save memory, scores are computed twice: once
+    for the images with a label, and once to compare these scores with those of all other images.
     """
     check_labels(model, held_out, "model")
     right = held_out.right
@@ -270,7 +270,7 @@ def check_labels(model: Model, held_out: HeldOut, where: str) -> None:
     """Raise a `UserError` if model and split differ in their number of labels (kernels do not check this)."""
     if model.n_labels != held_out.right.n_labels:
         counts = f"{model.n_labels} labels, but the split has {held_out.right.n_labels}"
-        raise UserError(f"{where}: the model has {counts}; delete it and run again")
+        raise UserError(f"{where}: the model has {counts}; delete the model and run again")
 
 
 def check_finite(model: Model, where: str) -> None:

@@ -18,7 +18,8 @@ from vsebench.evaluation.sets import LabelSets
 def read_ranked(case: Case, results: Path) -> Ranked:
     """Read the output of the stage `rank` for a case.
 
-    The lists are empty if their file does not exist: a pack contains it only if a metric of its run reads it.
+    The lists are empty if their file does not exist: a pack contains the file only if a metric of the packed run needs
+    it.
     """
     folder = case.folder(results)
     lists, label_ranks = folder / "lists.parquet", folder / "label_ranks.parquet"
@@ -55,5 +56,5 @@ def frequencies_of(case: Case, results: Path, propensity: Propensity) -> Frequen
 
 
 def learnt_of(case: Case, results: Path) -> NDArray[np.bool_]:
-    """Return which labels the protocol trains, (n_labels,)."""
+    """Return, for each label, whether models are trained on it under the protocol, (n_labels,)."""
     return read_parquet(case.split(results) / "labels.parquet")["final"].to_numpy()

@@ -19,7 +19,7 @@ Test = TypeVar("Test", bound=Hashable)  # the key of a test
 
 
 def draw_counts(n: int, resamples: int) -> Iterator[tuple[slice, Values]]:
-    """Yield each block of m resamples: its slice, and how often it draws each of the n units, (m, n) float64.
+    """Yield each block of m resamples: its slice, and how often each resample draws each of n units, (m, n) float64.
 
     A resample consists of n draws with replacement. The draws depend only on `n` and `resamples`, so models with the
     same test images are compared on the same resamples.

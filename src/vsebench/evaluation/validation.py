@@ -19,17 +19,17 @@ class MeanOfImages:
         self.metric, self.held_out = metric, held_out
 
     def __call__(self, counts: NDArray[np.int32]) -> float:
-        """Return the mean, from what `evaluation.ranking.count_ranks` returns."""
+        """Return the mean, given the counts from `evaluation.ranking.count_ranks`."""
         return mean_metric(ranks_table(self.held_out, counts), self.metric)
 
 
 class RememberedMean(MeanOfImages):
-    """The mean for images with one held-out label each; the metric is computed once for each rank that occurs.
+    """The mean for images with one held-out label each; the metric is computed once for each distinct rank.
 
-    There are far fewer ranks than images, and most ranks occur again in the next epoch. A rank is one number, made from
-    three counts: its digits are tied + 1, negatives and above + 1, to the base of the number of labels + 2. If a rank
-    without ties is new, the metric is also computed for the ranks near the top with the same number of negatives,
-    because they will soon occur.
+    There are far fewer distinct ranks than images, and most ranks occur again in the next epoch. Here, a rank is a
+    number that encodes three counts: its digits in base (number of labels + 2) are tied + 1, negatives and above + 1.
+    If a rank without ties is new, the metric is also computed for the ranks near the top with the same number of
+    negatives, because they will soon occur.
     """
 
     def __init__(self, metric: str, held_out: HeldOut) -> None:
@@ -45,7 +45,7 @@ class RememberedMean(MeanOfImages):
         return float(np.mean(self.values[np.searchsorted(self.ranks, ranks)][of_image]))
 
     def remember(self, ranks: NDArray[np.int64]) -> None:
-        """Compute and keep the metric for new ranks, and for others near the top."""
+        """Compute and keep the metric for new ranks, and for further ranks near the top."""
         if len(ranks) == 0:
             return
         pairs = np.unique(ranks // self.base)

@@ -13,7 +13,7 @@ KINDS = {  # name of an adapter's function -> kind of the adapter, if it does no
 
 
 def knows(adapter: str) -> frozenset[str]:
-    """Return the needs (keys of `needs.NEEDS`) that only a simulator can provide, such as the true probabilities.
+    """Return the needs (keys of `needs.NEEDS`) that an adapter provides as a simulator, such as true probabilities.
 
     A simulator's module lists them in `KNOWS`; an adapter of real data has no such attribute.
     """
@@ -21,11 +21,11 @@ def knows(adapter: str) -> frozenset[str]:
 
 
 def load_adapter(name: str, where: str, reads: str = "read") -> ModuleType:
-    """Import an adapter: a module of vsebench.formats with a class `Options` and a function that reads.
+    """Import an adapter: a module of vsebench.formats with a class `Options` and a function that reads the data.
 
-    `name` is the module's name without its folders; `reads` is the name of the function: `read` for an adapter of data
-    sets, or a key of `KINDS`. If there is no such adapter, a `UserError` is raised that begins with `where`, the
-    configuration file that names the adapter.
+    `name` is the module's name without its folders. `reads` is the name of the function: `read` for an adapter that
+    reads a data set, otherwise a key of `KINDS`. If there is no such adapter, the function raises a `UserError` that
+    begins with `where`, the configuration file that names the adapter.
     """
     names = modules_in("formats")
     module = importlib.import_module(names[name]) if name in names else None

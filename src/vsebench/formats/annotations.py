@@ -15,7 +15,7 @@ from vsebench.data.features import Features
 
 
 class Dropped(NamedTuple):
-    """Things that an adapter left out, such as images: the kind of thing, their number, and the reason."""
+    """What an adapter left out: the kind (such as "images"), how many there are, and the reason."""
 
     what: str
     number: int
@@ -28,18 +28,19 @@ class RawAnnotations:
 
     Attributes
     ----------
-    images : external ids of the images (String), without duplicates
+    images : ids of the images, as the files spell them (String), without duplicates
     labels : names of all labels of the vocabulary, including labels that no image has
-    pairs : table with the columns image, label (row numbers of `images` and `labels`) and count, all Int32; no (image,
-        label) pair is repeated, and pairs are in ascending order
+    pairs : table with the Int32 columns image and label (positions in `images` and `labels`) and count (how often the
+        image has the label); no (image, label) pair is repeated, and pairs are in ascending order
     dropped : what the adapter left out
     parts : "train", "valid" or "test" for each image (String); None for a data set without an official partition
     features : image features, rows in the order of `images`; None for a data set without features, or with `sets`
-    sets : name -> features, if there are several sets of features, which have names; rows in the order of `images`
+    sets : name -> features, if there are several sets of features, otherwise empty; rows in the order of `images`
     truth : arrays that only a simulator knows; None for real data. An array `image` has one row per image, an array
-        `label` one row per label. The topic model has `image` (n_images, T) and `label` (n_labels, T), float32;
-        image @ label.T is the probability of each label for each image. The modules `tree_posterior`,
-        `independent_labels` and `label_catalogue` in `methods.controls` describe the arrays of the other simulators
+        `label` one row per label. The topic model (`simulator.py`) has `image` (n_images, T) and `label`
+        (n_labels, T), float32; image @ label.T is the probability of each label for each image. The modules
+        `tree_posterior`, `independent_labels` and `label_catalogue` in `methods.controls` describe the arrays of the
+        other simulators
     """
 
     images: pl.Series
@@ -53,7 +54,7 @@ class RawAnnotations:
 
     @property
     def known(self) -> NDArray[np.bool_]:
-        """(n_images,) bool: the images with features; if there are several sets, the images with features in all."""
+        """(n_images,) bool: whether an image has features; if there are several sets, whether all of them have it."""
         sets = [*self.sets.values(), *([] if self.features is None else [self.features])]
         no_image = np.zeros(len(self.images), dtype=np.bool_)
         return np.logical_and.reduce([features.known for features in sets]) if sets else no_image

@@ -26,18 +26,19 @@ Made by vsebench. Train a model on these files, score the test images, and write
 | file | content |
 |---|---|
 | `train.csv` | image, label, count: the labels to train on while settings are chosen |
-| `valid.csv` | the labels to choose settings by |
+| `valid.csv` | the labels for choosing settings |
 | `final.csv` | the labels to train the final model on: those of `train.csv` and `valid.csv` |
 | `images.csv` | id: all images; train, valid, final, test: what each is used for |
 | `labels.csv` | name: all labels; trained: whether the final model sees the label; candidate: whether it is ranked |
-| `features.npy`, `.npz` | if the data set has features: a row per line of `images.csv` (.npz: CSR, as SciPy saves it) |
-| `features-NAME.npy`, `.npz` | the same for each of several sets of features |
-| `word_vectors.npz` | if there are word vectors: `vectors`, one row per line of `labels.csv`, and `known` |
+| `features.npy`, `.npz` | if the data set has features: one row per image in `images.csv` (.npz: SciPy's CSR format) |
+| `features-NAME.npy`, `.npz` | instead, if the data set has several sets of features: one file per set |
+| `word_vectors.npz` | if there are word vectors: `vectors`, one row per label of `labels.csv`, and which are `known` |
 | `split.json` | the task, the seed and the hash of the split |
 | `split.txt` | the hash alone |
 
-Forms of a file of scores: docs/outside.md. For `scores.parquet`, copy `split.txt` to `scores.split.txt` next to it, so
-that the scores of another split are refused. `vsebench check-scores scores.parquet {folder}` tells whether a file fits.
+docs/outside.md describes the formats of score files. For `scores.parquet`, copy `split.txt` to `scores.split.txt` next
+to it, so that scores of another split are refused. `vsebench check-scores scores.parquet {folder}` tells whether a file
+fits.
 """
 
 
@@ -61,7 +62,7 @@ def write_exported(split: Path, processed: Path, folder: Path, task: Task, seed:
     """
     hash_of_split = read_json(split / "split.json").get("hash")
     if hash_of_split is None:
-        raise UserError(f"{split}/split.json: has no hash, since an older version wrote it; delete it and run again")
+        raise UserError(f"{split}/split.json: has no hash, because an older version wrote it; delete it and run again")
     _write_tables(split, processed, folder)
     for link in (path for pattern in LINKED for path in folder.glob(pattern)):
         link.unlink()

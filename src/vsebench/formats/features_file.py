@@ -1,4 +1,4 @@
-"""Read image features from a separate file, such as a user's file, instead of the files of the annotations.
+"""Read image features that are in a separate file, such as a user's file, and not in the files of annotations.
 
     .npy       an array (rows, d) of numbers
     .npz       a sparse matrix (rows, d) in CSR format, as scipy.sparse.save_npz writes it
@@ -35,7 +35,7 @@ def read_features_file(raw: Path, source: FeaturesFile, images: Sequence[str]) -
 
     Returns the features in the order of `images`, and the number of rows whose images are not in the data set. Raises a
     `UserError` if a file is missing or damaged; if a shape or type is wrong, or a number is not finite; if an id is
-    missing or duplicate, or the numbers of ids and rows differ; or if no id belongs to an image.
+    missing or occurs twice, or the numbers of ids and rows differ; or if no id belongs to an image of the data set.
     """
     assert source.file is not None  # if a network computes the features, they are already in a file here
     path = find(raw, source.file)

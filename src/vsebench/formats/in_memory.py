@@ -1,4 +1,4 @@
-"""Labels of images that are given in a notebook: a matrix, lists, or a table of polars or pandas."""
+"""Read labels that a user gives in Python, such as in a notebook: a matrix, lists, or a polars or pandas table."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -43,13 +43,14 @@ def labels_of(given: Any, known: Sequence[str] | None = None, can_be_empty: bool
         - a list that contains one list of labels for each image; the labels are sorted by name
         - a polars or pandas table with the columns `image` and `label`, one row per pair; both are sorted by name
         - a polars or pandas table of numbers with one row per image and one column per label
-    known : names of the labels of a fitted model; lists and tables can use only these; None: all names are allowed
-    can_be_empty : whether it is allowed that no image has a label
+    known : names of a fitted model's labels, the only ones that lists and tables may contain; None: any names
+    can_be_empty : whether all images may be without labels
 
     Raises
     ------
     UserError
-        The labels have none of these forms; a number is negative, not whole or too large; or there is no label at all.
+        The labels have none of these forms; a number is negative, not whole or too large; a name is missing or not in
+        `known`; or no image has a label.
     """
     labels = _read(given, known)
     if not (labels.matrix.n_pairs or can_be_empty):
@@ -76,27 +77,27 @@ def _read(given: Any, known: Sequence[str] | None) -> GivenLabels:
 
 
 def is_list_of_labels(labels: Any) -> bool:
-    """Return whether a value is a list of labels: it is empty or contains texts. A list of numbers is a matrix row."""
+    """Return whether a value is a list of labels: it contains only strings, or nothing; numbers are a matrix row."""
     return isinstance(labels, list | tuple | set | frozenset) and all(isinstance(label, str) for label in labels)
 
 
 def of_table(table: Any, known: Sequence[str] | None) -> GivenLabels:
-    """Return the labels in a table of polars or pandas."""
+    """Return the labels in a polars or pandas table."""
     columns = [str(name) for name in table.columns]
     if {"image", "label"} <= set(columns):
         ids, labels = (column_of(table, name) for name in ("image", "label"))
         images, rows = np.unique(np.array(ids, dtype=np.str_), return_inverse=True)
         return of_pairs(rows, labels, len(images), known, images.tolist())
     if known is not None and columns != list(known):
-        raise UserError(f"labels: the table's columns are not the model's {len(known)} labels in their order")
+        raise UserError(f"labels: the table's columns must be the model's {len(known)} labels, in the same order")
     values = table.to_numpy()
     if values.dtype.kind not in "buif":
-        raise UserError(f"matrix: a table without the columns `image` and `label` needs numbers alone; give {FORMS}")
+        raise UserError(f"matrix: a table without the columns `image` and `label` must have only numbers; give {FORMS}")
     return GivenLabels(matrix_of(sparse.csr_array(values)), None, columns)
 
 
 def column_of(table: Any, name: str) -> list[str]:
-    """Return a column as texts; a missing value raises a `UserError`."""
+    """Return a column as strings; a missing value raises a `UserError`."""
     values = table[name].to_list()
     for row, value in enumerate(values):
         if value is None or value != value:
@@ -112,7 +113,7 @@ def of_pairs(
     column = {name: n for n, name in enumerate(labels)}
     unknown = sorted(set(names) - column.keys())
     if unknown:
-        raise UserError(f"labels: the model has no label {unknown[0]!r} ({len(unknown)} unknown ones in all)")
+        raise UserError(f"labels: the model has no label {unknown[0]!r} ({len(unknown)} unknown labels in all)")
     columns = np.array([column[name] for name in names], dtype=np.int64)
     pairs = sparse.coo_array((np.ones(len(names)), (rows, columns)), shape=(n_images, len(labels)))
     return GivenLabels(matrix_of(pairs), images, labels)

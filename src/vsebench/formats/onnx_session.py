@@ -9,7 +9,7 @@ WEIGHTS_ELSEWHERE = b"\n\x08location\x12"  # marks an ONNX file whose tensors ar
 
 
 def load_network(path: Path, output: str, threads: int) -> tuple[Any, bytes]:
-    """Return a session of onnxruntime, and the content of the file, which contains all weights.
+    """Return an onnxruntime session, and the content of the file, which contains all weights.
 
     Raises a `UserError` if onnxruntime is not installed; if the file is missing, is not an ONNX file or keeps its
     weights in another file; or if it has no output of this name.

@@ -23,5 +23,5 @@ def find(raw: Path, name: str) -> Path:
 
 
 def record(raw: Path, name: str) -> dict[str, Any]:
-    """Return a user's file as a provenance record: its path, size and checksums."""
+    """Return the provenance record of a file that is read in place: its path, size and checksums."""
     return {"name": name, "source": READ_IN_PLACE, **digest_of(find(raw, name))._asdict()}

@@ -13,14 +13,14 @@ from vsebench.formats.own_files import find
 
 
 def apply_partition(annotations: RawAnnotations, partition: Partition, raw: Path, where: str) -> RawAnnotations:
-    """Divide the images by files of image ids.
+    """Assign the images to training, validation and test, as the user's files of image ids state.
 
     Parameters
     ----------
     annotations : as returned by the adapter; its own partition, if any, is replaced
     partition : the files; if there is no file of training images, all other images are for training
     raw : folder with downloaded files
-    where : file and key of the partition, for errors
+    where : file and key of the partition, for error messages
 
     Raises
     ------

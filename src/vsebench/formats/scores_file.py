@@ -1,4 +1,4 @@
-"""Read the scores of labels for images that a model outside this package has computed.
+"""Read a file of scores for (image, label) pairs, computed by a model outside this package.
 
     .npy       (images, labels) numbers; beside it `<name>.ids.txt` and `<name>.labels.txt`, one id or label per line
     .npz       `scores` (images, labels), or `image_vectors` (images, d) and `label_vectors` (labels, d), whose inner
@@ -7,7 +7,7 @@
     .csv       the best) can replace `score`; labels that are not listed are tied behind all listed labels
 
 Larger scores are better. If the model was trained on a split that `vsebench export` wrote, a text file
-`<name>.split.txt` beside the scores contains the hash of this split (the key `hash` of its split.json).
+`<name>.split.txt` beside the scores can contain the hash of this split (the key `hash` of its split.json).
 """
 
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ class VectorPairs:
 
 @dataclass(frozen=True)
 class ScoredLists:
-    """Listed labels of images.
+    """The listed labels of each image, with their scores.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class Scores:
     path : the file that they were read from
     ids, labels : image ids and label names, without duplicates
     values : (images, labels) float32, or the vectors or lists that define the scores
-    split : the hash of the split that the model was trained on; None if the file names none
+    split : the hash of the split that the model was trained on; None if there is no `<name>.split.txt`
     """
 
     path: Path
@@ -118,7 +118,7 @@ def _from_arrays(path: Path) -> tuple[list[str], list[str], Values]:
     else:
         for name in ("ids", "labels"):
             if not path.with_suffix(f".{name}.txt").is_file():
-                raise UserError(f"{path}: the file {path.with_suffix(f'.{name}.txt')} is missing, one line per {name}")
+                raise UserError(f"{path}: the file {path.with_suffix(f'.{name}.txt')} is missing; it lists the {name}")
         ids, labels = (read_ids(path.with_suffix(f".{name}.txt")) for name in ("ids", "labels"))
     values = numbers_of(content, str(path))
     _check_shape(values, (len(ids), len(labels)), str(path))
@@ -136,7 +136,7 @@ def _names(content: dict[str, Any], key: str, path: Path) -> list[str]:
 
 
 def numbers_of(given: Any, where: str) -> NDArray[np.float32]:
-    """Return numbers as contiguous float32; if one is not finite, raise a `UserError` that begins with `where`."""
+    """Return numbers as float32; if one is not finite or too large, raise a `UserError` that begins with `where`."""
     array = np.asarray(given)
     if array.ndim != 2 or array.dtype.kind not in "fiub":
         raise UserError(f"{where}: is {array.dtype} of shape {array.shape}, but must be a matrix of numbers")
@@ -188,7 +188,7 @@ def _kind_of_numbers(columns: list[str], path: Path) -> str:
     """Return which of the columns `score` and `rank` a table has."""
     given = [name for name in ("score", "rank") if name in columns]
     if len(given) != 1 or not set(COLUMNS) <= set(columns):
-        raise UserError(f"{path}: the columns are {', '.join(columns[:9])}; needed are image, label, and score or rank")
+        raise UserError(f"{path}: has the columns {', '.join(columns[:9])}; needs image, label, and score or rank")
     return given[0]
 
 
@@ -197,7 +197,7 @@ def _read_batch(
 ) -> list[NDArray[Any]]:
     """Return the numbers of the images and labels in some rows, and the scores; new names get the next numbers.
 
-    `before` is the number of earlier rows of the table; `where` names the table in errors.
+    `before` is the number of earlier rows of the table; `where` names the table in error messages.
     """
     sign = 1 if kind == "score" else -1
     frame = frame.select(*map(_name, COLUMNS), pl.col(kind).cast(pl.Float32, strict=False).alias("score") * sign)
@@ -216,7 +216,7 @@ def _read_batch(
 
 
 def _name(column: str) -> pl.Expr:
-    """Return the names in a column without spaces at their ends."""
+    """Return the names in a column without leading and trailing spaces."""
     return pl.col(column).cast(pl.String).str.strip_chars()
 
 
@@ -229,7 +229,7 @@ def _runs(image: Ids) -> NDArray[np.int64]:
 def _by_image(
     images: list[NDArray[np.int64]], label: NDArray[Any], score: NDArray[np.float32], n_images: int
 ) -> ScoredLists:
-    """Return the rows of a table image by image; rows of the same image stay in the table's order.
+    """Return the rows of a table, sorted by image; rows of the same image stay in the table's order.
 
     images : the images of the rows, as runs of equal numbers
     """
@@ -257,6 +257,6 @@ def _first_twice(lists: ScoredLists, n_labels: int) -> tuple[int, int] | None:
 
 
 def _rows_of(table: pl.LazyFrame, image: str, label: str) -> list[int]:
-    """Return the numbers, from 1, of the rows that list a label for an image."""
+    """Return the numbers, counted from 1, of the rows that list a label for an image."""
     both = (_name("image") == image) & (_name("label") == label)
     return [row + 1 for row in table.select(both.arg_true()).collect().to_series().to_list()]

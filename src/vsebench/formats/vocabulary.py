@@ -1,8 +1,9 @@
 """Filter images and labels: the same filters, in the same order, for every data set.
 
-docs/data.md lists the filters in their order. A sample is drawn from the images with at least one label. Among labels
-with equally many images, `top_labels` keeps those that come first in the vocabulary. Without filters everything is
-kept, including images without a label and labels without an image. A filter on labels removes labels without an image.
+docs/data.md lists the filters in their order. A sample is drawn from the images with at least `min_labels_per_image`
+labels (if this is not set: one). Among labels with equally many images, `top_labels` keeps those that come first in the
+vocabulary. Without filters, everything is kept, including images without a label and labels without an image. The
+filters `min_images_per_label` and `top_labels` also remove all labels without an image.
 """
 
 from collections.abc import Sequence
@@ -22,8 +23,8 @@ def apply_vocabulary(annotations: RawAnnotations, vocabulary: Vocabulary, where:
 
     Returns the kept images and labels, in their old order with new row numbers; `dropped` counts what was removed.
     Raises a `UserError` that begins with `where`, the file and key of the filters, if nothing is left; if `only_labels`
-    names a label that the data set lacks; if `sample_images` is larger than the number of images; or if `only_parts` is
-    set for a data set without an official partition.
+    names a label that the data set lacks; if `sample_images` exceeds the number of images with enough labels; or if
+    `only_parts` is set for a data set without an official partition.
     """
     if not vocabulary.model_dump(exclude_none=True, exclude={"seed"}):
         return annotations

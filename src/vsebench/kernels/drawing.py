@@ -19,7 +19,7 @@ def draw_index(weights, rng):
 
 @njit(cache=True, inline="always")
 def draw_new(mixture, cumulative, row, rng):
-    """Draw labels until one is not in `row`, and return it. This equals drawing without replacement.
+    """Draw labels until one is not in `row`, and return it. This is the same as drawing without replacement.
 
     mixture : (T,) float32, the image's topic probabilities
     cumulative : (T, n_labels) float64, cumulative label probabilities of each topic

@@ -7,20 +7,20 @@ s_ic = <u_i, v_c>, the loss is
     + lambda (sum_i m_i |v_i|^2 + sum_c m_c |v_c|^2),
 
 where z_ic = s_ic - a_i <v'_c, v_c> is the score without the contribution of c itself to p_i, a_i = gamma |C_i|^(-1/2),
-v'_c is the value that v_c had when p_i was computed, and H^C = sum_c beta_c v_c v_c'. The factors m_i and m_c are 1 in
-the paper. The paper's updates are misprinted; docs/methods.md derives these.
+v'_c is the value that v_c had when p_i was computed, and H^C = sum_c beta_c v_c v_c'. The scales m_i and m_c are 1 in
+the paper. The paper's updates are misprinted; docs/methods.md derives the correct ones.
 
 The vector of an image or a label is updated factor by factor, as in the paper's Algorithm 1. However, 16 images, or 16
 positives of a label, are processed at a time. 16 factors make a block. The values of the partners (an image's labels,
-or a label's images) in a block are gathered once and transposed, so that all other loops read contiguous memory. All
-arrays are float32.
+or a label's images) in a block are gathered once and transposed, so that all other loops read contiguous memory.
+Arrays are float32 unless another type is stated.
 
 For each image, only u_i is stored. Before an image is updated, u_i is brought up to date with the changes of its labels
 since its last update; v_i = u_i - gamma p_i is computed where it is needed.
 
 `vsebench.methods.by_labels.full_sample.rows_and_columns` shows by an example how positives are indexed.
 
-Arguments have the same meaning in all functions; docstrings describe only further arguments:
+These arguments have the same meaning in all functions; the docstring of a function describes only the others:
 
 rows, columns : `Rows` and `Columns`
 labels : `LabelSide`, or (n_labels, K), the v_c
@@ -95,7 +95,7 @@ class Columns(NamedTuple):
 
 
 class LabelSide(NamedTuple):
-    """The inputs of an update of images that describe the labels.
+    """What an update of the images reads about the labels.
 
     Attributes
     ----------
@@ -231,7 +231,7 @@ def gather_labels(f0, group, width, n, vectors, rows, x):
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def negative_products(f0, u, hessian, slopes):
-    """Write the components f0 to f0 + 15 of -H^C u for 16 images: the loss's slopes without the positives' terms.
+    """Write the components f0 to f0 + 15 of -H^C u for 16 images, the part of the update that sums over all labels.
 
     u : (K, 16), factor x image
     slopes : (16, 16), factor of the block x image; written

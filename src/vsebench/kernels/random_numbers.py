@@ -1,4 +1,4 @@
-"""Random numbers inside kernels, by SplitMix64; its state is one word of 64 bits, which the caller keeps.
+"""Random numbers inside kernels, from the generator SplitMix64; the caller keeps its state, one word of 64 bits.
 
 Source: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
 """
@@ -18,7 +18,7 @@ def new_state(seed: int, *stream: int) -> NDArray[np.uint64]:
 
 @njit(cache=True, inline="always")
 def mix(word):
-    """Return the 64 bits of a word, well mixed, uint64."""
+    """Mix the 64 bits of a word, and return the result, uint64."""
     word = (word ^ (word >> U64(30))) * U64(0xBF58476D1CE4E5B9)
     word = (word ^ (word >> U64(27))) * U64(0x94D049BB133111EB)
     return word ^ (word >> U64(31))

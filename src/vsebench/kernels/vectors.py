@@ -4,9 +4,9 @@ A `Vector` is a value: it stays in a processor register from `load` to `store`. 
 
     slope = slope + (w - excess * load(scores, j)) * load(x, (f, 0))
 
-computes 16 slopes at a time: of 16 images, of 16 positives of a label, or of 16 factors of an embedding. Sums are added
-in 16 fixed lanes, not in an order that the compiler chooses, so models are reproducible byte by byte. docs/kernels.md
-compares each operation with a plain loop (`python -m benchmarks --only vectors`).
+computes 16 slopes at a time: of 16 images, of 16 positives of a label, or of 16 factors of an embedding. Sums are
+accumulated in 16 fixed lanes, not in an order that the compiler chooses, so models are reproducible byte by byte.
+docs/kernels.md compares each operation with a plain loop (`python -m benchmarks --only vectors`).
 
 Operations, named as in NumPy where NumPy has them:
 
@@ -29,10 +29,10 @@ Operations, named as in NumPy where NumPy has them:
 An index is an integer or a tuple of integers and is not checked; the 16 numbers must be contiguous. Compilers split
 a `Vector` on processors with shorter registers.
 
-16 float32 fill a cache line (64 bytes) if the array starts on one. `aligned` and `scratch` make such arrays. In other
-arrays, each vector spans two cache lines and takes up to twice as long to fetch.
+16 float32 fill exactly one cache line (64 bytes) if the array starts at the beginning of a line. `aligned` and
+`scratch` make such arrays. In other arrays, each vector spans two cache lines and takes up to twice as long to fetch.
 
-The module uses parts of numba that may change in any version. pyproject.toml bounds numba's version, and
+The module uses parts of numba that may change in any new version. pyproject.toml limits numba's version, and
 tests/kernels/test_numba_internals.py reports which part has changed.
 """
 
@@ -83,7 +83,7 @@ def scratch(size):
 
 
 class VectorType(types.Type):
-    """Numba's type of 16 numbers: float32 in a `Vector`; int32, the sums of `add_products`, in an `IntVector`."""
+    """Numba's type for 16 numbers: float32 in a `Vector`; int32, the sums of `add_products`, in an `IntVector`."""
 
 
 vector, int_vector = VectorType("Vector"), VectorType("IntVector")

@@ -1,1 +1,1 @@
-"""The methods; `methods.base.load_method` finds a method by its name."""
+"""The methods of the benchmark; `methods.base.load_method` loads a method by its name."""

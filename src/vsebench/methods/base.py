@@ -1,7 +1,7 @@
-"""The contract of a method, `Method` or `Control`, and the functions that load a method by its name.
+"""The base classes of methods, `Method` and `Control`, and the functions that load a method by its name.
 
-A module in src/vsebench/methods, or in a sub-folder, names its classes in the dictionary `METHODS`. Files in
-config/methods name a method and its settings; several files can use the same method.
+A module in src/vsebench/methods, or in a sub-folder, lists its methods in the dictionary `METHODS`, from name to class.
+Files in config/methods name a method and its settings; several files can use the same method.
 """
 
 import importlib
@@ -24,7 +24,7 @@ class Settings(Strict):
     """Base class of the settings of a method."""
 
     def given(self) -> dict[str, Any]:
-        """Return the settings that were given, in the form of JSON; all others have their defaults."""
+        """Return the settings that were given explicitly, as values for JSON; all others have their defaults."""
         return self.model_dump(mode="json", exclude_unset=True)
 
     def changed(self, changes: dict[str, Any], where: str) -> Self:
@@ -68,16 +68,16 @@ class Size:
 
 
 class Fitter(ABC):
-    """The base class of `Method` and `Control`: built from a problem and settings, it returns a model.
+    """The base class of `Method` and `Control`, which are built from a problem and settings, and return a model.
 
     Attributes
     ----------
     settings_type : the pydantic class of the method's settings
-    needs : the inputs that it needs besides the labels: keys of `needs.NEEDS`
-    ranks_unseen : whether it can rank labels that it was not trained on, for example by their word vectors
+    needs : the inputs that the method needs besides the labels, as keys of `needs.NEEDS`
+    ranks_unseen : whether the method can rank labels that it was not trained on, for example by their word vectors
     gives : outputs besides scores: "thresholds" if its model is a `models.Thresholded`, "trials" if a step examines
         negatives until one violates the margin
-    solved : how its iterative solver ended, after `model` was called; None for a method without solver
+    solved : how the method's iterative solver ended, set by `model`; None for a method without an iterative solver
     """
 
     settings_type: ClassVar[type[Settings]] = Settings
@@ -95,11 +95,11 @@ class Fitter(ABC):
 
     @classmethod
     def least_memory(cls, size: Size, settings: Any) -> int:
-        """Return a lower bound of the memory that a fit needs, in bytes.
+        """Return a lower bound on the memory that a fit needs, in bytes; 0 if no bound is known.
 
-        It counts only matrices whose dimensions are two of these sizes, or one size and a setting. They are the first
-        to become too large. If the bound exceeds the machine's memory, the fit is refused before it begins. 0
-        means that no bound is known.
+        The bound counts only the matrices that become too large first: those whose dimensions are two of the numbers in
+        `size`, or one of them and a setting. If the bound exceeds the machine's memory, the fit is refused before it
+        begins.
         """
         return 0
 
@@ -150,12 +150,12 @@ class EnsembleSettings(Settings):
 
 
 class Ensemble(Control):
-    """A method that adds up the scores f_m of other methods of the run; the key `members` in its file
-    lists these methods.
+    """A method that adds up the scores f_m of other variants of the run, which the key `members` in its file lists.
 
         f(x) = sum_m weight_m / deviation_m f_m(x)
 
-    Deviations and weights are chosen on the validation images, with models that were not trained on these images.
+    The standard deviations are measured and the weights are chosen on the validation images, with models that were not
+    trained on these images.
 
     Attributes
     ----------
@@ -199,7 +199,7 @@ def load_method(name: str) -> type[Method] | type[Control]:
 
 
 def with_factors(method: type[Fitter], values: dict[str, Any], factors: int) -> dict[str, Any]:
-    """Add `factors` to the settings `values`, if the method has this setting and `values` does not contain it."""
+    """Return the settings `values`, with `factors` added if the method has this setting and `values` lacks it."""
     return {"factors": factors} | values if "factors" in method.settings_type.model_fields else values
 
 

@@ -1,4 +1,4 @@
-"""Read packs; a pack may be damaged, or come from an unknown person.
+"""Read packs, which may be damaged or come from an unknown person.
 
 A pack is a zip file. Its members are files of a folder of results, at the same paths, and two files that describe them:
 pack.json (`manifest`) and ro-crate-metadata.json (`ro_crate`). So an unpacked pack is read like a folder of results.
@@ -52,9 +52,9 @@ def unpack(path: Path, folder: Path) -> Manifest:
 
 @contextmanager
 def reading(path: Path) -> Iterator[zipfile.ZipFile]:
-    """Yield a pack whose members are checked; a file that is no pack, or a damaged one, raises a `UserError`."""
+    """Yield a pack whose members are checked; a damaged file, or one that is not a pack, raises a `UserError`."""
     if not path.is_file():
-        raise UserError(f"{path}: no such pack, and no folder of results")
+        raise UserError(f"{path}: there is no pack and no folder of results of this name")
     with path.open("rb") as file, checked(file, str(path)) as archive:
         yield archive
 
@@ -67,7 +67,7 @@ def checked(file: BinaryIO, where: str) -> Iterator[zipfile.ZipFile]:
             check_members(archive, where)
             yield archive
     except DAMAGED as error:
-        raise UserError(f"{where}: not a readable pack ({one_line(error)}); get it again") from None
+        raise UserError(f"{where}: not a readable pack ({one_line(error)}); download or copy it again") from None
 
 
 def check_members(archive: zipfile.ZipFile, where: str) -> None:
@@ -82,7 +82,7 @@ def check_members(archive: zipfile.ZipFile, where: str) -> None:
             raise UserError(f"{where}: {member.filename} has {member.file_size:,} bytes; at most {LARGEST:,} are read")
         names.add(member.filename)
     if sum(member.file_size for member in archive.infolist()) > LARGEST_SUM:
-        raise UserError(f"{where}: the members have more than {LARGEST_SUM:,} bytes; no more are read")
+        raise UserError(f"{where}: the members have more than {LARGEST_SUM:,} bytes together; no larger pack is read")
     for name in (MANIFEST, *NEEDED):
         if name not in names:
             raise UserError(f"{where}: not a pack of vsebench: it has no {name}")

@@ -46,9 +46,9 @@ class Comparison:
     ----------
     differences : the table `DIFFERENCES`, task by task in the order of the first run
     refused : a line for each task that both runs have but that cannot be compared
-    only : a line for each task, method or metric that only one of the runs has
+    only : lines that name the tasks, methods and metrics that only one of the runs has
     verdicts : a line for each claim whose verdict differs
-    settings : a line for each method at a task whose settings differ
+    settings : a line for each setting that differs, with its task, method and seeds
     """
 
     differences: pl.DataFrame
@@ -63,7 +63,7 @@ def compare(first: Run, second: Run, metrics: Sequence[str] | None = None) -> Co
 
     Parameters
     ----------
-    metrics : the metrics to compare; None: all that both runs have
+    metrics : the metrics to compare; None: all that both runs have and that can be computed from packs
 
     Raises
     ------
@@ -72,7 +72,7 @@ def compare(first: Run, second: Run, metrics: Sequence[str] | None = None) -> Co
     """
     shared = [task for task in first.manifest.of_tasks if str(task) in second.manifest.tasks]
     if not shared:
-        raise UserError(f"{first.path} and {second.path}: no task is in both; there is nothing to compare")
+        raise UserError(f"{first.path} and {second.path}: the runs have no task in common; name other runs")
     check_metrics(first, second, metrics)
     rows: list[dict[str, Any]] = []
     refused = []
@@ -115,11 +115,11 @@ def why_not(task: Task, first: Run, second: Run) -> str | None:
     ours, theirs = (run.manifest.tasks[str(task)].splits for run in (first, second))
     seeds = [seed for seed in ours if seed in theirs]
     if not seeds:
-        return f"no seed is in both; {first.path} has {_list(ours)}, {second.path} has {_list(theirs)}"
+        return f"the runs have no seed in common; {first.path} has {_list(ours)}, {second.path} has {_list(theirs)}"
     other = [seed for seed in seeds if ours[seed] != theirs[seed]]
     if other:
         hashes = f"{ours[other[0]][:12]} in {first.path}, {theirs[other[0]][:12]} in {second.path}"
-        return f"the splits differ (seed {other[0]}: {hashes}), so the methods learnt from other labels"
+        return f"the splits differ (seed {other[0]}: {hashes}), so the methods learnt from different labels"
     return None
 
 
@@ -161,19 +161,19 @@ def check_same_labels(ranked: Sequence[Ranked], case: Case, runs: Sequence[Run])
     """Raise a `UserError` unless the same labels were held out, because equal hashes of splits do not ensure this."""
     ours, theirs = (model.ranks.select("image", "label") for model in ranked)
     if not ours.equals(theirs):
-        raise UserError(f"{case}: the held-out labels of {runs[0].path} and {runs[1].path} differ; the data differ")
+        raise UserError(f"{case}: the held-out labels of {runs[0].path} and {runs[1].path} differ, so the data differ")
 
 
 def difference(
     by_seed: Sequence[Sequence[Measured]], column: int, peers: Mapping[Hashable, Values], largest: float
 ) -> dict[str, Any]:
-    """Return the numbers of a metric, second minus first; empty if the metric could not be computed.
+    """Return a metric of both runs and its difference, second minus first; empty if it could not be computed.
 
     Parameters
     ----------
     by_seed : the metrics of a method in both runs, for each seed
     column : the index of the metric
-    peers : the metric of all methods of the first run, (n_seeds,) each, to estimate the variance between seeds
+    peers : the metric of each method of the first run, (n_seeds,), to estimate the variance between seeds
     largest : the largest possible value of the metric
     """
     values = np.array([[model.values[column] for model in models] for models in by_seed])
@@ -196,7 +196,7 @@ def difference(
 
 
 def corrected(rows: Sequence[dict[str, Any]]) -> pl.DataFrame:
-    """Return the table of differences, with p-values that are corrected for the number of all rows."""
+    """Return the table of differences, with p-values that are corrected for the number of rows."""
     adjusted = adjust({number: row["p"] for number, row in enumerate(rows)})
     lines = [row | {"p_adjusted": adjusted[number]} for number, row in enumerate(rows)]
     return pl.DataFrame([{key: line[key] for key in DIFFERENCES} for line in lines], schema=DIFFERENCES)
@@ -229,7 +229,7 @@ def changed_verdicts(first: Path, second: Path) -> list[str]:
 
 
 def verdicts_in(folder: Path) -> dict[tuple[str, str, str | None], str]:
-    """Return (paper, claim, kind of data) -> verdict; empty without claims.csv."""
+    """Map (paper, claim, kind of data) to the verdict; empty if the run has no claims.csv."""
     path = folder / "claims.csv"
     if not path.is_file():
         return {}
@@ -244,7 +244,7 @@ def verdicts_in(folder: Path) -> dict[tuple[str, str, str | None], str]:
 
 
 def changed_settings(first: Path, second: Path) -> list[str]:
-    """Return a line for each method at a task whose settings, epochs or search differ, with the seeds concerned."""
+    """Return a line for each setting that differs, including epochs and kind of search, with its method and seeds."""
     ours, theirs = settings_in(first), settings_in(second)
     changes: dict[tuple[str, str], list[int]] = {}
     for key, entry in ours.items():
@@ -261,7 +261,7 @@ def changed_settings(first: Path, second: Path) -> list[str]:
 
 
 def settings_in(folder: Path) -> dict[tuple[str, str, str, int], dict[str, Any]]:
-    """Return (data set, protocol, method, seed) -> entry of settings.json."""
+    """Map (data set, protocol, method, seed) to the entry in settings.json."""
     entries = read_json(folder / "settings.json")
     return {(each["dataset"], each["protocol"], each["method"], each["seed"]): each for each in entries}
 

@@ -21,11 +21,11 @@ from vsebench.rendering.page.page import template
 from vsebench.rendering.table import Cell, Column, Row, Table
 
 RANKS = (
-    "Rank 1 is the best. The interval of a rank contains all ranks that are possible where the 95 % intervals of two "
-    "values overlap. The mean rank and its interval are means over the tasks with real data that a method has, or over "
-    "the simulated ones if no task has real data. Methods of more of these tasks come first, because mean ranks over "
-    "different tasks cannot be compared.",
-    "A task is a data set under a protocol with the same splits. Packs with other splits have columns of their own.",
+    "Rank 1 is the best. The interval of a rank contains all ranks that are possible if two methods whose 95 % "
+    "intervals overlap can be in either order. The mean rank and the ends of its interval are means over the tasks "
+    "with real data that a method has, or over the simulated tasks if no task has real data. Methods with more of "
+    "these tasks come first, because mean ranks over different tasks cannot be compared.",
+    "A task is a data set under a protocol with the same splits. Packs with different splits have separate columns.",
     "Oracles use test information, so they are not shown.",
 )
 Numbers = Mapping[str, Any]  # a row of summary.parquet
@@ -55,7 +55,7 @@ class BoardTask:
 
     @cached_property
     def fits(self) -> dict[tuple[int, str], list[dict[str, Any]]]:
-        """(run, method) -> its entries in settings.json, one per seed."""
+        """Map (run, method) to its entries in settings.json, one per seed."""
         fits: dict[tuple[int, str], list[dict[str, Any]]] = {}
         for number, run in self.runs.items():
             for fit in read_json(run.folder / "settings.json"):
@@ -69,21 +69,21 @@ class BoardTask:
 
     @cached_property
     def metrics(self) -> list[str]:
-        """The metrics of rankings that all these runs have."""
+        """The ranking metrics that all these runs have."""
         first, *others = (run.manifest.metrics for run in self.runs.values())
         return [name for name in first if all(name in metrics for metrics in others)]
 
     @cached_property
     def metric(self) -> str:
-        """The headline metric; a `UserError` if these runs have no metric of quality in common."""
+        """The headline metric; if these runs have no quality metric in common, raise a `UserError`."""
         of_quality = [name for name in self.metrics if load_metric(name).is_quality]
         if not of_quality:
             packs = ", ".join(str(run.path) for run in self.runs.values())
-            raise UserError(f"{packs}: have no metric in common for {self.task}; leave a pack out")
+            raise UserError(f"{packs}: have no metric in common for {self.task}; leave out one of them")
         return few_metrics(of_quality)[0]
 
     def numbers(self, metric: str) -> dict[tuple[int, str], Numbers]:
-        """Return (run, method) -> the row of summary.parquet of a metric."""
+        """Map (run, method) to the row of summary.parquet for a metric."""
         found: dict[tuple[int, str], Numbers] = {}
         for number, run in self.runs.items():
             summary = read_parquet(run.folder / "summary.parquet")
@@ -98,7 +98,7 @@ def leaderboard(runs: Sequence[Run], earlier: Sequence[Run] = ()) -> str:
     Parameters
     ----------
     runs : the runs whose methods are ranked
-    earlier : older results of some of these runs, to show what changed since; a run is known by its name
+    earlier : older results of some of these runs, to show what changed since; runs are matched by name
     """
     tasks = tasks_of(runs)
     contestants = contestants_of(runs)
@@ -142,7 +142,7 @@ def agree(first: Mapping[int, str], second: Mapping[int, str]) -> bool:
 
 
 def title_of(task: Task, members: Mapping[int, Run], groups: Sequence[tuple[Task, Mapping[int, Run]]]) -> str:
-    """Return the title of a task, with the names of its runs if other runs have other splits of this task."""
+    """Return the title of a task, with the names of its runs if other runs have different splits of this task."""
     run = next(iter(members.values()))
     data = run.manifest.datasets[task.dataset]
     title = data.title + (" (simulated)" if data.simulated and "simulated" not in data.title.lower() else "")
@@ -171,7 +171,7 @@ def titles_of(contestants: Sequence[Contestant], runs: Sequence[Run]) -> list[st
 
 
 def ranked(task: BoardTask, contestants: Sequence[Contestant]) -> dict[int, tuple[int, int, int]]:
-    """Return, by the index of each method at a task, its rank, and its best and worst possible rank."""
+    """Return each method's rank on a task, and its best and worst possible rank, by its index in `contestants`."""
     numbers, sign = task.numbers(task.metric), -1 if load_metric(task.metric).lower_is_better else 1
     found = {
         index: [*sorted(sign * row[key] for key in ("ci_low", "ci_high")), sign * row["value"]]
@@ -193,7 +193,7 @@ def standings(
     """Return each method's index, the number of tasks in its mean rank, and this mean rank with its bounds.
 
     Only tasks with real data count, if there are any. Methods with more such tasks come first; methods with equally
-    many are in the order of their mean ranks. `of_tasks` has the ranks on each task (`ranked`).
+    many are in the order of their mean ranks. `of_tasks` contains the result of `ranked` for each task.
     """
     only_simulated = all(task.simulated for task in tasks)
     found = []
@@ -208,7 +208,7 @@ def standings(
 
 
 def rank_table(tasks: Sequence[BoardTask], contestants: Sequence[Contestant], runs: Sequence[Run]) -> Table:
-    """Return the table of ranks, the best method first (`standings`)."""
+    """Return the table of ranks, in the order of `standings`."""
     of_tasks = [ranked(task, contestants) for task in tasks]
     titles, rows = titles_of(contestants, runs), []
     for index, number, means in standings(tasks, of_tasks):
@@ -247,11 +247,11 @@ def value_table(tasks: Sequence[BoardTask], contestants: Sequence[Contestant], r
         for number, task in enumerate(tasks)
     ]
     notes = tuple(meanings(cell.marks for row in rows for cell in row.cells))
-    return Table(columns, rows, "Values with 95 % intervals; bold: the best of a column", notes)
+    return Table(columns, rows, "Values with 95 % intervals; the best value of each column is bold", notes)
 
 
 def settings_of(each: Contestant, tasks: Sequence[BoardTask]) -> str:
-    """Return in which ways a method's settings were chosen, each named once; "" if there is nothing to choose."""
+    """Return how a method's settings were chosen, naming each way once; "" if there is nothing to choose."""
     fits = (task.fits[each.run, each.method] for task in tasks if (each.run, each.method) in task.fits)
     ways = (how_chosen(of_task) for of_task in fits)
     tuned = f"tuned: {each.shown.tuned}" if each.shown.tuned else None
@@ -303,16 +303,16 @@ def chart(tasks: Sequence[BoardTask], contestants: Sequence[Contestant], runs: S
 
 
 def newer_of(old: Run, runs: Sequence[Run]) -> Run:
-    """Return the newer results of the run whose older results are `old`; runs are known by their names."""
+    """Return the newer results of the run whose older results are `old`; runs are matched by name."""
     for run in runs:
         if run.manifest.name == old.manifest.name:
             return run
     names = ", ".join(run.manifest.name for run in runs)
-    raise UserError(f"--since: {old.path} is of the run {old.manifest.name}, but the page shows {names}")
+    raise UserError(f"--since: {old.path} belongs to the run {old.manifest.name}, but the page shows {names}")
 
 
 def change_of(old: Run, new: Run, number: int) -> dict[str, Any]:
-    """Return what changed between two results of a run: differences in the headline metrics, verdicts, settings."""
+    """Return what changed between older and newer results of a run: the headline metric, verdicts and settings."""
     both = [name for name in few_metrics(new.manifest.metrics) if name in old.manifest.metrics]
     comparison = compare(old, new, both[:1])
     lists = [("Not compared", comparison.refused), ("In one only", comparison.only)]
@@ -352,7 +352,7 @@ def changed_rows(comparison: Comparison, new: Run) -> Iterator[Row]:
 
 
 def described(run: Run) -> str:
-    """Return the facts about a pack."""
+    """Return a line that describes a pack."""
     made = run.manifest
     seeds = ", ".join(map(str, sorted({seed for task in made.tasks.values() for seed in task.splits})))
     tasks = f"{len(made.tasks)} task{'s' if len(made.tasks) != 1 else ''}, {len(made.methods)} methods, seeds {seeds}"

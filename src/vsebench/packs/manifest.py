@@ -31,7 +31,7 @@ class _Open(BaseModel):
 
 
 class Shown(_Open):
-    """A method or a decision."""
+    """What a pack says about a method or a decision."""
 
     title: str
     role: Role
@@ -80,14 +80,14 @@ class Manifest(_Open):
         return {Task.of(name): task for name, task in self.tasks.items()}
 
     def entries(self, task: Task) -> dict[Entry, list[int]]:
-        """Return the methods of a task, alone and with each of their decisions, with their seeds."""
+        """Map each method of a task, alone and with each of its decisions, to its seeds."""
         packed = self.tasks[str(task)]
         alone = {Entry(method): seeds for method, seeds in packed.methods.items()}
         return alone | {(entry := Entry.of(name)): packed.methods[entry.variant] for name in packed.decided}
 
 
 def files_read(metrics: Sequence[str]) -> list[str]:
-    """Return which of a model's files the ranking metrics read in addition to its ranks.
+    """Return which files of a model these ranking metrics read in addition to its ranks.
 
     >>> files_read(["recall@10"]), files_read(["macro_f1@5", "label_map"])
     ([], ['lists.parquet', 'label_ranks.parquet'])
@@ -98,11 +98,11 @@ def files_read(metrics: Sequence[str]) -> list[str]:
 
 
 def read_manifest(value: Any, where: str) -> Manifest:
-    """Check the content of a pack.json; a newer schema number, or other content, raises a `UserError`."""
+    """Check the content of a pack.json; a newer schema number or wrong content raises a `UserError`."""
     number = value.get("pack") if isinstance(value, dict) else None
     if isinstance(number, int) and number > PACK_VERSION:
         limit = f"this version of vsebench reads up to {PACK_VERSION}"
-        raise UserError(f"{where}: schema number {number} of packs, but {limit}; install a newer version")
+        raise UserError(f"{where}: the pack has the schema number {number}, but {limit}; install a newer version")
     try:
         return Manifest.model_validate(value)
     except ValidationError as error:

@@ -11,13 +11,13 @@ FORMATS = {"json": "application/json", "csv": "text/csv", "parquet": "applicatio
 CONTENT = {
     "summary.parquet": "Means over seeds of each metric, with intervals and paired tests",
     "metrics.parquet": "Each metric of each method and seed, with its interval",
-    "timing.parquet": "Measured seconds and memory of methods",
+    "timing.parquet": "Measured times and memory use of methods",
     "settings.json": "The settings of each fitted model, and how they were chosen",
     "datasets.json": "The data sets, with counts, licences and citations",
     "machine.json": "The machine and the versions of packages",
     "outline.json": "Tasks, methods, seeds and metrics of the run",
     "claims.csv": "The claims of papers with verdicts",
-    "comparison.csv": "Printed numbers of papers next to recomputed ones",
+    "comparison.csv": "The numbers printed in papers next to those of the run",
 }
 
 
@@ -45,7 +45,7 @@ def describe(manifest: Manifest, sizes: Mapping[str, int], modified: float) -> d
         "name": f"vsebench: results of the run {manifest.name}",
         "description": "Accuracy of methods for image annotation, with the ranks of the held-out labels.",
         "datePublished": date,
-        "license": "The data sets that the results are about have their own licences; see mentions.",
+        "license": "The data sets of the run have their own licences; see mentions.",
         "hasPart": _references([*files, *tasks]),
         "mentions": _references([*datasets, "#run"]),
     }

@@ -25,7 +25,7 @@ class Run:
     Attributes
     ----------
     path : the folder or the pack, as the user named it
-    folder : a folder of results with the files that a pack has
+    folder : a folder with the files of results: `path` itself, or the folder into which the pack is unpacked
     """
 
     path: Path
@@ -49,7 +49,7 @@ def manifest_of(results: Path, data: Path | None = None) -> Manifest:
     Parameters
     ----------
     results : the folder of its results
-    data : the folder with its data sets, whose files are hashed; None: the manifest has no hashes of data
+    data : the folder with its data sets, whose files are hashed; None: the manifest contains no hashes of data
 
     Raises
     ------
@@ -76,7 +76,7 @@ def _shown(variant: OutlineVariant) -> Shown:
 
 
 def _task(task: Task, own: list[str], outline: Outline, results: Path) -> PackedTask:
-    """Return the entry of a task, with the results of the run's own methods only."""
+    """Return the manifest's entry for a task, with only the run's own methods, not those from other packs."""
     here = outline.entries[str(task)]
     methods = {name: common_seeds(outline.seeds, outline.own_seeds, task, [name]) for name in own if name in here}
     splits = {}
@@ -90,7 +90,7 @@ def _task(task: Task, own: list[str], outline: Outline, results: Path) -> Packed
 
 
 def _data(entry: dict[str, Any], data: Path | None) -> PackedData:
-    """Return the entry of a data set, from its entry in datasets.json and from its files, if they exist."""
+    """Return the manifest's entry for a data set, from its entry in datasets.json and its files, if they exist."""
     described: dict[str, Any] = {
         key: entry.get(key) for key in ("title", "simulated", "licence", "citation", "homepage")
     }

@@ -50,7 +50,7 @@ def write_pack(results: Path, data: Path, out: Path) -> Manifest:
 
 
 def members_of(manifest: Manifest, results: Path) -> list[str]:
-    """Return the paths of the files of results that belong in the pack."""
+    """Return the paths of the result files that belong in the pack, relative to `results`."""
     names = [*NEEDED, *(name for name in IF_MADE if (results / name).is_file())]
     for task, packed in manifest.of_tasks.items():
         decided = {Entry.of(name).variant for name in packed.decided}

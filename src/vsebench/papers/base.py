@@ -33,7 +33,7 @@ class PaperTask(Strict):
 
     @property
     def ours(self) -> Task | None:
-        """The task of this project whose accuracies can be compared with the paper's; None if there is none."""
+        """The task of this project whose accuracies can be compared with the paper's; None if there is no such task."""
         return Task(self.dataset, self.protocol) if self.dataset and self.protocol else None
 
 
@@ -69,7 +69,7 @@ class Paper(Strict):
     @classmethod
     @cache
     def _read(cls, path: Path, *_states: tuple[int, int, int]) -> "Paper":
-        """Read the paper once for each state of its two files, because planning a run asks for it at each table."""
+        """Read the paper again only if one of its two files has changed, because the plan needs it for each table."""
         paper = check(cls, read_yaml(path), str(path))
         paper._path = path
         for key, task in paper.tasks.items():
@@ -99,17 +99,17 @@ class Paper(Strict):
 
     @property
     def facts(self) -> dict[str, Any]:
-        """Those keys of the paper's YAML file that comparisons and tables read."""
+        """The entries of the paper's YAML file that comparisons and tables read."""
         return self.model_dump(include={"title", "rows", "tasks"})
 
     @property
     def audited(self) -> dict[str, Any]:
-        """Those keys of the paper's YAML file that the audit of the printed numbers reads."""
+        """The entries of the paper's YAML file that the audit of the printed numbers reads."""
         return self.model_dump(include={"checks", "statements", "conditions", "lower_bounds", "same_fact"})
 
     @property
     def tested(self) -> dict[str, Any]:
-        """Those keys of the paper's YAML file that the tests of the claims read."""
+        """The entries of the paper's YAML file that the tests of the claims read."""
         return self.model_dump(include={"claims", "claim_defaults"})
 
     @cached_property

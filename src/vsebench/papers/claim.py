@@ -21,7 +21,7 @@ Bounds = Annotated[list[float], Field(min_length=2, max_length=2)]  # the lowest
 
 @dataclass(frozen=True)
 class ClaimCase:
-    """One of the combinations, such as a task, a rival and a metric, on which a claim is tested."""
+    """A combination, for example of a task, a rival and a metric, for which a claim is tested."""
 
     measured: str  # the measured quantity: the name of a metric, or words
     task: Task = NOWHERE
@@ -77,7 +77,7 @@ class ClaimTest(Strict, ABC):
         return list(filter(None, dict.fromkeys((self.method, case.rival))))
 
     def domain(self) -> dict[str, Any]:
-        """Return the parameters of the judged tests; a set contains the values of several tests, an empty set any."""
+        """Return the parameters of the judged tests; a set has the values of several tests, an empty set all values."""
         fields = self.model_dump(exclude={"judge_simulated"})
         return fields | {name: set(fields[name]) for name in ("rivals", "metrics") if name in fields}
 
@@ -95,7 +95,7 @@ class ClaimTest(Strict, ABC):
         return [self.method]
 
     def metrics_read(self) -> list[str]:
-        """Return the metrics in the fields `metrics` and `metric`; the rule for claims depends on their modules."""
+        """Return the metrics in the fields `metrics` and `metric`; their modules are inputs of the rule for claims."""
         fields = self.model_dump()
         return [*fields.get("metrics", []), *([fields["metric"]] if "metric" in fields else [])]
 
@@ -113,7 +113,7 @@ class ClaimTest(Strict, ABC):
 
 
 class AtTasks(ClaimTest):
-    """A test on every task of the families that has results for the method."""
+    """A test on every task that has results for the method, and whose data set belongs to one of the families."""
 
     families: list[Family] = Field(min_length=1)  # families of the data that the claim is about
     only_simulated: bool = False  # whether to test only on simulated data, which then get a verdict
@@ -123,7 +123,7 @@ class AtTasks(ClaimTest):
     labels_per_factor: float | None = Field(default=None, gt=0)
 
     def measured(self) -> list[str]:
-        """Return the measured quantities: metrics, or quantities in words."""
+        """Return the measured quantities: names of metrics, or descriptions in words."""
         return self.metrics_read()
 
     def others(self) -> list[str]:
@@ -206,7 +206,7 @@ class AgainstRivals(AtTasks):
 
 
 def _overlap(ours: object, theirs: object) -> bool:
-    """Return whether two values of a parameter are equal, or two sets have a common value; an empty set means any."""
+    """Return whether two values of a parameter are equal, or two sets overlap; an empty set contains all values."""
     if isinstance(ours, set) and isinstance(theirs, set):
         return not ours or not theirs or bool(ours & theirs)
     return ours == theirs

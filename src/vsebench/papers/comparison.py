@@ -49,8 +49,8 @@ class Ours:
     def seconds_to_converge(self, task: Task, row: str) -> Numbers | None:
         """Return the median, lowest and highest training seconds up to the best epoch over the seeds.
 
-        If the run timed whole trainings while no other job ran, these times are used, otherwise those of the ordinary
-        fits. If a limit on epochs stopped a training, its best epoch and this time are unknown.
+        If the run timed complete fits while no other job ran, their times are used, otherwise those of the ordinary
+        fits. If a limit on epochs stopped a fit, its best epoch is unknown, so the result is None.
         """
         if (task, row) in self.at_limit:
             return None
@@ -74,7 +74,7 @@ TIMES = {  # column in the CSV files -> measurement
     ),
     "training_time": Time(
         "of training up to the best epoch on the validation labels, median and range over seeds, on one core (none if "
-        "a limit on epochs stopped a training, whose best epoch may be later); with "
+        "a limit on epochs stopped a fit, because its best epoch may be later); with "
         "`timing.to_best_epoch`, while no other job of the run was running",
         Ours.seconds_to_converge,
     ),
@@ -84,7 +84,7 @@ TIMES = {  # column in the CSV files -> measurement
 def compared_tables(
     paper: Paper, entries: Mapping[str, Collection[str]], metrics: Collection[str], simulated: Collection[str]
 ) -> list[str]:
-    """Return the printed tables with a number that a run recomputes, for the same data and protocol.
+    """Return the printed tables that contain a number recomputed by the run, for the same data and protocol.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def compared_tables(
 
 
 def _task_of(paper: Paper, cell: PrintedCell) -> Task | None:
-    """Return the task of the run that has the same data as a printed cell; None if there is no comparable task."""
+    """Return the task of this project that corresponds to a printed cell; None if there is no such task."""
     if cell.in_text or cell.is_words or cell.method not in paper.rows or cell.dataset not in paper.tasks:
         return None
     return paper.tasks[cell.dataset].ours

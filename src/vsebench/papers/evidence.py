@@ -180,7 +180,7 @@ def _all_of(kind: type[Same], measurements: Sequence[Measurement]) -> list[Same]
 
 
 def _pool_means(parts: Sequence[tuple[str, OfMeans]]) -> OfMeans:
-    """Combine the functions of means over images of several tasks into one function.
+    """Return the mean of the effects on several tasks, each of which is a function of means over images.
 
     Within a corpus, cases with different numbers of images may share images although their resamples differ. Their
     resamples are sorted by the effect, as if the effects were perfectly correlated, so that the variance is not
@@ -262,7 +262,7 @@ class Evidence:
         return replace(self, tasks=tasks)
 
     def requested(self, name: str, task: Task, variant: str) -> pl.DataFrame:
-        """Return the rows of an analysis (a table by its name) for a method or "method/decision" on a task.
+        """Return the rows of an analysis, given by its name, for a method or "method/decision" on a task.
 
         A run without this analysis raises an `UntestableError`.
         """
@@ -273,7 +273,7 @@ class Evidence:
         return self.on_request[name].filter(**keys | ({"decision": entry.decision} if entry.decision else {}))
 
     def stopped(self, task: Task, *variants: str) -> str | None:
-        """Return a sentence for each of these methods whose training a limit stopped; None if there is none."""
+        """Return a sentence for each of these methods whose training a limit stopped; None if none was stopped."""
         sentences = []
         for variant in variants:
             stopped = [case for case in self.cases(task, variant) if case in self.at_limit]
@@ -282,7 +282,7 @@ class Evidence:
         return " ".join(sentences) or None
 
     def at_edges(self, task: Task, *variants: str) -> str | None:
-        """Say which settings of these methods are at the edge of the range tried; None if there are none."""
+        """Return a sentence on the settings of these methods at the edge of the range tried; None if there are none."""
         edges = {
             variant: sorted({name for case in self.cases(task, variant) for name in self.on_edges.get(case, ())})
             for variant in variants
@@ -306,7 +306,9 @@ class Evidence:
         common = self.common_seeds(task, ours, rival)
         seeds = [[self._measured(Case(task, name, seed), metric) for name in (ours, rival)] for seed in common]
         if any(first.n[0] != second.n[0] for first, second in seeds):
-            raise UserError(f"{task}: {ours} and {rival} have different test images; delete them and run again")
+            raise UserError(
+                f"{task}: {ours} and {rival} have different test images; delete the results of both and run again"
+            )
         by_seed = np.array([[model.values[0] for model in models] for models in seeds])
         if np.isnan(by_seed).any():
             raise UntestableError(f"The metric {metric} cannot be computed on {task}.")
@@ -315,7 +317,7 @@ class Evidence:
         return Estimates(by_seed, samples, n_units, self._of_all(task, metric, "/" in ours, common))
 
     def _of_all(self, task: Task, metric: str, decided: bool, seeds: list[int]) -> dict[Hashable, Values]:
-        """Return a metric, (n_seeds,), of all methods, or of all pairs of method and decision, on a task.
+        """Return a metric's values on a task, (n_seeds,), for each method or for each pair of method and decision.
 
         Entries that lack one of these seeds are left out.
         """
@@ -397,7 +399,7 @@ class Evidence:
         return rows
 
     def median_by_repeat(self, task: Task, variant: str, column: str, phase: str = "epoch") -> Values:
-        """Return the median of a column of TIMING over the laps of a phase for each repeat, (n_repeats,).
+        """Return, for each repeat, the median of a column of TIMING over the rows of a phase, (n_repeats,).
 
         If the method was not timed on this task, raise an `UntestableError`.
         """
@@ -446,7 +448,7 @@ def interval(estimates: Estimates, statistic: Callable[[Values], Values], bound:
 
 
 def exact(value: float, bound: float) -> Fixed:
-    """Return an effect without an interval."""
+    """Return an exact effect, whose interval contains only its value."""
     return Fixed(Effect(value, value, value, None, bound))
 
 
@@ -465,7 +467,7 @@ def check_same_images(ours: Sequence[pl.DataFrame], theirs: Sequence[pl.DataFram
 
 
 def by_image(ranks: pl.DataFrame, metrics: Sequence[str]) -> NDArray[np.float64]:
-    """Return metrics per image, (n_images, n_metrics), images ascending; the rows may have any order."""
+    """Return metrics per image, (n_images, n_metrics), in ascending order of images; `ranks` may have any order."""
     return values(ranks.sort("image", "label"), metrics)
 
 
@@ -476,7 +478,7 @@ def ratio(numerator: Values, denominator: Values, pairs: str, bound: float = 1.0
     ----------
     numerator, denominator : (n_pairs,); fewer than two pairs raise an `UntestableError`. If one of them has more seeds,
         its last seeds are left out
-    pairs : the meaning of a pair, "seeds" or "repeats", for the message
+    pairs : what the pairs are, "seeds" or "repeats", for the message
     bound : the ratio under the null hypothesis
     """
     n_pairs = min(len(numerator), len(denominator))

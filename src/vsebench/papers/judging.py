@@ -7,8 +7,8 @@ A comparison is a rival and a measured quantity. A claim must hold in all its co
 - otherwise, it is the smallest p-value of the effects in the other direction, times the number of comparisons
   (Bonferroni).
 
-A claim with bounds holds if all 95 % intervals lie within them. It fails if, for one of k comparisons, the interval
-with a coverage of 1 - 0.05 / k lies outside. If the measured quantities are forms of the same quantity
+A claim with bounds holds if all 95 % intervals lie within them. It fails if, for at least one of its k comparisons, the
+interval with a coverage of 1 - 0.05 / k lies outside them. If the measured quantities are forms of the same quantity
 (`ClaimTest.forms`), a claim is undecided unless all forms agree.
 """
 
@@ -73,7 +73,7 @@ def decide_by_p(effects: Mapping[Comparison, Effect], forms: bool) -> tuple[Comp
 
 
 def combine(verdicts: Sequence[Verdict], corrected: Sequence[Verdict], forms: bool) -> Verdict:
-    """Combine the verdicts on comparisons, at the usual level and at the level for all comparisons together."""
+    """Combine the verdicts on comparisons, at the usual level and at the level corrected for their number."""
     if all(verdict == HOLDS for verdict in verdicts):
         return HOLDS
     if forms:

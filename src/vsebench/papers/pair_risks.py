@@ -41,9 +41,9 @@ def independent(marginals: Values) -> Values:
 def draw(sets: Sets, labels: int, number: int, rng: np.random.Generator) -> Values:
     """Draw distributions over `all_sets`, (number, 2^labels).
 
-    With `any`, the probabilities of all sets have a Dirichlet distribution. With `independent`, labels are independent
-    and have uniform probabilities between 0.02 and 0.98. With `one_label`, draws are uniform among the distributions
-    over sets of one label.
+    With `any`, the probabilities of all sets have a Dirichlet distribution. With `independent`, labels are independent,
+    with probabilities drawn uniformly between 0.02 and 0.98. With `one_label`, draws are uniform among the
+    distributions over sets of one label.
     """
     match sets:
         case "any":

@@ -22,7 +22,7 @@ TEXT = "text"  # the table of numbers that occur only in the text
 
 @dataclass(frozen=True)
 class PrintedCell:
-    """A printed cell; `value` contains the printed digits."""
+    """A printed cell; `value` contains the digits or the text as printed."""
 
     paper: str
     table: str

@@ -2,9 +2,9 @@
 
 A claim is measured in cases: on each task, against each rival and in each metric. It gets one verdict for each kind of
 data (`verdict.Data`), from the mean effect over its tasks. If it concerns several rivals or metrics, it must hold in
-all of these comparisons, so the weakest one decides. p-values are corrected for multiple tests over the claims of one
-paper, separately for each kind of data. Claims on measured seconds and memory are corrected separately from the others,
-because these measurements differ from run to run. So all other verdicts are the same whenever the models are the same.
+all of these comparisons, so the weakest one decides. The p-values of a paper's claims are corrected for multiple
+testing, separately for each kind of data. Claims about measured seconds and memory are corrected separately from the
+others, because these measurements differ from run to run. Thus all other verdicts depend only on the models.
 
 A case that provides no evidence for or against the claim (`ClaimTest.obstacle`) is shown, but does not count.
 """
@@ -115,7 +115,7 @@ def claim_modules(papers: Sequence[Paper]) -> list[str]:
 
 
 def claims_read(papers: Sequence[Paper]) -> set[str]:
-    """Return the optional inputs of the papers' claims (`ClaimTest.reads`)."""
+    """Return the optional inputs that the tests of the papers' claims need (`ClaimTest.reads`)."""
     return {name for paper in papers for claim in read_claims(paper) for name in claim.test.reads}
 
 

@@ -39,7 +39,7 @@ def read_plan(folder: Path, values: dict[str, Any], files: list[Path], overridde
 
     Parameters
     ----------
-    folder : the folder with `datasets`, `methods` and `papers`
+    folder : the folder `config`, with subfolders such as `datasets`, `methods` and `papers`
     values : the configuration, as merged by Snakemake
     files : the files from which the configuration was read, for error messages
     overridden : the keys that are set on the command line

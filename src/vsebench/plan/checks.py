@@ -100,7 +100,7 @@ def check_data(plan: Plan, where: str) -> None:
 
 
 def check_packages_of_words(plan: Plan) -> None:
-    """Check that the packages that make the labels' word vectors, if any, are installed."""
+    """Check that the packages that compute word vectors of labels are installed, if the run needs them."""
     for name, source in plan.word_vectors.items():
         path = f"{plan.folder}/word_vectors/{plan.datasets[name].word_vectors}.yaml"
         for package in getattr(load_adapter(source.adapter, path, "read_vectors"), "PACKAGES", ()):
@@ -115,7 +115,7 @@ def check_features(plan: Plan, name: str, key: str, where: str) -> None:
         remedy = "name it under `features` as well, as in `hue: {adapter: DenseHue}`"
         raise UserError(f"{key}: features: options.features names another set of features; {remedy}")
     if dataset.features is not None and knows(dataset.adapter):
-        raise UserError(f"{key}: features: a simulated data set has the features that were drawn; remove this key")
+        raise UserError(f"{key}: features: the simulator draws the features of simulated data; remove this key")
     for set_name, features in dataset.sets.items():
         if features.adapter is not None and dataset.features is not None:
             inside = f"{key}: features{f'.{set_name}' if set_name else ''}.adapter"
@@ -138,7 +138,7 @@ def check_features(plan: Plan, name: str, key: str, where: str) -> None:
 
 
 def sets_of(dataset: DatasetConfig) -> str:
-    """Return the names of a data set's sets of features, as the end of a message."""
+    """Return the end of a message, which names a data set's sets of features."""
     names = [name for name in dataset.sets if name]
     return f"the names are {', '.join(names)}" if names else "the data set's features have no names"
 
@@ -152,12 +152,12 @@ def check_feature_sets(plan: Plan) -> None:
         for task in plan.tasks:
             seen = plan.sets_seen([variant], task) if variant in plan.variants(task) else {}
             if len({Path(name).suffix for name in seen.values()}) > 1:
-                remedy = f"name sets of one kind in {file}, or in the run, datasets.{task.dataset}.features"
+                remedy = f"name sets of one kind in {file}, or in the run's file: datasets.{task.dataset}.features"
                 kinds = " and ".join(seen.values())
                 raise UserError(f"{task}: {variant} uses dense and sparse features together ({kinds}); {remedy}")
             for member in method.members:
                 if variant in plan.variants(task) and plan.sets_seen([member], task) != seen:
-                    raise UserError(f"{file}: its member {member} uses other features; name the same in both files")
+                    raise UserError(f"{file}: its member {member} uses other features; name the same sets for both")
 
 
 def check_settings(plan: Plan, where: str) -> None:
@@ -191,7 +191,7 @@ def check_scores(plan: Plan) -> None:
         if unknown:
             raise UserError(f"{key}: {{{min(unknown)}}} is unknown; use {{dataset}}, {{protocol}} and {{seed}}")
         if Path(method.scores).suffix not in SUFFIXES:
-            raise UserError(f"{key}: {method.scores}: use a file of the type {', '.join(SUFFIXES)}")
+            raise UserError(f"{key}: {method.scores}: use a file of one of the types {', '.join(SUFFIXES)}")
         for task in plan.tasks:
             for seed in plan.seeds(task, variant) if variant in plan.variants(task) else ():
                 if not Path(file := plan.scores_file(variant, task, seed)).is_file():
@@ -212,7 +212,7 @@ def check_commands(plan: Plan) -> None:
             named = getattr(method, key)
             is_file = named is not None and (key == "environment" or named.endswith((".yaml", ".yml")))
             if is_file and not (plan.root / named).is_file():
-                raise UserError(f"{file}: {key}: there is no file {named} (seen from {plan.root.resolve()})")
+                raise UserError(f"{file}: {key}: there is no file {named} (relative to {plan.root.resolve()})")
         if method.environment is not None:
             check_requirements(plan.root / method.environment)
 
@@ -221,11 +221,11 @@ def check_requirements(path: Path) -> None:
     """Check that requirements are in one file, because an environment is made again only if this file changes."""
     for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
         if re.match(r"\s*(-r|-c|--requirement|--constraint)\b", line):
-            raise UserError(f"{path}: line {number}: only this file is read; copy the other file into it")
+            raise UserError(f"{path}: line {number}: changes in the other file are not noticed; copy its lines here")
 
 
 def check_software(plan: Plan, deployed: Collection[str]) -> None:
-    """Check that Snakemake deploys the software of commands; `deployed` has the values of its option."""
+    """Check that Snakemake deploys the software of commands; `deployed` lists the kinds that it deploys."""
     for variant, method in plan.commands.items():
         for key, value in (("conda", "conda"), ("container", "apptainer")):
             if getattr(method, key) is not None and value not in deployed:
@@ -261,7 +261,7 @@ def check_members(plan: Plan, where: str) -> None:
                     raise UserError(f"{key}: {variant} is an ensemble of {member}, which is missing; add it")
                 if len(plan.seeds(task, member)) < len(plan.seeds(task, variant)):
                     key = f"{where}: method_seeds.{member}"
-                    raise UserError(f"{key}: its ensemble {variant} has more seeds; give both the same")
+                    raise UserError(f"{key}: its ensemble {variant} has more seeds; give both the same number")
 
 
 def grid_key(plan: Plan, variant: str, where: str) -> str:
@@ -272,23 +272,23 @@ def grid_key(plan: Plan, variant: str, where: str) -> str:
 
 
 def check_grids(plan: Plan, where: str) -> None:
-    """Check that the run's grids are for its variants, and that every grid has `tuning_budget` configurations."""
+    """Check that `grids` and `tune` name known variants, and that tuned grids have `tuning_budget` configurations."""
     for key, variants in (("grids", list(plan.config.grids)), ("tune", plan.config.tune)):
         for variant in variants if isinstance(variants, list) else ():
             if variant not in plan.methods:
-                raise UserError(f"{where}: {key}: {variant} is not among the run's methods; add it there")
+                raise UserError(f"{where}: {key}: {variant} is not among the run's methods; add it to `methods`")
     if plan.config.tune and plan.config.tuning_budget is None:
         raise UserError(f"{where}: tuning_budget: this key is missing; add it, because the run tunes")
     for variant, method in plan.methods.items():
         if plan.config.tunes(variant) and method.grid and method.grid_size != plan.config.tuning_budget:
             raise UserError(
                 f"{grid_key(plan, variant, where)}: has {method.grid_size} configurations, but tuning_budget is "
-                f"{plan.config.tuning_budget}; all methods must have this number"
+                f"{plan.config.tuning_budget}; every tuned grid must have this number"
             )
 
 
 def check_epochs(plan: Plan, where: str) -> None:
-    """Check that the variants under the keys `epochs` are trained in epochs."""
+    """Check that the variants named under `epochs` are trained in epochs."""
     for variant in plan.config.epochs.keys() - {"default"}:
         trained(plan, variant, f"{where}: epochs")
     for dataset, entry in plan.config.datasets.items():
@@ -307,7 +307,7 @@ def trained(plan: Plan, variant: str, where: str) -> MethodConfig:
 def check_sweeps(plan: Plan, where: str) -> None:
     """Check the values of every setting that the run varies, and the grid of settings that it tunes at each value."""
     for variant in plan.config.sweep_grids.keys() - plan.config.sweeps.keys():
-        raise UserError(f"{where}: sweep_grids: {variant} is not among the run's sweeps; add it there")
+        raise UserError(f"{where}: sweep_grids: {variant} is not among the run's sweeps; add it to `sweeps`")
     for key, named in (("sweeps", plan.config.sweeps), ("sweep_grids", plan.config.sweep_grids)):
         for variant, settings in named.items():
             method = trained(plan, variant, f"{where}: {key}")
@@ -321,7 +321,8 @@ def check_sweeps(plan: Plan, where: str) -> None:
 def check_decisions(plan: Plan, where: str) -> None:
     """Check the settings of decisions, that their variants exist, and that decisions can be fitted to their models.
 
-    As in sweeps, variants that are not in the run are allowed, so that a user can change `methods` alone.
+    As in sweeps, variants that are not in the run are allowed, so that a user can shorten `methods` and change no other
+    key.
     """
     for name, decision in plan.decisions.items():
         file = f"{plan.folder}/decisions/{name}.yaml"
@@ -373,12 +374,12 @@ def check_scaling(plan: Plan, where: str) -> None:
     measured = scaled_variants(plan)
     for variant in scaling.methods or ():
         if variant not in measured:
-            reason = "is not among the run's methods" if variant not in plan.methods else "cannot be measured on it"
+            reason = "is not among the run's methods" if variant not in plan.methods else "cannot be timed on this data"
             raise UserError(f"{where}: scaling.methods: {variant} {reason}")
 
 
 def check_tasks(plan: Plan, where: str) -> None:
-    """Check that each data set has a variant that can run on it, and that unseen labels can be drawn."""
+    """Check that a variant can run on each data set, and that tasks with unseen labels have word vectors."""
     for task in plan.named_tasks:
         if load_protocol(task.protocol).unseen:
             check_word_vectors(plan, task, f"{where}: datasets.{task.dataset}.protocols: {task.protocol}")
@@ -388,15 +389,15 @@ def check_tasks(plan: Plan, where: str) -> None:
 
 
 def check_packs(plan: Plan, where: str) -> None:
-    """Check that each pack has methods at a task of the run."""
+    """Check that each pack has methods for at least one task of the run."""
     for pack in plan.packs.values():
         if not any(pack.methods(task, plan.task_seeds(task)) for task in plan.tasks):
             tasks = ", ".join(pack.manifest.tasks)
-            raise UserError(f"{where}: with: {pack.path} has no methods at a task of this run; its tasks are {tasks}")
+            raise UserError(f"{where}: with: {pack.path} has no methods for any task of the run; its tasks are {tasks}")
 
 
 def check_word_vectors(plan: Plan, task: Task, key: str) -> None:
-    """Check that all labels of a task with unseen labels have word vectors from the same source."""
+    """Check that the data sets of a task with unseen labels name the same source of word vectors."""
     for name in [task.dataset, *source_datasets([task.protocol])]:
         if name not in plan.word_vectors:
             remedy = f"name a file of {plan.folder}/word_vectors under `word_vectors` of {name}"
@@ -404,7 +405,7 @@ def check_word_vectors(plan: Plan, task: Task, key: str) -> None:
         if plan.datasets[name].word_vectors != plan.datasets[task.dataset].word_vectors:
             sources = f"{plan.datasets[task.dataset].word_vectors} and {plan.datasets[name].word_vectors}"
             raise UserError(
-                f"{key}: the word vectors are from {sources}; name the same file under `word_vectors` for both"
+                f"{key}: the word vectors are from {sources}; name the same file under `word_vectors` of both data sets"
             )
 
 
@@ -428,7 +429,7 @@ def check_papers(plan: Plan) -> None:
 
 
 def check_names_in_paper(plan: Plan, paper: Paper) -> None:
-    """Check that each method and data set that a paper's file compares has a file."""
+    """Check that each method and data set that a paper's file names has a file of its own."""
     methods = {*names_in(plan.folder / "methods"), *(name for pack in plan.packs.values() for name in pack.variants)}
     datasets = {*names_in(plan.folder / "datasets"), *plan.datasets}
     for key, row in paper.rows.items():
@@ -451,7 +452,7 @@ def check_names_known(names: Iterable[str], known: Collection[str], where: str, 
 
 
 def check_metrics(config: RunConfig, where: str) -> None:
-    """Check the names of metrics, and that settings can be chosen by a metric of an image's ranks."""
+    """Check the metrics: at least one of them, and `validation_metric`, must be a metric of an image's ranks."""
     for name in config.metrics:
         with naming(f"{where}: metrics"):
             load_metric(name)
@@ -484,14 +485,14 @@ def check_seeds(config: RunConfig, where: str) -> None:
     """Check the seeds of the run and of its protocols, and that methods and protocols with their own seeds belong to
     the run.
 
-    Results for single seeds are taken from the run's first seed, so every protocol must have it. Methods are paired by
-    their first seeds in ascending order.
+    Results for a single seed are those of the run's first seed, so every protocol must begin with it. A method with
+    fewer seeds than others has the first of their seeds, so seeds must then be in ascending order.
     """
     protocols = {protocol for entry in config.datasets.values() for protocol in entry.protocols}
     for name, seeds in ({"": config.seeds} | config.protocol_seeds).items():
         key = f"{where}: protocol_seeds.{name}" if name else f"{where}: seeds"
         if min(seeds) < 0:
-            raise UserError(f"{key}: {min(seeds)} is negative; use seeds from 0 on")
+            raise UserError(f"{key}: {min(seeds)} is negative; use seeds of 0 or more")
         if max(seeds) > LARGEST_SEED:
             raise UserError(f"{key}: {max(seeds)} is too large; use seeds up to {LARGEST_SEED}")
         if name and name not in protocols:
@@ -504,22 +505,22 @@ def check_seeds(config: RunConfig, where: str) -> None:
     for variant, number in config.method_seeds.items():
         key = f"{where}: method_seeds.{variant}"
         if variant not in (*config.methods, "default"):
-            raise UserError(f"{key}: {variant} is not among the run's methods; add it there")
+            raise UserError(f"{key}: {variant} is not among the run's methods; add it to `methods`")
         if number >= most and (variant == "default" or "default" not in config.method_seeds):
             raise UserError(f"{key}: no protocol has more than {most} seeds, so this key has no effect; remove it")
 
 
 def check_chosen_variants(config: RunConfig, where: str) -> None:
-    """Check that variants and protocols named for a data set belong to the run and to the data set."""
+    """Check that variants named for a data set belong to the run, and that protocols belong to the data set."""
     for key, variants in chosen_variants(config):
         for variant in variants:
             if variant not in config.methods:
-                raise UserError(f"{where}: {key}: {variant} is not among the run's methods; add it there")
+                raise UserError(f"{where}: {key}: {variant} is not among the run's methods; add it to `methods`")
     for name, entry in config.datasets.items():
         for key, protocols in (("protocol_methods", list(entry.protocol_methods)), ("sweeps", entry.sweeps or [])):
             for protocol in protocols:
                 if protocol not in entry.protocols:
-                    missing = f"{protocol} is not among the data set's protocols; add it there"
+                    missing = f"{protocol} is not among the data set's protocols; add it to `protocols`"
                     raise UserError(f"{where}: datasets.{name}.{key}: {missing}")
 
 

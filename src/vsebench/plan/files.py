@@ -125,7 +125,7 @@ def own_table(name: str, data: dict[str, Any], folder: Path, where: str) -> Data
 def read_siblings(
     datasets: dict[str, DatasetConfig], config: RunConfig, folder: Path, where: str
 ) -> dict[str, SiblingsConfig]:
-    """Return data set -> the source of its labels' parents, for the data sets that name one."""
+    """Map each data set that names a source of its labels' parents to this source."""
     return {
         name: parents(dataset.siblings, folder, key_of("siblings", name, config, folder, where))
         for name, dataset in datasets.items()
@@ -136,7 +136,7 @@ def read_siblings(
 def read_word_vectors(
     datasets: dict[str, DatasetConfig], config: RunConfig, folder: Path, where: str
 ) -> dict[str, WordVectorsConfig]:
-    """Return data set -> its source of word vectors, for the data sets that name one."""
+    """Map each data set that names a source of word vectors to this source."""
     sources = {}
     for name, dataset in datasets.items():
         if dataset.word_vectors is None:
@@ -201,7 +201,7 @@ def read_chosen(datasets: dict[str, DatasetConfig], folder: Path) -> dict[str, C
 def check_name(pattern: str, key: str, name: str, where: str) -> None:
     """Raise a `UserError` for a name that cannot be the name of a folder."""
     if not re.fullmatch(pattern, name) or name == RESERVED:
-        raise UserError(f"{where}: {key}: {name!r} cannot be a name; use {pattern}, but not {RESERVED!r}")
+        raise UserError(f"{where}: {key}: {name!r} cannot be a name; use the form {pattern}, but not {RESERVED!r}")
 
 
 def read_named(model: Any, folder: Path, name: str, where: str) -> Any:
@@ -219,11 +219,11 @@ def names_in(folder: Path) -> list[str]:
 
 
 def check_keys(file: Path) -> None:
-    """Check the keys of one configuration file, so that the message names this file."""
+    """Check the keys of one configuration file; a message can then name this file, even if a run has several."""
     values = read_yaml(file) or {}
     if not isinstance(values, dict):
-        raise UserError(f"{file}: the whole file: must be a mapping of keys to values")
+        raise UserError(f"{file}: must be a mapping of keys to values; see docs/configuration.md")
     known = [field.alias or name for name, field in RunConfig.model_fields.items()]
     for key in values:
         if key not in known:
-            raise UserError(f"{file}: {key}: unknown key; the keys are {', '.join(known)}")
+            raise UserError(f"{file}: {key}: unknown key; the known keys are {', '.join(known)}")

@@ -22,7 +22,7 @@ class NamedPack:
 
     Attributes
     ----------
-    name : the name of the pack's file without the suffix; names of methods end in it, as in `warp@name`
+    name : the name of the pack's file without the suffix; the names of its methods end in it, as in `warp@name`
     path : the pack's file
     """
 
@@ -31,7 +31,7 @@ class NamedPack:
     manifest: Manifest
 
     def methods(self, task: Task, seeds: Sequence[int]) -> dict[str, list[int]]:
-        """Return method@pack -> the seeds in both `seeds` and the pack, for the methods of the pack at a task."""
+        """Map the name (method@pack) of each of the pack's methods for a task to those of `seeds` that the pack has."""
         packed = self.manifest.tasks.get(str(task))
         return {
             self.full(method): [seed for seed in seeds if seed in own]
@@ -42,14 +42,14 @@ class NamedPack:
     def obstacle(self, metrics: Sequence[str], seeds: Sequence[int]) -> str | None:
         """Return why a method of the pack is left out, as far as this is known before splits are made."""
         if not seeds:
-            return f"the pack {self.name} has no seed of this run"
+            return f"the pack {self.name} has none of the seeds of this run"
         metrics = [name for name in metrics if not is_of_decision(name)]  # decisions of packs are not shown
         lacking = [file for file in files_read(metrics) if file not in files_read(self.manifest.metrics)]
         reads = [name for name in metrics if set(files_read([name])) & set(lacking)]
         return f"the pack {self.name} lacks the {lacking[0]} that {reads[0]} is computed from" if lacking else None
 
     def full(self, method: str) -> str:
-        """Return the name that one of the pack's methods has in this run."""
+        """Return the name that a method of the pack has in this run."""
         return f"{method}{FROM_PACK}{self.name}"
 
     @property
@@ -74,10 +74,10 @@ def read_packs(paths: Sequence[str], where: str) -> dict[str, NamedPack]:
     for path in paths:
         name = Path(path).stem
         if not Path(path).is_file():
-            raise UserError(f"{where}: with: there is no file {path} (seen from {Path.cwd()})")
+            raise UserError(f"{where}: with: there is no file {path} (relative to {Path.cwd()})")
         if not re.fullmatch(PACK_NAME, name):
             raise UserError(
-                f"{where}: with: {path}: rename this file; its name may have small letters, digits, - and _"
+                f"{where}: with: {path}: rename this file; its name may have only lower-case letters, digits, - and _"
             )
         if name in packs:
             raise UserError(f"{where}: with: {packs[name].path} and {path} have the same name; rename one of them")

@@ -1,7 +1,8 @@
 """Relative paths in configuration files: which folder each of them is relative to.
 
 A path in a run's file is relative to the folder of that file. A path in a file of the folder `config` is relative to
-the project's folder, which contains `config`. If a run has a folder of its own, its jobs run there.
+the project's folder, which contains `config`. If a run has a folder of its own, its jobs run there, and paths are
+converted.
 """
 
 import os
@@ -24,7 +25,7 @@ def base_of(files: list[Path], config: Path, *keys: str) -> Path:
 
     Parameters
     ----------
-    files : the run's files; a later one replaces keys of the others
+    files : the run's configuration files; keys of a later file replace those of earlier ones
     config : the folder `config` of the project
     keys : the path of nested keys, outermost first, such as "datasets" and the name of a data set
     """
@@ -39,7 +40,7 @@ def base_of(files: list[Path], config: Path, *keys: str) -> Path:
 
 
 def moved(path: str, base: Path) -> str:
-    """Make a path relative to the current folder; an absolute path, or one in the home folder, stays as it is."""
+    """Make a path relative to the current folder, unless it is absolute or begins with ~ or `INCLUDED`."""
     if Path(path).is_absolute() or path.startswith(("~", INCLUDED)) or base.resolve() == Path.cwd():
         return path
     return os.path.relpath(base / path)

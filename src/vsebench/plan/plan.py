@@ -33,7 +33,7 @@ from vsebench.rendering.kinds import (
 )
 from vsebench.rendering.outline import GATHERED, LeftOut, MetricLeftOut, Outline, OutlineVariant
 
-NO_DECISIONS = "the models learn the validation images, unless the data set has refit: false"
+NO_DECISIONS = "they need validation images that no model is trained on; set refit: false for the data set"
 NO_DECISIONS_OF_UNSEEN = "its validation labels differ from its test labels"
 NO_SIBLINGS = "the data set has no source of siblings"
 NONE_IN_COMMON = "the two data sets have no features with the same name"
@@ -64,7 +64,7 @@ class Plan:
 
     @property
     def named_tasks(self) -> list[Task]:
-        """Every data set with each of its protocols."""
+        """All tasks that the run names: every data set with each of its protocols."""
         return [Task(name, protocol) for name, entry in self.config.datasets.items() for protocol in entry.protocols]
 
     def processed(self, task: Task) -> str:
@@ -73,16 +73,16 @@ class Plan:
         return f"data/processed/{task.dataset}" + (f"/{FROM}{source}" if source else "")
 
     def drawing_unseen(self, dataset: str) -> list[str]:
-        """Return the protocols of a data set that draw unseen labels; none if the run names the labels."""
+        """Return the protocols under which some of a data set's own labels are unseen: drawn, or named by the run."""
         protocols = self.config.datasets[dataset].protocols
         return [name for name in protocols if load_protocol(name).unseen and not source_of(name)]
 
     def sources(self, task: Task) -> list[DatasetConfig]:
-        """Return the data set of a task and, if it is trained on another one, also that one."""
+        """Return the tested data set of a task and, if methods are trained on another data set, that one, too."""
         return [self.datasets[name] for name in [task.dataset, *source_datasets([task.protocol])]]
 
     def feature_files(self, task: Task) -> dict[str, str]:
-        """Return the sets of features that all images of a task have: name -> file of the processed data."""
+        """Map each set of features that all data sets of a task have to its file in the processed data."""
         tested, *others = (dataset.sets for dataset in self.sources(task))
         return {
             name: features_file(name, features.is_sparse)
@@ -91,14 +91,14 @@ class Plan:
         }
 
     def sets_named(self, variant: str, dataset: str) -> list[str] | None:
-        """Return the sets of features named in a variant's file or, if there are none, by the run; otherwise None."""
+        """Return the sets of features named in a variant's file or, if it names none, by the run; otherwise None."""
         named = self.methods[variant].features or self.config.datasets[dataset].features
         return [named] if isinstance(named, str) else named
 
     def sets_seen(self, variants: Iterable[str], task: Task) -> dict[str, str]:
-        """Return the sets of features that at least one of these variants uses: name -> file, in the data set's order.
+        """Map each set of features that at least one of these variants uses to its file, in the data set's order.
 
-        A variant uses the sets that are named for it or, if none is named, all; it uses none if it reads no features.
+        A variant that reads features uses the sets that are named for it or, if none is named, all sets.
         """
         files, seen = self.feature_files(task), set[str]()
         for variant in variants:
@@ -126,7 +126,7 @@ class Plan:
         )
 
     def provides(self, task: Task) -> set[str]:
-        """Return which of the inputs that methods can need (keys of `needs.NEEDS`) a task has."""
+        """Return the inputs of methods (keys of `needs.NEEDS`) that a task has."""
         return provided(self.data_of(task))
 
     def method_class(self, variant: str) -> type[Fitter]:
@@ -156,7 +156,7 @@ class Plan:
         return max((self.seeds(task, variant) for variant in self.variants(task)), key=len)
 
     def own_seeds(self, tasks: Iterable[Task], default: list[int]) -> dict[str, list[int]]:
-        """Return dataset/protocol/variant -> seeds, for variants whose seeds differ from `default`."""
+        """Map dataset/protocol/variant to its seeds, for variants whose seeds differ from `default`."""
         seeds = {f"{task}/{name}": self.seeds(task, name) for task in tasks for name in self.variants(task)}
         return {name: own for name, own in seeds.items() if own != default}
 
@@ -188,11 +188,11 @@ class Plan:
 
     @property
     def root(self) -> Path:
-        """The folder to which the paths in commands are relative: it contains the folder of the configuration."""
+        """The folder to which the paths in commands are relative: it contains the folder of the configuration files."""
         return self.folder.parent
 
     def missing_features(self, variant: str, task: Task) -> str | None:
-        """Return why a variant is left out of a task: it uses features that the data set lacks; None if it has them."""
+        """Return the reason if a variant uses image features that a task lacks, otherwise None."""
         files, named = self.feature_files(task), self.sets_named(variant, task.dataset) or []
         if FEATURES.key not in self.method_class(variant).needs:
             return None
@@ -210,14 +210,14 @@ class Plan:
         return re.sub(r"\{(\w+)\}", lambda match: names[match[1]], method.scores or "")
 
     def missing_scores(self, variant: str, task: Task) -> str | None:
-        """Return why a model that was trained elsewhere is left out of a task: no seed has a file of scores."""
+        """Return the reason if no seed has a file of scores of a model that was trained elsewhere, otherwise None."""
         if self.methods[variant].scores is None:
             return None
         files = dict.fromkeys(self.scores_file(variant, task, seed) for seed in self.seeds(task, variant))
         return None if any(Path(file).is_file() for file in files) else f"there is no file {next(iter(files))}"
 
     def packed(self, task: Task) -> dict[str, list[int]]:
-        """Return method@pack -> seeds, for the methods of packs at a task; a later stage compares the splits."""
+        """Map method@pack to its seeds, for the methods of packs on a task; a later stage compares the splits."""
         left_out = self.packs_left_out(task)
         return {
             name: seeds
@@ -227,7 +227,7 @@ class Plan:
         }
 
     def packs_left_out(self, task: Task) -> dict[str, str]:
-        """Return the methods of packs that are left out at a task, each with the reason."""
+        """Return the methods of packs that are left out of a task, each with the reason."""
         return {
             name: reason
             for pack in self.packs.values()
@@ -236,7 +236,7 @@ class Plan:
         }
 
     def oracles(self, task: Task) -> list[str]:
-        """Return the variants of a task that are not compared with the others."""
+        """Return the oracles among the variants of a task, which are not compared with other methods."""
         return [variant for variant in self.variants(task) if self.methods[variant].role == "oracle"]
 
     @cached_property
@@ -256,8 +256,8 @@ class Plan:
     def decisions_of(self, variant: str, task: Task) -> list[str]:
         """Return the decisions of a variant for a task.
 
-        There are none if test images are known, models are refitted, or labels are unseen. Decisions that need the
-        label distribution are left out if it is not known.
+        There are none if test images have training labels, if models are also fitted to the validation labels, or if
+        labels are unseen. Decisions that need the label distribution are left out if it is not known.
         """
         if not load_protocol(task.protocol).new_images or self.obstacle_to_decisions(task):
             return []
@@ -286,7 +286,7 @@ class Plan:
         return bool(method.epochs or method.grid or method.members)
 
     def is_judged(self, test: ClaimTest, entries: Mapping[str, Collection[str]]) -> bool:
-        """Return whether a claim can be judged on a task of the run that has the claim's method and data."""
+        """Return whether the run has a task with the method and the kind of data on which a claim can be judged."""
         on_simulated = test.on_simulated or test.judge_simulated or getattr(test, "only_simulated", False)
         for task in self.tasks:
             dataset = self.datasets[task.dataset]
@@ -303,7 +303,7 @@ class Plan:
         return [task for task in self.tasks if protocols is None or task.protocol in protocols]
 
     def sweeps(self, task: Task) -> list[tuple[str, str]]:
-        """Return the pairs (variant, setting to vary) of a task."""
+        """Return the sweeps on a task, as pairs (variant, setting to vary)."""
         protocols = self.config.datasets[task.dataset].sweeps
         variants = self.variants(task) if protocols is None or task.protocol in protocols else []
         return [
@@ -417,5 +417,5 @@ class Plan:
 
 
 def source_datasets(protocols: list[str]) -> list[str]:
-    """Return the data sets on which protocols train instead of the tested data set."""
+    """Return the data sets on which the protocols `from-<data set>` train, instead of the tested data set."""
     return [source for source in map(source_of, protocols) if source is not None]

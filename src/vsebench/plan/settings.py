@@ -17,7 +17,7 @@ from vsebench.protocols.base import load_protocol
 
 
 def timed_variants(plan: Plan, task: Task) -> list[str]:
-    """Return the variants of a task that are timed: those that are validated."""
+    """Return the variants of a task that are timed: those for which something is chosen on validation labels."""
     return [variant for variant in plan.variants(task) if plan.is_validated(variant)]
 
 
@@ -53,7 +53,7 @@ def compiled_settings(plan: Plan, variant: str) -> dict[str, Any]:
 
 
 def starting_settings(plan: Plan, variant: str, task: Task, seed: int) -> dict[str, Any]:
-    """Return a variant's settings on a task before tuning; a run that does not tune fits the variant with them.
+    """Return a variant's settings on a task before tuning; a run that does not tune uses them unchanged.
 
     If a search is recorded, these are the settings that the search chose for this seed or, if it lacks this seed, for
     its first seed.
@@ -100,14 +100,14 @@ def _is_of_grid(settings: dict[str, Any], own: dict[str, Any], grid: dict[str, l
 
 
 def more_seeds(plan: Plan, variant: str, task: Task) -> list[int]:
-    """Return further seeds: the mean validation value over the first seed and these chooses a variant's settings."""
+    """Return the seeds that, with the first seed, choose a variant's settings by their mean validation value."""
     if not grid_of(plan, variant) or not load_protocol(task.protocol).fixed or not plan.methods[variant].epochs:
         return []
     return plan.seeds(task, variant)[1 : plan.config.tuning_seeds]
 
 
 def not_tuned(plan: Plan) -> dict[str, dict[str, Any]]:
-    """Return dataset/protocol/variant -> the recorded search, for variants with a grid that the run does not tune.
+    """Map dataset/protocol/variant to the recorded search, for variants with a grid that the run does not tune.
 
     An entry has the keys `configurations` (how many were tried; 0 without a record), `seeds` and `grid`.
     """
@@ -134,7 +134,7 @@ def sweep_grid_of(plan: Plan, variant: str) -> dict[str, list[Any]]:
 
 
 def beyond_edges(plan: Plan, variant: str, sweep: bool = False) -> int:
-    """Return how many configurations are tried beyond the edges of a grid; with sweep=True, per value of a sweep."""
+    """Return how many configurations may be tried beyond the edges of a grid; with sweep=True, per value of a sweep."""
     if plan.methods[variant].stays_in_grid:
         return 0
     own = plan.config.sweeps_beyond_edges if sweep else None
@@ -142,7 +142,7 @@ def beyond_edges(plan: Plan, variant: str, sweep: bool = False) -> int:
 
 
 def seed_of_settings(plan: Plan, variant: str, task: Task, seed: int) -> int:
-    """Return the seed whose split chooses a variant's settings: the first seed if all seeds have the same split."""
+    """Return the seed that chooses settings: the first if the variant is tuned and the split is fixed, else `seed`."""
     first = plan.seeds(task, variant)[0]
     return first if grid_of(plan, variant) and load_protocol(task.protocol).fixed else seed
 

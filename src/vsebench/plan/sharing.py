@@ -15,8 +15,9 @@ from vsebench.plan.plan import Plan, source_datasets
 def share_data(plan: Plan, root: Path) -> None:
     """Link the downloads and the prepared data of a run to a folder that several runs share.
 
-    There, the name of a prepared data set contains a hash of its definition. Data sets with the same name but
-    different options or filters are therefore stored separately. A table that the run names in `data` is not shared.
+    In the shared folder, the name of a prepared data set contains a hash of its definition. Data sets with the same
+    name but different options or filters are therefore stored separately. A table that the run names in `data` is not
+    shared.
 
     Parameters
     ----------
@@ -44,7 +45,7 @@ def shipped(plan: Plan) -> list[str]:
 
 
 def fingerprint(plan: Plan, name: str) -> str:
-    """Return a hash of all that the prepared files of a data set depend on, apart from the code."""
+    """Return a hash of everything on which the prepared files of a data set depend, apart from the code."""
     joined = source_datasets(plan.config.datasets[name].protocols)
     parts: list[dict[str, Any]] = []
     for dataset in [name, *joined]:

@@ -14,7 +14,7 @@ from vsebench.data.problem import Dataset, HeldOut, Ids, LabelMatrix, Split, Tra
 
 
 class Protocol(ABC):
-    """A way to hold out labels or images; the dictionary `PROTOCOLS` of a module names the subclasses."""
+    """A way to hold out labels or images; each module lists its subclasses in the dictionary `PROTOCOLS`."""
 
     description: str  # what is held out, for tables and the report
     new_images: ClassVar[bool]  # whether test images are new: not used in training, so that methods need features
@@ -60,7 +60,7 @@ def module_of_protocol(name: str) -> ModuleType:
 
 
 def source_of(protocol: str) -> str | None:
-    """Return the data set on which a protocol trains; None if this is the tested data set."""
+    """Return the data set on which models are trained; None if it is the data set on which they are tested."""
     return protocol.removeprefix(FROM) if protocol.startswith(FROM) else None
 
 
@@ -71,7 +71,7 @@ def split_dataset(protocol: str, dataset: Dataset, seed: int) -> Split:
     parts = {"training": split.first.labels, "validation": split.valid.right, "the test": split.test.right}
     for name, part in parts.items():
         if part.n_pairs == 0:
-            raise UserError(f"protocol {protocol!r} leaves no label for {name}")
+            raise UserError(f"protocol {protocol!r} leaves no label for {name}; use another protocol")
     return split
 
 

@@ -109,7 +109,7 @@ def apart(dataset: Dataset, train: Mask, valid: Mask, test: Mask) -> Masks:
 
 
 def pairs_of(labels: LabelMatrix, images: Mask, among: Mask | None = None) -> LabelMatrix:
-    """Return the pairs of these images, (n_images,); if `among`, (n_labels,), is given, only those with its labels."""
+    """Return the pairs of the images in a mask, (n_images,); with `among`, (n_labels,), only pairs with its labels."""
     kept = images[labels.image_of_pair]
     if among is not None:
         kept = kept & among[labels.label_of_pair]

@@ -1,8 +1,8 @@
 """Protocols with labels that are never trained: `unseen_labels` and its variants, and `from-<data set>`.
 
 The labels with a word vector are divided into labels to learn, validation labels and unseen labels. Settings are chosen
-with models that learn the labels to learn and rank the validation labels; the tested model learns both and ranks the
-unseen labels. Labels without a word vector are left out.
+with models that learn the labels to learn and rank the validation labels; the tested model learns the first two kinds
+of labels and ranks the unseen labels. Labels without a word vector are left out.
 
 Source: Ni and others, "Sampled image tagging and retrieval methods on user generated content", Table 2, where
 NUS-WIDE's 81 concepts are unseen, and ranked alone or among 1,006 labels. Drawing unseen labels is our choice.
@@ -22,7 +22,7 @@ FEWEST = EVERY + 1  # fewest labels with word vectors that allow one unseen and 
 
 
 class UnseenLabels(Protocol):
-    """A fifth of the labels with a word vector is unseen, and a fifth of the other labels is ranked in validation.
+    """A fifth of the labels with a word vector are unseen labels, and a fifth of the others are validation labels.
 
     A data set can name the unseen labels instead (`Dataset.unseen`); validation labels are still drawn.
 
@@ -35,7 +35,7 @@ class UnseenLabels(Protocol):
     unseen = True
 
     def generator(self, name: str, seed: int) -> np.random.Generator:
-        """Return the random generator that earlier prototypes used, so that seeds 1 to 3 give the same splits."""
+        """Return the generator that earlier prototypes used, so that seeds 1 to 3 give the same splits as there."""
         return np.random.default_rng(99 + seed)
 
     @abstractmethod

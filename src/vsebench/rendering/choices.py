@@ -24,7 +24,7 @@ NOTE_OF_CHOICES = (
 
 
 def how_chosen(entries: Sequence[dict[str, Any]]) -> str | None:
-    """Return, from entries of settings.json, how a method's settings on a task were chosen; None if they were not."""
+    """Return how a method's settings on a task were chosen, given its entries of settings.json; None if it has none."""
     text = CHOICES[entries[0]["choice"]]
     tried = max(entry["n_configurations"] for entry in entries)
     n_seeds = len({seed for entry in entries for seed in entry["seeds_of_search"]})

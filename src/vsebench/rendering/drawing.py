@@ -42,7 +42,7 @@ def panels(
 
 
 def panels_of_groups(numbers: Sequence[int], width: float, heights: Sequence[float]) -> tuple[Figure, list[list[Axes]]]:
-    """Return a figure with one grid of panels per group, one below the other; panels of a group share an axis.
+    """Return a figure with one grid of panels per group, one below the other; a group shares its vertical axis.
 
     `numbers` contains the number of panels of each group, `heights` the height of each group's rows, in inches.
     """
@@ -75,7 +75,7 @@ def panel_title(results: Results, task: Task) -> str:
 
 
 def simulated_share(results: Results, datasets: Collection[str]) -> str:
-    """Return a suffix for a title that states how much of the data is simulated."""
+    """Return a suffix for a title that says whether all or part of the data is simulated; empty if none is."""
     simulated = [results.is_simulated(dataset) for dataset in datasets]
     if not any(simulated):
         return ""

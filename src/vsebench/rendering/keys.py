@@ -66,7 +66,7 @@ def _types(where: str) -> dict[str, dict[Any, type[BaseModel]]]:
 
 
 def _modules(folder: str, beginning: str) -> list[str]:
-    """Return, sorted, the modules in a folder of the package that have a line with this beginning."""
+    """Return, sorted, the modules in a folder of the package in which a line starts with `beginning`."""
     files = {name: file_of(module) for name, module in modules_in(folder).items()}
     return [name for name, file in files.items() if f"\n{beginning}" in file.read_text(encoding="utf-8")]
 

@@ -156,7 +156,9 @@ def instances_of_run(base: type[Kind], outline: Outline) -> dict[str, Instance]:
     for kind, found in known(base).items():
         for name, parameters in found.instances(outline).items():
             if name in instances:
-                raise UserError(f"{name!r} names two {base.folder}, of the kinds {instances[name].kind} and {kind}")
+                raise UserError(
+                    f"{name!r} names two {base.folder}, of the kinds {instances[name].kind} and {kind}; rename one"
+                )
             if make(base, kind, parameters, name).applies(outline):
                 instances[name] = Instance(name, kind, parameters)
     return instances
@@ -229,7 +231,7 @@ def inputs(base: type[Kind], instance: Instance, outline: Outline) -> list[str]:
     """Return the results files that a table or figure reads, relative to the folder of results.
 
     Tables and figures about fitted methods also read the settings, to mark fits that ended at a limit. If the run names
-    packs, they also read which methods of the packs fit, because this is not known before the run.
+    packs, they also read which methods of the packs match their tasks, because this is not known before the run.
     """
     needs = find(base, instance.kind).needs
     marked = ("packs",) if NOT_OF_FITS.issuperset(needs) else ("settings", "packs")
@@ -243,6 +245,6 @@ def printed_numbers(instance: Instance) -> list[str]:
 
 
 def modules(base: type[Kind], instance: Instance) -> tuple[str, str]:
-    """Return the two modules that make a table or figure: its stage's and its kind's. Their files are its inputs."""
+    """Return the two modules that make a table or figure, of its stage and of its kind; their files are its inputs."""
     stage = base.folder.removesuffix("s")
     return f"vsebench.stages.{stage}", find(base, instance.kind).__module__

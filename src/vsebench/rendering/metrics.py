@@ -49,8 +49,8 @@ def metric_form(metric: str) -> Form:
 def few_metrics(metrics: Sequence[str], tasks: Iterable[Task] = ()) -> list[str]:
     """Return a few metrics of a run for some of its tasks; the first is the run's headline metric.
 
-    At most three metrics are returned. If the test images of all tasks are new, and the run has several metrics of
-    `config.run.NEW_IMAGE_METRICS`, the result is the headline metric and these metrics.
+    These are at most three metrics. However, if the test images of all tasks are new, and the run has several metrics
+    of `config.run.NEW_IMAGE_METRICS`, the result is the headline metric and all of these.
 
     >>> few_metrics(["precision@5", "ndcg@10", "recall@10"]), few_metrics(["mrr", "f1@5"])
     (['recall@10', 'ndcg@10'], ['mrr', 'f1@5'])

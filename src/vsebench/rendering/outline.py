@@ -104,7 +104,7 @@ class Outline(Strict):
     compared: dict[str, list[str]]  # paper -> its printed tables that contain numbers recomputed by this run
 
     def without(self, left_out: Sequence[LeftOut]) -> "Outline":
-        """Return the outline of the run without each method of a pack that turned out not to fit its task."""
+        """Return the outline of the run without the methods of packs that turned out not to match their tasks."""
         names = {(f"{left.dataset}/{left.protocol}", left.method) for left in left_out}
         entries = {
             task: [name for name in of_task if (task, name) not in names] for task, of_task in self.entries.items()
@@ -118,7 +118,7 @@ class Outline(Strict):
         if number >= FEWEST_SEEDS:
             return ""
         seeds = "one seed" if number == 1 else f"{number} seeds"
-        return f"{seeds} cannot show how much results vary between seeds; use at least {FEWEST_SEEDS}, better 5"
+        return f"{seeds} cannot show how much results vary between seeds; use at least {FEWEST_SEEDS}, preferably 5"
 
     @property
     def number_of_seeds(self) -> str:

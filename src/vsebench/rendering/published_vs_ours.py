@@ -31,8 +31,8 @@ class PrintedTable(TableKind):
     def applies(self, outline: Outline) -> bool:
         """Return whether the run recomputes a number of the printed table.
 
-        A table on other data does not read the comparison. It applies if the run has results of the printed methods in
-        a printed metric; the parameter `protocols` can restrict the tasks.
+        A table on other data, which does not read the comparison, applies if the run has results of the printed methods
+        in a printed metric; the parameter `protocols` can restrict the tasks.
         """
         if "comparison" in self.needs:
             return self.printed in outline.compared.get(self.paper.stem, ())
@@ -59,7 +59,7 @@ def metrics_of_methods(printed: Iterable[PrintedCell]) -> list[PrintedCell]:
 
 
 def lines_of(printed: Iterable[PrintedCell]) -> Iterator[tuple[str, str]]:
-    """Yield each data set and method that has a row in a printed table, in the order of print."""
+    """Yield each data set and method that has a row in a printed table, in the printed order."""
     names = [cell.row.split("/") for cell in printed]
     datasets = dict.fromkeys(name[0] for name in names)
     methods = dict.fromkeys(name[1] for name in names if len(name) == 2)

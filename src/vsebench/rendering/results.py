@@ -34,7 +34,7 @@ class Results:
 
     @cached_property
     def outline(self) -> Outline:
-        """The outline of the run, without methods of packs that do not fit."""
+        """The outline of the run, without the methods of packs that do not match their tasks."""
         outline = read_outline(self.folder / "outline.json")
         if "packs" not in outline.files:
             return outline
@@ -56,12 +56,12 @@ class Results:
 
     @cached_property
     def timing(self) -> pl.DataFrame:
-        """The table of seconds and memory of each timed method; empty if no method of the run is trained in epochs."""
+        """The table of seconds and memory of each timed method; empty if the run times no method."""
         return read_parquet(self.folder / GATHERED["timing"])
 
     @cached_property
     def history(self) -> pl.DataFrame:
-        """One row per epoch; empty if no method of the run is trained in epochs."""
+        """The table of all epochs, one row per epoch of a fit; empty if no method of the run is trained in epochs."""
         return read_parquet(self.folder / GATHERED["history"])
 
     @cached_property
@@ -92,7 +92,7 @@ class Results:
 
     @cached_property
     def settings(self) -> list[dict[str, Any]]:
-        """The `run.json` of every fitted model, those of packs last."""
+        """The entries of settings.json, one per fitted model; those of packs come last."""
         of_packs = self.packs["settings"] if "packs" in self.outline.files else []
         return self._list("settings") + of_packs
 

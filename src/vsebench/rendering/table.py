@@ -100,7 +100,7 @@ class Table:
         return None if name is None else str(name)
 
     def shortened(self, titles: Mapping[str, str]) -> "Table":
-        """Return the table; where a cell of text begins with one of the `titles`, a short title replaces it.
+        """Return the table with short titles in place of the `titles` with which cells of text begin.
 
         Marks or the title of a decision may follow a title in the cell.
         """

@@ -1,1 +1,1 @@
-"""The stages of the workflow, one module each; only stages know the command line and the paths of files."""
+"""The stages of the workflow, one module each: a stage parses its options, reads its inputs and writes results."""

@@ -17,7 +17,7 @@ from vsebench.evaluation.analyses.base import AnalysedCase, AnalysedDataset, loa
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments, which all analyses share."""
+    """Declare the command-line arguments, which are the same for all analyses."""
     analyses = parser.add_subparsers(dest="analysis", required=True, metavar="NAME")
     for name in known_analyses():
         summary = summary_of(modules_in("evaluation/analyses")[name])
@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def of_case(table: pl.DataFrame, case: AnalysedCase, schema: Schema) -> pl.DataFrame:
-    """Return a table of an analysis with the columns that identify the case."""
+    """Add the columns that identify the case to a table of an analysis."""
     keys = case.case.keys | ({"decision": case.decision} if "decision" in schema else {})
     return table.with_columns(**{key: pl.lit(value) for key, value in keys.items()}).select(*schema).cast(schema)
 

@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--bootstrap", type=int, required=True, help="number of resamples")
     parser.add_argument("--sweeps", type=Path, help="sweeps.parquet, if the run varies settings")
     parser.add_argument("--tuned-sweeps", nargs="*", default=[], help="methods that are tuned at each value of a sweep")
-    parser.add_argument("--scaling", type=Path, help="scaling.parquet, if the run measures growth")
+    parser.add_argument("--scaling", type=Path, help="scaling.parquet, if the run measures how times grow")
     parser.add_argument("--analyses", type=Path, nargs="*", default=[], help="files of the analyses that claims read")
     parser.add_argument("--siblings", type=json.loads, default={}, help='JSON: {"dataset": "siblings.parquet", ...}')
     parser.add_argument("--out", type=Path, required=True, help="claims.csv to write")
@@ -78,7 +78,7 @@ def read_evidence(arguments: argparse.Namespace) -> Evidence:
 
 
 def limit_of(entry: dict[str, Any]) -> str:
-    """Return whether training is limited in epochs or in iterations, from the fit's entry in settings.json."""
+    """Return what limits training, "epochs" or "iterations", from the fit's entry in settings.json."""
     return "iterations" if entry.get("epochs") is None else "epochs"
 
 

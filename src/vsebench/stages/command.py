@@ -1,4 +1,4 @@
-"""Run a command that trains a model on an exported split and writes scores; check the scores, and measure the command.
+"""Run a command that trains on an exported split and writes scores; check the scores, and measure time and memory.
 
 The stage writes the scores, command.json (the command, its seconds and its peak memory) and timing.parquet (one row).
 """
@@ -22,13 +22,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--variant", required=True, help="name of the method in the results")
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--command", required=True, help="shell command, with {problem} and {scores}")
-    parser.add_argument("--folder", type=Path, required=True, help="folder to run it in")
+    parser.add_argument("--command", required=True, help="shell command, with {problem} (exported split) and {scores}")
+    parser.add_argument("--folder", type=Path, required=True, help="folder in which the command runs")
     parser.add_argument("--problem", type=Path, required=True, help="folder of the exported split")
-    parser.add_argument("--environment", type=Path, help="virtual environment to run it in")
-    parser.add_argument("--conda", help="the environment of conda that is active; given if the command needs it")
+    parser.add_argument("--environment", type=Path, help="virtual environment in which the command runs")
+    parser.add_argument("--conda", help="the active conda environment, if the command needs one")
     parser.add_argument("--ran", type=Path, help="folder with the scores of the command, if it ran in a container")
-    parser.add_argument("--log", required=True, help="the log that has the command's output, for messages")
+    parser.add_argument("--log", required=True, help="path of the log with the command's output, for messages")
     parser.add_argument("--out", type=Path, required=True, help="file of scores to write; it is named scores.<suffix>")
 
 

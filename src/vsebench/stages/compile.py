@@ -24,9 +24,9 @@ from vsebench.training import tiny_matrix, warm_up
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--module", help="name of a method in vsebench.methods (default: ranking and the simulator)")
+    parser.add_argument("--module", help="a method in vsebench.methods (default: compile ranking and the simulator)")
     parser.add_argument("--settings", type=json.loads, default={}, help="JSON: the method's settings")
-    parser.add_argument("--out", type=Path, required=True, help="JSON file for seconds and number of functions")
+    parser.add_argument("--out", type=Path, required=True, help="JSON file to write: seconds, number of functions")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -48,7 +48,7 @@ def functions_compiled() -> int:
 
 
 def train_tiny(name: str, values: dict[str, Any]) -> None:
-    """Train a method for one epoch on the tiny problem."""
+    """Train a method for one epoch on a tiny problem."""
     method = load_method(name)
     if issubclass(method, Method):
         warm_up(method, read_settings(method, values, f"method {name}"))

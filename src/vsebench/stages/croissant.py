@@ -38,9 +38,9 @@ CONTEXT = {
 }
 TABLES: dict[str, schemas.Schema] = {"images": schemas.IMAGES, "labels": schemas.LABELS, "pairs": schemas.PAIRS}
 DESCRIPTIONS = {
-    "images": "The images: a number, the id in the source, the part of an official partition, whether it has features.",
-    "labels": "The labels: a number, the name, the number of images, and the number of occurrences.",
-    "pairs": "The labels of each image, and how often the image has each, for example on several regions.",
+    "images": "Each image: number, id in the source, part of the official partition, whether it has features.",
+    "labels": "Each label: number, name, number of images, number of occurrences.",
+    "pairs": "The labels of each image, and how often the image has each label, for example on several regions.",
 }
 KEYS = {"images": "image", "labels": "label"}  # the column whose values are unique
 FORMATS = {".parquet": "application/x-parquet", ".npy": "application/x-npy", ".npz": "application/x-npz"}

@@ -1,4 +1,4 @@
-"""Choose label sets for the test images from a model's scores, with each decision rule of the run for the method.
+"""Choose label sets for the test images from a model's scores, with each decision rule that the run names for it.
 
 A rule is fitted on the model's training images and tuned on the validation images. If a rule has its own threshold for
 each image and label, thresholds.parquet contains these thresholds for the true labels of each test image.
@@ -86,7 +86,7 @@ def make(name: str, decided: Decided, seed: int, label_distribution: Mapping[str
 
 
 def held_out_of(training: Training) -> HeldOut:
-    """Return the training images as queries."""
+    """Return the training images in the form of held-out images, so that the model can score them."""
     right = training.labels.rows(training.images)
     return HeldOut(training.images, right, LabelMatrix.empty(right.n_rows, right.n_labels), training.learnt)
 
@@ -99,7 +99,7 @@ def labelled(model: Model, images: HeldOut, features: Features | None) -> Labell
 
 
 def scored(model: Model, images: HeldOut, features: Features | None) -> Scored:
-    """Return images with their scores, computed in chunks."""
+    """Return images with their scores, which are computed in chunks."""
 
     def gather(values: Callable[[Queries], Matrix]) -> Matrix:
         ends = even_chunks(len(images.images), QUERIES_A_CHUNK) or [(0, 0)]

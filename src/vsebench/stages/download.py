@@ -8,7 +8,7 @@ only after passing its checks. `provenance.json` lists the name, source, sha256,
 If no official checksum of a file is known, a download from one of its sources must have the checksum in
 data/included/first-downloads.yaml, if there is one. Copies from a mirror need not, because mirrors repack archives.
 
-pooch is not used, because it can neither resume a transfer nor try several sources.
+The package pooch is not used, because it can neither resume a transfer nor try several sources.
 """
 
 import argparse
@@ -106,7 +106,7 @@ def obtain(file: SourceFile, out: Path, mirror: str | None, first: str | None) -
     """Put a file into `out` from the first location where it is found, and return its record.
 
     If no official checksum is known, downloads from the file's sources must have the sha256 `first`, if it is given. If
-    no location has the file, raise a `UserError` with the answer from each location.
+    no location has the file, raise a `UserError` that says what went wrong at each location.
     """
     target = out / file.name
     as_first = file if first is None or file.has_checksum else file.model_copy(update={"sha256": first})
@@ -181,7 +181,7 @@ def _download(address: str, target: Path, file: SourceFile) -> Digest:
 
 
 def _known_records(provenance: Path) -> dict[str, Any]:
-    """Return file name -> record from an earlier run."""
+    """Map each file name to its record from an earlier run."""
     try:
         return {record["name"]: record for record in read_json(provenance)["files"]}
     except (UserError, KeyError, TypeError):  # there is no such file, or this package did not write it

@@ -1,4 +1,4 @@
-"""Make a virtual environment with the packages of a file of requirements.
+"""Make a virtual environment with the packages that a requirements file lists.
 
 The stage uses uv if uv is on the PATH, otherwise venv and pip. It writes the record environment.json last. An
 environment without this record is not complete, so it is deleted and made again.
@@ -17,7 +17,7 @@ from vsebench.core.storage import write_json
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--requirements", type=Path, required=True, help="file of requirements, as pip reads it")
+    parser.add_argument("--requirements", type=Path, required=True, help="requirements file, in the format of pip")
     parser.add_argument("--out", type=Path, required=True, help="environment.json to write into the new environment")
 
 
@@ -51,4 +51,4 @@ def call(command: list[str], requirements: Path) -> None:
     status = subprocess.run(command, stdin=subprocess.DEVNULL, check=False).returncode
     if status:
         tool = "uv" if command[0] == "uv" else command[2]
-        raise UserError(f"{requirements}: no environment could be made: {tool} ended with status {status}; see above")
+        raise UserError(f"{requirements}: cannot make the environment: {tool} ended with status {status}; see above")

@@ -1,4 +1,4 @@
-"""Simulate how often the test over images and seeds finds a difference, on one task and over several tasks."""
+"""Simulate how often the paired test over images and seeds finds a difference, on one and over several tasks."""
 
 import argparse
 from itertools import product
@@ -37,13 +37,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--tasks",
         type=int,
         required=True,
-        help="number of simulated tasks per cell of the table; the number of groups of tasks is half of it",
+        help="number of simulated tasks per cell of the first table; half as many groups of tasks in the second",
     )
     parser.add_argument(
         "--out",
         type=Path,
         required=True,
-        help="CSV file to write, next to <out>-pooled.csv and Markdown files",
+        help="CSV file to write; <out>-pooled.csv and both tables in Markdown are written next to it",
     )
 
 
@@ -60,7 +60,7 @@ def single(tasks: int) -> Table:
         rows.append(Row(tuple(map(Cell, (difference, noise, seeds, f"{others:g}", *rates)))))
     ratios = (Column(f"ratio_{ratio:g}", f"Ratio {ratio:g}", "score") for ratio in RATIOS)
     columns = (*COLUMNS, Column("others", "Others"), *ratios)
-    return Table(columns, tuple(rows), "Share of simulated tasks where the test finds a difference of two methods")
+    return Table(columns, tuple(rows), "Share of simulated tasks where the test finds a difference between two methods")
 
 
 def pooled_effects(groups: int) -> Table:
@@ -78,7 +78,7 @@ def pooled_effects(groups: int) -> Table:
         *(Column(f"tasks_{n}", f"{n} tasks", "score") for n in POOLED_TASKS),
         *(Column(f"tasks_{n}_same_images", f"{n} tasks, same images", "score") for n in POOLED_TASKS),
     )
-    return Table(columns, tuple(rows), "The same for the mean over tasks, the largest share over the ratios")
+    return Table(columns, tuple(rows), "The same for the mean over several tasks: the largest share over the ratios")
 
 
 def write(table: Table, out: Path) -> None:

@@ -1,4 +1,4 @@
-"""Write a split without its test labels into a folder, from which the user's commands train."""
+"""Write a split without its test labels into a folder, for users' commands that train on it."""
 
 import argparse
 from pathlib import Path

@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def record_of(selection: Selection, search: Search | None, first_seed: int | None) -> dict[str, Any]:
-    """Return the record of a selection in run.json."""
+    """Return how settings and epochs were chosen, in the form of run.json."""
     chosen, tries = selection.chosen, selection.tries
     record = attempt_record(chosen) | {"settings": chosen.settings.given()}
     if search is None:
@@ -94,7 +94,7 @@ def seeds_of_search(arguments: argparse.Namespace) -> list[int]:
 
 
 def attempt_record(attempt: Attempt) -> dict[str, Any]:
-    """Return the record of an attempt for run.json; of an ensemble's settings, it contains only the weights."""
+    """Return an attempt in the form of run.json; for an ensemble, the settings are reduced to the weights."""
     settings = attempt.settings.given()
     if isinstance(attempt.settings, EnsembleSettings):
         settings = {member.variant: member.weight for member in attempt.settings.members}

@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--about", type=Path, nargs="+", help="for datasets.json: one about.json per input")
     parser.add_argument(
-        "--out", type=Path, required=True, help="a .parquet file of all tables, or a .json list of records"
+        "--out", type=Path, required=True, help="file to write: one table (.parquet) or a list of records (.json)"
     )
 
 
@@ -57,7 +57,7 @@ def settings_used(record: dict[str, Any], not_tuned: dict[str, dict[str, Any]]) 
     `choice` is "tuned" (by this run), "recorded" (by an earlier search on the same data), "untuned", "weights" (the
     weights of an ensemble were chosen), "elsewhere" (the model was trained outside the run), "command" (a command
     trained it), or "none" (there is nothing to tune). `seeds_of_search` are the seeds whose validation values chose the
-    settings. `limit` is the limit of epochs, or the number of iterations of a solver.
+    settings. `limit` is the limit on the number of epochs, or the number of iterations that a solver made.
     """
     selection = record["selection"]
     settings, tried = selection["settings"], selection.get("n_configurations", 1)
@@ -92,7 +92,7 @@ def settings_used(record: dict[str, Any], not_tuned: dict[str, dict[str, Any]]) 
 
 
 def edges_of_grid(module: str, settings: dict[str, Any], grid: dict[str, list[Any]]) -> list[str]:
-    """Return the settings whose value is at an edge of the values in the grid of a recorded search."""
+    """Return the names of the settings whose value is at an edge of the grid of a recorded search."""
     if not grid:
         return []
     chosen = check(load_method(module).settings_type, settings, module)

@@ -2,8 +2,8 @@
 
 The images and labels of the tested data set come first and keep their numbers. Labels with the same name become one
 label. The stage writes the files of a processed data set (pairs, images and labels as .parquet, word_vectors.npz, and
-the sets of features that both data sets have) and given.parquet: the pairs of the training set for images that it
-shares with the test set.
+the sets of features that both data sets have) and given.parquet: the pairs that the data set to train on has for
+images of the tested data set.
 
 The joined data has the test images of the data set to test on, and the training and validation images of the other. A
 data set without an official partition contributes all its images. All other images belong to no part and have no pairs.
@@ -99,10 +99,10 @@ def join(tested: Processed, trained: Processed) -> Processed:
 
 
 def given(tested: Processed, trained: Processed) -> pl.DataFrame:
-    """Return the training set's pairs whose image and label the tested set also has, in the tested set's numbers.
+    """Return the pairs of `trained` whose image and label `tested` also has, with the numbers of `tested`.
 
-    Images are matched by id, and labels by name. For example, experts may have labelled the tested set, while these
-    pairs are the tags that users gave to the same images.
+    Images are matched by id, and labels by name. For example, experts may have labelled the tested data set, while
+    these pairs are the tags that users gave to the same images.
     """
     images = trained.images.select("image", "id").join(tested.images.select("id", new_image="image"), on="id")
     labels = trained.labels.select("label", "name").join(tested.labels.select("name", new_label="label"), on="name")

@@ -1,7 +1,7 @@
 """Find the methods of packs that were fitted on the splits of this run, so that its tables can show them.
 
-In packs.json, `left_out` has the methods that do not fit, with the reason; `settings` has the entries of the other
-methods in settings.json.
+In packs.json, `left_out` lists the methods that do not fit, each with the reason. `settings` contains the entries of
+the other methods, from the settings.json of their packs.
 """
 
 import argparse

@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--variants", nargs="+", required=True)
     parser.add_argument("--decisions", nargs="*", default=[], help="decisions, as variant/decision")
     parser.add_argument("--not-compared", nargs="*", default=[], help="oracles, as variant or variant/decision")
-    parser.add_argument("--seeds", nargs="+", type=int, required=True, help="seeds of at least one method")
+    parser.add_argument("--seeds", nargs="+", type=int, required=True, help="seeds that at least one method has")
     parser.add_argument(
         "--own-seeds", type=json.loads, default={}, help='JSON: {"dataset/protocol/variant": [seed, ...], ...}'
     )
@@ -37,9 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--bootstrap", type=int, required=True, help="number of resamples")
     parser.add_argument("--siblings", type=Path, help="siblings.parquet, for list metrics")
     parser.add_argument(
-        "--propensity", type=json.loads, help='JSON, for metrics that need frequencies: {"a": 0.55, "b": 1.5}'
+        "--propensity", type=json.loads, help='JSON, for metrics that need label frequencies: {"a": 0.55, "b": 1.5}'
     )
-    parser.add_argument("--packs", type=Path, help="packs.json, if methods are from packs")
+    parser.add_argument("--packs", type=Path, help="packs.json, if methods come from packs")
     parser.add_argument("--out", type=Path, required=True, help="metrics.parquet to write")
     parser.add_argument("--summary", type=Path, required=True, help="summary.parquet to write")
     parser.add_argument("--cold", type=Path, required=True, help="cold.parquet to write")
@@ -105,7 +105,7 @@ def measure_cold(arguments: argparse.Namespace, task: Task, metrics: list[str]) 
 
 
 def measure_by_frequency(arguments: argparse.Namespace, task: Task, metrics: list[str]) -> pl.DataFrame:
-    """Return the recall of frequent and rare labels at the first cut-off of a metric, or at 10 if there is none."""
+    """Return the recall of frequent and rare labels at the cut-off of the first metric that has one, or else at 10."""
     cutoff = next((cut for name in metrics if (cut := load_metric(name).cutoff)), 10)
     parts = [pl.DataFrame(schema=BY_FREQUENCY)]
     for seed in arguments.seeds:

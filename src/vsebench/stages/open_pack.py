@@ -10,7 +10,7 @@ from vsebench.packs.archive import unpack
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("pack", type=Path)
-    parser.add_argument("--out", type=Path, required=True, help="folder to replace with the content of the pack")
+    parser.add_argument("--out", type=Path, required=True, help="folder to write; an existing folder is replaced")
 
 
 def run(arguments: argparse.Namespace) -> None:

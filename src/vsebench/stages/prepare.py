@@ -1,4 +1,4 @@
-"""Read a data set's files into its label matrix and image features.
+"""Read the files of a data set, and write its label matrix and image features.
 
 docs/data.md (Prepared files) lists the files that the stage writes.
 """
@@ -79,7 +79,7 @@ def prepare(name: str, definition: DatasetDefinition, raw: Path, out: Path) -> N
 
 
 def read_annotations(name: str, definition: DatasetDefinition, raw: Path) -> tuple[RawAnnotations, dict[str, Any]]:
-    """Return the adapter's annotations, with the partition and features in the definition, and all its options."""
+    """Return the annotations, with the definition's partition and features, and all options of the adapter."""
     adapter = load_adapter(definition.adapter, name)
     options = check(adapter.Options, definition.options, f"{name}: options")
     annotations: RawAnnotations = adapter.read(raw, options)
@@ -122,7 +122,7 @@ def image_table(annotations: RawAnnotations) -> pl.DataFrame:
 
 
 def check_size(name: str, annotations: RawAnnotations) -> None:
-    """Raise a `UserError` if a data set is too large for the numbers of type int32 that stages use."""
+    """Raise a `UserError` if a data set is too large for the 32-bit integers that stages use."""
     occurrences = int(annotations.pairs["count"].cast(pl.Int64).sum())
     try:
         check_places(len(annotations.images), len(annotations.labels), occurrences)
@@ -144,7 +144,7 @@ def label_table(annotations: RawAnnotations) -> pl.DataFrame:
 
 
 def count(annotations: RawAnnotations, labels: pl.DataFrame) -> dict[str, Any]:
-    """Count images, labels and pairs, and describe their distributions."""
+    """Count images, labels and pairs, and describe how labels per image and images per label are distributed."""
     per_image = annotations.pairs.group_by("image").agg(pairs=pl.len(), occurrences=pl.col("count").sum())
     unlabelled = pl.zeros(len(annotations.images) - len(per_image), dtype=pl.UInt32, eager=True)
     used = labels.filter(pl.col("frequency") > 0)["frequency"]
@@ -193,7 +193,7 @@ def check_counts(name: str, expectation: Expected, counts: dict[str, Any]) -> No
         if counts[key] != number:
             raise UserError(
                 f"{name}: expected.{key}: the data set's file states {number}, but there are {counts[key]}; download "
-                "the data again, or correct the file if yours are another version"
+                "the data again, or correct that file if you have another version of the data"
             )
 
 
@@ -206,5 +206,5 @@ def report(summary: dict[str, Any]) -> None:
         print(f"{name}: {summary['features']['images_without']} images have no features", file=sys.stderr)
     for set_name, features in summary.get("feature_sets", {}).items():
         if features["images_without"]:
-            what = f"no features {set_name}, so they count as images without features"
+            what = f"no features in the set {set_name}, so they count as images without features"
             print(f"{name}: {features['images_without']} images have {what}", file=sys.stderr)

@@ -20,12 +20,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--split", type=Path, required=True, help="folder of the split")
     parser.add_argument("--model", type=Path, required=True, help="model.npz")
     parser.add_argument("--features", type=Path, nargs="+", help="image features, if the model uses them")
-    parser.add_argument("--cold-by-frequency", action="store_true", help="rank by frequency for cold images")
+    parser.add_argument("--cold-by-frequency", action="store_true", help="rank labels of cold images by frequency")
     parser.add_argument("--no-refit", action="store_true", help="the model has not learnt the validation labels")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--ranks", type=Path, required=True, help="ranks.parquet to write")
     parser.add_argument("--lists", type=Path, required=True, help="lists.parquet to write")
-    parser.add_argument("--label-ranks", type=Path, help="label_ranks.parquet, for a protocol of new test images")
+    parser.add_argument("--label-ranks", type=Path, help="label_ranks.parquet, for a protocol with new test images")
 
 
 def run(arguments: argparse.Namespace) -> None:

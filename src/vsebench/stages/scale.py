@@ -76,7 +76,7 @@ def measure(arguments: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def simulator_options(path: Path, replaced: dict[str, Any]) -> Any:
-    """Return the options of a simulated data set, after replacing some of them by the sizes to measure."""
+    """Return the options in the file of a simulated data set, after replacing those in `replaced`."""
     config = read_config(DatasetConfig, path)
     if config.adapter not in GROWTH:
         known = " and ".join(GROWTH)
@@ -110,7 +110,7 @@ def simulate(options: simulator.Options, pairs: int, labels: int) -> LabelMatrix
 def time_scoring(
     options: Any, sizes: dict[str, int], variants: dict[str, Any], pool: Workers
 ) -> Iterator[dict[str, Any]]:
-    """Time how each method scores an image, for these numbers of training images and terms per image."""
+    """Time how long each method takes to score an image, for these numbers of training images and terms per image."""
     from vsebench.formats.simulators import simulated_tree  # imported here because it loads SciPy
 
     images = SCORED_IMAGES + sizes["images"]

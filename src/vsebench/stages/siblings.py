@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> None:
     parents = adapter.read_parents(arguments.raw, options, names)
     unknown = [name for name, of_label in zip(names, parents, strict=True) if not of_label]
     if len(unknown) == len(names):
-        raise UserError(f"{arguments.name}: none of the {len(names)} labels in {arguments.labels} has a parent here")
+        raise UserError(f"{arguments.name}: none of the {len(names)} labels in {arguments.labels} has a parent")
     if unknown:
         first = ", ".join(unknown[:NAMED]) + (", ..." if len(unknown) > NAMED else "")
         print(f"{arguments.name}: {len(unknown)} of {len(names)} labels have no parent: {first}", file=sys.stderr)

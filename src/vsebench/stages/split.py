@@ -1,4 +1,4 @@
-"""Split a data set into training, validation and test by a protocol."""
+"""Split a data set into training, validation and test parts under a protocol."""
 
 import argparse
 from dataclasses import replace
@@ -16,8 +16,8 @@ from vsebench.protocols.base import split_dataset
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--processed", type=Path, required=True, help="folder of the processed data set")
-    parser.add_argument("--word-vectors", type=Path, help="word_vectors.npz, for a protocol of unseen labels")
-    parser.add_argument("--unseen-labels", type=Path, help="text file of labels to leave untrained, one per line")
+    parser.add_argument("--word-vectors", type=Path, help="word_vectors.npz, for a protocol with unseen labels")
+    parser.add_argument("--unseen-labels", type=Path, help="text file of the unseen labels, one per line")
     parser.add_argument("--protocol", required=True)
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--out", type=Path, required=True, help="folder for the files of the split")
@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def read_unseen(path: Path, processed: Path, dataset: Dataset) -> Mask:
-    """Return which labels are left untrained, (n_labels,); an unknown name or an empty file raises a `UserError`."""
+    """Return which labels are unseen, (n_labels,); an unknown name or an empty file raises a `UserError`."""
     numbers = {name: number for number, name in enumerate(read_parquet(processed / "labels.parquet")["name"])}
     unseen = np.zeros(len(numbers), dtype=np.bool_)
     for line, name in enumerate(text_lines(path.read_bytes(), str(path)), 1):

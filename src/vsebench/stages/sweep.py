@@ -2,8 +2,8 @@
 
 For each value, the number of epochs is chosen on the validation labels. If the run tunes, the other settings of the
 grid are chosen as well, with the same number of attempts for each value. The method is then fitted to the training and
-validation labels and tested, as for the main results. If a sweep chooses only the number of epochs, the
-model for the value used in the main results is taken from them, unless several seeds chose its settings together.
+validation labels and tested, as for the main results. If a sweep chooses only the number of epochs, it reuses the model
+of the main results for the value that this model has, unless several seeds chose the settings of this model together.
 """
 
 import argparse

@@ -14,7 +14,7 @@ from vsebench.rendering.writers.markdown import to_markdown
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", help="name of the table; its LaTeX label is tab:<name>, with hyphens")
+    parser.add_argument("name", help="name of the table; its LaTeX label is tab:<name>, with - instead of _")
     parser.add_argument("--kind", required=True, help="a kind of table, such as accuracy")
     parser.add_argument("--parameters", default="{}", help="JSON object with the kind's parameters")
     parser.add_argument("--results", type=Path, required=True, help="folder with the gathered results")

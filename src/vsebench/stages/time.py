@@ -41,14 +41,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_need_arguments(parser)
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--protocol", required=True)
-    parser.add_argument("--seeds", type=json.loads, required=True, help="JSON: the seed of each repeat")
+    parser.add_argument("--seeds", type=json.loads, required=True, help="JSON list: the seed of each repeat")
     parser.add_argument("--variants", type=json.loads, required=True, help='JSON: {"variant": "module", ...}')
-    sets = 'JSON: {"variant": [name, ...], ...}, the sets of --features that it sees, if these are not all'
+    sets = 'JSON: {"variant": [name, ...], ...}: the sets of features of variants that do not use all of --features'
     parser.add_argument("--feature-sets", type=json.loads, default={}, help=sets)
     parser.add_argument("--no-refit", action="store_true", help="train without the validation labels")
     parser.add_argument("--epochs", type=int, required=True, help="number of timed epochs per repeat")
     parser.add_argument(
-        "--to-best-epoch", action="store_true", help="also time training up to the epoch with the best validation"
+        "--to-best-epoch", action="store_true", help="also time training up to the epoch with the best validation value"
     )
     parser.add_argument("--out", type=Path, required=True, help="timing.parquet to write")
 
@@ -148,7 +148,7 @@ class Clock:
         self._start = time.perf_counter()
 
     def seconds(self) -> float:
-        """Return the seconds of the current lap."""
+        """Return the seconds since the current lap began."""
         return time.perf_counter() - self._start
 
     def lap(self, name: str | None) -> float:

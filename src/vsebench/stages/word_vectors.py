@@ -1,7 +1,7 @@
 """Find the word vectors of a data set's labels.
 
-The stage reads the file of words once and keeps the words that the labels need. docs/data.md (Word vectors of labels)
-describes the files that it writes.
+The stage reads the file of word vectors once and keeps those that the labels need. docs/data.md (Word vectors of
+labels) describes the files that it writes.
 """
 
 import argparse
@@ -33,7 +33,7 @@ NAMED = 5  # number of labels to name in a message
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dataset", required=True, help="the data set's name")
     parser.add_argument("--name", required=True, help="the source's name in config/word_vectors")
-    parser.add_argument("--definition", required=True, help="JSON object with adapter, options, aliases and so on")
+    parser.add_argument("--definition", required=True, help="JSON object with keys such as adapter, options, aliases")
     parser.add_argument("--raw", type=Path, required=True, help="folder with the downloaded files")
     parser.add_argument("--labels", type=Path, required=True, help="labels.parquet of the data set")
     parser.add_argument("--out", type=Path, required=True, help="word_vectors.npz to write")
@@ -72,7 +72,7 @@ def find_all(
 
 
 def left_out(raw: Path, definition: WordVectorsDefinition) -> set[str]:
-    """Return the words that must not be used."""
+    """Return the words whose vectors must not be used."""
     if definition.without is None:
         return set()
     path = raw / definition.without
@@ -121,7 +121,7 @@ def rules_table(names: Sequence[str], label_vectors: Sequence[LabelVector]) -> p
 
 
 def coverage(label_vectors: Sequence[LabelVector], word_vectors: WordVectors) -> dict[str, Any]:
-    """Return the number of labels by rule, the number of labels that share a vector, and the rank of the matrix."""
+    """Return how many labels each rule found, how many share a vector, and the rank of the matrix of vectors."""
     rules = Counter(label.rule for label in label_vectors)
     sharing = Counter(vector.tobytes() for vector in word_vectors.vectors[word_vectors.known])
     return {

@@ -334,7 +334,7 @@ def test_the_next_source_is_tried_at_once(server, fetch):
     assert server.pauses == []
 
 
-@pytest.mark.parametrize(("act", "message"), [("moved", "it redirects in a circle"), ("elsewhere", "InvalidSchema")])
+@pytest.mark.parametrize(("act", "message"), [("moved", "it redirects too many times"), ("elsewhere", "InvalidSchema")])
 def test_a_redirect_that_leads_nowhere(server, fetch, act, message):
     assert message in fetch(act, good=False)
     fetch(act, "good", good=True)

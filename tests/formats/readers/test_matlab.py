@@ -34,7 +34,7 @@ WHOLE = mat({"s": structs([{"a": 1.0, "b": "text", "c": {"d": 2.0}, "e": 1j, "f"
 def test_what_is_missing_or_of_another_kind_is_named(variable, fields, message):
     with pytest.raises(UserError) as error:
         read_structs(WHOLE, variable, fields, "here")
-    assert str(error.value) == f"here: not a MATLAB file as expected: {message}"
+    assert str(error.value) == f"here: not the expected MATLAB file: {message}"
 
 
 def test_a_text_of_two_lines_is_refused():
@@ -56,7 +56,7 @@ FAULTS = {
 def test_a_fault_is_one_line(fault):
     with pytest.raises(UserError) as error:
         read_structs(FAULTS[fault], "s", {"a": None}, "here")
-    assert str(error.value).startswith("here: not a MATLAB file as expected: ")
+    assert str(error.value).startswith("here: not the expected MATLAB file: ")
 
 
 def kill_this_process(*arguments):

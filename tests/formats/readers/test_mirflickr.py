@@ -54,7 +54,7 @@ def test_a_tag_that_is_not_utf8_is_dropped_and_counted(tmp_path):
     [
         ({"a.txt": "x"}, "contains no tags<number>.txt or <number>.txt; use the official archive"),
         ({"a/1.txt": "x", "b/tags1.txt": "y"}, "a/1.txt and b/tags1.txt both list the tags of the same image"),
-        ({"1.txt": "nikon"}, "all tags are on the stop lists"),
+        ({"1.txt": "nikon"}, "all tags are left out"),
     ],
 )
 def test_a_fault_is_one_line(tmp_path, members, message):

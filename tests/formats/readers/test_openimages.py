@@ -97,7 +97,7 @@ def test_names(tmp_path):
     ("text", "message"),
     [
         (b"/m/a,Jaguar\n/m/b\n", "names.csv: line 2: has 1 columns"),
-        (b"/m/a,Jaguar\n/m/a,Tiger\n", "names.csv: line 2: is a second name of /m/a"),
+        (b"/m/a,Jaguar\n/m/a,Tiger\n", "names.csv: line 2: gives /m/a a second name"),
         (b'/m/a,"Jaguar\n', "names.csv: line 1: unexpected end of data"),
         (b"/m/a,J\n/m/b,\xff\n", "names.csv: line 2: not UTF-8 text"),
     ],

@@ -53,7 +53,7 @@ def test_other_labels_of_an_image():
     # 192 / 8 is 24, but 200 labels at 7.5 per image are 25.7 others for each.
     first, second = findings("other labels", lines + "p table1 d non_positives_per_positive 24 times")
     assert (first.verdict, second.verdict) == ("agrees", "depends")
-    assert second.condition == "it is the ratio of the exact means; it follows from the rounded means above it"
+    assert second.condition == "it is the ratio of the exact means (it also follows from the printed, rounded means)"
     # 30 follows from neither.
     again = lines + "p table1 d non_positives_per_positive 30 times"
     assert verdicts("other labels", again) == ["contradicts", "contradicts"]

@@ -2,7 +2,8 @@
 
 An analysis is a module `evaluation/analyses/<name>.py`; the first line of its docstring is its help text. It defines
 SCHEMA, the columns of its table; READS, its input files; and `analyse`, which returns the table of a case. A run writes
-`results/<name>.parquet` only if a table, figure or claim of a paper reads it, and only for the methods named there.
+`results/<name>.parquet` only if a table, figure or claim of a paper reads it, and analyses only the methods that this
+table, figure or claim names.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -123,12 +124,15 @@ class AnalysedCase:
 
     @cached_property
     def scores(self) -> Matrix:
-        """The scores of all test images and labels, (q, n_labels) float32."""
+        """The scores of all labels for all test images, (q, n_labels) float32."""
         return np.concatenate([checked_scores(self.checked_model, queries) for queries in self._queries()])
 
     @cached_property
     def vectors(self) -> tuple[Matrix, Matrix] | None:
-        """Bias-free vectors of test images, (q, factors), and labels, (n_labels, factors); None if there are none."""
+        """The vectors of test images, (q, factors), and of labels, (n_labels, factors), without biases.
+
+        None if the model has no vectors.
+        """
         model = self.checked_model
         if not isinstance(model, Embedded):
             return None
@@ -165,6 +169,6 @@ def normalise_rows(vectors: Matrix) -> Matrix:
 
 
 def normalised_scores(scores: Matrix) -> Matrix:
-    """Subtract from each score, (n, n_labels), the log of the sum of the exponentials of all scores of the image."""
+    """Subtract from each score, (n, n_labels), the log-sum-exp of all scores of its image."""
     largest = scores.max(axis=1, keepdims=True)
     return np.asarray(scores - largest - np.log(np.exp(scores - largest).sum(axis=1, keepdims=True)))

@@ -22,7 +22,9 @@ ROUNDING = 1e-14  # a variance below this share of the mean square counts as 0
 def analyse(case: AnalysedCase) -> pl.DataFrame:
     model = case.model
     if not isinstance(model, Embeddings):
-        raise UserError(f"{case}: the model has no image vectors; in the paper's file, name a method that has them")
+        raise UserError(
+            f"{case}: the model has no image vectors; in the paper's file in config/papers, name a method that has them"
+        )
     extends = case.record["module"] == "vse_fs"  # the vector of an image contains the vectors of its labels
     gamma = case.record["selection"]["settings"]["gamma"] if extends else 0.0
     losses = full_sample_losses(model.image, model.label, case.training, BETAS, gamma)
@@ -84,7 +86,7 @@ def scores_of_pairs(
 
 
 def _smallest(positives: NDArray[np.float64], everything: NDArray[np.float64], b: float) -> float:
-    """Return the least-squares minimum, given the sums of 1, x and x^2 over the positives and over all pairs."""
+    """Return the smallest loss over shifts and scales, from the sums of 1, x and x^2 over positives and all pairs."""
     n, x, squares = positives + b * (everything - positives)
     mean = x / n
     variance, covariance = squares / n - mean**2, (positives[1] - positives[0] * mean) / n

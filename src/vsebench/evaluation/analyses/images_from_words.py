@@ -1,13 +1,13 @@
 """Rank the test images for each label, and list the images ranked first: retrieval of images by a word.
 
 Images are ranked by score, and also by cosine if the model has vectors of images and labels. Tasks are skipped if
-models are trained on other labels of the test images, because a model would find an image by these labels.
+models are trained on other labels of the test images, because such a model could find an image by these labels.
 
 Scores and cosines rank images differently, because the norm of an image's vector affects an inner product but not a
 cosine. They rank the labels of an image in the same order if all label vectors have the same length.
 
-Source: Ni and others, "Sampled image tagging and retrieval methods on user generated content", section 4.2. The source
-ranks by the normalised inner product and does not measure the quality.
+Source: Ni and others, "Sampled image tagging and retrieval methods on user generated content", section 4.2. The paper
+ranks by the normalised inner product and does not measure the quality of the rankings.
 """
 
 import numpy as np
@@ -59,14 +59,14 @@ def cosines(images: Matrix, labels: Matrix) -> Matrix:
 
 
 def retrieve(scores: Matrix, right: Mask, candidates: Mask) -> pl.DataFrame:
-    """Rank the images for each candidate label that some image has.
+    """Rank the images for each candidate label that at least one image has.
 
-    Among images with equal scores, images without the label come first; each group is in ascending order.
+    Among images with equal scores, images without the label come first; each group is in the order of the rows.
 
     Parameters
     ----------
     scores : (q, n_labels)
-    right : (q, n_labels) bool, the labels of images
+    right : (q, n_labels) bool, the correct labels of the images
     candidates : (n_labels,) bool
 
     Returns

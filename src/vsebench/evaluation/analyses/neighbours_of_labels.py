@@ -26,7 +26,9 @@ NEAREST = 9  # number of neighbours per label
 
 def analyse(case: AnalysedCase) -> pl.DataFrame:
     if not isinstance(case.model, Embedded):
-        raise UserError(f"{case}: the model has no label vectors; in the paper's file, name a method that has them")
+        raise UserError(
+            f"{case}: the model has no label vectors; in the paper's file in config/papers, name a method that has them"
+        )
     labels, siblings = case.dataset.labels.select("label", "name", "frequency"), case.dataset.siblings
     # If a second data set is used for training only, its additional labels come last.
     order, cosines = nearest(case.model.label[: labels.height])

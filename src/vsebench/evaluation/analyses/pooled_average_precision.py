@@ -32,10 +32,11 @@ def analyse(case: AnalysedCase) -> pl.DataFrame:
 
 
 def values_of_images(scores: Matrix, right: Mask, candidates: Mask) -> NDArray[np.float64]:
-    """Return the value of each image, (n,), given arrays (n, n_labels); labels that are no candidates are left out.
+    """Return the value of each image, (n,), given arrays (n, n_labels); pairs that are not candidates are left out.
 
-    With hits H_s and pairs N_s up to rank s, A = 1 / P times the sum of H_s / N_s over the P right pairs. A pair at
-    rank q counts in H_s and N_s for all s >= q. Pairs with equal scores all get the last of the ranks that they occupy.
+    If N_s pairs have ranks up to s, and H_s of them are correct, A is the mean of H_s / N_s over the ranks s of the
+    correct pairs. A pair at rank q counts in H_s and N_s for all s >= q. Pairs with equal scores all get the last of
+    the ranks that they occupy.
     """
     image = np.nonzero(candidates)[0]
     order = np.argsort(-scores[candidates], kind="stable")

@@ -1,7 +1,7 @@
 """Compute precision-recall curves over all pairs of a test image and a label, comparing scores across images.
 
 A ranking loss does not determine the level of an image's scores. Therefore each curve is also computed from normalised
-scores: the log of the sum of the exponentials of an image's scores is subtracted from each of them.
+scores: each score minus the log-sum-exp of all scores of its image.
 
 Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, figure 3,
 as in the authors' code.

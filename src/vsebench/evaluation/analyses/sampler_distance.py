@@ -23,7 +23,9 @@ IMAGES = 500  # number of images to use, evenly spread over the images with a tr
 def analyse(case: AnalysedCase) -> pl.DataFrame:
     model, settings = case.model, case.record["selection"]["settings"]
     if not isinstance(model, Embeddings) or "rank_scale" not in settings:
-        raise UserError(f"{case}: the method is not vse_ens; in the paper's file, name a variant of vse_ens")
+        raise UserError(
+            f"{case}: the method is not vse_ens; in the paper's file in config/papers, name a variant of vse_ens"
+        )
     known = np.flatnonzero(case.training.n_labels_of_row)
     images = known[np.unique(np.linspace(0, len(known) - 1, IMAGES).astype(np.int32))].astype(np.int32)
     of_lists, of_uniform = distances(model.image[images], model.label, settings["rank_scale"] * len(model.label))
@@ -50,7 +52,7 @@ def distances(images: Matrix, labels: Matrix, rank_scale: float) -> tuple[NDArra
     Returns
     -------
     of_lists : (n,) float64, distances of VSE-ens
-    of_uniform : (n,) float64, distances of draws with the same probability for each label
+    of_uniform : (n,) float64, distances of the uniform sampler
 
     Source: Guo, Zhai, Yuan, Liu and Wang, "VSE-ens: Visual-Semantic Embeddings with Efficient Negative Sampling".
     """

@@ -6,7 +6,7 @@ because easy images without the label get high thresholds.
 
 A ranking loss does not determine the level of an image's scores f: f + c and thresholds + c give the same label sets.
 The thresholds are therefore correlated as predicted, as in the paper, and after subtracting three levels of the image's
-scores: their mean, the log of the sum of their exponentials, and their maximum.
+scores: their mean, their log-sum-exp, and their maximum.
 
 Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, figure 4, which
 shows images of a class in the order of their thresholds.
@@ -52,7 +52,7 @@ def analyse(case: AnalysedCase) -> pl.DataFrame | None:
 
 
 def levels(case: AnalysedCase) -> pl.DataFrame:
-    """Return the levels of the scores of each test image."""
+    """Return the three levels of each test image's scores: mean, log-sum-exp and maximum."""
     scores = case.scores.astype(np.float64)
     largest = scores.max(axis=1)
     log_sum = largest + np.log(np.exp(scores - largest[:, None]).sum(axis=1))
@@ -61,7 +61,7 @@ def levels(case: AnalysedCase) -> pl.DataFrame:
 
 
 def difficulties(case: AnalysedCase) -> pl.DataFrame:
-    """Return a reference's negated scores for the labels of test images; their order is that of the difficulties."""
+    """Return minus a reference's scores for the labels of test images; sorting by them is sorting by difficulty."""
     rows, labels = case.test.right.image_of_pair, case.test.right.label_of_pair
     return pl.DataFrame({"image": case.test.images[rows], "label": labels, "difficulty": -case.scores[rows, labels]})
 

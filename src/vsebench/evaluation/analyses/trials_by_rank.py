@@ -1,4 +1,4 @@
-"""Simulate WARP's trials on the scores of fitted models; compare their number with the bound that the paper states."""
+"""Simulate WARP's trials on the scores of fitted models; compare their number with the WSABIE paper's bound."""
 
 import numpy as np
 import polars as pl
@@ -26,7 +26,9 @@ STEPS = 100  # number of steps drawn for each label of an image
 
 def analyse(case: AnalysedCase) -> pl.DataFrame:
     if case.vectors is None:
-        raise UserError(f"{case}: the model has no vectors; in the paper's file, name a method that has them")
+        raise UserError(
+            f"{case}: the model has no vectors; in the paper's file in config/papers, name a method that has them"
+        )
     images, labels = case.vectors
     chosen = np.unique(np.linspace(0, len(images) - 1, IMAGES).astype(np.int32))
     found = trials_of_labels(images[chosen], labels, case.test.right.rows(chosen), case.case.seed)
@@ -34,7 +36,7 @@ def analyse(case: AnalysedCase) -> pl.DataFrame:
 
 
 def trials_of_labels(images: Matrix, labels: Matrix, carried: LabelMatrix, seed: int) -> pl.DataFrame:
-    """Return the columns of SCHEMA for each label of each image; `image` is the row of the image.
+    """Return the columns of SCHEMA for each label of each image; `image` is the image's row in `images`.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """The base class of decisions, and the functions that load a decision by its name.
 
-A module of `vsebench.evaluation.decisions` names its classes in the dictionary `DECISIONS`. Files in config/decisions
-use these names.
+A module of `vsebench.evaluation.decisions` lists its classes by name in the dictionary `DECISIONS`. Files in
+config/decisions use these names.
 """
 
 import importlib
@@ -49,7 +49,7 @@ class Labelled(Scored):
 
 @dataclass(frozen=True)
 class Tuning:
-    """The metric for which a decision is tuned, and further inputs of the fit of a decision, such as the seed."""
+    """The metric for which a decision is tuned, and further inputs of its fit, such as the seed."""
 
     tuned_for: str | None  # the metric of label sets that is optimised on the validation images, if any
     seed: int  # seed of all random numbers

@@ -23,7 +23,10 @@ class BestPossibleSettings(DecisionSettings):
 
 
 class BestPossible(Decision):
-    """An oracle that uses no scores. With the goal `label_count`, no rule predicts the number of labels better."""
+    """An oracle that uses the known label distribution of simulated data instead of scores.
+
+    With the goal `label_count`, no rule predicts the right number of labels more often.
+    """
 
     settings_type = BestPossibleSettings
     needs = frozenset({"label_distribution"})

@@ -45,12 +45,12 @@ class Head:
         loss: Callable[[Matrix, NDArray[np.int64]], float],
         value: Callable[[], float],
     ) -> int:
-        """Train, keep the network of the best epoch, and return the number of this epoch.
+        """Train the network, keep its parameters of the best epoch, and return the number of this epoch.
 
         Parameters
         ----------
-        loss : returns the summed loss of images, given their outputs (m, n_outputs) and numbers (m,), and overwrites
-            the outputs with the derivatives of the loss
+        loss : returns the summed loss of images, given their outputs (m, n_outputs) and row numbers (m,), and
+            overwrites the outputs with the derivatives of the loss
         value : returns the network's current value on the validation images; larger is better
         """
         inputs = self.inputs(first)
@@ -99,7 +99,8 @@ class LabelCount(Decision):
     """The first k labels of an image's list, where k is the number that the network finds most probable.
 
     The output is a softmax over the numbers from `smallest` to `largest` (1 to 4 in the paper); true numbers outside
-    this range are clipped to it. The epoch is chosen by the mean absolute error of the number on the validation images.
+    this range are clipped to it. The epoch is chosen by the mean absolute error of the predicted number of labels on
+    the validation images.
     """
 
     settings_type = LabelCountSettings

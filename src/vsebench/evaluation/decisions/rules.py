@@ -31,7 +31,7 @@ class ScoreAboveSettings(DecisionSettings):
 class ScoreAbove(Decision):
     """The labels that score above a given threshold.
 
-    With calibrated scores, such as those of binary cross-entropy, a score above 0 is a probability above 1/2.
+    With calibrated scores, such as those of binary cross-entropy, a score above 0 means a probability above 1/2.
     """
 
     settings_type = ScoreAboveSettings
@@ -51,9 +51,9 @@ class ThresholdSettings(DecisionSettings):
 class Threshold(Decision):
     """One threshold for all labels and images: the best on the validation images (the smallest of equally good ones).
 
-    The candidates are chosen as in the authors' code; in the paper, they span all scores, but most scores are too low
-    for a threshold. Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR
-    2017, section 3.3.
+    The candidate thresholds are chosen as in the authors' code. In the paper, they span all scores, although most
+    scores are too low to be useful thresholds. Source: Li, Song and Luo, "Improving pairwise ranking for multi-label
+    image classification", CVPR 2017, section 3.3.
     """
 
     settings_type = ThresholdSettings
@@ -96,8 +96,8 @@ class TopK(Decision):
 class Calibrated(Decision):
     """The labels with a probability sigmoid(a f + b) above 1/2, where a and b are fitted to the validation scores f.
 
-    This is a control: it uses only the score of an image and a label. Source: Platt, "Probabilistic
-    outputs for support vector machines", 1999, without his correction of the labels.
+    This is a control: whether a label is chosen depends only on its own score. Source: Platt, "Probabilistic
+    outputs for support vector machines", 1999, without his smoothing of the targets.
     """
 
     def fit(self, first: Labelled, valid: Labelled) -> dict[str, Any]:

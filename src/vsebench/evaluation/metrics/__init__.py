@@ -1,4 +1,4 @@
-"""Metrics, which are found by their names, and the computation of metrics from ranks and lists."""
+"""Metrics, and functions that compute metrics by their names from ranks and lists."""
 
 from collections.abc import Sequence
 
@@ -33,8 +33,8 @@ def with_ranks(ranks: pl.DataFrame) -> pl.DataFrame:
 def of_images(ranks: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     """Return a table of metrics (float64 columns): one row per image that has a held-out label, in ascending order.
 
-    If every image has one held-out label, metrics are computed once per rank, because there are far fewer ranks than
-    images.
+    If every image has one held-out label, metrics are computed once for each distinct rank, because there are far
+    fewer distinct ranks than images.
     """
     if has_one_label_each(ranks):
         different = ranks.select(RANKED).unique(maintain_order=True)
@@ -85,7 +85,7 @@ def popularity_values(
     """Return popularity metrics, (n_images, n_metrics): one row per image with a held-out label, in ascending order.
 
     `lists` is the table LISTS of `core.schemas`, and `right` contains a pair (image, label) for each held-out label.
-    `frequencies`, (n_labels,), are the numbers of training images with each label.
+    `frequencies`, (n_labels,), contains the number of training images with each label.
     """
     kind = PopularityMetric, "how frequent the labels of a list are", "average_popularity@10"
     expressions = {name: metric_of_kind(name, *kind).value().cast(pl.Float64) for name in metrics}
@@ -97,7 +97,7 @@ def popularity_values(
 def propensity_values(
     ranks: pl.DataFrame, metrics: Sequence[str], weights: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the values of the images' lists and of the best possible lists, (n_images, n_metrics) each, by image.
+    """Return the values of the images' lists and of the best possible lists, (n_images, n_metrics), sorted by image.
 
     `ranks` is the table RANKS of `core.schemas`, and `weights`, (n_labels,), are the weights of the labels.
     """

@@ -1,7 +1,7 @@
 """Base classes of metrics, and functions that find a metric by its name.
 
-A module of this package defines related metrics: classes with the names of the metrics, but in capitalised words, such
-as `MacroF1` for `macro_f1`. A cut-off follows the name: `recall@10` is the class `Recall` with the cut-off 10.
+A module of this package defines related metrics: classes with the names of the metrics in CamelCase, such as `MacroF1`
+for `macro_f1`. A cut-off follows the name: `recall@10` is the class `Recall` with the cut-off 10.
 """
 
 import re
@@ -42,7 +42,7 @@ class Metric(ABC):
 
 
 class RankMetric(Metric):
-    """A metric of an image, from the ranks of its held-out labels."""
+    """A metric of an image, computed from the ranks of its held-out labels."""
 
     @abstractmethod
     def value(self) -> pl.Expr:
@@ -56,7 +56,7 @@ class RankMetric(Metric):
 
 
 class ListMetric(Metric):
-    """A metric of an image, from the first labels of its list and the siblings of its held-out labels.
+    """A metric of an image, computed from the first labels of its list and the siblings of its held-out labels.
 
     Siblings are labels with a common parent. The metric is left out if the data set does not state which labels are
     siblings.
@@ -74,7 +74,7 @@ class ListMetric(Metric):
 
 
 class PopularityMetric(Metric):
-    """A metric of an image, from the first labels of its list and how frequent they are in training."""
+    """A metric of an image, computed from the training frequencies of the first labels of its list."""
 
     takes_cutoff = "always"
 
@@ -96,9 +96,9 @@ class PropensityMetric(Metric):
 
     N is the number of training images, N_l the number of those with the label, and A and B are settings of the data
     set. The metric is defined for a set of images, not for one image: it is the mean value of their lists, divided by
-    the mean value of the best possible lists. These begin with the image's held-out labels, the largest weights first.
-    For a resample of the images, both means are taken over the resample. Two methods are compared by the difference
-    between their ratios.
+    the mean value of the best possible lists. The best possible list of an image begins with its held-out labels, the
+    largest weights first. For a resample of the images, both means are taken over the resample. Two methods are
+    compared by the difference between their ratios.
     """
 
     takes_cutoff = "always"
@@ -108,13 +108,13 @@ class PropensityMetric(Metric):
         """Return a polars expression for the value of an image's list, from one row per held-out label.
 
         Columns: `weight`, and `rank`: the label's rank in the list or in the best possible list. `rank` is null for a
-        label that is excluded from the candidates (a miss). Of held-out labels with the same score, the smallest weight
-        comes first.
+        label that is excluded from the candidates (a miss). Among held-out labels with the same score, the smallest
+        weight comes first.
         """
 
 
 class LabelMetric(Metric):
-    """A metric of a label: all test images are ranked for it, and the ranks of the images that have it are used."""
+    """A metric of a label, computed from the ranks, among all test images, of the images that have the label."""
 
     unit = "label"
 
@@ -135,14 +135,14 @@ class SeenMetric(Metric):
     def value(self, seen: Values, unseen: Values) -> Values:
         """Return the metric, (n,) float64, from the recalls of seen and of unseen labels, (n,) float64 each.
 
-        Each element is for the test images or for one resample of them. For the recall of seen labels, the share of an
-        image's seen labels that are among the first `cutoff` labels of the list is averaged over the images with a seen
-        label. The same holds for unseen labels.
+        Each element is for the test images or for one resample of them. The recall of seen labels is the share of an
+        image's seen labels that are among the first `cutoff` labels of the list, averaged over the images with a seen
+        label. The recall of unseen labels is computed in the same way.
         """
 
 
 class SetMetric(Metric):
-    """A metric of predicted label sets, from counts per label; it is not a mean over images.
+    """A metric of predicted label sets, computed from counts per label; it is not a mean over images.
 
     With a cut-off, the predicted set of an image is the first `cutoff` labels of its list, and images without a label
     are left out. Without a cut-off, the set is chosen by a decision, and all test images count.
@@ -190,7 +190,7 @@ class ImageSetMetric(Metric):
 
 
 def is_of_decision(name: str) -> bool:
-    """Return whether a metric measures the label sets of a decision, as `exact_match` and `macro_f1` are."""
+    """Return whether a metric measures the label sets of a decision, as `exact_match` and `macro_f1` do."""
     metric = load_metric(name)
     return isinstance(metric, SetMetric | ImageSetMetric) and metric.cutoff is None
 
@@ -206,7 +206,7 @@ def load_metric(name: str) -> Metric:
         raise UserError(f"the metric {plain!r} takes no cut-off; remove @{cutoff} from its name")
     of_lists = SetMetric | ImageSetMetric | ListMetric | PopularityMetric
     if issubclass(metric, of_lists) and int(cutoff or 0) > LARGEST_CUTOFF_OF_LISTS:
-        raise UserError(f"the metric {name!r}: use a cut-off up to {LARGEST_CUTOFF_OF_LISTS}, where lists end")
+        raise UserError(f"the metric {name!r}: use a cut-off up to {LARGEST_CUTOFF_OF_LISTS}, the length of the lists")
     return metric(int(cutoff) if cutoff else None)
 
 

@@ -3,9 +3,9 @@
 For a label, `predicted` is the number of images with the label in their predicted set, `right` the number of images
 that have it, and `hits` the number of images for which both are true. Metrics per class (`pc`, macro) are means in
 which all labels of the vocabulary have the same weight, including labels without a test image unless stated otherwise.
-Overall metrics (`ov`, micro) add up the numbers of all labels first. 0 / 0 is 0. Source of the per-class and overall
-precision and recall: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification",
-CVPR 2017, Eqs. 27 and 28.
+Overall metrics (`ov`, micro) are computed from the sums of these numbers over all labels. 0 / 0 is 0. Source of the
+per-class and overall precision and recall: Li, Song and Luo, "Improving pairwise ranking for multi-label image
+classification", CVPR 2017, Eqs. 27 and 28.
 """
 
 from collections.abc import Callable
@@ -70,7 +70,8 @@ class MacroF1(EqualLabelsMetric):
 class MacroF1OfMeans(EqualLabelsMetric):
     """The F1 of per-class precision and per-class recall, 2 P R / (P + R); never smaller than `macro_f1`.
 
-    Source: Makadia, Pavlovic and Kumar, "A new baseline for image annotation", ECCV 2008; used by LEAR and FastTag.
+    Source: Makadia, Pavlovic and Kumar, "A new baseline for image annotation", ECCV 2008; used by INRIA's LEAR group
+    and by FastTag.
     """
 
     def value(self, hits: Values, predicted: Values, right: Values) -> Values:
@@ -103,7 +104,7 @@ class MacroF1OfPresent(EqualLabelsMetric):
 
 
 class NPlus(EqualLabelsMetric):
-    """The number of labels with at least one hit, so with a recall above 0; papers on image annotation call it N+.
+    """The number of labels with at least one hit (a recall above 0); papers on image annotation call it N+.
 
     Source: Feng, Manmatha and Lavrenko, "Multiple Bernoulli relevance models for image and video annotation", CVPR
     2004, which predicts five labels for each image.

@@ -1,4 +1,4 @@
-"""Precision and discounted gain in which rare labels count more, as a share of the best possible (`PropensityMetric`).
+"""Precision and NDCG in which rare labels count more, as a share of the best possible value (`PropensityMetric`).
 
 These are the metrics of the Extreme Classification Repository (Bhatia and others, 2016), which lists the settings A and
 B of its data sets. Source of both: Jain, Prabhu and Varma, "Extreme multi-label loss functions for recommendation,
@@ -13,7 +13,7 @@ from vsebench.evaluation.metrics.base import PropensityMetric, best_gain, discou
 
 
 class Psp(PropensityMetric):
-    """Propensity-scored precision: the sum of the hits' weights, divided by k, as a share of the best possible."""
+    """Propensity-scored precision: the sum of the hits' weights, divided by k, as a share of the best possible sum."""
 
     def value(self) -> pl.Expr:
         return pl.col("weight").filter(within(self.cutoff)).sum() / pl.lit(self.cutoff)

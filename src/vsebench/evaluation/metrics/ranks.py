@@ -1,4 +1,4 @@
-"""Metrics of the ranks of an image's held-out labels; "hits" are those among the first k labels of its list.
+"""Metrics of the ranks of an image's held-out labels; a hit is a held-out label among the first k of its list.
 
 Ties count against the label, except in the full AUC (without a cut-off). Held-out labels that are excluded from the
 candidates (misses) are counted too.

@@ -1,4 +1,4 @@
-"""Metrics of the recommended labels, right or wrong: how many labels, how equally often, and how frequent in training.
+"""Metrics of the recommended labels, right or wrong: how many, how evenly distributed, and how frequent in training.
 
 They describe a method and do not measure its quality: labels drawn at random have the largest coverage and the smallest
 Gini coefficient. A label is recommended for an image if it is in the image's predicted set, such as the first k
@@ -39,13 +39,14 @@ class CatalogueCoverage(EqualLabelsMetric):
 
 
 class Gini(SetMetric):
-    """The Gini coefficient of the numbers of images that the labels are recommended for.
+    """The Gini coefficient of how often each label is recommended.
 
         sum over labels of (2 r - n - 1) x / (n sum of x),
 
-    for n labels, recommended for x images each, with r the position (from 1) of a label in ascending order of x. It is
-    0 if all labels are recommended equally often, or if none is, and 1 - 1 / n if only one is. Source: Fleder and
-    Hosanagar, "Blockbuster culture's next rise or fall", Management Science 55, 2009.
+    for n labels, where x is the number of images that a label is recommended for, and r is its position (from 1) in
+    ascending order of x. The coefficient is 0 if all labels are recommended equally often, or if none is, and 1 - 1 / n
+    if only one is. Source: Fleder and Hosanagar, "Blockbuster culture's next rise or fall", Management Science 55,
+    2009.
     """
 
     is_quality = False
@@ -58,7 +59,7 @@ class Gini(SetMetric):
 
 
 class AveragePopularity(PopularityMetric):
-    """The mean, over the first k labels of the list (fewer if it is shorter), of a label's number of training images.
+    """The mean number of training images of the first k labels of the list (fewer if the list is shorter).
 
     An image with an empty list has the value 0.
 

@@ -1,12 +1,12 @@
 """Read members of tar and zip archives, in memory or as a stream; nothing is extracted to disk.
 
-A damaged or hostile archive gives a one-line error:
+These rules protect against damaged and malicious archives; an archive that breaks one raises a one-line `UserError`:
 
 - Members are chosen by name and read as bytes, so `..` or a leading slash in a name is harmless.
 - A member to be read must be a plain file (no link, device or sparse file) with a unique name.
 - `read_members` reads at most `MEMORY` bytes in all. A tar archive may unpack to at most `MEMORY` bytes or `RATIO`
   times its own size, whichever is more, and a header may take at most `HEADER` bytes.
-- Compressed tar archives are read to the end, where the checksum is stored.
+- Compressed tar archives are read to the end, so that their checksum is verified.
 """
 
 import bz2
@@ -59,8 +59,8 @@ def read_members(archive: Path, is_chosen: Chooser) -> dict[str, bytes]:
 def open_members(archive: Path, is_chosen: Chooser) -> Iterator[Iterator[tuple[str, IO[bytes]]]]:
     """Open the chosen files of a tar archive one after the other, for members that are too big for memory.
 
-    Yields an iterator over (full name, stream); read each stream before the next is taken. Raises a `UserError` in the
-    same cases as `read_members`, even if damage is found only while a stream is read or at the end of the archive.
+    Yields an iterator over (full name, stream); read each stream before you ask for the next. Raises a `UserError` in
+    the same cases as `read_members`, even if damage is found only while a stream is read or at the end of the archive.
     """
     with _explained(archive):
         unpacked = _Unpacked(archive)
@@ -73,7 +73,7 @@ def open_members(archive: Path, is_chosen: Chooser) -> Iterator[Iterator[tuple[s
 
 
 def check_tar(path: Path, whole: bool) -> None:
-    """Raise a `UserError` if the first member of a tar archive, or the `whole` archive, cannot be read."""
+    """Raise a `UserError` if a tar archive cannot be read: its first member or, with `whole`, all of it."""
     with _explained(path), _Unpacked(path) as unpacked:
         members = tarfile.TarFile(fileobj=unpacked)
         if members.next() is None:
@@ -91,7 +91,7 @@ def check_compressed(path: Path) -> None:
 
 
 class _Unpacked(io.RawIOBase):
-    """The decompressed content of a tar archive, which can be read only forward and up to the limits."""
+    """The decompressed content of an archive or of a compressed file, as a stream that enforces the limits."""
 
     OPENERS: tuple[tuple[bytes, Any], ...] = (
         (b"\x1f\x8b", gzip.open),
@@ -121,7 +121,7 @@ class _Unpacked(io.RawIOBase):
         return self.stream.seek(offset, whence)
 
     def read(self, size: int = -1) -> bytes:
-        """Read at most `HEADER` bytes; tarfile requests more only if a header states a false length."""
+        """Read `size` bytes, at most `HEADER`; tarfile requests more only if a header states a false length."""
         if not 0 <= size <= HEADER:
             raise tarfile.ReadError("a header is too long")
         data = self.stream.read(size)
@@ -191,7 +191,7 @@ def _check_member(archive: Path, name: str, seen: set[str], plain: bool) -> None
     if len(name.splitlines()) > 1:
         raise UserError(f"{archive}: {name!r}: the name contains a line break")
     if not plain:
-        raise UserError(f"{archive}: {name}: is not a plain file, but for example a link")
+        raise UserError(f"{archive}: {name}: is not a plain file (it may be a link); use the official archive")
     if name in seen:
         raise UserError(f"{archive}: contains {name} more than once")
     seen.add(name)
@@ -236,9 +236,9 @@ def _explained(archive: Path) -> Iterator[None]:
 
 
 def by_basename(archive: Path, names: list[str]) -> dict[str, bytes]:
-    """Read members by the last part of their name, in any folder of the archive.
+    """Read the members whose file names are in `names`, in any folder of the archive.
 
-    Raises a `UserError` that names a member that is missing or occurs more than once.
+    If one of them is missing or occurs more than once, a `UserError` names it.
     """
     content: dict[str, bytes] = {}
     for name, data in read_members(archive, lambda name: name.rpartition("/")[2] in names).items():
@@ -255,9 +255,10 @@ def by_basename(archive: Path, names: list[str]) -> dict[str, bytes]:
 
 
 def read_json_member(archive: Path, name: str, kept: Collection[str]) -> Any:
-    """Parse a JSON file in an archive; objects keep only the keys in `kept`, because all keys could take gigabytes.
+    """Parse a JSON file in an archive, keeping only the keys in `kept`, because all keys could take gigabytes.
 
-    Raises a `UserError` that names archive and file if the file is missing, or is not JSON without duplicate keys.
+    Raises a `UserError` that names archive and file if the file is missing, is not JSON, or has duplicate keys in an
+    object.
     """
 
     def keep(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -276,7 +277,7 @@ def read_json_member(archive: Path, name: str, kept: Collection[str]) -> Any:
 
 
 def line_blocks(stream: IO[bytes], size: int = 1 << 22) -> Iterator[bytes]:
-    """Yield blocks of about `size` bytes that end with a line; a missing last newline is added."""
+    """Yield blocks of about `size` bytes, each of whole lines; if the last line has no newline, one is added."""
     rest = b""
     while block := stream.read(size):
         lines, newline, tail = block.rpartition(b"\n")
@@ -290,7 +291,7 @@ def line_blocks(stream: IO[bytes], size: int = 1 << 22) -> Iterator[bytes]:
 
 
 def text_lines(data: bytes, where: str) -> list[str]:
-    """Split a text member into lines without surrounding white space; blank lines at the end are removed.
+    """Split UTF-8 text into lines without surrounding white space; blank lines at the end are removed.
 
     Lines end with LF, CR LF or CR, as in an editor. str.splitlines() would also split at characters that names contain.
     """

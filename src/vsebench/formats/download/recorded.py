@@ -11,10 +11,10 @@ RECORD = "provenance.json"
 
 
 def check_recorded(raw: Path) -> None:
-    """Compare the size and sha256 of each file with its record, if the folder `raw` of downloaded files has records.
+    """Compare the size and sha256 of each file with its record, if `raw`, the folder of downloads, contains records.
 
-    A `UserError` names the first file that differs. A deleted file is not reported here: the job that
-    reads it reports it, and large files may be deleted after their features were made.
+    A `UserError` names the first file that differs. A missing file is not an error here: the job that needs it reports
+    it, and users may delete large files once features have been computed from them.
     """
     record = raw / RECORD
     if not record.is_file():

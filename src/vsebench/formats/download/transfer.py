@@ -1,7 +1,8 @@
 """Fetch one file from one address, with retries, and resume after an interruption.
 
-The bytes fetched so far are in `<name>.part`. The notes in `<name>.part.json` contain the address from which they came
-and the version of the file there. Without notes, or if the server now has another version, the transfer starts over.
+The bytes fetched so far are in `<name>.part`. The notes in `<name>.part.json` contain a hash of the address from which
+the bytes came, and the version and size of the file there. Without notes, or if the server now has another version, the
+transfer starts over.
 """
 
 import hashlib
@@ -39,7 +40,7 @@ class TemporaryError(TransferError):
 
 
 class _Pace:
-    """Detects a source that is too slow, because it sends few bytes per second or breaks off again and again."""
+    """Detects a source that is too slow because it sends few bytes per second or often breaks the connection."""
 
     def __init__(self) -> None:
         self.restart()
@@ -56,7 +57,7 @@ class _Pace:
 
 
 def notes_path(part: Path) -> Path:
-    """Return the file that contains the notes on the bytes in `part`, such as their address."""
+    """Return the path of the file with the notes on the bytes in `part`."""
     return part.with_name(part.name + ".json")
 
 
@@ -70,11 +71,11 @@ def fetch(address: str, part: Path, has_checksum: bool) -> None:
     """Fetch `address` into the file `part`, which is complete when this function returns.
 
     The transfer continues where an earlier call or attempt ended if the server states the file's version, or if a
-    checksum will show whether all bytes are of one version (`has_checksum`); otherwise it begins again.
+    checksum will show whether all bytes come from the same version (`has_checksum`). Otherwise it starts over.
 
     A temporary failure is followed by a pause and a new attempt; the pauses double (1, 2, 4 s). `TransferError` is
-    raised after `ATTEMPTS` consecutive attempts without new bytes, and for a source that sends less than `LOWEST` bytes
-    in `WINDOW` seconds; the bytes fetched so far are kept for the next call.
+    raised for a permanent failure, after `ATTEMPTS` consecutive attempts without new bytes, and for a source that sends
+    less than `LOWEST` bytes in `WINDOW` seconds; the bytes fetched so far are kept for the next call.
     """
     most, failures, pace = _size(part), 0, _Pace()
     while True:
@@ -121,18 +122,18 @@ def _attempt(address: str, part: Path, has_checksum: bool, pace: _Pace) -> None:
         broken = f"the connection broke at {_size(part)} bytes" if _size(part) > start else "it cannot be reached"
         raise TemporaryError(broken) from None
     except requests.TooManyRedirects:
-        raise TransferError("it redirects in a circle") from None
+        raise TransferError("it redirects too many times") from None
     except requests.RequestException as error:
         raise TransferError(f"{type(error).__name__}") from None
 
 
 def _digest(address: str) -> str:
-    """Return the hash of an address, which may contain a password."""
+    """Return the hash of an address; the notes contain it instead of the address, which may contain a password."""
     return hashlib.sha256(address.encode()).hexdigest()
 
 
 def _usable_notes(address: str, part: Path, has_checksum: bool) -> dict[str, Any]:
-    """Return the notes on `part` if it is from this address and the transfer can continue, otherwise an empty dict."""
+    """Return the notes on `part` if its bytes are from this address and the transfer can continue, otherwise {}."""
     try:
         notes = json.loads(notes_path(part).read_text(encoding="utf-8"))
     except (OSError, ValueError):

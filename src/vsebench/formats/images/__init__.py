@@ -1,1 +1,1 @@
-"""Images as files and as pixels, and the network that computes their features."""
+"""Find image files, convert them to pixels, and run a network that computes their features."""

@@ -33,7 +33,7 @@ class ImageFiles:
     marks : for each image, a text with the size and the modification time of its file
     contents : a function that takes ascending image numbers and yields the bytes of each image, or the error if a file
         cannot be read
-    left_out : number of files that are not images
+    left_out : number of files that were left out
     """
 
     ids: list[str]
@@ -59,7 +59,7 @@ def open_images(path: Path, suffixes: Suffixes) -> ImageFiles:
     else:
         images = _of_archive(path, suffixes)
     if not images.ids:
-        raise UserError(f"{path}: contains no image file; their names must end in {', '.join(sorted(SUFFIXES))}")
+        raise UserError(f"{path}: contains no image file; file names must end in {', '.join(sorted(SUFFIXES))}")
     for image in images.ids:
         if image != image.strip() or "\n" in image or "\r" in image or not _is_unicode(image):
             raise UserError(f"{path}: {image!r}: an id must be Unicode text without line breaks or surrounding space")

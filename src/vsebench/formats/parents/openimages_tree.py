@@ -1,10 +1,11 @@
 """Find the parents of labels in Open Images' hierarchy of 600 classes.
 
 The file is JSON: a class is `{"LabelName": mid, "Subcategory": [classes], "Part": [classes]}`. The classes in its
-`Subcategory` are its children; the classes in `Part` are not. A class can have several parents. Parents are mids.
+`Subcategory` are its children; the classes in `Part` are not. A class can have several parents. The
+parents are returned as mids.
 
-A mid is the id of a class in Open Images. Labels are looked up as `openimages.py` names them: by mid, by a name that
-one or several mids have in `class_names`, or by a name followed by its mid in brackets.
+A mid is the id of a class in Open Images. A label has one of the forms that `openimages.py` gives it: a mid, a name
+that `class_names` gives to one or several mids, or a name followed by its mid in brackets.
 
 Source: Kuznetsova et al., "The Open Images dataset V4", IJCV 128, 2020, https://storage.googleapis.com/openimages.
 """

@@ -6,9 +6,9 @@ Three files, compressed with gzip:
 `wordnet_noun_hypernyms.tsv.gz`   a header, then synset TAB lemmas TAB hypernyms TAB instance hypernyms
 `wordnet_noun_exceptions.txt.gz`  an irregular form, then its base forms, separated by spaces
 
-Values in a cell are separated by `|`, words of a lemma by `_`. A label is looked up in lower case, with `_` for white
-space; if this is not a lemma, it is looked up with `_` for hyphens too. A plural is looked up in the exceptions, and
-then by the endings of WordNet's own search (morphy). The first sense is not always the intended sense. If a label
+Values in a cell are separated by `|`, words of a lemma by `_`. A label is looked up in lower case, with `_` in place
+of white space; if this is not a lemma, `_` replaces hyphens too. A plural is looked up in the exceptions; after that,
+its ending is replaced as in WordNet's own search (morphy). The first sense is not always the intended sense. If a label
 begins with a synset and a space, as in ImageNet (`n02084071 dog`), this synset is used.
 
 Source: Fellbaum (ed.), WordNet: an electronic lexical database, MIT Press 1998; https://wordnet.princeton.edu.

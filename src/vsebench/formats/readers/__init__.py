@@ -1,1 +1,1 @@
-"""Adapters of annotations: one module per file format."""
+"""Adapters that read annotations: one module per file format."""

@@ -7,25 +7,25 @@ The development kit, `ILSVRC2010_devkit-1.0.tar.gz`, contains
     ILSVRC2010_validation_ground_truth.txt    one label id per line, in the order of the images' numbers
     ILSVRC2010_test_ground_truth.txt          the same for test images; it can also be in one of the archives below
 
-The archives named by the option `archives` are tar files, compressed or not, with MATLAB files of visual words. Files
-are found by name, in any folder of any archive; other files are ignored:
+The archives named by the option `archives` are tar files, compressed or not, with MATLAB files of visual words. These
+files are found by name, in any folder of any archive; other files are ignored:
 
     n02084071.sbow.mat        training images of a label, n02084071_123 and so on
     val.0001.sbow.mat, ...    validation images, ILSVRC2010_val_00000001 and so on
     test.0001.sbow.mat, ...   test images, ILSVRC2010_test_00000001 and so on
 
-Such a file has a struct array `image_sbow` with one struct per image. This struct has `ID` and the struct `sbow`; its
-vector `word` has a number from 0 to 999 for each local descriptor. The features of an image are the counts of these
-words; locations, scales and norms of the descriptors are not read. An image without a descriptor has zeros. Validation
-and test images must be complete, because the ground truths contain no image names. If meta.mat counts training images
-that have no words, they are reported in `dropped`; more training images than it counts are refused, because they could
-be test images.
+Such a file has a struct array `image_sbow` with one struct per image, which has the fields `ID` and `sbow`. The
+vector `word` of the struct `sbow` contains a number from 0 to 999 for each local descriptor. The features of an image
+are the counts of these words; locations, scales and norms of the descriptors are not read. The features of an image
+without descriptors are zeros. No validation or test image may be missing, because the ground truths contain no image
+names. meta.mat states the number of training images per label. If fewer have words, the others are counted in
+`dropped`; if more have words, this is an error, because the additional ones could be test images.
 
 Training images come first, ordered by label id and number; validation and test images follow. A label is named by its
 WNID and its first word: `n02084071 dog`.
 
-No real file was available: the reader was written from the kit's own readme and from public readers of these files, and
-tested on generated ones.
+No real file was available: the reader follows the kit's own readme and public programs that read these files, and was
+tested on generated files.
 
 Reading takes 8 bytes of memory for each distinct word of an image (its column and its count). It takes twice as much
 while files are joined, and four times as much at its peak, while the order of columns is checked (`data/features.py`).
@@ -130,8 +130,8 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 def parse_labels(data: bytes, where: str) -> list[Label]:
     """Return the labels of meta.mat in the order of their ids.
 
-    Raises a `UserError` that begins with `where` if `data` is not such a file, a field is malformed, or the ids are not
-    1, 2, ...
+    Raises a `UserError` that begins with `where` if `data` is not a valid meta.mat, for example if a field is malformed
+    or the ids are not 1, 2, ...
     """
     labels: dict[int, Label] = {}
     for number, synset in enumerate(read_structs(data, "synsets", SYNSET, where), 1):
@@ -172,15 +172,15 @@ def parse_bags(data: bytes, prefix: str, where: str) -> Bags:
     """Return the visual words of a `.sbow.mat` file's images, in the order of the images' numbers.
 
     `prefix` is the beginning of the images' ids, before the underscore and the number. Raises a `UserError` that begins
-    with `where` if it is not such a file, an id has another prefix or occurs twice, or a word is not a number from 0 to
-    999.
+    with `where` if `data` is not such a file, an id has another prefix or occurs twice, or a word is not a number from
+    0 to 999.
     """
     images = read_structs(data, "image_sbow", IMAGE, where)
     pattern = re.compile(rf"{prefix}_([0-9]{{1,9}})")
     matches = [pattern.fullmatch(str(image["ID"])) for image in images]
     if None in matches:
         wrong = str(images[matches.index(None)]["ID"])
-        raise UserError(f"{where}: the image id {wrong[:60]!r} should be {prefix}_ and a number")
+        raise UserError(f"{where}: the image id {wrong[:60]!r} should be {prefix}_ followed by a number")
     numbers = np.array([int(match[1]) for match in matches if match], dtype=np.int64)
     order = np.argsort(numbers, kind="stable")
     twice = np.flatnonzero(np.diff(numbers[order]) == 0)
@@ -195,7 +195,7 @@ def _count(sbow: list[dict[str, Any]], where: str) -> tuple[NDArray[np.intp], ND
     """Return the distinct visual words of an image in ascending order, and how often each of them occurs."""
     words = sbow[0]["word"] if len(sbow) == 1 else None
     if words is None or isinstance(words, str):
-        raise UserError(f"{where}: sbow: must be one struct with numbers, but has {len(sbow)} structs or text")
+        raise UserError(f"{where}: sbow: must be one struct with numbers in `word`; has {len(sbow)} structs, or text")
     with np.errstate(invalid="ignore"):
         wrong = words[~((words >= 0) & (words < WORDS) & (words % 1 == 0))]
     if len(wrong):
@@ -233,7 +233,7 @@ def _read_kit(archive: Path) -> dict[str, bytes]:
 def _read_archives(
     raw: Path, archives: Sequence[str], labels: Sequence[Label], kit: Mapping[str, bytes]
 ) -> tuple[dict[str, tuple[str, bytes]], dict[str, Bags]]:
-    """Read the ground truths of "valid" and "test" (file and content), and the visual words by file name."""
+    """Return the ground truths (part -> file and content), and the visual words (file name -> words)."""
     texts = {name: (f"{raw / KIT}: {name}", data) for name, data in kit.items()}
     training = {f"{label.wnid}.sbow.mat": label.wnid for label in labels}
     bags: dict[str, Bags] = {}

@@ -5,17 +5,17 @@ part, `train` and `test`, `<prefix>_<part>_list.txt` (one image per line) and `<
 per image: the number of labels, then 0 or 1 for each label). The two parts form the official partition.
 
 The official archives also contain 15 image features, `<prefix>_<part>_<feature>.<kind>`, one row per image: the number
-of values, then the values. All are little-endian. The kind determines the types: first that of the number of values,
-then that of the values:
+of values, then the values. All are little-endian. The kind determines two types, that of the number of values and
+that of the values:
 
     hvec, hvecs       uint16, uint16       (histograms)
     hvec32, hvecs32   uint32, uint32
     fvec, fvecs       uint32, float32
     dvec, dvecs       uint32, float64
 
-The kinds are taken from public copies of INRIA's own reader `vec_read`; only one real file, DenseHue of Corel 5k, has
-been read so far. Only the feature named by the option `features` is parsed, since the 15 features of IAPR TC-12 take
-2.9 GB. Values become float32, which is exact for counts up to 2^24.
+The kinds are taken from public copies of INRIA's own reader `vec_read`; only one real file of features, DenseHue of
+Corel 5k, has been read so far. Only the feature named by the option `features` is parsed, since the 15 features of IAPR
+TC-12 take 2.9 GB. Values become float32, which is exact for counts up to 2^24.
 
 Source: Guillaumin, Mensink, Verbeek and Schmid, "TagProp", ICCV 2009.
 """

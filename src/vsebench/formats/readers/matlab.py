@@ -21,8 +21,8 @@ Fields = Mapping[str, "Fields | None"]
 def read_structs(data: bytes, variable: str, fields: Fields, where: str) -> list[dict[str, Any]]:
     """Read the struct array `variable` from a file; each of its structs must have all `fields`.
 
-    Returns the fields of each struct by name, structs in MATLAB's order (column by column). Text becomes a str; numbers
-    become an (n,) array of the type in the file, column by column; a nested struct array becomes such a list.
+    Returns one dict per struct, field name -> value, in MATLAB's order (column by column). Text becomes a str; numbers
+    become an (n,) array of the type in the file, column by column; a nested struct array becomes a list of dicts.
 
     Raises a `UserError` that begins with `where` if the data are not a MATLAB file or are damaged, or if the variable
     or one of the fields is missing.
@@ -33,7 +33,7 @@ def read_structs(data: bytes, variable: str, fields: Fields, where: str) -> list
         killed = "the process that read this file was killed; the file is damaged, or memory ran out"
         raise UserError(f"{where}: {killed}") from None
     except UserError as error:
-        raise UserError(f"{where}: not a MATLAB file as expected: {error}") from None
+        raise UserError(f"{where}: not the expected MATLAB file: {error}") from None
 
 
 def _read(data: bytes, variable: str, fields: Fields) -> list[dict[str, Any]]:

@@ -2,8 +2,8 @@
 
 An archive contains one text file per image, with one tag per line: `mirflickr/meta/tags/tags<number>.txt` in
 `mirflickr25k.zip`, `<folders>/<number>.txt` in `tags.zip` of MIRFLICKR-1M. Other files, and files in a folder
-`tags_raw`, are not read. The id of an image is its number, preceded by the option `prefix` ("im" as in the names of the
-image files). `tags.py` turns tags into labels.
+`tags_raw`, are not read. The id of an image is its number, preceded by the option `prefix` (such as "im", as in
+the names of the image files). `tags.py` turns tags into labels.
 
 The archives have no partition. The option `parts` defines one by image numbers.
 
@@ -66,14 +66,15 @@ class Options(TagOptions, Numbering):
 
 
 def alternatives(options: Options) -> list[str]:
-    """Return the names of alternative files, best first; only one of them must be downloaded."""
+    """Return the names of alternative files, best first; it is enough to download one of them."""
     return options.archives
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:
     """Read the tags of all images of the archive, ordered by number.
 
-    Raises a `UserError` if the archive is missing or damaged, contains no file of tags, or two for one image.
+    Raises a `UserError` if the archive is missing or damaged, contains no file of tags, or contains two for one
+    image.
     """
     archive = next((raw / name for name in options.archives if (raw / name).is_file()), raw / options.archives[0])
     members = read_members(archive, lambda name: _number(name) is not None)

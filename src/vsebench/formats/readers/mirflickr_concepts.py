@@ -1,12 +1,12 @@
-"""Read MIRFLICKR-25k's hand-annotated concepts: 24 are marked if visible, 14 if the image is relevant to them.
+"""Read MIRFLICKR-25k's hand-annotated concepts: 24 mark all images that show them, 14 only relevant images.
 
 `mirflickr25k_annotations_v080.zip` contains one text file per concept, `<concept>.txt` or `<concept>_r1.txt`
 (relevant), with one image number per line. The label is the file's name without its extension; labels are in
 alphabetical order. `README.txt` is not read. All images of the collection are in the data set, including images without
 a concept. Their ids and parts are defined as in `mirflickr.py`.
 
-Checked on real files: all 38 lists, in a repacked archive. Four images are in `people_r1` but not in `people`; they are
-kept as they are.
+Checked on real files: all 38 lists, in a repacked archive. Four images are in `people_r1` but not in `people`; their
+labels are not changed.
 
 Source: Huiskes and Lew, "The MIR Flickr retrieval evaluation", MIR 2008.
 """

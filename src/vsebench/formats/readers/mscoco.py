@@ -4,7 +4,7 @@
 object with three lists: `images` (each with an `id`), `categories` (`id` and `name`) and `annotations` (`id`,
 `image_id` and `category_id`). Other keys and other files of the archive are not read.
 
-- The count of a label is the number of the image's annotations of this category. A region that is marked as a crowd
+- The count of a label is the number of the image's annotations with this category. A region that is marked as a crowd
   (`iscrowd`) counts once, because its number of objects is not given.
 - The id of an image is its number (`57870` for the file `COCO_train2014_000000057870.jpg`). Training images come first,
   then validation images, each ordered by number. Images without an annotation are kept.
@@ -92,7 +92,7 @@ def _entries(content: Any, key: str, where: str) -> Entries:
     """Return the entries of one of the lists in a file of annotations."""
     entries = content.get(key) if isinstance(content, dict) else None
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise UserError(f"{where}: is not an object with a list {key!r} of objects")
+        raise UserError(f"{where}: must be an object with the key {key!r}, a list of objects")
     return entries
 
 
@@ -121,7 +121,7 @@ def _read_categories(entries: Entries, where: str) -> dict[int, str]:
 
 
 def _rows(annotations: Entries, key: str, numbers: list[int], where: str) -> NDArray[np.int64]:
-    """Look up the value that each annotation has under `key` in `numbers`; return the indices, (n,)."""
+    """Return, for each annotation, the index in `numbers` of the annotation's value under `key`, (n,)."""
     row_of = {number: row for row, number in enumerate(numbers)}
     rows = np.empty(len(annotations), dtype=np.int64)
     for entry, content in enumerate(annotations):

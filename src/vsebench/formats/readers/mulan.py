@@ -1,12 +1,12 @@
 r"""Read multi-label data sets in Mulan's layout: ARFF files of features and labels, and an XML file with label names.
 
 The XML file has an element `labels` with an element `label` for each label. Nested `label` elements (a hierarchy) are
-ordinary labels; the hierarchy itself is not read. In the ARFF file, labels are attributes in any position, like the
-features, so they are found by name. Labels are in the order of the XML file.
+read as ordinary labels; the hierarchy itself is not read. In the ARFF file, labels and features are attributes, in any
+order, so labels are found by name. Labels are in the order of the XML file.
 
-In a name without quotes, Mulan can write a backslash before a character as an escape, in both files: the label
-`TAG_m\'usica` in `delicious.xml` is the attribute `TAG_m\'usica`. Such names are therefore compared as they are
-written; vsebench calls this label `TAG_m'usica`.
+In both files, a name without quotes can contain backslashes as escapes: for example, the label `TAG_m\'usica` in
+`delicious.xml` is the attribute `TAG_m\'usica` in the ARFF file. Such names are therefore compared as they are written;
+vsebench calls this label `TAG_m'usica`.
 
 The supported part of ARFF (UTF-8, plain or .gz):
 
@@ -19,8 +19,9 @@ The supported part of ARFF (UTF-8, plain or .gz):
     0.5,3,0,1                      (a dense row: the value of each attribute)
     {1 3,3 1}                      (a sparse row: ascending attribute numbers, from 0, with values; others are 0)
 
-Numbers become float32. Labels are 0 or 1. Missing values (?), other types, dates and texts are refused. The rows of all
-files must be of one kind, dense or sparse, which is also the kind of the features.
+Numbers become float32. Labels are 0 or 1. Missing values (?) and other types, such as dates and strings, are
+refused. The rows of all files must be of the kind that the option `features` names, dense or sparse, and the features
+are stored in this form.
 
 ARFF has no image ids, so images are named by file and row: `scene-train-000001` is the first data row of
 `scene-train.arff.gz`.
@@ -92,7 +93,7 @@ class Attribute(NamedTuple):
 
     Attributes
     ----------
-    key : its name in the form of the XML file: a name in quotes without its escapes, another name as written
+    key : its name, to compare with the XML file: a name in quotes without its escapes, any other name as written
     name : its name without escapes
     binary : whether its values must be 0 or 1
     """
@@ -120,8 +121,8 @@ class Rows(NamedTuple):
 def read(raw: Path, options: Options) -> RawAnnotations:
     """Read labels and features; images are in the order of the files and their rows.
 
-    A missing or malformed file raises a `UserError` that names file and line; contradicting files raise one that names
-    both.
+    A missing or malformed file raises a `UserError` that names file and line; files that contradict each other raise
+    one that names both.
     """
     names = [options.arff] if options.arff is not None else [*options.parts.values()]
     tables = [read_arff(raw / name, options.features) for name in names]
@@ -160,7 +161,7 @@ def read_labels(path: Path) -> list[str]:
     """Return the names of the labels in an XML file, in its order.
 
     Raises a `UserError` that names the line if the XML is malformed, or a label has no name or occurs twice. A document
-    type, which could define entities, is refused.
+    type declaration, which could define entities, is refused.
     """
     names: list[str] = []
     parser = expat.ParserCreate(namespace_separator=" ")
@@ -171,7 +172,7 @@ def read_labels(path: Path) -> list[str]:
     def start(element: str, attributes: dict[str, str]) -> None:
         kind = element.rpartition(" ")[2]
         if kind != ("label" if root else "labels"):
-            refuse(f"an element {kind[:40]!r}; use only `label` elements in one `labels` element")
+            refuse(f"has an element {kind[:40]!r}; use only `label` elements in one `labels` element")
         if not root:
             root.append(kind)
             return
@@ -184,7 +185,7 @@ def read_labels(path: Path) -> list[str]:
 
     root: list[str] = []
     parser.StartElementHandler = start
-    parser.StartDoctypeDeclHandler = lambda *_: refuse("it has a document type (<!DOCTYPE); remove it")
+    parser.StartDoctypeDeclHandler = lambda *_: refuse("has a document type declaration (<!DOCTYPE); remove it")
     try:
         parser.Parse(_content(path), True)
     except expat.ExpatError as error:
@@ -303,7 +304,7 @@ def _sparse(rows: list[tuple[int, str]], width: int, path: Path) -> Any:
 
 
 def _entries(line: str, where: str) -> list[tuple[str, str]]:
-    """Return, as text, the attribute number and the value of each entry of a sparse row."""
+    """Return the attribute number and the value of each entry of a sparse row, both as text."""
     inner = line.removeprefix("{").removesuffix("}")
     if len(inner) != len(line) - 2:
         raise UserError(f"{where}: the sparse row does not end with a brace")
@@ -312,7 +313,7 @@ def _entries(line: str, where: str) -> list[tuple[str, str]]:
     matches = [ENTRY.fullmatch(entry) for entry in inner.split(",")]
     if None in matches:
         wrong = inner.split(",")[matches.index(None)]
-        raise UserError(f"{where}: {wrong.strip()[:40]!r} must be the number of an attribute and a value")
+        raise UserError(f"{where}: {wrong.strip()[:40]!r} must be an attribute number and a value")
     return [(match[1], match[2]) for match in matches if match]
 
 
@@ -357,7 +358,7 @@ def _check_binary(table: Rows, label_columns: NDArray[np.intp], path: Path) -> N
 
 
 def _parts(options: Options, sizes: list[int], where: Path) -> pl.Series | None:
-    """Return the part of each image, or None without a partition."""
+    """Return the part of each image, or None if the options define no partition."""
     if options.parts:
         return pl.Series("part", np.repeat([*options.parts], sizes).tolist())
     if options.train_rows is None:

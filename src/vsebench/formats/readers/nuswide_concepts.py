@@ -19,8 +19,8 @@ separated by spaces, without a header and without image ids:
     BoW_Train_int.dat, BoW_Test_int.dat
         500 whole numbers, counts of visual words
 
-No real file of features was available: their reader was written from descriptions of the layout and from public readers
-of these files, and tested on generated ones. Like these readers, it assumes that lines are in the same order as in the
+No real file of features was available: the code follows descriptions of the layout and public programs that read these
+files, and was tested on generated files. Like these programs, it assumes that lines are in the same order as in the
 ground truth. All numbers become float32.
 
 Source: Chua et al., "NUS-WIDE: a real-world web image database from National University of Singapore", CIVR 2009.
@@ -80,10 +80,10 @@ def read_names(raw: Path) -> list[str]:
 
 
 def read_concepts(raw: Path, dropped: list[Dropped]) -> tuple[list[str], dict[str, NDArray[np.bool_]]]:
-    """Read the concepts' names, and their labels for "Train" and "Test", (n_concepts, n_images) bool.
+    """Read the names of the concepts, and which images have them: "Train" or "Test" -> (n_concepts, n_images) bool.
 
-    The known misprint is added to `dropped`. Raises a `UserError` that names file and line if a file is missing or too
-    short, or if a value is neither 0 nor 1.
+    If the known misprint is found, it is added to `dropped`. Raises a `UserError` that names file and line if a file is
+    missing or too short, or if a value is neither 0 nor 1.
     """
     archive, concepts = raw / "Groundtruth.zip", read_names(raw)
     members = by_basename(archive, [_member(concept, part) for part in PARTS for concept in concepts])
@@ -115,7 +115,7 @@ def _member(concept: str, part: str) -> str:
 
 
 def _parse_column(data: bytes, where: str) -> NDArray[np.bool_]:
-    """Parse lines of 0 or 1; return (n_lines,) bool."""
+    """Parse lines that each contain 0 or 1; return (n_lines,) bool."""
     # There are 20 million lines in all. Viewing digits and line ends as bytes is faster than splitting.
     text = np.frombuffer(data.translate(None, b" \t\r").rstrip(b"\n") + b"\n", dtype=np.uint8)
     digits, ends = text[0::2], text[1::2]
@@ -141,7 +141,7 @@ def read_features(raw: Path, feature: FeatureName, sizes: Mapping[str, int]) -> 
         parts.append(parse_rows(data, size, f"{archive}: {name}"))
     if len({rows.shape[1] for rows in parts}) > 1:
         widths = " and ".join(f"{rows.shape[1]} ({part})" for part, rows in zip(sizes, parts, strict=True))
-        raise UserError(f"{archive}: feature {feature}: some lines have {widths} numbers; use the official archive")
+        raise UserError(f"{archive}: feature {feature}: the lines have {widths} numbers; use the official archive")
     values = np.concatenate(parts)
     return Features(values, np.ones(len(values), dtype=bool), where=f"{archive}: feature {feature}")
 

@@ -6,19 +6,19 @@
 
 final : the tags of All_Tags.txt that are in Final_Tag_List.txt; images in the file's order, without a partition
 1k : the 1,000 tags
-925 : the tags among these 1,000 that do not equal the name of one of the 81 concepts (`ConceptsList.zip`)
+925 : the tags among these 1,000 that are not also names of the 81 concepts (`ConceptsList.zip`)
 1006 : these 925 tags, then the 81 hand-annotated concepts (`Groundtruth.zip`)
 
 All vocabularies but `final` are read from the two `.dat` files, not from `AllTags1k.txt`: the `.dat` files follow the
 official partition and are in the order of the ground truth's files; the vocabulary `1006` depends on that order. None
-of these files has image ids, so images are named as in `nuswide_concepts`. The reader assumes that line n
-of a part describes the same image in the `.dat` files and in the ground truth, as all users of both files do.
+of these files has image ids, so images are named as in `nuswide_concepts`. The reader assumes that line n of a part
+describes the same image in the `.dat` files and in the ground truth, as all users of both files assume.
 
 All_Tags.txt is read as follows:
 
-- A tag counts if its bytes are in the UTF-8 list. No text is decoded, so a tag in another encoding is not in the list.
-  Tags that would be in the list in lower case are left out and counted in `dropped`.
-- A tag that occurs twice on an image becomes one pair with the count 1; `dropped` counts the repeats.
+- A tag is kept if its bytes are those of a tag in the list, which is in UTF-8. Tags are not decoded, so a tag in
+  another encoding is not found. Tags that are in the list only in lower case are left out and counted in `dropped`.
+- A tag that an image has more than once becomes one pair with the count 1; `dropped` counts the repeats.
 - Some photo ids occur in two lines. They count as two images, because the ground truth has both; the second image is
   named `<id>-2`.
 - Images without a tag are kept. Blank lines are allowed only at the end.
@@ -83,7 +83,7 @@ def _parse_list(data: bytes, where: str) -> list[str]:
 
 
 def _parse_tags(data: bytes, tags: list[str], where: str, dropped: list[Dropped]) -> tuple[list[str], Ints, Ints]:
-    """Parse lines of a photo id and its tags.
+    """Parse lines that each contain a photo id and the tags of the photo.
 
     Returns the ids, and the image and label numbers (n_pairs,) of the tags in the list, without duplicates per image.
     """

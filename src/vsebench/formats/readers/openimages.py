@@ -10,10 +10,12 @@ is right and 0 if it is wrong).
   kept if at least one line has enough confidence.
 - Lines may be in any order. Images are ordered by id, labels by mid; images without a label are kept.
 - An image belongs to "train" if it is in the table of `train`, otherwise to "test".
-- Labels get names if `class_names` names a table of names (lines of `mid,name`). A label without a name keeps its mid.
+- The name of a label is its mid or, if `class_names` names a table with lines of `mid,name`, its name in this table.
+  A label without a name keeps its mid.
   Labels with the same name are distinguished by their mids: `Jaguar (/m/012x34)`.
 
-Tables are read in blocks and take 12 bytes per line; `benchmarks/openimages_reader.py` measures the memory.
+Tables are read in blocks and take 12 bytes of memory per line with enough confidence;
+`benchmarks/openimages_reader.py` measures the memory.
 
 Source: Krasin et al., "OpenImages: a public dataset for large-scale multi-label and multi-class image classification",
 2016 and 2017, https://github.com/openimages/dataset.
@@ -204,7 +206,7 @@ def _find_parts(ids: NDArray[np.uint64], of_part: dict[str, NDArray[np.uint64]],
     if sum(map(len, of_part.values())) > len(ids):
         distinct, times = np.unique(np.concatenate(list(of_part.values())), return_counts=True)
         image = int(distinct[times > 1][0])
-        raise UserError(f"{archive}: image {image:016x} is in several tables, of {', '.join(of_part)}")
+        raise UserError(f"{archive}: image {image:016x} is in more than one of the tables of {', '.join(of_part)}")
     if "train" not in of_part or len(of_part) == 1:
         return None
     train = np.zeros(len(ids), dtype=bool)
@@ -215,7 +217,7 @@ def _find_parts(ids: NDArray[np.uint64], of_part: dict[str, NDArray[np.uint64]],
 
 
 def _pair_up(lines: _Lines, ids: NDArray[np.uint64], mids: list[str]) -> tuple[pl.DataFrame, int]:
-    """Return the table of pairs, and the number of lines that repeat another line; empty `lines`.
+    """Return the table of pairs, and the number of lines that repeat another line; this empties the lists in `lines`.
 
     This step needs more memory than any other, so it changes a few large arrays in place.
     """
@@ -239,7 +241,7 @@ def _pair_up(lines: _Lines, ids: NDArray[np.uint64], mids: list[str]) -> tuple[p
 
 
 def _format(ids: NDArray[np.uint64]) -> pl.Series:
-    """Return ids as 16 hexadecimal digits; in portions, because Python strings take much memory."""
+    """Return ids as 16 hexadecimal digits; convert them in portions, because Python strings take much memory."""
     portions = [ids[start : start + PORTION] for start in range(0, len(ids), PORTION)]
     return pl.concat([image_ids([])] + [image_ids(f"{image:016x}" for image in part.tolist()) for part in portions])
 
@@ -272,7 +274,7 @@ def read_class_names(raw: Path, class_names: ClassNames) -> dict[str, str]:
                 raise UserError(f"{where}: line {rows.line_num}: has {len(row)} columns, not a label's id and name")
             mid, name = (cell.strip() for cell in row)
             if name_of.setdefault(mid, name) != name:
-                raise UserError(f"{where}: line {rows.line_num}: is a second name of {mid}, {name[:60]!r}")
+                raise UserError(f"{where}: line {rows.line_num}: gives {mid} a second name, {name[:60]!r}")
     except csv.Error as error:
         raise UserError(f"{where}: line {rows.line_num}: {error}") from None
     return name_of

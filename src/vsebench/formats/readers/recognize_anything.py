@@ -1,8 +1,8 @@
-"""Read image labels as the makers of Recognize Anything publish them, to test a model that was not trained on them.
+"""Read labels in the format of the authors of Recognize Anything, to test models that were not trained on these labels.
 
-One file lists the labels, one per line. In the other, a line is an image's path and its labels, separated by commas:
-`test/0000c64e1253d68f,car`. An image's id is the name in its path, without folders and extension, as in Open Images. A
-line without a label is an image without a label. There is no partition.
+One file lists the labels, one per line. Each line of the other contains an image's path and its labels, separated by
+commas: `test/0000c64e1253d68f,car`. An image's id is the file name in its path, without the extension, as in Open
+Images. A line without labels stands for an image without labels. There is no partition.
 
 Checked on real files: the 214 common and the 200 rare labels of Open Images' test images.
 

@@ -74,7 +74,7 @@ def _choose_tables(members: dict[str, bytes], archive: Path) -> list[str]:
 
 
 def _read_regions(data: bytes, row_of_code: dict[int, int], where: str, regions: dict[tuple[int, int], int]) -> None:
-    """Add a table to `regions`: (image, region) -> label (its index in the vocabulary)."""
+    """Add the rows of a table to `regions`: (image, region) -> label (its index in the vocabulary)."""
     has_features = where.endswith("features.txt")
     for number, line in enumerate(text_lines(data, where), start=1):
         fields = line.split()

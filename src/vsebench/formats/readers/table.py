@@ -72,7 +72,7 @@ class Options(Strict):
 
 
 def check_format(name: str) -> str:
-    """Return the name of a table's file; raise an error for pydantic if its extension is unknown."""
+    """Return `name`, the name of a table's file; raise a pydantic error if its extension is unknown."""
     if format_of(name) not in FORMATS:
         endings = "in .parquet, or in .csv, .tsv, .jsonl or .ndjson with or without .gz or .zst"
         raise PydanticCustomError("format", f"the name must end {endings}")
@@ -93,7 +93,7 @@ class Row(NamedTuple):
 
 
 def format_of(name: str) -> str:
-    """Return the extension that determines a table's format, without the extension of a compression."""
+    """Return the extension that determines a table's format; .gz or .zst after it is ignored."""
     path = PurePath(name.lower())
     if path.suffix not in COMPRESSIONS:
         return path.suffix
@@ -105,7 +105,8 @@ def read(raw: Path, options: Options) -> RawAnnotations:
     """Read the table; images and labels are in the order of their names, and counts of equal rows are added up.
 
     Raises a `UserError` if the file is missing, damaged or not in its format; if a column is missing; or if a row has
-    no image or no label, or its count is not a positive whole number. The message names the line or row (Parquet).
+    no image or no label, or its count is not a positive whole number. The message names the line, or, for a Parquet
+    file, the row.
     """
     path = find(raw, options.pairs)
     images, labels = Names("image"), Names("label")
@@ -129,7 +130,7 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 
 
 def parts_of(path: Path, options: Options, images: dict[str, int]) -> dict[str, str]:
-    """Return the part of each image; raise a `UserError` for an unknown part, or for an image in two parts."""
+    """Return each image's part; raise a `UserError` if a part is unknown, an image is in two, or none is in "test"."""
     columns = options.model_copy(update={"label": options.part, "layout": "long", "count": None})
     parts: dict[str, str] = {}
     for row in rows_of(path, columns):
@@ -145,7 +146,7 @@ def parts_of(path: Path, options: Options, images: dict[str, int]) -> dict[str, 
 
 
 class Names:
-    """Numbers the names of images or labels from 0, in the order of first occurrence."""
+    """Numbers from 0 for the names of images or labels, in the order of first occurrence."""
 
     def __init__(self, what: str) -> None:
         self.what = what
@@ -173,12 +174,12 @@ def name_of(cell: Any, what: str) -> str:
     try:
         name.encode()
     except UnicodeEncodeError:
-        raise TableError(f"the {what} {name!r} is not Unicode text (half a surrogate pair)") from None
+        raise TableError(f"the {what} {name!r} is not Unicode text (it has an unpaired surrogate)") from None
     return name
 
 
 def position(path: Path, number: int) -> str:
-    """Return the file and the row, for error messages."""
+    """Return the file and the line or row, for error messages."""
     return f"{path}: {'row' if format_of(path.name) == '.parquet' else 'line'} {number}"
 
 
@@ -248,7 +249,7 @@ def read_csv(path: Path, options: Options) -> Iterator[Row]:
 
 
 def columns_of(header: list[str], options: Options) -> tuple[str, str, str | None]:
-    """Find the columns of images, of labels and (if present) of counts; a missing one raises a `TableError`."""
+    """Find the columns of images, labels and (if present) counts; a missing or repeated one raises a `TableError`."""
     count = options.count or "count"
     has_count = options.layout == "long" and (options.count is not None or count in header)
     for name in [options.image, options.label, *([count] if has_count else [])]:
@@ -282,7 +283,7 @@ def _byte_lines(path: Path) -> Iterator[bytes]:
 
 
 def _zstd_lines(path: Path) -> Iterator[str]:
-    """Yield the lines of a .zst file. polars reads it, because Python before 3.14 cannot; errors name no line."""
+    """Yield the lines of a .zst file. polars reads it, because Python before 3.14 cannot; errors do not name a line."""
     try:
         yield from pl.read_lines(path, glob=False).to_series()
     except pl.exceptions.ComputeError as error:
@@ -300,7 +301,7 @@ def read_json_lines(path: Path, options: Options) -> Iterator[Row]:
         except (ValueError, RecursionError) as error:
             raise UserError(f"{position(path, number)}: not JSON ({error})") from None
         if not isinstance(value, dict):
-            raise UserError(f"{position(path, number)}: must be a JSON object with names and values")
+            raise UserError(f"{position(path, number)}: must be a JSON object with the names of columns as keys")
         try:
             image, label, count = columns_of(list(value), options)
         except TableError as error:
@@ -334,7 +335,7 @@ def read_parquet(path: Path, options: Options) -> Iterator[Row]:
 
 
 def _text_column(path: Path, name: str, kind: pl.DataType, options: Options) -> pl.Expr:
-    """Convert a column to text: text, whole numbers or, for the labels of a wide table, lists of these."""
+    """Convert a column to text; it may have text, whole numbers or, for the labels of a wide table, lists of these."""
     inner = kind.inner if isinstance(kind, pl.List) and (options.layout, options.label) == ("wide", name) else kind
     if not (inner.is_integer() or isinstance(inner, (pl.String, pl.Categorical, pl.Enum))):
         raise UserError(f"{path}: the column {name!r} is {kind}, but must be text or whole numbers")

@@ -1,7 +1,7 @@
 """Turn user tags into labels, by the same rules for every Flickr data set.
 
 A tag is normalised roughly as in Flickr's own search: it is converted to Unicode's compatibility form (NFKC), its case
-is folded ("STRASSE", "straße"), and only letters, their marks and digits are kept. Thus "New York", "new-york" and
+is folded ("STRASSE", "straße"), and only letters, combining marks and digits are kept. Thus "New York", "new-york" and
 "newyork" are the same label. Accents are kept. Tags that become empty, machine tags ("geo:lat=52.1") and tags on the
 stop lists are removed. A tag counts once per image.
 
@@ -93,7 +93,7 @@ def annotate(images: Sequence[str], tags: Iterable[Sequence[str]], options: TagO
     """Turn the tags that users wrote for images into labels; `images` contains unique ids.
 
     Returns labels in alphabetical order, with counts of 1; images without a label are kept. `dropped` counts the tags
-    left out. If no tag is left, a `UserError` is raised that begins with `where`, the file.
+    left out. If no tag becomes a label, raises a `UserError` that begins with `where`, the path of the file.
     """
     stop = StopTags(options)
     numbers: dict[str, int] = {}  # normalised tag -> its number
@@ -111,7 +111,7 @@ def annotate(images: Sequence[str], tags: Iterable[Sequence[str]], options: TagO
                 columns[0].append(image)
                 columns[1].append(fate)
     if not numbers:
-        raise UserError(f"{where}: there is no tag, or all tags are on the stop lists")
+        raise UserError(f"{where}: there is no tag, or all tags are left out, for example by stop lists")
     names, ranks = sort_names(numbers)
     pairs = count_pairs(np.array(columns[0]), ranks[np.array(columns[1])], len(names))
     repeated = int((pairs["count"] - 1).sum())

@@ -6,7 +6,7 @@ which only `image_id` is read. Other keys are not read.
 
 - The option `labels` chooses the labels: WordNet synsets as spelled in the file (`tree.n.01`), or names as typed by the
   annotators (`trees`), without white space around them. An object with several labels counts once for each of them; an
-  object without a label is left out and counted.
+  object without a label is left out and counted in `dropped`.
 - The count of a label is the number of the image's objects that have it.
 - The id of an image is its number. The images are listed in `image_data.json` and ordered by number; images without an
   object are kept.
@@ -80,7 +80,7 @@ def _by_number(raw: Path, name: str, kept: set[str]) -> dict[int, Entry]:
         if type(number) is not int:  # True is an int to isinstance
             raise UserError(f"{where}: entry {position}: must be an object with a whole number 'image_id'")
         if number in by_number:
-            raise UserError(f"{where}: entry {position}: image {number} occurs earlier")
+            raise UserError(f"{where}: entry {position}: image {number} also has an earlier entry")
         by_number[number] = content
     return by_number
 

@@ -3,12 +3,12 @@
 There are two archives: one for training and validation, and one for test. Each contains lists in
 `VOCdevkit/VOC2007/ImageSets/Main`: the images of a part (`train.txt` and `val.txt`, or `test.txt`; one image number per
 line), and for each class `<class>_trainval.txt` or `<class>_test.txt` with an image number and a value per line. The
-value is 1 if the image shows such an object, -1 if it does not, and 0 if all such objects are marked difficult. The
-lists `trainval.txt`, `<class>_train.txt` and `<class>_val.txt` repeat these data; neither these nor other files are
-read.
+value is 1 if the image shows an object of the class, -1 if it does not, and 0 if all such objects are marked as
+difficult. The lists `trainval.txt`, `<class>_train.txt` and `<class>_val.txt` repeat these data; neither these nor
+other files are read.
 
-- A value of 0 is a label only if the option `difficult` is set; otherwise it is counted in `dropped`. All labels have
-  the count 1.
+- With the value 0, an image has the label only if the option `difficult` is set; otherwise the label is counted in
+  `dropped`. All labels have the count 1.
 - Images are ordered by number, like the files in `JPEGImages`. Labels are in alphabetical order.
 - The parts of the partition are "train", "valid" (the list `val`) and "test".
 
@@ -44,7 +44,7 @@ VALUES = {"-1": -1, "0": 0, "1": 1}
 
 
 class Options(Strict):
-    """Options: whether difficult objects are labels."""
+    """Options: whether objects that are marked as difficult count."""
 
     difficult: bool = False  # true: objects that are marked difficult are labels too
 

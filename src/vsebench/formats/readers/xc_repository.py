@@ -3,7 +3,7 @@
 A file of images (plain or .gz) has one image per line:
 
     7395 1836 159        the first line: the numbers of images, features and labels
-    12,30 0:1 7:0.25     an image's labels, then its features and their values; labels and features count from 0
+    12,30 0:1 7:0.25     an image's labels, then its features and their values; both are numbered from 0
      3:1                 an image without a label begins with a space
 
 Features of an image can be in any order, features that are not named are 0, and values become float32. A label that is
@@ -18,7 +18,7 @@ images. A split file contains the images' numbers, counted from 1, with one colu
 Large data sets have one file of training images and one of test images instead. Images are named by file and line: the
 first image of `Bibtex_data.txt` is `Bibtex_data-000001`.
 
-Files are read in blocks of lines, and an entry takes 8 bytes, so that a file can be larger than memory. At its peak,
+Files are read in blocks of lines, and an entry takes 8 bytes, so a file can be larger than memory. At its peak,
 reading takes three times the memory of the entries.
 
 No real file was available: the reader was written from the repository's description and tested on generated files.
@@ -81,7 +81,7 @@ class Options(Strict):
 
 
 class Sizes(NamedTuple):
-    """The first line of a file of images."""
+    """The numbers in the first line of a file of images."""
 
     images: int
     features: int
@@ -89,7 +89,7 @@ class Sizes(NamedTuple):
 
 
 class Lines(NamedTuple):
-    """Some images, or all images of a file.
+    """The labels and features of some or all images of a file.
 
     Attributes
     ----------
@@ -153,7 +153,7 @@ def read_images(path: Path) -> tuple[Sizes, Lines]:
         left = sizes.images - (number - 1)
         extra = next((row for row, line in enumerate(lines[left:]) if line.strip()), None)
         if extra is not None:
-            stated = f"its first line states {sizes.images} images"
+            stated = f"the first line states {sizes.images} images"
             raise UserError(f"{path}: line {number + left + extra + 1}: is one image too many; {stated}")
         blocks.append(_read_lines(lines[:left], number + 1, sizes, path))
         number += len(lines[:left])
@@ -220,7 +220,7 @@ def _read_lines(lines: list[bytes], first: int, sizes: Sizes, path: Path) -> Lin
 
 
 def _entries(tails: Sequence[bytes]) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """Return the features and the values of all entries in texts that were checked; polars is the fastest parser."""
+    """Return the features and values of all entries in checked texts, parsed by polars because it is fastest."""
     words = b" ".join(tails).split()
     if not words:
         return np.empty(0, dtype=np.int32), np.empty(0)
@@ -291,7 +291,7 @@ def _parts(raw: Path, options: Options, n_images: list[int]) -> pl.Series | None
 
 
 def read_split(path: Path, split: int) -> list[int]:
-    """Return the image numbers in a column of a split file, both counted from 1.
+    """Return the image numbers in column `split` of a split file; images and columns are counted from 1.
 
     Raises a `UserError` that names the line if it is malformed or has no such column.
     """

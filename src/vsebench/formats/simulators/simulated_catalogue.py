@@ -44,7 +44,7 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 
 
 def draw_sets(rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Draw distinct sets, (SETS, LABELS) bool."""
+    """Draw distinct sets of labels, (SETS, LABELS) bool."""
     weights = np.arange(1, LABELS + 1) ** -0.7
     sets: dict[tuple[int, ...], None] = {}
     while len(sets) < SETS:

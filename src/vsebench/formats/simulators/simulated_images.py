@@ -2,9 +2,9 @@
 
     features of image i     x_i ~ N(0, I_16), rounded to float32 before the labels are drawn given x_i
 
-The options of such a set are its size and its seed. The label distribution given the features is fixed, because its
-parameters have their own seeds. Features and labels are drawn image by image from separate streams of random numbers,
-so a larger set begins with the images of a smaller one.
+The options of such a data set are its size, its official partition and its seed. The label distribution given the
+features is fixed, because its parameters have their own seeds. Features and labels are drawn image by image from
+separate streams of random numbers, so a larger set begins with the images of a smaller one.
 """
 
 from collections.abc import Sequence
@@ -71,8 +71,8 @@ def annotate(
 ) -> RawAnnotations:
     """Return a drawn data set with the labels `given`, (n_images, n_labels); images without a label are kept.
 
-    `truth` contains the parameters of the label distribution. The array `label`, 0 to n_labels - 1, is added: each
-    label's number in these parameters.
+    `truth` contains the parameters of the label distribution. An array `label` is added to it: the number that each
+    label has in these parameters, 0 to n_labels - 1.
     """
     n_images = len(features)
     images, labels = np.nonzero(given)

@@ -1,17 +1,17 @@
-"""Simulate images with tags, with a given correlation between visual similarity and word similarity.
+"""Simulate images with tags, with a given correlation between the labels' visual similarity and word similarity.
 
-    looks of label l          z_l ~ N(0, I_m / m)
+    appearance of label l     z_l ~ N(0, I_m / m)
     frequency                 pi_l = labels_per_image / (rank_l + 5)^zipf, scaled, at most 1/2; ranks are a permutation
     image i                   t_i ~ N(0, I_m)
-    truth                     y_il ~ Bernoulli(sigmoid(b_l + beta <t_i, z_l>)); with b_l, the mean over t is pi_l
+    truth                     y_il ~ Bernoulli(sigmoid(b_l + beta <t_i, z_l>)); b_l is such that the mean over t is pi_l
     features                  x_i = B t_i + sigma e_i,  B_jk ~ N(0, 1/m),  e_i ~ N(0, I)
     tags with noise eta       a true label is kept with probability 1 - eta/2; a Poisson number of wrong labels is
                               drawn from pi; their expected share of an image's tags is about eta
 
 Training and validation images have tags; test images have the true labels, or tags if `tested_on` is `tags`.
-`simulated_words.py` draws word vectors that are correlated with the labels' looks. Looks, frequencies and B have their
-own streams of random numbers, so they depend neither on the number of images nor on the noise. Images are drawn one by
-one, so a larger set begins with the images of a smaller one.
+`simulated_words.py` draws word vectors that are correlated with the appearance vectors z_l of the labels. Appearance
+vectors, frequencies and B have their own streams of random numbers, so they depend neither on the number of images nor
+on the noise. Images are drawn one by one, so a larger set begins with the images of a smaller one.
 
 The best scores given the features are the probabilities of the labels given x. With t | x ~ N(mu, S) the probability
 is, by the usual approximation of the mean of a sigmoid,
@@ -63,7 +63,7 @@ class Options(SimulatedOptions):
 
 
 def looks(n_labels: int, latent: int, seed: int) -> Values:
-    """Return the looks of the labels, (n_labels, latent)."""
+    """Return the appearance vectors of the labels, (n_labels, latent)."""
     return generator(seed, LOOKS).standard_normal((n_labels, latent)) / math.sqrt(latent)
 
 
@@ -98,7 +98,7 @@ def frequencies(options: Options) -> Values:
 
 
 def biases(frequency: Values, deviation: Values) -> Values:
-    """Return b, (n_labels,), so that the mean of sigmoid(b + deviation g) over g ~ N(0, 1) equals the frequency."""
+    """Return b, (n_labels,), such that the mean of sigmoid(b + deviation g) over g ~ N(0, 1) equals the frequency."""
     nodes, weights = np.polynomial.hermite_e.hermegauss(NODES)
     weights = weights / weights.sum()
     spread = np.multiply.outer(deviation, nodes)

@@ -2,8 +2,8 @@
 
     labels            y = 0 .. labels - 1, parent(y) = floor(y / children), top(y) = floor(parent(y) / parents)
     background        q0(t) ~ 1 / (rank of term t + 10), ranks in random order
-    node v            a top, a parent, a label, or a view of a label: q_v gives `terms_per_node` terms, drawn without
-                      replacement, independent exponential weights that are scaled to add up to 1
+    node v            a top, a parent, a label, or a view of a label: q_v is a distribution over `terms_per_node` terms,
+                      drawn without replacement, with independent exponential weights, scaled to add up to 1
     view r of label y p_yr = w0 q0 + w1 q_top(y) + w2 q_parent(y) + w3 q_y + w4 q_yr,   w0 + .. + w4 = 1
     image             true label u ~ pi, view r uniform, length T = max(1, Poisson(length)), counts of terms
                       ~ Multinomial(T, p_ur); its given label is u or, with probability `confusion`, another child of
@@ -120,21 +120,21 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 class Tree:
     """The distributions from which images are drawn.
 
-    The nodes are numbered in this order: tops, parents, labels, and the views of each label.
+    The nodes are numbered in this order: top nodes, parents, labels, and the views of each label.
     """
 
     options: Options
 
     @cached_property
     def sizes(self) -> list[int]:
-        """The numbers of tops, parents, labels and views."""
+        """The numbers of top nodes, parents, labels and views."""
         options = self.options
         n_parents = -(-options.labels // options.children)
         return [-(-n_parents // options.parents), n_parents, options.labels, options.labels * options.views]
 
     @cached_property
     def path(self) -> NDArray[np.int64]:
-        """(labels * views, 4): the top, parent, label and view on the path to each view."""
+        """(labels * views, 4): the top node, parent, label and view on the path to each view."""
         view = np.arange(self.sizes[3])
         label = view // self.options.views
         parent = label // self.options.children
@@ -155,7 +155,7 @@ class Tree:
 
     @cached_property
     def cumulative(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Cumulative sums of the shares, of the background, and, plus the node's number, of each node's weights."""
+        """Cumulative sums of the shares, of the background, and of each node's weights (plus the node's number)."""
         background, _, _, weights = self.drawn
         of_nodes = np.cumsum(weights, axis=1) + np.arange(len(weights))[:, None]
         of_nodes[:, -1] = np.arange(1, len(weights) + 1)
@@ -188,7 +188,7 @@ class Tree:
         return terms
 
     def confuse(self, true: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int32]:
-        """Draw the given label of each image from its true label."""
+        """Draw the given label of each image, which is its true label or a sibling of it."""
         options = self.options
         first = true // options.children * options.children
         n_siblings = np.minimum(options.children, options.labels - first) - 1
@@ -219,7 +219,7 @@ class Tree:
         }
 
     def log_ratios(self) -> Iterator[Any]:
-        """Yield log(p_ur / (w0 q0)) as CSC, (terms, views of a block of labels) float64, label by label."""
+        """Yield log(p_ur / (w0 q0)) as CSC matrices, (terms, at most BLOCK views) float64, in the views' order."""
         background, _, terms, weights = self.drawn
         shares, size = self.options.shares.values(), self.options.terms_per_node
         for start in range(0, len(self.path), BLOCK):

@@ -1,10 +1,11 @@
-"""Simulate word vectors for the labels of `simulated_tags.py`, with a given correlation with the labels' looks.
+"""Simulate word vectors of the labels of `simulated_tags.py`, with a given correlation to their appearance vectors.
 
     u_l = unit[A (rho z_l + sqrt(1 - rho^2) z'_l)],   z'_l ~ N(0, I_m / m),   A (d, m) with orthonormal columns
     v_l = sqrt(1 - kappa^2) u_l + kappa c,            c a unit vector that all words share
 
-z_l are the looks of the labels, that is, their visual vectors. With `correlation` rho = 1, word vectors are as similar
-as looks; with rho = 0, they are independent of looks.
+z_l is the appearance vector of label l. With `correlation` rho = 1 and without a shared component (kappa = 0), the word
+vectors of two labels are as similar as their appearance vectors. With rho = 0, word vectors are independent of
+appearance vectors.
 
 Source: made for this project.
 """
@@ -26,12 +27,12 @@ MEANINGS, AXES, COMMON = 100, 101, 102  # numbers of random streams; the data se
 
 
 class Options(Strict):
-    """Distribution of the word vectors; `labels`, `latent` and `seed` must be the same as in the data set."""
+    """Options: the distribution of the word vectors; `labels`, `latent` and `seed` must be as in the data set."""
 
     labels: int = Field(ge=2)  # number of labels, as in the data set
     latent: int = Field(ge=1)  # m, the number of dimensions of the appearance vectors, as in the data set
     dimensions: int = Field(ge=1)  # d, the number of dimensions of the word vectors
-    correlation: float = Field(ge=0, le=1)  # rho; 1: words are as similar as looks, 0: independent of looks
+    correlation: float = Field(ge=0, le=1)  # rho; 1: words are as similar as appearances, 0: independent
     common: float = Field(ge=0, lt=1)  # kappa, the length of the component that all words share
     seed: int = Field(default=0, ge=0)  # seed of the data set
 

@@ -18,7 +18,7 @@ as the method `oracle` does.
 the mean number of labels per image stays the same, and a label has sqrt(scale) times as many images. At most half of
 the vocabulary is drawn for an image.
 
-With the option `features` images have features as well, a noisy linear view of their topics:
+With the option `features`, images also have features, a noisy linear map of their topic mixtures:
 
     features of image i     x_i = theta_i P / sqrt(T) + noise * e_i
 
@@ -81,7 +81,7 @@ class Options(Strict):
     spread: float = Field(ge=0, le=6)
     popularity: Popularity  # how unequal the labels' frequencies are
     labels_per_image: LabelsPerImage  # number of labels per image; its mean follows from `occurrences`
-    features: SimulatedFeatures | None = None  # image features, a noisy linear view of the topics; none: no features
+    features: SimulatedFeatures | None = None  # image features, a noisy linear map of the topics; none: no features
     seed: int = Field(default=0, ge=0)  # seed of the whole set
 
 
@@ -169,7 +169,7 @@ def draw_lengths(
 
 
 def draw_features(mixtures: NDArray[np.float32], options: SimulatedFeatures, rng: np.random.Generator) -> Features:
-    """Draw the features of images with these mixtures of topics, (n_images, T)."""
+    """Draw the features of images, given their topic mixtures, (n_images, T)."""
     (n_images, n_topics), dimensions = mixtures.shape, options.dimensions
     projection = rng.standard_normal((n_topics, dimensions))
     values = mixtures @ projection / np.sqrt(n_topics) + options.noise * rng.standard_normal((n_images, dimensions))

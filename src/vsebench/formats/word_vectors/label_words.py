@@ -59,7 +59,7 @@ class LabelVector:
 class LabelRule:
     """Finds the word vectors of labels.
 
-    `aliases` map a label in lower case to the words to use instead, `bases` maps an irregular plural to its singulars.
+    `aliases` maps a label in lower case to the words to use instead; `bases` maps an irregular plural to its singulars.
     """
 
     def __init__(self, aliases: Mapping[str, str], bases: Mapping[str, Sequence[str]]) -> None:
@@ -137,7 +137,7 @@ def cases(name: str) -> dict[str, None]:
 
 
 def joined(name: str) -> list[str]:
-    """Return the variants of a name in which its pieces are joined by one of the separators, or by nothing."""
+    """Return the spellings of a name in which its pieces are joined by one of the separators, or by nothing."""
     pieces = [piece for piece in SEPARATORS.split(name) if piece]
     return list(dict.fromkeys(separator.join(pieces) for separator in ("_", "-", " ", "")))
 

@@ -28,7 +28,7 @@ def read_vectors(raw: Path, options: Options, needed: Collection[str]) -> Vector
     if words.dtype.kind != "U" or vectors.dtype.kind not in "fiu":
         raise UserError(f"{path}: words are {words.dtype} and vectors {vectors.dtype}, not text and numbers")
     if vectors.ndim not in (2, 3) or words.shape != vectors.shape[:1] or not vectors.size:
-        wanted = "give one vector per word, or a third dimension for several"
+        wanted = "give (n, d), or (n, p, d) for several vectors per word"
         raise UserError(f"{path}: words have shape {words.shape}, vectors {vectors.shape}; {wanted}")
     kept = Kept(needed, vectors.shape[-1])
     for row, word in enumerate(words.tolist()):

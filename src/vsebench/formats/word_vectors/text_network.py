@@ -1,13 +1,14 @@
-"""Make label vectors with a text network in an ONNX file, such as CLIP's text tower.
+"""Compute label vectors with a text network in an ONNX file, such as CLIP's text tower.
 
 Each prompt, a sentence with a label's name in place of `{}`, is divided into tokens, which the network turns into a
 vector. The vectors of a label's prompts are scaled to length 1, and their mean is the label's vector.
 
-- The tokeniser is a file tokenizer.json of the package tokenizers. For CLIP it must add the tokens of the start and the
-  end of a text, as the file that is published with a model does. Texts with more tokens than the network takes are cut.
-- The network has an input of whole numbers (n, length), the tokens; shorter texts are filled with zeros. If the length
-  is not fixed, texts are filled up to the longest text of a batch. A second input `attention_mask` is 1 for tokens,
-  else 0.
+- The tokeniser is a file tokenizer.json in the format of the package tokenizers. For CLIP, it must add the tokens that
+  mark the start and the end of a text, as the file published with a model does. Texts with more tokens than the network
+  takes are truncated.
+- The input of the network is (n, length) whole numbers, the token ids; shorter texts are padded with zeros. If the
+  length is not fixed, texts are padded to the longest text of a batch. An optional second input, `attention_mask`, is 1
+  for tokens and 0 for padding.
 - The output is (n, d): a vector for each text.
 
 Source: Radford and others, "Learning transferable visual models from natural language supervision", ICML 2021, section
@@ -56,7 +57,7 @@ class Options(Strict):
 
 
 def read_vectors(raw: Path, options: Options, needed: Collection[str]) -> VectorsRead:
-    """Make the vector of each needed text."""
+    """Compute the vector of each needed text."""
     network = TextNetwork(find(raw, options.file), options.output, options.length)
     tokens = Tokens(find(raw, options.tokenizer), network.length)
     texts = list(dict.fromkeys(needed))
@@ -84,7 +85,7 @@ class Tokens:
         self._tokenizer.enable_truncation(length)
 
     def __call__(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return the numbers of the tokens of each text."""
+        """Return the token ids of each text."""
         return [encoding.ids for encoding in self._tokenizer.encode_batch(list(texts))]
 
 
@@ -98,7 +99,7 @@ class TextNetwork:
     """
 
     def __init__(self, path: Path, output: str, length: int) -> None:
-        """Load a network; raise a `UserError` if its file, inputs or output are not as needed."""
+        """Load a network; raise a `UserError` if its file, inputs or output are not valid."""
         # One thread, so that vectors do not depend on the number of threads.
         self._session, _ = load_network(path, output, threads=1)
         self.path, self._output = path, output
@@ -115,7 +116,7 @@ class TextNetwork:
         self.length = self._fixed or length
 
     def __call__(self, tokens: Sequence[list[int]]) -> NDArray[np.float32]:
-        """Return the vectors of texts, (n, d), from the tokens of each."""
+        """Return the vectors of texts, (n, d), given the token ids of each text."""
         parts = even_chunks(len(tokens), self._batch or BATCH)
         return np.concatenate([self._run(tokens[start:stop]) for start, stop in parts])
 

@@ -4,11 +4,11 @@
     word2vec    a header: numbers of words and dimensions:          1500 300
     fastText    the same header (.vec), and a space at the end of each line
 
-- The first line is a header if it consists of two whole numbers, of which the second is the number of dimensions of
-  most of the next lines. The header's number of words must be right, so that a truncated file is detected.
+- The first line is a header if it consists of two whole numbers, and the second is the number of values in most of
+  the next lines. The header's number of words must be right, so that a truncated file is detected.
 - A word may contain spaces (Common Crawl has `. . .`), so a line is split from its end.
-- A word consists of all bytes up to a space. It may contain a no-break space (U+00A0) or Unicode's next line (U+0085);
-  Python's `str.split` and `str.splitlines` would split the word there.
+- Only ordinary spaces separate a word from its numbers. A word may contain a no-break space (U+00A0) or Unicode's next
+  line (U+0085), where Python's `str.split` and `str.splitlines` would split it.
 - If a word occurs twice, its first line counts. The number of values is checked in every line; the values themselves
   are checked only for the first word and for the needed words.
 
@@ -80,13 +80,13 @@ def _header(first: list[bytes], path: Path) -> tuple[int | None, int]:
         raise UserError(f"{path}: contains carriage returns inside lines; convert its line ends to line feeds")
     header = HEADER.fullmatch(first[0])
     if header and len(first[0]) > LONGEST_HEADER:
-        raise UserError(f"{path}: line 1: has the header {shown(first[0])}; this is no text file of word vectors")
+        raise UserError(f"{path}: line 1: has the header {shown(first[0])}; this is not a text file of word vectors")
     if header and len(first) == 1:
         raise UserError(f"{path}: line 1: the header states {header[1].decode()} words, but no word follows")
     counts = Counter(line.count(b" ") for line in first[1 if header else 0 :])
     dimensions = counts.most_common(1)[0][0]
     if not 1 <= dimensions <= MOST_DIMENSIONS:
-        raise UserError(f"{path}: most lines have {dimensions} numbers; this is no text file of word vectors")
+        raise UserError(f"{path}: most lines have {dimensions} numbers; this is not a text file of word vectors")
     if header is None or (dimensions == 1 and int(header[2]) != 1):
         return None, dimensions  # two whole numbers can also be a word and its one-dimensional vector
     if int(header[2]) != dimensions:

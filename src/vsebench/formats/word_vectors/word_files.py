@@ -1,4 +1,4 @@
-"""Options and functions that the readers of word vectors share: they open a file and collect vectors.
+"""Options that the readers of word vectors share, and functions that open a file and collect vectors.
 
 A file is read once from start to end, and only the needed words are kept, so it need not fit into memory. Compression
 (gzip or zip) is recognised by the first bytes, not by the name. Words are compared as UTF-8 bytes, since some files
@@ -35,7 +35,7 @@ class FileOptions(Strict):
 
 @dataclass(frozen=True)
 class VectorsRead:
-    """The vectors of the needed words that a file contains.
+    """The vectors of those needed words that a file contains.
 
     Attributes
     ----------
@@ -114,7 +114,7 @@ def open_words(path: Path, member: str | None) -> Iterator[IO[bytes]]:
         except FileNotFoundError:
             raise UserError(f"{path}: no such file; run the download stage") from None
         except DAMAGE as error:
-            raise UserError(f"{path}: no readable file of words ({one_line(error)}); download it again") from None
+            raise UserError(f"{path}: not a readable file of words ({one_line(error)}); download it again") from None
 
 
 def _unpacked(path: Path, member: str | None, stack: ExitStack) -> Any:
@@ -132,7 +132,7 @@ def _unpacked(path: Path, member: str | None, stack: ExitStack) -> Any:
             raise UserError(f"{path}: contains no {member}; it contains {', '.join(files)[:300]}")
         return stack.enter_context(archive.open(member or files[0]))
     if member is not None:
-        raise UserError(f"{path}: is no zip archive, so it has no member {member}; remove options.member")
+        raise UserError(f"{path}: is not a zip archive, so it has no member {member}; remove options.member")
     if head.startswith(GZIP):
         return stack.enter_context(gzip.open(stream))
     return stream

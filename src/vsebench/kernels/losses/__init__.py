@@ -1,7 +1,7 @@
 """Losses of networks, with their derivatives.
 
 A function that computes a loss from the scores of all labels returns the sum of the loss over the images of a batch,
-and overwrites the scores with the derivatives of this sum. Its arguments are all or some of the following:
+and overwrites the scores with the derivatives of this sum. It takes all or some of these arguments:
 
 scores : (m, n_labels) float32, f; overwritten with the derivatives
 images : (m,) int64, the image of each row
@@ -10,5 +10,5 @@ rank_loss : (n_labels + 1,) float64, L(k) = 1 + 1/2 + ... + 1/k
 weighted : whether a pair is multiplied by L(r), where r is the rank of its positive among all labels, from 1
 terms, slopes : (n_labels,) float64, scratch memory for one image
 
-The docstring of a function describes only its further arguments.
+The docstring of a function describes only its other arguments.
 """

@@ -3,11 +3,11 @@
     A = sum of exp(f_v) over the negatives v,   B = sum of w_u exp(-f_u) over the positives u
     LSEP = log(1 + A B),   ZLPR = log(1 + A) + log(1 + B),   BP-MLL = A B
 
-LSEP is a smooth bound on the number of misordered pairs of a positive and a negative. ZLPR is LSEP with an additional
-label of score 0 that separates the positives from the negatives. The cost of these losses grows with the number of
-labels, not with the number of pairs, so pairs need not be sampled. The derivative for a label is proportional to the
-label's share of A or of B. The weights w_u are 1 unless LSEP is weighted. The arguments of losses are those of
-`kernels.losses`.
+The weights w_u are 1 unless LSEP is weighted. If they are 1, A B is a smooth upper bound on the number of misordered
+pairs of a positive and a negative. ZLPR is LSEP with an additional label of score 0 that separates the positives from
+the negatives. The cost of these losses grows with the number of labels, not with the number of pairs, so pairs need not
+be sampled. The derivative with respect to the score of a label is proportional to the label's share of A or of B.
+`kernels.losses` describes the arguments of the losses.
 
 Sources: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, Eq. 7 (LSEP);
 Su and others, "ZLPR: a novel loss for multi-label classification", 2022; Zhang and Zhou, "Multilabel neural networks
@@ -112,7 +112,7 @@ def write_slopes(scores, row, labels, start, stop, terms, a, of_negatives, of_po
     scores, terms : as written by `take_exponentials`; the row of scores is overwritten
     labels : int32; the image's labels are labels[start:stop]
     a : the sum of the exponentials that `take_exponentials` wrote
-    of_negatives, of_positives : float64, the factors of the shares of A and of B
+    of_negatives, of_positives : float64, the factors by which the shares of A and of B are multiplied
     """
     scale = np.float32(of_negatives / a) if a > 0 else np.float32(0)
     for k in range(scores.shape[1]):

@@ -1,4 +1,4 @@
-"""Losses that compare each label with its own target. Arguments are those of `kernels.losses`."""
+"""Losses that compare each label with its own target. `kernels.losses` describes the arguments."""
 
 import numpy as np
 from numba import njit

@@ -5,7 +5,7 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def margin_loss(targets, likeness, target_offsets, impostors, unlikeness, impostor_offsets, push, smoothing, slopes):
-    """Return the sum over images p of pull and push, float64.
+    """Return the sum over images p of the pull and push terms, float64.
 
         sum over the targets q of p of [l_q D_q + push x sum over the impostors r of p of u_r h(1 + D_q - D_r)]
 

@@ -1,8 +1,8 @@
 """The likelihood of labels under the votes of an image's neighbours, with derivatives.
 
-Arguments have the same meaning in all functions:
+These arguments have the same meaning in all functions:
 
-logits : (n, k) float64; a neighbour's share of the votes is exp(logit), divided by the k neighbours' sum of exp(logit)
+logits : (n, k) float64; their softmax over the k neighbours gives the neighbours' shares of the votes
 near : (n, k) int32, the row numbers of each image's neighbours
 offsets, labels : (n + 1,) int64 and (n_pairs,) int32, the labels of each row; image i is row i
 costs : (2,) float64, the weight of a negative pair (an image and a label that it lacks), and that of a positive pair
@@ -76,10 +76,10 @@ def negative_log_likelihood(logits, near, offsets, labels, costs, alpha, beta, s
 
 @njit(cache=True, nogil=True)
 def sigmoid_sums(logits, near, offsets, labels, costs, alpha, beta, sums):
-    """Write each label's part of `negative_log_likelihood` with sigmoids, and its derivatives by alpha and beta.
+    """Write each label's part of `negative_log_likelihood` with sigmoids, and its derivatives in alpha and beta.
 
-    sums : (n_labels, 6) float64: the value, the first derivatives by alpha and by beta, and the second derivatives by
-        alpha twice, by alpha and beta, and by beta twice
+    sums : (n_labels, 6) float64: the value, the first derivatives with respect to alpha and to beta, and the second
+        derivatives with respect to alpha, to alpha and beta, and to beta
     """
     n_labels = len(sums)
     shares, votes, has = np.empty(logits.shape[1]), np.empty(n_labels), np.zeros(n_labels, dtype=np.bool_)

@@ -56,7 +56,7 @@ def adamw_move(parameters, gradient, means, squares, rates):
 def momentum_step(parameters, gradient, velocities, learning_rate, decay):
     """Take a step of gradient descent with momentum: v <- 0.9 v + g + decay w, w <- w - learning_rate v.
 
-    This adds decay / 2 times the sum of squared parameters to the loss.
+    The decay adds decay / 2 times the sum of squared parameters to the loss.
     """
     kept, rate, shrinking = np.float32(MOMENTUM), np.float32(learning_rate), np.float32(decay)
     for slot in range(0, len(parameters), LANES):

@@ -81,8 +81,8 @@ def trial_hinge_loss(scores, images, offsets, labels, rank_loss, slopes, rng):
     are drawn. If none of them violates the margin, the positive adds nothing. The array `labels` ends in LANES unused
     numbers.
 
-    Source: Weston, Bengio and Usunier, "WSABIE: scaling up to large vocabulary image annotation", IJCAI 2011, as a loss
-    of a network: Gong and others, "Deep convolutional ranking for multilabel image annotation", 2013.
+    Source: Weston, Bengio and Usunier, "WSABIE: scaling up to large vocabulary image annotation", IJCAI 2011; used as
+    a loss of networks by Gong and others, "Deep convolutional ranking for multilabel image annotation", 2013.
     """
     total, sum_of_trials = 0.0, 0
     for row in range(len(scores)):
@@ -140,7 +140,7 @@ def lsep_sampled_loss(scores, images, offsets, labels, most_pairs, scaled, ids, 
     The loss over all pairs, `exponentials.lsep_loss`, takes no more time.
 
     most_pairs : integer; if an image has more pairs, this number is drawn each time it is visited
-    scaled : whether the sum is multiplied by the number of all pairs over the number of drawn pairs
+    scaled : whether the sum is multiplied by the number of all pairs divided by the number of drawn pairs
     ids, negatives : (largest number of pairs of an image,) and (n_labels,) int32, scratch memory for one image
 
     Source: Li, Song and Luo, Eq. 9, who propose it for many labels.

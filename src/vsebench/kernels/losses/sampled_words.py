@@ -2,7 +2,7 @@
 
 A step reads and changes only the vectors of the drawn labels, so its cost does not grow with the number of labels.
 
-Arguments have the same meaning in all functions; docstrings describe only exceptions and further arguments:
+These arguments have the same meaning in all functions; docstrings describe only exceptions and other arguments:
 
 chosen, n_positives : (m, P + N) int32, from `sample_labels`, and P
 table : `WordTable`
@@ -249,14 +249,14 @@ def move_touched(table, n_touched, n_images, number, learning_rate, decay):
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True)
 def published_steps(vectors, outputs, chosen, n_positives, learning_rate):
-    """Move the vectors of drawn labels as the authors' code does: plain steps, one image after the other.
+    """Move the vectors of drawn labels as the authors' code does: plain gradient steps, one image after another.
 
         v_p += r sig(-<v_p, f>) f,   v_n -= r sig(<v_n, f>) f
 
     Steps are not divided by P, N or the number of images, and a label that was drawn twice for an image is moved once.
 
     vectors : (n_labels, K) float32, updated, as in a `WordTable`
-    outputs : the f
+    outputs : the images' vectors f
     learning_rate : r
     """
     d = outputs.shape[1]

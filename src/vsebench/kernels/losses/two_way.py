@@ -3,8 +3,8 @@
     P = T log sum of exp(-f / T) over the positives,   N = U log sum of exp(f / U) over the negatives
     loss of an image or of a label = log(1 + exp(P + N))
 
-P is a smooth bound on the largest -f of a positive, and N is one on the largest f of a negative. T and U are the
-temperatures. For an image, positives and negatives are labels; for a label, they are images of the batch.
+P is a smooth upper bound on the largest -f of the positives, and N is one on the largest f of the negatives. T and U
+are the temperatures. For an image, positives and negatives are labels; for a label, they are images of the batch.
 
 Source: Kobayashi, "Two-way multi-label loss", CVPR 2023. If both temperatures are 1, the loss of an image equals
 LSEP over all pairs.
@@ -20,7 +20,7 @@ from vsebench.kernels.losses.logistic import sigmoid, softplus
 def two_way_loss(scores, images, offsets, labels, of_positives, of_negatives):
     """Return m times (the mean loss of the images with a label + the mean loss of the labels with an image), float64.
 
-    A mean over nothing is 0. The first four arguments are those of `kernels.losses`.
+    A mean over no images or no labels is 0. The first four arguments are those of `kernels.losses`.
 
     of_positives, of_negatives : float > 0, the temperatures T and U
     """

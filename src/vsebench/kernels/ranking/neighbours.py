@@ -1,4 +1,4 @@
-"""Parts of the search for the nearest images: compute products of sparse rows, select the k largest, and add votes.
+"""Parts of the search for the nearest images: multiply sparse rows, select the k largest keys, and add up votes.
 
 The key of a training row x for a query q is <q, x> - h. Here h, the "half" of x, is 0 for the cosine of unit rows and
 |x|^2 / 2 for the Euclidean distance. The largest keys belong to the nearest rows. Keys are computed in float32. The
@@ -6,7 +6,7 @@ slack is a bound on the rounding error of the difference between two keys. If a 
 key by at most the slack, its key is computed again in float64, so the result is exact. Among rows with the same key,
 the first ones are taken.
 
-Arguments have the same meaning in all functions; docstrings describe only further arguments:
+These arguments have the same meaning in all functions; the docstring of a function describes only the others:
 
 keys : float32, (n,) for one query or (m, n) for m queries: the keys of the rows
 queries, rows
@@ -33,8 +33,8 @@ U32, U64 = np.uint32, np.uint64  # with unsigned indices, numba omits the test f
 def lower_bound(keys, k, group_largest):
     """Return a lower bound of the k-th largest of n numbers; usually not many more than k numbers reach it.
 
-    The numbers are split into groups. Each group has a largest number. The k-th largest of these is such a bound,
-    because k groups contain a number that reaches it.
+    The numbers are split into groups, and the bound is the k-th largest of the groups' maxima: at least k of the
+    numbers, one in each of k groups, reach it.
     """
     n_groups = len(group_largest)
     group_largest[:] = keys[:n_groups]

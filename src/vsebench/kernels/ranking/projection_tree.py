@@ -1,4 +1,4 @@
-"""Random projections for a tree. A seed, the node and the feature determine each entry of a node's direction.
+"""Random projections for a tree. Each entry of a node's direction depends only on a seed, the node and the feature.
 
 Directions are not stored: the entries of a node's direction are computed when its rows need them.
 """
@@ -13,7 +13,7 @@ from vsebench.kernels.random_numbers import INCREMENT, U64, mix
 
 @njit(cache=True)
 def entry(seed, node, feature):
-    """Return an entry of a node's direction, float64: a standard normal number, by the method of Box and Muller.
+    """Return an entry of a node's direction, float64: a standard normal number, by the Box-Muller method.
 
     seed : uint64
     node, feature : integers from 0

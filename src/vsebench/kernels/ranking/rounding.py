@@ -1,8 +1,8 @@
 """Inner products of vectors that are rounded to int16, with a bound on the error.
 
-Many comparisons do not depend on the last digits of the scores. Let u = r (x + x'), where r = |u| / NORM, x is a vector
-of integers and |x'_k| is at most 1/2. Processors multiply and add two pairs of such integers in the time of one pair of
-float32. With v = s (y + y') in the same way, the Cauchy-Schwarz inequality gives
+Many comparisons do not depend on the last digits of the scores, and processors multiply and add two pairs of int16 in
+the time of one pair of float32. Let u = r (x + x'), where r = |u| / NORM, x is a vector of integers and |x'_k| is at
+most 1/2. With v = s (y + y') in the same way, the Cauchy-Schwarz inequality gives
 
     |<u, v> / (r s) - <x, y>| <= NORM K^(1/2) + K / 4,
 

@@ -1,6 +1,6 @@
 """Kernels of methods that take stochastic gradient steps on pairs of a positive and a negative label.
 
-Arguments have the same meaning in all kernels; docstrings describe only exceptions and further arguments:
+These arguments have the same meaning in all kernels; docstrings describe only exceptions and other arguments:
 
 embedding : `Embedding`, updated; the score of label c for image i is s_ic = <v_i, v_c>
 weights : (n_labels, d) float32, the w_c, updated; padded like the rows of `ImageRows`
@@ -8,7 +8,7 @@ maps : `Maps`, updated
 pipeline : `Pipeline` of the positives (i, p), which are drawn uniformly
 positives : `Positives` (i, p), which are drawn uniformly; their images are rows of `rows`
 rows : `ImageRows` of the images
-row_labels, start, stop : row_labels[start:stop] are the labels of an image, int32; LANES unused numbers end the array
+row_labels, start, stop : row_labels[start:stop] are an image's labels, int32; the array ends with LANES unused numbers
 trials : `Trials`
 steps : integer, the number of steps
 rates : `Rates`, eta and lambda

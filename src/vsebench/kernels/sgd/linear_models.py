@@ -35,11 +35,11 @@ def find_linear_violator(weights, rows, i, positive_score, row_labels, start, st
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True, **NO_ALLOCATION)
 def linear_epoch(weights, rows, positives, trials, steps, learning_rate, streams):
-    """Take `steps` steps that lower L(floor((Y - n) / trials)) max(0, 1 - f_p(x_i) + f_n(x_i)).
+    """Take `steps` steps that lower L(floor(N / trials)) max(0, 1 - f_p(x_i) + f_n(x_i)).
 
-    Negatives are drawn with replacement until one violates the margin; if none does, the step changes nothing. Y - n is
-    the image's number of negatives. With one trial and weights of 1, this is the margin loss for AUC. Of `trials`, only
-    `maximum` and `rank_loss` are used.
+    Negatives n are drawn with replacement until one violates the margin; if none does, the step changes nothing. N is
+    the number of the image's negatives. With one trial and weights of 1, this is the margin loss for AUC. Of `trials`,
+    only `maximum` and `rank_loss` are used.
 
     Returns the mean loss of the steps and the mean number of trials, float64.
     """

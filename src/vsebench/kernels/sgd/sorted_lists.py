@@ -71,7 +71,7 @@ def standard_deviation(values):
 
 @njit(cache=True, inline="always")
 def descending_keys(values, keys):
-    """Write keys, (n,) uint32, that have the reverse order of `values`, (n,) float32."""
+    """Write keys, (n,) uint32, whose ascending order is the descending order of `values`, (n,) float32."""
     bits = values.view(np.uint32)
     sign = np.uint32(0x80000000)
     for j in range(len(values)):

@@ -1,8 +1,9 @@
 """Split the positives of an epoch into strata, several of which can be trained at the same time.
 
-Images and labels are divided into the same number P of parts. A stratum is an image part with a label part: the
-positives of these images with these labels. Two strata that have neither images nor labels in common change different
-vectors, so their steps can be taken on two threads, and the result does not depend on which thread is faster.
+Images and labels are divided into the same number P of parts. A stratum combines an image part and a label part: it
+contains the positives of these images with these labels. Two strata that have neither images nor labels in common
+change different vectors, so their steps can be taken on two threads, and the result does not depend on which thread is
+faster.
 """
 
 from numba import njit

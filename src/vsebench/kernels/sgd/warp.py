@@ -29,7 +29,7 @@ from vsebench.kernels.vectors import FASTMATH, NO_ALLOCATION
 
 
 class Trials(NamedTuple):
-    """The settings and the state of the trials of negatives.
+    """The settings and the state of the search for negatives that violate the margin.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ def one_trial(n_labels: int) -> Trials:
 
 @njit(cache=True, inline="always")
 def next_candidate(trials, labels, rng):
-    """Return a label; all labels have the same probability.
+    """Return a label drawn uniformly from all labels.
 
     Whenever all candidates are used, 16 new ones are drawn, and their rows of `labels`, (n_labels, K) float32, are
     prefetched.
@@ -98,10 +98,10 @@ def find_violator(images, i, labels, positive_score, row_labels, start, stop, tr
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True, **NO_ALLOCATION)
 def warp_epoch(embedding, pipeline, trials, steps, rates, max_norm, streams):
-    """Take `steps` steps that lower L(floor((Y - 1) / trials)) max(0, 1 - <v_i, v_p - v_n>).
+    """Take `steps` steps that lower L(floor(N / trials)) max(0, 1 - <v_i, v_p - v_n>).
 
-    Negatives are drawn with replacement until one violates the margin, 1 + s_in > s_ip. Y - 1 is the number of labels
-    that the image does not have. A step moves v_i, v_p and v_n by eta (L dm/dv - lambda v), m = <v_i, v_p - v_n>, and
+    Negatives are drawn with replacement until one violates the margin, 1 + s_in > s_ip. N is the number of labels that
+    the image does not have. A step moves v_i, v_p and v_n by eta (L dm/dv - lambda v), m = <v_i, v_p - v_n>, and
     scales them back to the norm `max_norm` if they are longer. If no drawn negative violates the margin, a step changes
     nothing.
 

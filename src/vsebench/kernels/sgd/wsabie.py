@@ -47,7 +47,7 @@ def new_maps(features: NDArray[np.float32], labels: NDArray[np.float32]) -> Maps
 
 @njit(cache=True, fastmath=FASTMATH, forceinline=True, **NO_ALLOCATION)
 def shorten(features, j, step, square, max_norm):
-    """Project row j of V, which has the squared norm `square`, unless the step is 0 and has not moved the row."""
+    """Scale row j of V, with the squared norm `square`, down to `max_norm` if it is longer and the step moved it."""
     if step != 0 and max_norm > 0 and square > max_norm * max_norm:
         for f in range(0, features.shape[1], LANES):
             store(features, (j, f), (max_norm / np.sqrt(square)) * load(features, (j, f)))
@@ -126,7 +126,7 @@ def wsabie_step(maps, rows, i, p, n, size, max_norm, following):
     """Take one gradient step on f_p(x_i) - f_n(x_i), with `maps.image` = V' x_i, and project the moved rows.
 
     The gradient is computed from the values before the step. `size`, float32, is the learning rate times the weight.
-    After the step `maps.image` is V' x of the image `following`.
+    After the step, `maps.image` is V' x of the image `following`.
     """
     labels = maps.labels
     for f in range(0, labels.shape[1], LANES):
@@ -142,11 +142,11 @@ def wsabie_step(maps, rows, i, p, n, size, max_norm, following):
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True, **NO_ALLOCATION)
 def wsabie_epoch(maps, rows, positives, trials, steps, learning_rate, max_norm, streams):
-    """Take `steps` steps that lower L(floor((Y - n) / trials)) max(0, 1 - f_p(x_i) + f_n(x_i)).
+    """Take `steps` steps that lower L(floor(N / trials)) max(0, 1 - f_p(x_i) + f_n(x_i)).
 
-    Negatives are drawn with replacement until one violates the margin, 1 + f_n > f_p. Y - n is the number of labels
-    that the image does not have. If no drawn negative violates the margin, a step changes nothing. With one trial and
-    weights of 1 this is the margin loss for AUC.
+    Negatives are drawn with replacement until one violates the margin, 1 + f_n > f_p. N is the number of labels that
+    the image does not have. If no drawn negative violates the margin, a step changes nothing. With one trial and
+    weights of 1, this is the margin loss for AUC.
 
     Returns the mean loss of the steps and the mean number of trials, float64.
     """

@@ -45,7 +45,7 @@ SECOND_KEY = 1e-9  # the largest value of the second key, which orders labels th
 
 
 def unit_rows(rows: Rows, blocks: Sequence[Block]) -> Rows:
-    """Scale each set of features in rows (n, d), float32, dense or CSR, to unit length; rows of zeros stay zeros."""
+    """Scale each set of features in each row to unit length; zeros stay zeros. `rows`: (n, d) float32, dense or CSR."""
     if len(blocks) == 1:
         return prepare(rows, "cosine")
     parts = [prepare(part_of(rows, block), "cosine") for block in blocks]
@@ -94,13 +94,13 @@ def largest_distances(rows: Rows, blocks: Sequence[Block]) -> Numbers:
 
 
 def column_factors(blocks: Sequence[Block], weights: Numbers) -> Matrix:
-    """Return for each column the square root of the weight c_b of its set, (d,) float32; `weights` is (n_sets,)."""
+    """Return the square root of the weight c_b of each column's set, (d,) float32; `weights` is (n_sets,)."""
     widths = [block.stop - block.start for block in blocks]
     return np.repeat(np.sqrt(weights), widths).astype(np.float32)
 
 
 def squared_distances(search: Search, queries: Rows, near: Ids) -> Numbers:
-    """Return the squared distance from each of the m queries to each of its k rows `near` of the search, (m, k)."""
+    """Return the squared distances, (m, k), from each query to the k rows that `near`, (m, k), lists for it."""
     return np.asarray(search.distances(queries, near) ** 2)
 
 
@@ -117,15 +117,15 @@ def least_weights(
     iterations: int,
     accepted: float,
 ) -> tuple[Numbers, Solved]:
-    """Return the weights w >= 0 of the smallest loss that L-BFGS with bounds reaches, and how it ended.
+    """Return the weights w >= 0 with the smallest loss that L-BFGS with bounds finds, and how the minimisation ended.
 
     Parameters
     ----------
     loss : returns the loss and its derivative with respect to w; its first argument is w, the others are `arguments`
-    start : the first w
+    start : the initial w
     iterations : maximum number of iterations
-    accepted : the largest component of the projected gradient with which the result counts as the minimum; because of
-        rounding, L-BFGS may end before the component is as small as `SMALL_GRADIENT`
+    accepted : the result counts as the minimum if no component of the projected gradient is larger than this; because
+        of rounding, L-BFGS may end before all components are as small as `SMALL_GRADIENT`
     """
     from scipy.optimize import minimize  # the import takes 0.1 seconds, and Snakemake imports this module
 
@@ -139,7 +139,7 @@ def least_weights(
 
 @dataclass(frozen=True)
 class DistanceModel(Model):
-    """The base class of models that weigh training images by sums of base distances.
+    """The base class of models in which the distance between images is a weighted sum of base distances.
 
     Attributes
     ----------
@@ -162,7 +162,9 @@ class DistanceModel(Model):
         check_rows(self.features, "features", self.labels.n_rows)
         check_matrix(self.factors, "factors", (self.features.shape[1],))
         if self.blocks[-1].stop != self.features.shape[1]:
-            raise ValueError(f"features have {self.features.shape[1]} columns, but the sets {self.blocks[-1].stop}")
+            raise ValueError(
+                f"features have {self.features.shape[1]} columns, but the sets have {self.blocks[-1].stop}"
+            )
         if self.labels.n_rows == 0:
             raise ValueError("features have no row")
 
@@ -185,7 +187,7 @@ class DistanceModel(Model):
         return SECOND_KEY * shares_of(self.labels)
 
     def prepared(self, queries: Queries) -> Rows:
-        """Return the features of queries in the form of `features`, (m, d)."""
+        """Return the features of queries, (m, d), scaled and multiplied like `features`."""
         rows = self.normalisation.apply(features_of(queries, self.features.shape[1]))
         return multiplied(unit_rows(rows, self.blocks), self.factors)
 

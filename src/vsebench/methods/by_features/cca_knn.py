@@ -7,8 +7,8 @@
 
 C_xx, C_xt and C_tt are sums of products of centred x and t over the training images with a label. The diagonal of D
 contains the canonical correlations in descending order; only the largest are kept. As in `nearest_images`, a label's
-score is a sum of weights over those of the nearest training images that have the label. The nearest images are those
-with the largest cosines, and their weights are exponentials of the cosine.
+score is the sum of the weights of the nearest training images that have the label. The nearest images are those with
+the largest cosines, and their weights are exponentials of the cosine.
 
 Source: Murthy, Maji and Manmatha, "Automatic image annotation using deep learning representations", ICMR 2015; for
 powers of D: Gong, Ke, Isard and Lazebnik, "A multi-view embedding space for modeling internet images, tags, and their
@@ -16,7 +16,7 @@ semantics", IJCV 106, 2014. Choices made here:
 
 - The image to annotate and the training images are both represented by their features, because a new image has no
   labels.
-- a and b are `regularisation` times the mean of the diagonal of their matrix.
+- a and b are `regularisation` times the mean of the diagonal of C_xx and of C_tt.
 - An image is left out of the analysis if none of its labels has a word vector, but it remains a possible neighbour.
 """
 
@@ -106,7 +106,7 @@ class CommonSpaceNeighbours(NeighbourModel):
 
 
 def canonical(left: Numbers, right: Numbers, components: int, regularisation: float) -> tuple[Numbers, Numbers]:
-    """Return a projection of the rows of `left`, (d, K), and the K largest canonical correlations, descending.
+    """Return a matrix that projects the rows of `left`, (d, K), and the K largest canonical correlations, descending.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def canonical(left: Numbers, right: Numbers, components: int, regularisation: fl
 
 
 def _factor(rows: Numbers, regularisation: float) -> Numbers:
-    """Return the lower Cholesky factor of the regularised products of columns."""
+    """Return the lower Cholesky factor of the matrix of products of columns, after regularisation."""
     gram = rows.T @ rows
     gram[np.diag_indices_from(gram)] += regularisation * float(np.diagonal(gram).mean()) or 1.0
     return np.asarray(cholesky(gram, lower=True))
@@ -156,7 +156,7 @@ class CcaKnn(FeatureControl):
         rows = dense(seen.rows).astype(np.float64)
         text, has_text = self.text(seen.labels)
         if not has_text.any():
-            raise UserError("cca_knn: no label of the images to learn from has a word vector; use cca_knn_labels")
+            raise UserError("cca_knn: no label of the training images has a word vector; use cca_knn_labels")
         middle = rows[has_text].mean(axis=0)
         left, right = rows[has_text] - middle, text[has_text] - text[has_text].mean(axis=0)
         projection, correlations = canonical(left, right, settings.components, settings.regularisation)

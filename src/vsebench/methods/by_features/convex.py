@@ -2,10 +2,10 @@
 
     minimise   mean over the training images of loss(x V + b) + a / 2 |V|^2
 
-V is d x n_labels; the intercepts b are not penalised. The minimum is found for columns of any scale and offset: dense
-columns are centred, all columns are divided by their deviation, and each weight is scaled by about the root of its
-curvature. This scale is sqrt(p (1 - p) c + a / deviation^2), where p is the label's share of the images and c the mean
-square of the column. The start is V = 0 and b = log(p / (1 - p)).
+V is d x n_labels; the intercepts b are not penalised. So that L-BFGS converges for columns of any scale and offset,
+dense columns are centred, all columns are divided by their standard deviation, and each weight is multiplied by roughly
+the square root of the curvature of the loss. This factor is sqrt(p (1 - p) c + a / deviation^2), where p is the share
+of the images that have the label, and c is the mean square of the column. The start is V = 0 and b = log(p / (1 - p)).
 """
 
 from collections.abc import Callable
@@ -122,7 +122,7 @@ class ConvexControl(FeatureControl):
 
 
 class Softmax(ConvexControl):
-    """Softmax regression: the cross-entropy with the uniform distribution over an image's labels P.
+    """Softmax regression: the cross-entropy with the uniform distribution over P, the labels of an image.
 
         loss of an image = -sum over its labels c of 1/|P| log(exp(s_c) / sum_k exp(s_k)),   s = x V + b
 
@@ -150,7 +150,7 @@ class Logistic(ConvexControl):
 
 
 def cross_entropy(scores: Matrix, labels: LabelMatrix) -> tuple[float, Matrix]:
-    """The `Loss` of softmax regression; every image has a label."""
+    """The `Loss` of softmax regression; every image must have a label."""
     pairs = (labels.image_of_pair, labels.label_of_pair)
     shares = np.repeat(1 / labels.n_labels_of_row, labels.n_labels_of_row)
     scores -= scores.max(axis=1, keepdims=True)
@@ -176,10 +176,10 @@ def log_losses(scores: Matrix, labels: LabelMatrix) -> tuple[float, Matrix]:
 
 
 def of_unit_deviation(seen: Seen) -> tuple[Rows, Normalisation, Values]:
-    """Scale columns to deviation 1; return the features, the normalisation that yields them, and the deviations, (d,).
+    """Scale columns to standard deviation 1; return the features, their normalisation, and the deviations, (d,).
 
     Dense columns are centred: the step `standard` is added to the normalisation. Sparse columns stay sparse: they are
-    divided by the root of their mean square, and the normalisation is not changed.
+    divided by the root of their mean square, which the returned normalisation does not include.
     """
     if not issparse(seen.rows):
         normalisation, rows = seen.normalisation.with_standard(seen.rows)

@@ -13,17 +13,18 @@ The loss is convex, so this converges to its only minimum, which is computed dir
 
     W = B G,   G = Y X' (X X' + lambda I)^-1,
 
-and with this W the loss is a parabola in B whose minimum is
+and with this W the loss is a quadratic function of B, whose minimum is
 
     B = gamma P (Y Y' - G X Y' + gamma Q)^-1
 
-Choices made here, because the parts of the paper about them could not be read:
+Choices made here, because we could not read the parts of the paper that describe them:
 
 - Scores have an intercept that is not penalised: x and y are centred in the first term.
 - Further stages raise the recall of rare labels. After a stage, each training image gets the scores that it would have
-  if W had been fitted without it; the leverages of ridge regression give these scores. If the recall of a label among
-  the `cutoff` best labels of the training images is below `recall`, the label is raised: images with a raised label get
-  `boost` times the weight in all sums, B and W are computed anew, and only raised labels get their new rows of W.
+  if W had been fitted without it; the leverages of ridge regression give these scores. The `cutoff` labels with the
+  best scores are predicted for each image, and each label whose recall is below `recall` is raised: images with a
+  raised label get `boost` times the weight in all sums, B and W are computed anew, and only raised labels get their new
+  rows of W.
 - A label without a training image has the score 0.
 """
 
@@ -84,7 +85,7 @@ def minimise(rows: Numbers, truth: Numbers, importance: Numbers, settings: FastT
     Parameters
     ----------
     rows : (n, d), the features of the images
-    truth : (n, L), 1 for each label of an image, else 0; no label is without an image
+    truth : (n, L), 1 for each label of an image, else 0; every label has an image
     importance : (n,), the images' weights
     """
     total = importance.sum()
@@ -118,7 +119,7 @@ def recalls(scores: Numbers, truth: Numbers, cutoff: int) -> Numbers:
 
 
 def fit_stages(rows: Numbers, truth: Numbers, settings: FastTagSettings) -> Numbers:
-    """Return W with the intercept, (L, d + 1), after all stages; the parameters are those of `minimise`."""
+    """Return W with the intercept, (L, d + 1), after all stages; `rows` and `truth` are as for `minimise`."""
     importance = np.ones(len(rows))
     first = minimise(rows, truth, importance, settings)
     weight, without = first.weight, first.without
@@ -133,7 +134,7 @@ def fit_stages(rows: Numbers, truth: Numbers, settings: FastTagSettings) -> Numb
 
 
 def truth_of(labels: LabelMatrix, learnt: Mask) -> Numbers:
-    """Return the dense columns of the label matrix for the labels `learnt`, (n, number of these labels)."""
+    """Return the columns of the label matrix for the labels `learnt`, as a dense array, (n, number of these labels)."""
     return np.asarray(labels.columns(learnt).mask(), dtype=np.float64)
 
 

@@ -14,13 +14,13 @@ from vsebench.methods.by_labels.sgd import positives_of
 
 
 class FeatureMethod(Method):
-    """Base class that prepares what the kernels need: features, labels, trials of negatives, random numbers.
+    """Base class that prepares what the kernels need: features, labels, the limit on trials, and random numbers.
 
     Images without features are left out. Features are scaled to unit length after the other normalisation steps, since
     step sizes assume features of length 1.
 
-    An epoch takes one step per positive; a label counts as often as it occurs on the image. Steps depend on each other,
-    so they are not run in parallel, and a seed gives the same bytes with any number of threads.
+    An epoch takes one step per positive; a label counts as often as it occurs on the image. Each step depends on the
+    steps before it, so steps are not run in parallel, and a seed gives the same model with any number of threads.
     """
 
     needs = frozenset({"features"})
@@ -37,7 +37,7 @@ class FeatureMethod(Method):
 
     @staticmethod
     def trials_of(n_labels: int) -> Trials:
-        """Return the `Trials` of a step, which draw its negatives as WARP does, unless a method overrides this."""
+        """Return the settings for drawing a step's negatives: those of WARP, unless a method overrides this."""
         return new_trials(n_labels)
 
     @property

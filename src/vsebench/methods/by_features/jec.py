@@ -1,7 +1,7 @@
 """JEC, joint equal contribution: labels of the nearest training image rank first, then those of the next neighbours.
 
-The distance is the mean of the base distances, each divided by its largest value between training images. An image's
-labels are ranked in three groups:
+The distance is the mean of the base distances, each divided by its largest value between (at most 5,000) training
+images. An image's labels are ranked in three groups:
 
 1. the labels of the nearest image, by training frequency;
 2. the labels of the next neighbours, by n_c t_c, or by n_c if the nearest image has no label. Here n_c is the number of
@@ -9,8 +9,8 @@ labels are ranked in three groups:
    images with both a and c. Labels with equal values are ordered by training frequency;
 3. all others, by training frequency.
 
-Source: Makadia, Pavlovic and Kumar, "A new baseline for image annotation", ECCV 2008, section 3. Its base distances
-are those of seven sets of features; here, they are those of `base_distances`.
+Source: Makadia, Pavlovic and Kumar, "A new baseline for image annotation", ECCV 2008, section 3. The paper's base
+distances are those of seven sets of features; here, they are those of `base_distances`.
 """
 
 from dataclasses import dataclass
@@ -51,13 +51,13 @@ class JecModel(DistanceModel):
 
     @cached_property
     def _frequencies(self) -> Numbers:
-        """(n_labels,): below 1; the more images have the label, the larger."""
+        """(n_labels,): the number of training images with each label, scaled to less than 1."""
         counts = np.bincount(self.labels.label_of_pair, minlength=self.n_labels)
         return np.asarray(counts / (counts.max(initial=0) + 1))
 
     @cached_property
     def _together(self) -> Numbers:
-        """(n_labels, n_labels): the numbers of images with both labels."""
+        """(n_labels, n_labels): for each pair of labels, the number of training images that have both."""
         return np.asarray(count_together(self.labels.offsets, self.labels.label_of_pair, self.n_labels))
 
     def scores(self, queries: Queries) -> Matrix:

@@ -107,7 +107,9 @@ class KernelRidge(FeatureControl):
     def model(self) -> KernelMap:
         seen = see(self.problem, self.settings)
         if seen.labels.n_rows > LARGEST:
-            raise UserError(f"kernel_ridge: {seen.labels.n_rows} images to learn from; at most {LARGEST} are possible")
+            raise UserError(
+                f"kernel_ridge: {seen.labels.n_rows} training images are more than {LARGEST}; use another method"
+            )
         rows = prepare(seen.rows, "cosine")
         kernel = gaussian(rows, rows, self.settings.gamma)
         kernel[np.diag_indices_from(kernel)] += self.settings.regularisation

@@ -53,7 +53,7 @@ def weighted(labels: LabelMatrix, weights: NDArray[np.float64]) -> sparse.csr_ar
 
 
 def least_squares(rows: Rows, truth: sparse.csr_array, regularisation: float | Relative) -> Matrix:
-    """Return the weights of each feature and the intercept, (n_labels, d + 1) float32.
+    """Return each label's feature weights and, in the last column, its intercept, (n_labels, d + 1) float32.
 
     Labels and sparse features stay sparse: Xc' (Y - mean of Y) = X'Y - n (mean of X)' (mean of Y), and Xc' Xc = X'X -
     n (mean of X)' (mean of X). Dense features are centred first, which is more precise.
@@ -62,7 +62,7 @@ def least_squares(rows: Rows, truth: sparse.csr_array, regularisation: float | R
     ----------
     rows : (n, d) float32, dense or CSR
     truth : (n, n_labels) float64, Y
-    regularisation : a, or a number relative to Xc' Xc
+    regularisation : a, or a penalty relative to Xc' Xc
     """
     n_images = truth.shape[0]
     rows = rows.astype(np.float64)
@@ -79,15 +79,15 @@ def least_squares(rows: Rows, truth: sparse.csr_array, regularisation: float | R
 
 
 def least_squares_memory(size: Size) -> int:
-    """Return a lower bound of the memory of `least_squares` with one column of Y per label, in bytes.
+    """Return a lower bound on the memory that `least_squares` needs with one column of Y per label, in bytes.
 
-    It counts both sides of the system of equations, and another matrix like Xc' Xc.
+    It counts both sides of the system of equations, and another matrix of the size of Xc' Xc.
     """
     return 8 * size.features * (2 * size.features + size.labels)
 
 
 def penalty(gram: NDArray[np.float64], regularisation: float | Relative) -> float:
-    """Return the penalty a that belongs to the matrix Xc' Xc, (d, d).
+    """Return the penalty a for the matrix Xc' Xc, (d, d).
 
     If all features are constant, all weights are 0 for any a; a relative penalty is then set to 1.
     """

@@ -20,7 +20,7 @@ class LinearMap(ModelOfFields, Embedded):
 
     Attributes
     ----------
-    label : (n_labels, d + 1) float32: each label's weights of the features, and its intercept
+    label : (n_labels, d + 1) float32: each label's feature weights, and its intercept
     normalisation : the normalisation fitted to the training images
     """
 
@@ -42,7 +42,7 @@ class LinearMap(ModelOfFields, Embedded):
 
 @dataclass(frozen=True)
 class EmbeddedFeatures(ModelOfFields, Embedded):
-    """Scores are inner products of a label's vector with the image's vector: its normalised features times a matrix.
+    """Scores are inner products of a label's vector and an image's vector: the image's features times a matrix.
 
     Attributes
     ----------

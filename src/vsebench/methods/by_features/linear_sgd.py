@@ -37,8 +37,8 @@ class LinearWarp(FeatureMethod):
     """WARP for a linear model: Algorithm 1 with alpha_j = 1/j, and the rows "Linear, WARP" of table 5.
 
     If no drawn negative violates the margin, a step changes nothing. The paper does not state whether norms are limited
-    here; in this implementation they are not. Negatives are the labels that the image does not have; Y - 1 is their
-    number.
+    here; in this implementation they are not. Negatives are the labels that the image does not have, and their number
+    replaces Y - 1.
     """
 
     settings_type: ClassVar[type[Settings]] = LinearSettings
@@ -64,7 +64,7 @@ class LinearWarp(FeatureMethod):
 
 
 class LinearAuc(LinearWarp):
-    """The margin loss for AUC with a linear model, the rows "Linear, AUC": each step has one uniform negative."""
+    """The margin loss for AUC with a linear model, the rows "Linear, AUC": each step draws one negative uniformly."""
 
     trials_of = staticmethod(one_trial)
 
@@ -74,8 +74,8 @@ class PamirIa(LinearWarp):
 
         h = max(0, 1 - f_p(x) + f_n(x)),   tau = min(c, h / (2 |x|^2)),   w_p += tau x,   w_n -= tau x
 
-    The step is from Grangier and Bengio, "A discriminative kernel-based approach to rank images from text queries",
-    IEEE PAMI 30(8), 2008.
+    Here c is `aggressiveness`. The step is from Grangier and Bengio, "A discriminative kernel-based approach to rank
+    images from text queries", IEEE PAMI 30(8), 2008.
     """
 
     settings_type = PassiveAggressiveSettings
@@ -93,9 +93,9 @@ class OneVsRest(Method):
         f_c(x) = <w_c, x> + b_c,   t = 1 if the image has c, else -1,   h = max(0, 1 - t f_c(x)),
         tau = min(a, h / (|x|^2 + 1)),   w_c += tau t x,   b_c += tau t
 
-    The step is PA-I of Crammer and others, "Online passive-aggressive algorithms", JMLR 7, 2006. Two choices that the
-    paper leaves open: the intercept b_c is the weight of a constant feature, and an epoch visits all images in a new
-    random order. Features have unit length; images without features are left out of the fit.
+    Here a is `aggressiveness`. The step is PA-I of Crammer and others, "Online passive-aggressive algorithms", JMLR 7,
+    2006. Choices made here: the intercept b_c is the weight of a constant feature, and an epoch visits all images in a
+    new random order. Features have unit length; images without features are left out of the fit.
     """
 
     settings_type = PassiveAggressiveSettings

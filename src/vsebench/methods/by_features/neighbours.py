@@ -62,16 +62,18 @@ class NeighbourSettings(FeatureSettings):
     @model_validator(mode="after")
     def _fitting(self) -> "NeighbourSettings":
         if self.only_first and self.found == 1:
-            raise PydanticCustomError("only_first", "only_first: has no effect unless `found` is below 1")
+            raise PydanticCustomError(
+                "only_first", "only_first: has no effect unless `found` is below 1; lower `found`, or remove this key"
+            )
         if self.weights in ("cosine", "exponential") and self.distance != "cosine":
             raise PydanticCustomError("weights", f"weights: '{self.weights}' needs `distance: cosine`")
         return self
 
 
 def prepare(rows: Rows, distance: Distance) -> Rows:
-    """Return rows (n, d) in the format of a search: float32, C-contiguous or a scipy.sparse.csr_array.
+    """Return rows, (n, d), in the format that a search reads: float32, C-contiguous or a scipy.sparse.csr_array.
 
-    For the cosine they are scaled to unit length; rows of zeros stay zeros.
+    For the cosine, they are scaled to unit length; rows of zeros stay zeros.
     """
     numbers = rows.data if sparse.issparse(rows) else np.ascontiguousarray(rows, dtype=np.float32)
     if distance == "cosine":
@@ -92,7 +94,7 @@ def squared_lengths(rows: Rows) -> Numbers:
 
 
 def check_rows(rows: Rows, name: str, n_rows: int) -> None:
-    """Raise a `ValueError` or a `UserError` unless kernels can read the rows, dense or CSR, without checks."""
+    """Raise a `ValueError` or a `UserError` unless kernels can read the rows, dense or CSR, without checking them."""
     if not sparse.issparse(rows):
         check_matrix(rows, name, (n_rows, None))
     elif rows.shape[0] != n_rows:
@@ -102,7 +104,7 @@ def check_rows(rows: Rows, name: str, n_rows: int) -> None:
 
 
 def rows_to_arrays(rows: Rows, name: str) -> dict[str, NDArray[Any]]:
-    """Return the arrays under which rows, dense or CSR, are saved in a model's file."""
+    """Return the arrays that store rows, dense or CSR, in a model's file."""
     if not sparse.issparse(rows):
         return {name: rows}
     parts = {"data": rows.data, "indices": rows.indices, "offsets": rows.indptr, "shape": np.array(rows.shape)}
@@ -119,7 +121,7 @@ def rows_from_arrays(arrays: Mapping[str, NDArray[Any]], name: str) -> Rows:
 
 
 def labels_to_arrays(labels: LabelMatrix) -> dict[str, NDArray[Any]]:
-    """Return the arrays under which the labels of training images are saved in a model's file."""
+    """Return the arrays that store the labels of training images in a model's file."""
     return {name: getattr(labels, name) for name in PAIRS}
 
 
@@ -155,7 +157,7 @@ class Search:
 
     @cached_property
     def halves(self) -> Numbers:
-        """(n,): the number to subtract from each row's products, so that the nearest row has the largest key."""
+        """(n,): the number to subtract from each row's inner products, so that the nearest row has the largest key."""
         return np.zeros(self.rows.shape[0]) if self.distance == "cosine" else self.squares / 2
 
     @cached_property
@@ -179,11 +181,12 @@ class Search:
         return np.bincount(self.rows.indices, minlength=self.rows.shape[1])
 
     def slacks(self, queries: Rows) -> Matrix:
-        """Return for each query a bound on the rounding error of the difference of two float32 keys, (m,) float32.
+        """Return a bound on the rounding error of the difference of two float32 keys, for each query, (m,) float32.
 
-        In whatever order t products are added, the error of their sum is at most t roundings of the sum of their
-        absolute values. By the Cauchy-Schwarz inequality, this sum is at most the product of the two lengths. The
-        factor 2.02 covers the errors of both keys, plus 1 % for products of rounding errors.
+        In whatever order t products are added, the error of their sum is at most t times the rounding error of the sum
+        of their absolute values. By the Cauchy-Schwarz inequality, the sum of absolute values is at most the product of
+        the lengths of the two rows. The factor 2.02 covers the errors of both keys, plus 1 % for products of rounding
+        errors.
         """
         terms = int(np.diff(queries.indptr).max(initial=0)) if self.is_sparse else queries.shape[1]
         longest = np.sqrt(self.squares.max(initial=0))
@@ -200,7 +203,7 @@ class Search:
 
         Returns
         -------
-        (m, k) int32, ascending in each row; among rows at the same distance, the first are taken.
+        (m, k) int32, the nearest rows' numbers, ascending; among rows at the same distance, the first are taken.
         (m, k) float32, their keys: cosines, or half of the query's squared length minus half of the squared distance.
         """
         m, n = queries.shape[0], self.rows.shape[0]
@@ -239,7 +242,7 @@ class Search:
         return keys
 
     def distances(self, queries: Rows, near: Ids) -> Numbers:
-        """Return the distance from each of the m queries to each of its k rows `near`, (m, k) float64."""
+        """Return the distances, (m, k) float64, from each query to the k rows that `near`, (m, k), lists for it."""
         if self.is_sparse:
             spread = np.zeros(self.rows.shape[1], dtype=np.float32)
             products = sparse_products(parts_of(queries), parts_of(self.rows), near, spread)
@@ -333,7 +336,7 @@ class NeighbourModel(Model):
         return self.labels.n_labels
 
     def prepared(self, queries: Queries) -> Rows:
-        """Return the features of queries in the format of a search, (m, d)."""
+        """Return the features of queries, (m, d), in the format that a search reads."""
         rows = self.normalisation.apply(features_of(queries, self.features.shape[1]))
         return prepare(rows, self.settings.distance)
 

@@ -1,7 +1,7 @@
 """NMF-KNN: labels of an image from a non-negative factorisation of its neighbours' features and labels.
 
-For each image to annotate, the matrices of its K nearest training images, one X (features x K) for each set of features
-and one for the labels, are factorised together:
+For each image to annotate, matrices X of its K nearest training images are factorised together: one (features x K) for
+each set of features, and one (labels x K) for the labels.
 
     loss = sum over the matrices of |T (X - U V') M|^2 / |T X M|^2 + (lambda / K) |M (V Q - V*)|^2,   U, V, V* >= 0
 
@@ -13,15 +13,16 @@ labels.
 
 Source: Kalayeh, Idrees and Shah, "NMF-KNN: image annotation using weighted multi-view non-negative matrix
 factorization", CVPR 2014; the multiplicative updates: Liu, Wang, Gao and Han, "Multi-view clustering via joint
-nonnegative matrix factorization", SDM 2013, extended by the weights. Choices made here, because only the beginning of
-the paper could be read:
+nonnegative matrix factorization", SDM 2013, extended by the weights. Choices made here, because we could read only the
+beginning of the paper:
 
-- Neighbours are the images at the smallest Euclidean distance of normalised features; with the step `l2`, all sets have
-  the same weight.
-- The mean of each matrix's column sums is 1, so that coefficients of all matrices have the same scale, and each
-  error is divided by the matrix's own size.
-- The squared weight of a label in T is (largest frequency / its frequency)^rarity over the training images. The squared
-  weight of a neighbour in M is the mean of the squared weights of its labels, or 1 if it has none.
+- Neighbours are the images whose normalised features have the smallest Euclidean distance; with the normalisation step
+  `l2`, all sets have the same weight.
+- Each matrix is scaled so that the mean of its column sums is 1, which gives the coefficients of all matrices the same
+  scale. The error of each matrix is divided by the size |T X M|^2 of this matrix.
+- The squared weight of a label in T is (largest frequency / its frequency)^rarity, with frequencies counted over the
+  training images. The squared weight of a neighbour in M is the mean of the squared weights of its labels, or 1 if it
+  has none.
 - All factorisations start from the same random numbers and take the same number of rounds of updates. No update
   increases the loss.
 - Labels with equal scores are ordered by training frequency.
@@ -130,7 +131,7 @@ def views_of(
     matrices : (m, K) each, not negative, with the mean column sum 1, or all zeros
     importances : (m,) each, the squares of the diagonal of T
     weights : (K,), the squares of the diagonal of M
-    start : (K, r), the first V of every matrix
+    start : (K, r), the initial V of every matrix
     """
     views = []
     for numbers, importance in zip(matrices, importances, strict=True):
@@ -145,7 +146,7 @@ def factorise(views: Sequence[View], common: Numbers, weights: Numbers, penalty:
 
     Parameters
     ----------
-    common : (K, r), the first V*
+    common : (K, r), the initial V*
     weights : (K,), the squares of the diagonal of M
     penalty : lambda / K
     rounds : number of rounds of updates
@@ -162,7 +163,7 @@ def coefficients_of(rows: Sequence[Numbers], views: Sequence[View]) -> Numbers:
 
     Parameters
     ----------
-    rows : (m,) each, x of every set of features
+    rows : (m,) each, the features x of an image, one array for each set
     views : the factorised matrices of the same sets
     """
     scales = [view.size**-0.5 for view in views]
@@ -179,7 +180,7 @@ class NmfNeighbours(Model):
     ----------
     features : (n, d) float32, the images' normalised features, dense or CSR, not negative
     labels : n rows, the images' labels
-    start : (K, r) float32, positive, the first coefficients of every factorisation
+    start : (K, r) float32, positive, the initial coefficients of every factorisation
     second_key : (n_labels,) float32, small numbers that order labels with equal scores
     settings : the method's settings
     normalisation : the normalisation fitted to the training images
@@ -277,8 +278,8 @@ def check_not_negative(rows: Rows) -> None:
     numbers = rows.data if sparse.issparse(rows) else rows
     if (numbers < 0).any():
         raise UserError(
-            "nmf_knn: normalised features are negative, so they have no non-negative factors; set `normalise` to steps "
-            "that keep them positive, such as [l2]"
+            "nmf_knn: some normalised features are negative, so they have no non-negative factors; set `normalise` to"
+            " steps that keep features non-negative, such as [l2]"
         )
 
 

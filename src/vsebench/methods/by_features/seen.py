@@ -41,20 +41,19 @@ class Seen:
 def see(
     problem: Problem, settings: NormaliseSettings, *, only_labelled: bool = False, unit_length: bool = False
 ) -> Seen:
-    """Return the images to learn from, with normalised features.
+    """Return the training images that have features, with these features normalised.
 
     Parameters
     ----------
     problem : has features
     settings : the normalisation steps
     only_labelled : whether images without labels are left out
-    unit_length : whether the last step must be `l2`; if it is not, `l2` is added. Several sets of features, each with
-        its own steps, are scaled to unit length together
+    unit_length : whether whole rows get unit length: if the last step is not `l2`, `l2` is added. Several sets of
+        features, each with its own steps, are scaled to unit length together
 
     Raises
     ------
-    UserError
-        None of the images has both features and a label, or the normalisation does not suit the features.
+    UserError No training image has both features and a label, or the normalisation does not suit the features.
     """
     features, training = problem.features, problem.training
     assert features is not None
@@ -63,7 +62,7 @@ def see(
         images = images[training.labels.n_labels_of_row[images] > 0]
     labels = training.labels.rows(images)
     if labels.n_pairs == 0:
-        raise UserError("none of the images to learn from has both features and a label")
+        raise UserError("no training image has both features and a label")
     normalisation = Normalisation.fit(settings.normalise or (), features, images, unit_length)
     return Seen(normalisation.apply(features.rows(images)), labels, normalisation)
 

@@ -8,7 +8,8 @@
     tagprop_sigma  p(l | i) = 1 / (1 + exp(-(alpha_l x_il + beta_l)))
 
 d_ij are the base distances of `base_distances`, one for each set of features, each divided by its mean over pairs of
-training images. The K nearest images are taken in turns from the neighbours of each set of features.
+training images. Each set of features gives a ranking of the neighbours; the K nearest images are taken from these
+rankings in turns.
 
 The weights w >= 0 (for tagprop_sigma, alternately with alpha and beta) minimise the loss
 
@@ -21,9 +22,9 @@ The penalty is not in the paper. It is needed because the loss alone has no mini
 label's images from all others.
 
 w is found by L-BFGS with bounds, alpha and beta by Newton's method for each label. The start is w = 10 divided by the
-number of sets of features (w = 0 for ranks), alpha = 0 and beta = log(c n_l / (c' (n - n_l))), where c and c' are the
-two values of c_il. The loss is convex in alpha and beta; in w there may be several minima, and the one that L-BFGS
-reaches is used.
+number of sets of features (w = 0 for ranks), alpha = 0 and beta = log(c n_l / (c' (n - n_l))), where n is the number of
+training images, c = 1 / n+ and c' = 1 / n-. The loss is convex in alpha and beta; in w there may be several minima, and
+the one that L-BFGS reaches is used.
 
 Source: Guillaumin, Mensink, Verbeek and Schmid, "TagProp: discriminative metric learning in nearest neighbor models for
 image auto-annotation", ICCV 2009, section 3.
@@ -154,13 +155,13 @@ def neighbourhood(
 ) -> tuple[Ids, Numbers]:
     """Return the nearest rows of each query and their base distances.
 
-    The neighbours by each set of features are taken in turns: first the nearest by each set, then the second nearest by
-    each set, and so on. No row is taken twice.
+    Neighbours are taken from the sets of features in turns: first the nearest row in each set, then the second nearest
+    in each set, and so on. No row is taken twice.
 
     Parameters
     ----------
-    searches : one for each set of features, of n rows
-    queries : (m, d), in the form of the model's features
+    searches : one for each set of features, each over n rows
+    queries : (m, d), scaled and multiplied like the model's features
     own : (m,) int32, the row that is the query itself, or -1
     k : number of neighbours; if there are fewer rows, besides the query itself, all are taken
 
@@ -191,14 +192,14 @@ def logits_of(weight: Numbers, distances: Numbers, weights: Weights) -> Numbers:
 
 @dataclass(frozen=True)
 class Votes:
-    """The votes of the training images' neighbours, and the loss of their weights.
+    """The votes of the training images' neighbours, and the loss as a function of the neighbours' weights.
 
     Attributes
     ----------
     near : (n, k) int32
     distances : (n_sets, n, k) float64
     labels : n rows
-    weights : what a neighbour's weight depends on
+    weights : what a neighbour's weight depends on, its base distances or its rank
     """
 
     near: Ids
@@ -227,7 +228,7 @@ class Votes:
         return float(value), -np.einsum("bnk,nk->b", self.distances, slopes[0])
 
     def best_weight(self, start: Numbers, alpha: Numbers, beta: Numbers, iterations: int) -> tuple[Numbers, Solved]:
-        """Return the w >= 0 of the smallest loss that L-BFGS reaches, and how it ended."""
+        """Return the w >= 0 with the smallest loss that L-BFGS finds, and how the minimisation ended."""
         return least_weights(self.loss, start, (alpha, beta), iterations, ACCEPTED_GRADIENT)
 
     def constant_sigmoids(self) -> tuple[Numbers, Numbers]:

@@ -1,4 +1,4 @@
-"""2PKNN, two-pass nearest neighbours: for each label, the nearest images that have it; then votes of their union.
+"""2PKNN, two-pass nearest neighbours: it finds the nearest images with each label, and all images that it finds vote.
 
     first pass    U(i) = union over the labels l of the K1 images nearest to i among the training images with l
     second pass   score of l for i = sum over the images j in U(i) with l of exp(-s (D(i, j) - D_i)),
@@ -8,11 +8,11 @@ d_b are the base distances of `base_distances`, each divided by its mean over pa
 is 1. A rare label has as many images in the union as a frequent one. D_i is the smallest D(i, j) of the union. The
 paper does not subtract D_i; without it, the scores of an image that is far from all others would be rounded to 0. The
 subtraction does not change the order of an image's labels, but scores of different images cannot be compared as in the
-paper. Scores are not divided by a label's largest score over the test images, as some programs do, since the score of
-an image would then depend on the other test images.
+paper. Some programs divide scores by a label's largest score over the test images; this is not done here, since the
+scores of an image would then depend on the other test images.
 
 `two_pass_knn` has equal weights v_b. `two_pass_knn_ml` learns them with a large-margin loss. With w_b >= 0 and D' = sum
-over b of w_b d_b, it minimises the sum over training images p and their targets q of
+over b of w_b d_b, it minimises the sum over at most `images` training images p and their targets q of
 
     l_pq D'(p, q) + m sum over the impostors r of p of (1 - l_pr) [1 + D'(p, q) - D'(p, r)]_+,
     l_pq = |Y_p and Y_q| / |Y_q|,   Y_p: the labels of image p
@@ -20,8 +20,8 @@ over b of w_b d_b, it minimises the sum over training images p and their targets
 and takes v_b = w_b / sum of w. For each label l of p, the K1 images nearest to p among those with l are targets of p.
 For each other label, the K1 nearest images with it are impostors of p. The nearest images are found by the distance
 with equal weights, and p itself is left out. The hinge is smoothed: it is quadratic between 0 and 0.1. The minimum is
-found by L-BFGS with bounds. The paper's weights of single features are not learnt, so with one set of features there is
-nothing to learn.
+found by L-BFGS with bounds. The paper also learns weights of single features; these are not learnt here, so with one
+set of features there is nothing to learn.
 
 Source: Verma and Jawahar, "Image annotation using metric learning in semantic neighbourhoods", ECCV 2012, sections 3
 and 4.
@@ -112,7 +112,7 @@ class TwoPassModel(DistanceModel):
 
 
 def images_of_labels(labels: LabelMatrix) -> list[Ids]:
-    """Return for each label the images that have it, ascending, int32."""
+    """Return the images that have each label: one ascending int32 array per label."""
     order = np.argsort(labels.label_of_pair, kind="stable")
     ends = np.cumsum(np.bincount(labels.label_of_pair, minlength=labels.n_labels))
     return np.split(labels.image_of_pair[order], ends[:-1])
@@ -141,7 +141,7 @@ def pairs_of(
 
     Parameters
     ----------
-    rows : (n, d), of unit length in each set, times the factors of equal weights
+    rows : (n, d), each set scaled to unit length, then multiplied by the factors for equal weights
     labels : n rows
     chosen : (m,) int32, the images p, ascending
     per_label : K1
@@ -232,7 +232,7 @@ class TwoPassKnn(FeatureControl):
 
 
 class TwoPassKnnMl(TwoPassKnn):
-    """2PKNN with weights of base distances that are learnt by margins; images without features are left out."""
+    """2PKNN that learns the weights of the base distances by a margin loss; images without features are left out."""
 
     settings_type = MarginSettings
     settings: MarginSettings
@@ -249,7 +249,7 @@ class TwoPassKnnMl(TwoPassKnn):
 
 
 def best_weight(start: Numbers, targets: Pairs, impostors: Pairs, push: float) -> tuple[Numbers, Solved]:
-    """Return the weights w >= 0 of the smallest loss, (n_sets,), and how the minimisation ended."""
+    """Return the weights w >= 0, (n_sets,), with the smallest loss, and how the minimisation ended."""
     return least_weights(margin_objective, start, (targets, impostors, push), ITERATIONS, ACCEPTED_GRADIENT)
 
 

@@ -4,16 +4,16 @@
     loss = sum over positives of (1 - s_ic)^2 + sum over other pairs of beta_c s_ic^2 + lambda (m |E|^2 + |V|^2)
 
 Source: Zhai, Guo, Yuan, Liu and Wang, "VSE-fs: Fast Full-Sample Visual Semantic Embedding", section 3.4. The paper
-mentions the score <v_i + gamma p_i, v_c> - excl + <E x_i, v_c> as future work; it gives neither updates, nor a
-regularisation of E, nor results. Choices made here:
+mentions the score <v_i + gamma p_i, v_c> - excl + <E x_i, v_c> as future work (`excl` removes the contribution of c
+itself to p_i); it gives neither updates, nor a regularisation of E, nor results. Choices made here:
 
 - Only the visual part of the score is used, because a new image has neither a vector v_i nor known labels for p_i.
-- w_ic is 1, and beta_c is spread over the labels as in `vse_fs` (section 3.1.1).
-- The penalty on E is the penalty on embeddings times m, the mean squared length of the images' features. So lambda
-  does not depend on the features' scale.
-- E starts at 0, and the labels start from N(0, deviation^2).
+- w_ic is 1, and beta_0 is divided among the labels as in `vse_fs` (section 3.1.1), which gives the beta_c.
+- The penalty on E is the penalty on embeddings times m, the mean squared length of the images' features. So the same
+  lambda suits features of any scale.
+- E starts at 0, and the labels' vectors are drawn from N(0, deviation^2).
 - An epoch updates E by steps of conjugate gradients, then the labels by one sweep of coordinate descent, with the
-  kernel of `vse_fs`. Along each step and each coordinate, the loss is a parabola and is minimised, so no epoch
+  kernel of `vse_fs`. Each step and each update of a coordinate minimises the loss along one direction, so no epoch
   increases the loss.
 
 Let H^C = sum_c beta_c v_c v_c'. At the positives of image i, row i of a matrix R contains (1 - beta_c) s_ic, and row i
@@ -131,7 +131,7 @@ class VseFsFeatures(Method):
         return sparse.csr_array((values, self.rows.labels, self.rows.offsets), shape=shape)
 
     def _scores(self, images: Matrix) -> NDArray[np.float32]:
-        """Return the inner products of images' vectors, (n, K), with their labels' vectors, (n_pairs,)."""
+        """Return the inner products of `images`, (n, K), with the labels' vectors at the positives, (n_pairs,)."""
         image_of_pair, scores = self.seen.labels.image_of_pair, np.empty(len(self.rows.labels), dtype=np.float32)
         for first in range(0, len(scores), PAIRS_PER_CALL):
             pairs = slice(first, first + PAIRS_PER_CALL)

@@ -1,8 +1,9 @@
-"""WSABIE and the methods with its model: image features and labels are mapped into one space by two matrices.
+"""WSABIE and other methods with its model: two matrices map image features and labels into one space.
 
     f_c(x) = <w_c, V' x>,   |row of V| <= C,   |w_c| <= C
 
-V and W start from a normal distribution with the standard deviation 1 / sqrt(d); longer rows are shortened to C.
+The initial V and W are drawn from a normal distribution with the standard deviation 1 / sqrt(d); rows that are longer
+than C are shortened to length C.
 
 Source: Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint word-image embeddings",
 Machine Learning 81(1), 2010. Numbers of equations, sections, tables and figures refer to this paper.
@@ -93,7 +94,7 @@ class DecaySettings(EmbeddingSettings):
 class WsabieDecay(Wsabie):
     """WSABIE with a decreasing learning rate: gamma / sqrt(1 + t / decay) in epoch t, counted from 0.
 
-    It is compared with the constant learning rate of section 3.
+    The paper uses a constant learning rate (section 3).
     """
 
     settings_type = DecaySettings
@@ -149,7 +150,10 @@ class WsabieEnsemble(Ensemble):
         """
         maps = [model for model in models if isinstance(model, EmbeddedFeatures)]
         if len(maps) < len(models):
-            raise UserError("an ensemble adds up models with two maps; the model of a member is of another kind")
+            raise UserError(
+                "an ensemble adds up the scores of models with two maps, but a member's model is of another kind;"
+                " remove this member from `members`"
+            )
         if len({(model.normalisation.steps, model.normalisation.sets) for model in maps}) > 1:
             raise UserError("the members of an ensemble normalise features differently; give them the same `normalise`")
         feature = np.hstack([model.feature for model in maps])

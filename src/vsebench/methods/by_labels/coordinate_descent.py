@@ -1,8 +1,8 @@
 """Coordinate descent on a least squares loss over all pairs of an image and a label: what `vse_fs` and `ials` share.
 
 The updates are in `vsebench.kernels.full_sample`. An iteration updates the images, then the labels. With gamma = 0,
-both updates lower the loss. With gamma > 0, the update of the images lowers it. The update of the labels then lowers
-the loss in which all p_i are held fixed.
+both updates lower the loss. With gamma > 0, the update of the images lowers the loss, but that of the labels lowers
+only the loss in which all p_i are held fixed.
 """
 
 import math
@@ -61,7 +61,7 @@ class FullSample(Method):
     needs = frozenset({"known_labels"})
 
     def __init__(self, problem: Problem, factors: int, deviation: float, objective: Objective) -> None:
-        """Start from normal embeddings with this number of factors and this standard deviation."""
+        """Draw the initial embeddings from a normal distribution with the standard deviation `deviation`."""
         train = problem.training.labels
         self.factors, self.workers = factors, problem.workers
         self.gamma, self.regularisation = objective.gamma, objective.regularisation
@@ -82,7 +82,7 @@ class FullSample(Method):
         self.label_chunks = chunks_of_equal_work(self.columns.tiles, problem.workers.threads)
 
     def epoch(self) -> Progress:
-        """Update all images, then all labels; the loss is computed in between, with consistent values."""
+        """Update all images, then all labels; the loss is computed between the two updates."""
         image_hessian, image_norms = self._sweep_images()
         loss = self._loss(image_hessian, image_norms)
         self._sweep_labels(image_hessian)
@@ -102,7 +102,7 @@ class FullSample(Method):
         return Embeddings(image, np.ascontiguousarray(self.labels[:, :k]))
 
     def _start_of_images(self, n_images: int, deviation: float, rng: np.random.Generator) -> Matrix:
-        """Return the initial image vectors u_i = v_i, drawn in the order of the data; in chunks, to save memory."""
+        """Return the initial image vectors u_i = v_i, drawn in the order of the data set, in chunks to save memory."""
         blocks = roomy(padded_size(self.factors) // LANES, n_images, LANES)
         position = np.empty(n_images, dtype=np.int64)
         position[self.order] = np.arange(n_images)

@@ -60,7 +60,7 @@ def rows_and_columns(
 
 
 def stable_order(numbers: NDArray[np.int32] | NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the indices of a stable sort of numbers >= 0; these get their smallest type first, to sort faster."""
+    """Return the indices that sort numbers >= 0 stably; the smallest integer type that fits makes the sort faster."""
     smallest = np.min_scalar_type(int(numbers.max(initial=0)))
     return np.argsort(numbers.astype(smallest), kind="stable")
 

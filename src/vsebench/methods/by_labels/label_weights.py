@@ -84,7 +84,7 @@ class KnnSettings(Settings):
 
 
 def table_memory(size: Size) -> int:
-    """Return the memory, in bytes, of the two (n_labels, n_labels) float64 that label neighbours need at once."""
+    """Return the memory, in bytes, of two (n_labels, n_labels) float64, which `ItemKnn` and `Rp3Beta` need at once."""
     return 2 * 8 * size.labels**2
 
 
@@ -121,7 +121,8 @@ class Rp3BetaSettings(Settings):
 
 
 class Rp3Beta(Control):
-    """RP3beta: a label's score is the probability that a walk of three steps ends at it, divided by its frequency^beta.
+    """RP3beta: a label's score is the probability that a random walk of three steps ends at the label, divided by the
+    label's frequency^beta.
 
     The walk goes from an image to one of its labels a, on to one of the n_a images with a, and from there to one of the
     |C_j| labels of that image j, each with equal probability. So the weight of a known label a for label b is
@@ -153,7 +154,7 @@ class Rp3Beta(Control):
 
 
 def invert(matrix: NDArray[np.float64]) -> None:
-    """Replace a symmetric, positive definite matrix by its inverse, by Cholesky's decomposition, without a copy.
+    """Invert a symmetric, positive definite matrix in place, by a Cholesky decomposition.
 
     Raises a `LinAlgError` if the matrix is not positive definite in floating point.
     """

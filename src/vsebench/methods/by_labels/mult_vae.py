@@ -11,7 +11,7 @@ Both networks have hidden layers with tanh; those of the second have the sizes o
 of the last term, the divergence from the prior, grows linearly from 0 during the first `annealing` epochs.
 
 Source: Liang, Krishnan, Hoffman and Jebara, "Variational autoencoders for collaborative filtering", WWW 2018. Weights
-are initialised and updated as those of the other networks (`methods.networks.layers`).
+are initialised and updated like those of the other networks (`methods.networks.layers`).
 """
 
 from collections.abc import Sequence
@@ -103,13 +103,13 @@ class MultVae(Method):
 
 @dataclass(frozen=True)
 class LabelAutoencoder(ModelOfFields, Embedded):
-    """Scores labels by a network; its input is the vector of the image's known labels, scaled to length 1.
+    """Scores labels by a network whose input is the vector of the image's known labels, scaled to unit length.
 
     Attributes
     ----------
     hidden : for each layer before the scores, its weights and, in the last row, its intercepts: (inputs + 1, units)
-        float32. The number of layers is odd; the middle layer, which computes the latent variables, is linear, and tanh
-        follows each other layer
+        float32. The number of layers is odd; the middle layer, which computes the latent variables, is linear, and all
+        others have tanh as activation
     label : (n_labels, units + 1) float32: the weights of each label, and its intercept
     """
 
@@ -141,7 +141,7 @@ class LabelAutoencoder(ModelOfFields, Embedded):
 
 
 def unit_rows(labels: LabelMatrix) -> sparse.csr_array:
-    """Return the labels of each image as a vector of length 1 (0 without labels): CSR (n_rows, n_labels) float32."""
+    """Return each image's labels as a vector of unit length (zeros without labels): CSR (n_rows, n_labels) float32."""
     sizes = labels.n_labels_of_row
     values = np.repeat(1 / np.sqrt(np.maximum(sizes, 1)), sizes).astype(np.float32)
     shape = (labels.n_rows, labels.n_labels)

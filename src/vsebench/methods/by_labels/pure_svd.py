@@ -15,7 +15,7 @@ from vsebench.models import Embeddings
 
 
 class PureSvd(Control):
-    """PureSVD; with more factors than labels, it has as many factors as labels."""
+    """PureSVD; the number of factors is limited to the number of labels."""
 
     settings_type = FactorSettings
     needs = frozenset({"known_labels"})

@@ -1,4 +1,4 @@
-"""SLIM: each label is predicted from few other labels of the image, with non-negative weights.
+"""SLIM: each label is predicted from a few other labels of the image, with non-negative weights.
 
 Let x_c be column c of the binary label matrix X. Column c of the weights W minimises
 
@@ -24,7 +24,7 @@ LABELS_PER_CHUNK = 16
 
 
 class SlimSettings(Settings):
-    """Settings of SLIM, in numbers of images."""
+    """Settings of SLIM; the unit of both penalties is a number of images."""
 
     l1: float = Field(ge=0)  # the penalty on weights; a weight is 0 unless more images than this have both labels
     l2: float = Field(gt=0)  # the penalty on squared weights

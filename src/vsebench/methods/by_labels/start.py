@@ -30,7 +30,7 @@ def padded_start(n_rows: int, factors: int, deviation: float, rng: np.random.Gen
 def roomy(*shape: int) -> Matrix:
     """Return float32 zeros as `aligned` does; if they take too much memory, they are stored in a memory-mapped file.
 
-    The file is where temporary files are (TMPDIR). It has no name, so it vanishes with the array.
+    The file is in the folder for temporary files (TMPDIR). It has no name, so it vanishes with the array.
     """
     n_bytes = 4 * math.prod(shape)
     if not is_large(n_bytes):
@@ -43,7 +43,9 @@ def roomy(*shape: int) -> Matrix:
             return np.frombuffer(mmap(file.fileno(), n_bytes), dtype=np.float32).reshape(shape)
     except OSError as error:
         size = f"{n_bytes / 2**30:,.1f} GiB"
-        raise UserError(f"vectors of {size} do not fit into a temporary file ({error}); set TMPDIR") from None
+        raise UserError(
+            f"vectors of {size} do not fit into a temporary file ({error}); set TMPDIR to a folder on a larger disk"
+        ) from None
 
 
 def project_rows(matrix: Matrix, maximum_norm: float) -> None:

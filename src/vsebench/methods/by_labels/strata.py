@@ -1,8 +1,9 @@
-"""Epochs of stochastic steps on several threads; models have the same bytes with any number of threads.
+"""Epochs of stochastic steps on several threads; the model is the same, byte for byte, with any number of threads.
 
-An epoch has P rounds. In round r, image part a is trained with label part (a + r) mod P, for all a at the same time:
-positives and negatives are labels of this part. After P rounds, each image part was trained with each label part. Label
-parts are drawn anew in each epoch, so any two labels are compared in some epochs.
+Images and labels are divided into P parts each, and an epoch has P rounds. In round r, image part a is trained with
+label part (a + r) mod P, for all a at the same time: positives and negatives are labels of this part. After P rounds,
+each image part has been trained with each label part. Label parts are drawn anew in each epoch, so any two labels are
+compared in some epochs.
 
 P is a setting, and the result depends on it, but not on the number of threads. Source: Gemulla and others, "Large-scale
 matrix factorization with distributed stochastic gradient descent", KDD 2011, here with negatives from the same part.
@@ -119,7 +120,7 @@ class Strata:
         return list(zip(self.arrays, ends, strict=True))
 
     def make_room(self, b: int, labels: NDArray[np.int64]) -> None:
-        """Make the arrays of a label part larger if they are too small; new memory costs time in each epoch."""
+        """Enlarge the arrays of a label part only if they are too small, because new memory costs time."""
         n_positives, n_pairs = self.frequencies[labels].sum(), self.n_images[labels].sum()
         pairs, row_labels = self.arrays[b]
         if len(pairs) < n_positives or len(row_labels) < n_pairs + LANES:
@@ -151,7 +152,8 @@ class InParts(SgdMethod):
 
     @abstractmethod
     def take_steps(self, embedding: Embedding, pipeline: Pipeline, steps: int, streams: Streams) -> tuple[float, float]:
-        """Take steps for all positives or those of a stratum; return the mean loss and the mean number of trials.
+        """Take steps for all positives, or for those of an image part and a label part; return the mean loss and the
+        mean number of trials.
 
-        `embedding` has the vectors of all images, and of all labels (then it is `self.embedding`) or of a label part.
+        `embedding` has the vectors of all images, and of all labels (then it is `self.embedding`) or of one label part.
         """

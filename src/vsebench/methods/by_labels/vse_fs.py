@@ -1,7 +1,7 @@
 """VSE-fs: least squares over all (image, label) pairs by coordinate descent.
 
 Source: Zhai, Guo, Yuan, Liu and Wang, "VSE-fs: Fast Full-Sample Visual Semantic Embedding", Eq. 1, 2 and Algorithm 1.
-The descent is in `coordinate_descent`.
+The coordinate descent is in the module `coordinate_descent`.
 """
 
 from typing import Literal

@@ -1,7 +1,7 @@
-"""Control: labels are ranked by the inner product of their word vector and the mean word vector, for all images alike.
+"""Control: one ranking for all images, by the inner product (or cosine) of a label's word vector and the mean vector.
 
-The mean is taken over the training pairs (image, label). This is the ranking of a method that uses word vectors but
-ignores images.
+The mean is that of the word vectors of all training pairs (image, label). This is the ranking of a method that uses
+word vectors but ignores images.
 """
 
 import numpy as np

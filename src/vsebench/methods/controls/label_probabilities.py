@@ -123,7 +123,7 @@ def check_logits(weight: NDArray[Any], bias: NDArray[Any]) -> None:
 
 
 def check_labels(label: NDArray[Any], n_labels: int) -> None:
-    """Raise a `ValueError` unless `label` contains indices below `n_labels`, (any,) int32."""
+    """Raise a `ValueError` unless `label` is a one-dimensional int32 array of indices below `n_labels`."""
     if label.dtype != np.int32 or label.ndim != 1:
         raise ValueError(f"label is {label.dtype} of shape {label.shape}, not int32 with one dimension")
     if len(label) and not 0 <= label.min() <= label.max() < n_labels:

@@ -49,7 +49,7 @@ class TreePosterior(Model):
     def __post_init__(self) -> None:
         n_leaves = len(self.parent)
         if self.log_prior.shape != (n_leaves,) or self.ratios.shape[1] % n_leaves or (np.diff(self.parent) < 0).any():
-            raise ValueError("the shapes or types of parent, log_prior and ratios do not match")
+            raise ValueError("the shapes of parent, log_prior and ratios do not match, or parent does not ascend")
         self.ratios.check_format(full_check=True)  # SciPy's products do not check bounds
         if len(self.label) and not 0 <= self.label.min() <= self.label.max() < n_leaves:
             raise ValueError(f"label: the labels' numbers must be from 0 to {n_leaves - 1}")

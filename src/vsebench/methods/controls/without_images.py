@@ -1,4 +1,4 @@
-"""Controls that do not use images, which methods on images should surpass, and an oracle that few methods reach.
+"""Controls without image features, which methods should outperform, and an oracle that few methods can match.
 
 One factor, which is 1 for every image, gives all images the same ranking.
 """
@@ -37,7 +37,7 @@ class Random(Control):
 
 
 class UnseenFrequency(Control):
-    """Oracle of unseen labels: every image gets the same ranking, by the number of test images with each label.
+    """Oracle for unseen labels: every image gets the same ranking, by the number of test images with each label.
 
     It uses test labels, which methods may not use. If a method for untrained labels does better, it has learnt
     from the images.
@@ -56,7 +56,8 @@ class GivenLabels(Control):
     """Ranks the labels that users gave to a test image before all others; methods should do better.
 
     It needs a training data set that also contains the test images, such as users' tags of images that experts have
-    annotated with concepts. There is one factor per given label: 1 for the label and for images with it.
+    annotated with concepts. The embeddings have one factor per given label, which is 1 for this label and for the
+    images that have it, else 0.
     """
 
     needs = frozenset({GIVEN_LABELS.key})

@@ -47,8 +47,8 @@ class Asymmetric(Bce):
         positives   -(1 - p)^g log p
         negatives   -q^h log(1 - q),   q = max(0, p - margin)
 
-    p is the label's probability, a sigmoid of its score. With g = h and without a margin, this is the focal loss. None
-    of the papers includes these baselines.
+    p is the label's probability, the sigmoid of its score. With g = h and without a margin, this is the focal loss.
+    None of the papers includes these baselines.
 
     Sources: Ridnik and others, "Asymmetric loss for multi-label classification", ICCV 2021; Lin, Goyal, Girshick, He
     and Dollar, "Focal loss for dense object detection", ICCV 2017.

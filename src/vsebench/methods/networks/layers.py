@@ -1,8 +1,8 @@
 """A network in training: its layers, their derivatives, and the optimiser.
 
-Hidden layers have rectified activations, unless stated otherwise, and dropout follows each of them. Weights are
-initialised as by He and others, with a tenth of the scale in the last layer; intercepts start at 0 unless the loss sets
-other values.
+Hidden layers have rectified linear activations (ReLU), unless stated otherwise, and dropout follows each of them.
+Weights are initialised as by He and others, with a tenth of the scale in the last layer; intercepts start at 0 unless
+the loss sets other values.
 
 Sources: He, Zhang, Ren and Sun, "Delving deep into rectifiers", ICCV 2015; Srivastava and others, "Dropout", JMLR 15,
 2014.
@@ -55,7 +55,8 @@ class Parameter:
     Attributes
     ----------
     value, gradient : arrays of the same shape, float32; views of the first two rows of `flat` without the padding
-    flat : (4, size) float32: values, gradients, and the optimiser's means of gradients and squares, padded with zeros
+    flat : (4, size) float32: values, gradients, and the optimiser's means of gradients and of their squares, padded
+        with zeros
     decay : weight decay of the value
     optimiser : the optimiser that takes the steps; `sgd` does not use means of squares
     """
@@ -84,7 +85,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Activation:
-    """The function of a hidden layer.
+    """The activation function of a hidden layer.
 
     Attributes
     ----------
@@ -154,7 +155,8 @@ class Layers:
         return layers, outputs
 
     def backward(self, layers: Sequence[Rows], slope: Matrix) -> Matrix:
-        """Set the gradients from the derivatives by the outputs; return the derivatives by the first layer's outputs.
+        """Set the gradients from the derivatives with respect to the outputs; return the derivatives with respect to
+        the first layer's outputs, before its activation.
 
         layers : as returned by `forward`; slope : (m, n_outputs)
         """

@@ -1,4 +1,4 @@
-"""LSEP and thresholds of the labels, trained together on shared hidden layers; the loss is the sum of both losses.
+"""LSEP and thresholds of the labels, trained together on shared hidden layers with a weighted sum of both losses.
 
     L = L_lsep(f) + weight * sum over labels k of log(1 + exp(m_k)),   m_k = t_k - f_k for a label of the image,
                                                                        m_k = f_k - t_k for any other label
@@ -70,7 +70,7 @@ class ScoresAndThresholds(LabelTable):
 
 
 class LsepJoint(Loss):
-    """The LSEP loss plus the loss of the thresholds."""
+    """The LSEP loss plus the weighted loss of the thresholds."""
 
     settings_type = LsepJointSettings
     table_type = ScoresAndThresholds

@@ -103,7 +103,7 @@ class Loss(ABC):
         """Return the sum of the losses of a batch, and overwrite its outputs, (m, n_outputs), with the derivatives."""
 
     def trials(self) -> float | None:
-        """Return the mean number of negatives examined per pair since the last call, or None if there is no count."""
+        """Return the mean number of negatives examined per pair since the last call; None if they are not counted."""
         return None
 
 

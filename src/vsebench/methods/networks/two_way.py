@@ -1,6 +1,6 @@
 """The two-way loss of networks on image features: it compares images with all labels, and labels with a batch's images.
 
-Source: Kobayashi, "Two-way multi-label loss", CVPR 2023. None of the other papers includes it.
+Source: Kobayashi, "Two-way multi-label loss", CVPR 2023. None of the papers that this project reproduces includes it.
 """
 
 from pydantic import Field
@@ -18,7 +18,7 @@ class TwoWaySettings(NetworkSettings):
 
 
 class TwoWay(Loss):
-    """The mean loss of the images, each over all labels, plus that of the labels, each over the images of a batch.
+    """The mean loss of the images, each over all labels, plus the mean loss of the labels, each over a batch's images.
 
         P = T log sum of exp(-f / T) over positives,   N = U log sum of exp(f / U) over negatives
         mean over images of log(1 + exp(P + N)) + mean over labels of log(1 + exp(P + N))

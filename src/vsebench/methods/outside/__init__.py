@@ -1,1 +1,1 @@
-"""Methods that were trained by other programs; their scores are read from a file."""
+"""Methods that other programs train; their scores are read from a file."""

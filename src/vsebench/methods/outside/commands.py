@@ -79,10 +79,10 @@ def run_and_keep(
     Parameters
     ----------
     template : the command, with names in braces
-    values : what replaces them, besides the problem and the scores
-    folder : the folder to run it in
+    values : name -> value, for the names other than `problem` and `scores`
+    folder : the folder in which the command runs
     problem : the exported split
-    variables : the command's environment
+    variables : the command's environment variables
     out : the file of scores to write; text files that belong to it are written next to it
 
     Raises
@@ -116,9 +116,9 @@ def keep_scores(written: Path, problem: Path, out: Path) -> None:
 
 
 def keep_copies(ran: Path, problem: Path, out: Path) -> Ended:
-    """Check and copy the scores that a command in a container wrote into the folder `ran`.
+    """Check the scores that a command in a container wrote into the folder `ran`, and copy them to the file `out`.
 
-    Returns its time and memory, which Snakemake measured (`benchmark`, a table next to the folder).
+    Returns the command's time and memory, which Snakemake measured (`benchmark`, a table next to the folder).
     """
     with scratch(out) as temporary:
         shutil.copytree(ran, temporary, dirs_exist_ok=True)
@@ -135,9 +135,9 @@ def in_words(status: int) -> str:
     """Return how a failed command ended.
 
     >>> in_words(2), in_words(-9)
-    ('ended with exit status 2', 'was killed by SIGKILL; often the memory ran out')
+    ('ended with exit status 2', 'was killed by SIGKILL, often because memory ran out')
     """
     if status >= 0:
         return f"ended with exit status {status}"
     name = signal.Signals(-status).name
-    return f"was killed by {name}" + ("; often the memory ran out" if name == "SIGKILL" else "")
+    return f"was killed by {name}" + (", often because memory ran out" if name == "SIGKILL" else "")

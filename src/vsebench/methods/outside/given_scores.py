@@ -155,7 +155,7 @@ def rows_of(queries: Queries, row_of_image: Ids) -> Ids:
     if (rows < 0).any():
         raise UserError(
             f"the file of scores lacks {int((rows < 0).sum())} of {len(rows)} images; decisions need scores of the"
-            " validation images too, and learnt decisions scores of the training images"
+            " validation images too, and learnt decisions need those of the training images"
         )
     return rows
 

@@ -57,8 +57,8 @@ class Fast0Tag(Loss):
 
         L_i = 1 / (n_i (L - n_i)) sum over the image's labels p and all other labels n of log(1 + exp(s_in - s_ip))
 
-    n_i is the number of the image's labels. The loss of an image takes n_i (L - n_i) exponentials, one per pair. In the
-    papers, the vectors are fixed; training them too (`joint`) is our addition.
+    n_i is the number of the image's labels, and L that of all labels. The loss of an image takes n_i (L - n_i)
+    exponentials, one per pair. In the papers, the vectors are fixed; training them too (`joint`) is our addition.
 
     Source: Zhang, Gong and Shah, "Fast zero-shot image tagging", CVPR 2016, Eq. 6. Ni and others print the loss as Eq.
     3, without the factor 1 / (n_i (L - n_i)).

@@ -35,11 +35,11 @@ class ConseSettings(RidgeSettings, WordSettings):
 
 @dataclass(frozen=True)
 class MeanOfProbable(ModelOfFields, Embedded):
-    """Scores are inner products of a label's vector with the mean of the vectors of an image's most probable labels.
+    """Scores are inner products of a label's vector and the weighted mean vector of an image's most probable labels.
 
     Attributes
     ----------
-    weight : (n_seen, n_features + 1) float32: each label's weights of the features, and its intercept
+    weight : (n_seen, n_features + 1) float32: each label's feature weights, and its intercept
     seen : (n_seen, d) float32, the word vectors of the same labels
     label : (n_labels, d) float32
     most_probable : () int64, T

@@ -1,9 +1,9 @@
 """Correlated word vectors: a network learns an image's labels together with the labels nearest to them.
 
-    M = V V', where the rows of V are the vectors of the labels to learn. Each row of M keeps its two largest entries,
-        usually for the label itself and for the nearest label, and is divided by its length.
-    T_i = the sum of the rows of M of the image's labels. It keeps the entries of these labels and its two largest
-          entries, and is divided by its length; it is 0 for an image without labels.
+    M = V V', where the rows of V are the vectors of the labels to learn. Of each row of M, only the two largest entries
+        are kept, usually those of the label itself and of the nearest label; then the row is divided by its length.
+    T_i = the sum of the rows of M of the image's labels. Only the entries of these labels and the two largest entries
+          are kept; then T_i is divided by its length. It is 0 for an image without labels.
     L_i = |sig(z(x_i)) - T_i|^2
 
 The network has one output for each label that it learns. The scores of other labels, with the vectors U, are weighted

@@ -2,7 +2,7 @@
 
 The outputs are an image's vector in the space of the labels' vectors. Labels that are not to be learnt take no part in
 training: they are not used as negatives, and they keep their initial vectors unless an update moves them afterwards
-(`unseen_update`). The table for losses of label samples is in `sampled_words.py`.
+(`unseen_update`). The table for losses on samples of labels is in `sampled_words.py`.
 """
 
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ class JointSettings(Settings):
     def _trained_vectors_to_follow(self) -> "JointSettings":
         if self.unseen_update != "none" and not self.joint:
             raise PydanticCustomError(
-                "joint", "unseen_update: applies to trained vectors; set joint: true, or unseen_update: none"
+                "joint", "unseen_update: applies only to trained vectors; set joint: true, or unseen_update: none"
             )
         return self
 
@@ -109,7 +109,10 @@ class JointVectors(FixedVectors):
         return self.added[self.is_learnt].astype(np.float32)
 
     def step(self, slopes: Matrix, outputs: Matrix) -> None:
-        """Train the vectors; overwrite the outputs with the derivatives by outputs; `slopes` are those by scores."""
+        """Train the vectors, and overwrite the outputs with the derivatives of the loss with respect to the outputs.
+
+        `slopes` are the derivatives of the loss with respect to the scores.
+        """
         by_outputs = slopes @ self.vectors.value
         if self.settings.joint:
             self.vectors.gradient[...] = slopes.T @ outputs / np.float32(len(outputs))

@@ -177,7 +177,7 @@ class SXEnt(Loss):
 
         exp(s_l) = q_l / (w p_n(l))
 
-    P and N change the noise of the gradient, but not this minimum. If negatives are drawn by frequency
+    For a fixed w, P and N change only the noise of the gradient, not this minimum. If negatives are drawn by frequency
     (`negative_power` 1, as in the paper), exp(s_l) is a lift (a probability divided by a frequency): frequent labels
     are ranked lower and rare labels higher. With `negative_power` 0, or if the ranking corrects for the frequency
     (`correct_for_frequency`), labels are ranked by q_l, just as full cross-entropy ranks them by probability. With
@@ -188,8 +188,8 @@ class SXEnt(Loss):
 
         alpha (mean over p, p' of log(1 + exp(-<v_p, v_p'>)) + mean over p, n of log(1 + exp(<v_p, v_n>)))
 
-    For the network, the authors' code uses means where Eq. 1 has sums. As printed, the terms between labels have no
-    logarithm, and alpha multiplies only one of them; the authors' code does not have such terms.
+    For the network, the authors' code uses means where Eq. 1 has sums. In the printed Eq. 1, the terms between labels
+    have no logarithm, and alpha multiplies only one of them; the authors' code does not have such terms.
     """
 
     settings_type: ClassVar[type[Settings]] = SXEntSettings

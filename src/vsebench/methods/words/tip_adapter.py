@@ -6,8 +6,8 @@ Features and word vectors come from one network that maps images and texts into 
 without normalisation steps. Labels that are not learnt get no votes, so their score is the cosine alone. The published
 code multiplies the cosines by 100. To get the same rankings here, set `alpha` to a hundredth of its value there.
 
-Source: Zhang and others, "Tip-Adapter: training-free adaption of CLIP for few-shot classification", ECCV 2022, for
-images with several labels: an image votes for each of them.
+Source: Zhang and others, "Tip-Adapter: training-free adaption of CLIP for few-shot classification", ECCV 2022, here
+extended to images with several labels: an image votes for each of its labels.
 """
 
 from collections.abc import Mapping
@@ -73,7 +73,7 @@ class CosinesAndVotes(Model):
         check_matrix(self.label, "label", (self.labels.n_labels, self.features.shape[1]))
         for name, value in (("alpha", self.alpha), ("beta", self.beta)):
             if not 0 <= value < np.inf:
-                raise ValueError(f"{name} is {value}, not a number of 0 or more")
+                raise ValueError(f"{name} is {value}, not a finite number of at least 0")
 
     @property
     def n_labels(self) -> int:

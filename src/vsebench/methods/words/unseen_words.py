@@ -47,7 +47,7 @@ def linear_dots(before: Vectors, after: Vectors, unseen: Vectors) -> Vectors:
 
 
 def linear_map(before: Vectors, after: Vectors, unseen: Vectors) -> Vectors:
-    """Apply the linear map of the trained labels: D1 = D0 A, where A minimises |W0 A - W1|^2 + lambda |A - I|^2."""
+    """Apply the linear map A that best maps W0 to W1: D1 = D0 A, where A minimises |W0 A - W1|^2 + lambda |A - I|^2."""
     identity = np.eye(before.shape[1])
     gram = before.T @ before + PENALTY * identity
     return np.asarray(unseen @ np.linalg.solve(gram, before.T @ after + PENALTY * identity))

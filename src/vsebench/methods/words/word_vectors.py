@@ -51,6 +51,6 @@ def word_vectors_among_features(problem: Problem, method: str) -> Matrix:
     assert features is not None
     assert words is not None
     if features.dimensions != words.dimensions:
-        numbers = f"features have {features.dimensions} numbers and word vectors {words.dimensions}"
+        numbers = f"features have {features.dimensions} dimensions and word vectors {words.dimensions}"
         raise UserError(f"{numbers}; {method} needs both from the same network, such as CLIP")
     return words.vectors

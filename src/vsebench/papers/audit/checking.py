@@ -33,7 +33,7 @@ def _checks_in(module: str) -> dict[str, Check]:
 
 
 def choose(names: Sequence[str] | None, where: str) -> set[str]:
-    """Return the checks selected by names of checks and of families; all checks if `names` is None.
+    """Return the names of the checks that are selected by name or by family; all checks if `names` is None.
 
     An unknown name raises a `UserError` whose message begins with `where`.
     """

@@ -58,7 +58,7 @@ def report(
     """Return a finding that judges the first of the cells.
 
     If the cell does not agree, it is a contradiction only under the `condition` and the cell's own condition or, if
-    both are empty, under the condition from `doubt`. A `summary` is stated instead of the names of many cells.
+    both are empty, under the condition from `doubt`. If given, `summary` replaces the names of the cells.
     """
     conditions = dict.fromkeys(filter(None, (condition, cells[0].condition)))
     condition = ", and ".join(conditions) or doubt(cells)
@@ -113,7 +113,7 @@ def names(cells: Sequence[Printed]) -> str:
 
 
 def distance(published: Interval, recomputed: Interval, digits: int) -> str:
-    """Return, in words, the smallest distance of a printed number from the recomputed ones, given rounding."""
+    """Return, in words, the smallest distance that the rounding allows between a printed and a recomputed number."""
     above = published.low > recomputed.high
     gap = published.low - recomputed.high if above else recomputed.low - published.high
     while show(gap, digits) == show(Fraction(0), digits):
@@ -148,8 +148,8 @@ def number_facts(findings: Sequence[Finding], same_fact: Mapping[tuple[str, str]
     """Number the facts of each paper, from 1; findings that agree get no number.
 
     Findings of one check that depend on the same condition state one fact, because they all question that condition.
-    Findings also state one fact if `same_fact`, by paper and cell, gives their judged cells the same name. Each other
-    finding is a separate fact.
+    Findings also state one fact if `same_fact` maps their judged cells, as pairs (paper, cell), to the same name. Every
+    other finding is a separate fact.
     """
     numbers: dict[tuple[str, ...], int] = {}
     counts: Counter[str] = Counter()
@@ -180,7 +180,7 @@ def counted(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def summarise(findings: Sequence[Finding]) -> dict[str, int]:
-    """Return the numbers of checks, judged cells, papers and findings by verdict, to summarise the audit.
+    """Summarise the audit: return the numbers of checks, of judged cells and of papers, and of findings per verdict.
 
     Findings that agree are all counted. Other findings are counted once for each fact, because several can state one.
     """

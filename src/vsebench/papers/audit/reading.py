@@ -12,9 +12,9 @@ from vsebench.papers.published import PrintedCells, PrintedStatement
 def read_audited(papers: Sequence[Paper]) -> PrintedCells:
     """Read the numbers that the papers print (CSV files), and what their YAML files say about these numbers.
 
-    The YAML file of a paper states under which condition a number can be wrong, which numbers are lower bounds, which
-    sentences of the paper compare numbers, and which numbers state the same fact.
-    A mistake in a CSV file, or a name in a YAML file that is not in its CSV file, raises a `UserError`.
+    The YAML file of a paper states under which further condition a number is a contradiction, which numbers are lower
+    bounds, which sentences of the paper compare numbers, and which numbers state the same fact. A mistake in a CSV
+    file, or a name in a YAML file that is not in its CSV file, raises a `UserError`.
     """
     for paper in papers:
         for key, names, known in _names(paper):

@@ -57,7 +57,7 @@ class Accuracy(AgainstRivals):
         return advantage(both, load_metric(case.measured).lower_is_better, self.bound())
 
     def bound(self) -> float:
-        """Return the difference between two methods that the test tries to reject, by default 0."""
+        """Return the difference between two methods under the null hypothesis, by default 0."""
         return 0.0
 
 

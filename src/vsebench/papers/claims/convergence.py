@@ -36,7 +36,7 @@ class TimeToConverge(MultipleOfRival):
         return np.array(list(seconds.values()))
 
     def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
-        """Return the ratio, which is unknown if the limit on epochs stopped a fit; then `obstacle` states a bound."""
+        """Return the ratio; if the limit on epochs stopped a fit, it is unknown, and `obstacle` states a bound."""
         measured = super().measure(evidence, case)
         return UNKNOWN if evidence.stopped(case.task, self.method, case.rival) else measured
 
@@ -99,9 +99,9 @@ def curve(history: pl.DataFrame) -> tuple[Values, Values]:
 class EpochsAtEqualSettings(AgainstRivals):
     """The method reaches its best epoch in fewer epochs than each rival, both fitted with the same settings.
 
-    The compared fits are those of the search for settings that the run makes. Every configuration that both methods
-    tried counts, except those with which a method diverged. If the limit on epochs ended one of these fits, the best
-    epoch of this fit is unknown, and so is the ratio.
+    The compared fits are those of the run's own search for settings. Every configuration that was tried for both
+    methods counts, unless training diverged with one of the methods. If the limit on epochs ended one of these fits,
+    its best epoch is unknown, and so is the ratio.
     """
 
     effect = "ratio (claimed: above 1)"
@@ -118,14 +118,14 @@ class EpochsAtEqualSettings(AgainstRivals):
             raise UntestableError(f"The run trained {self.method} and {case.rival} with no settings in common.")
         if np.isinf(both).any():
             raise UntestableError(
-                f"At settings that {self.method} and {case.rival} share, the limit of epochs ended training too early."
+                f"At settings that {self.method} and {case.rival} share, the limit on epochs ended training too early."
             )
         means = np.exp(np.log(both).mean(axis=0))  # (method and rival, seeds)
         return ratio(means[1], means[0], "seeds of the search")
 
 
 def epochs_tried(evidence: Evidence, task: Task, variant: str) -> dict[str, list[float | None]]:
-    """Return a dictionary: settings that a search tried -> the best epoch with each seed of the search.
+    """Return a dictionary: settings that a search tried -> the best epochs, one for each seed of the search.
 
     The epoch is None if training diverged, and infinite if the limit on epochs ended training with one of the seeds.
     """

@@ -14,7 +14,7 @@ Size = Literal["images", "labels", "pairs", "factors"]
 
 
 class Growth(ClaimTest):
-    """The time of an epoch, or to score an image, grows as a power of a size with an exponent within the bounds."""
+    """The time per epoch, or per scored image, grows as a power of a size, with an exponent within the bounds."""
 
     effect = "exponent of growth (claimed: within the claim's bounds)"
     on_simulated = True  # where one size can be varied while the others stay the same

@@ -1,4 +1,4 @@
-"""Claims about distances of labels: siblings are near in an embedding, or training moves words apart."""
+"""Claims about distances between label vectors: siblings are near each other, or training moves words apart."""
 
 from collections.abc import Iterator, Sequence
 

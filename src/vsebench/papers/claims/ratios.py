@@ -30,7 +30,7 @@ class RatioToRival(AgainstRivals):
         return theirs, ours
 
     def bound(self) -> float:
-        """Return the ratio that the test tries to reject: 1, unless the claim states a bound."""
+        """Return the ratio under the null hypothesis: 1, unless the claim states a bound."""
         return 1.0
 
     def measured(self) -> list[str]:
@@ -52,7 +52,7 @@ class MultipleOfRival(RatioToRival):
 
 
 class CostOfRepeats:
-    """A measured cost: the median of a column of TIMING over the laps of a phase, for each repeat."""
+    """A measured cost: for each repeat, the median of a column of TIMING over the rows of a phase."""
 
     pairs: ClassVar[Literal["seeds", "repeats"]] = "repeats"
     column: ClassVar[str] = "seconds"

@@ -1,4 +1,4 @@
-"""Ratios of several methods' means of a metric over images and seeds, judged by their intervals."""
+"""Claims about ratios of a metric between methods (means over images and seeds), judged by the ratios' intervals."""
 
 from collections.abc import Iterator, Sequence
 
@@ -65,7 +65,7 @@ def share(values: Values) -> Values:
 
 
 class SizeSpread(AtTasks):
-    """A metric depends little on the size: its spread over the sizes is below a bound.
+    """A metric depends little on a size: its spread over variants of different sizes is below a bound.
 
     Noise makes the spread too large rather than too small, because the extremes of noisy means are further apart than
     the extremes of the true means.

@@ -16,8 +16,9 @@ class SamplerDistance(AtTasks):
     """The negatives that VSE-ens draws from sorted lists are distributed almost like draws by rank (Eq. 5)."""
 
     effect = (
-        "total variation distance from the rank sampler, divided by that of uniform draws: 0 for equal distributions, "
-        "1 if it is no closer than the uniform one (claimed: at most the claim's bound)"
+        "total variation distance of VSE-ens's sampler from the rank sampler, divided by the distance of the uniform "
+        "sampler: 0 for equal distributions, 1 if VSE-ens is no closer than the uniform sampler (claimed: at most the "
+        "claim's bound)"
     )
     reads = ("sampler_distance",)
 
@@ -42,7 +43,7 @@ class TrialsOfModel(AtTasks):
     This is the bound that the paper states.
     """
 
-    effect = "mean ratio of the scores of a step to the bound (claimed: at most 1)"
+    effect = "mean ratio of the number of scores that a step computes to the bound (claimed: at most 1)"
     reads = ("trials_by_rank",)
 
     def measured(self) -> list[str]:

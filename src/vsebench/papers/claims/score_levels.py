@@ -55,8 +55,9 @@ def by_seed(evidence: Evidence, task: Task, variant: str, normalised: bool) -> l
 class ThresholdDifficulty(AtTasks):
     """Among the images with a label, the label's thresholds grow with the difficulty of the image.
 
-    The level of an image's scores and thresholds is free, so the thresholds are measured relative to three levels of
-    the scores, and these forms must agree. The effect is the mean correlation over labels and seeds.
+    The level of an image's scores and thresholds is arbitrary. Therefore the thresholds are measured relative to the
+    mean, the log sum and the maximum of the scores, and these forms must agree. The effect is the mean correlation over
+    labels and seeds.
     """
 
     effect = "correlation of thresholds with difficulty (claimed: at least the claim's bound)"

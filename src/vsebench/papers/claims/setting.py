@@ -23,7 +23,7 @@ from vsebench.papers.evidence import (
 
 
 class TwoValues(AtTasks):
-    """A test of two values of a setting, which the run varies by its key `sweeps`."""
+    """A test that compares two values of a setting; the run varies this setting (key `sweeps`)."""
 
     parameter: str  # the setting
     metric: MetricName
@@ -36,7 +36,7 @@ class TwoValues(AtTasks):
         return metric_difference(*self.ranks_of_values(evidence, case), self.metric, evidence.resamples)
 
     def ranks_of_values(self, evidence: Evidence, case: ClaimCase) -> tuple[list[pl.DataFrame], list[pl.DataFrame]]:
-        """Return the tables RANKS of each of the two values, one per seed."""
+        """Return, for each of the two values, the tables RANKS, one per seed."""
         values = self.values(evidence, case)
         tables = [evidence.read_sweep_ranks(each, self.parameter) for each in evidence.cases(case.task, self.method)]
         ours, theirs = ([table.filter(pl.col("value") == value) for table in tables] for value in values)
@@ -55,7 +55,7 @@ class TwoValues(AtTasks):
         return best_value(sweep, bounds, n_seeds=len(evidence.cases(task, self.method)))
 
     def remark(self, evidence: Evidence, case: ClaimCase) -> str | None:
-        """Return sentences that name those of the two values with fits that a limit stopped; None if there are none."""
+        """Return a sentence for each of the two values for which a limit stopped a fit; None if none was stopped."""
         stopped = self.sweep(evidence, case.task).filter("at_limit")
         limit = "iterations" if stopped["epochs"].null_count() else "epochs"
         sentences = []
@@ -66,14 +66,14 @@ class TwoValues(AtTasks):
         return " ".join(sentences) or None
 
     def obstacle(self, evidence: Evidence, case: ClaimCase) -> str | None:
-        """Return why a sweep does not count: other settings were not tuned at each value, or as in `ClaimTest`."""
+        """Return why a sweep does not count: other settings were not tuned per value, or a reason of `ClaimTest`."""
         if self.method not in evidence.tuned_sweeps:
             return f"The other settings of {self.method} were not tuned at each value of {self.parameter}."
         return super().obstacle(evidence, case)
 
 
 class Setting(TwoValues):
-    """A setting's best value in one range ranks better than its best value in another; validation chooses both."""
+    """The best value of a setting in one range gives better rankings than that in another; validation chooses both."""
 
     effect = "difference of a metric, or ratio (claimed: above 0, or within the claim's bounds)"
 

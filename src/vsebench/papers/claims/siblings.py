@@ -24,7 +24,7 @@ from vsebench.papers.evidence import (
 
 
 class SiblingPrecision(AgainstRivals):
-    """More of the method's first labels than of each rival's are correct labels or their siblings."""
+    """The method has a higher sibling precision, or ratio of sibling precision to precision, than each rival."""
 
     effect = "difference of sibling precision, or of its ratio to precision (claimed: above 0)"
     reads = ("lists",)
@@ -42,7 +42,7 @@ class SiblingPrecision(AgainstRivals):
 
 
 def of_siblings(values: Values) -> Values:
-    """Return the difference of sibling precision, given (m, 4): precision and sibling precision of two methods."""
+    """Return the difference in sibling precision, given the precision and sibling precision of two methods, (m, 4)."""
     return values[:, 1] - values[:, 3]
 
 

@@ -102,14 +102,14 @@ def method_modules(plan: Plan, variants: Iterable[str]) -> list[str]:
 
 
 def model_file(task: Task, variant: str, seed: int, name: str) -> str:
-    """Return a file in a model's folder."""
+    """Return the path of a file in a model's folder."""
     return f"{Case(task, variant, seed).folder(RESULTS)}/{name}"
 
 
 def model_files(
     plan: Plan, *names: str, tasks: Iterable[Task] | None = None, variants: Collection[str] | None = None
 ) -> list[str]:
-    """Return files of models with all seeds; None stands for all tasks or all variants."""
+    """Return the paths of files of models, for all seeds; None stands for all tasks or all variants."""
     return [
         model_file(task, variant, seed, name)
         for task in (plan.tasks if tasks is None else tasks)
@@ -121,13 +121,13 @@ def model_files(
 
 
 def split_files(task: Task, seeds: Iterable[int], names: Iterable[str]) -> list[str]:
-    """Return files of a task's splits, one per seed and name."""
+    """Return the paths of files of a task's splits, one per seed and name."""
     folders = [str(Case(task, "", seed).split(RESULTS)) for seed in dict.fromkeys(seeds)]
     return [f"{folder}/{name}" for folder in folders for name in names]
 
 
 def decisions_made(plan: Plan, tasks: Iterable[Task]) -> list[str]:
-    """Return the files of the label sets that decisions choose for some tasks."""
+    """Return the files of the label sets that decisions choose for these tasks."""
     return [
         model_file(task, variant, seed, "decisions.parquet")
         for task in tasks
@@ -154,7 +154,7 @@ def sweep_files(plan: Plan, suffix: str) -> list[str]:
 
 
 def needs_read(plan: Plan, variants: Iterable[str], task: Task) -> set[str]:
-    """Return which inputs (keys of `needs.NEEDS`) jobs of some variants read for a task.
+    """Return the inputs (keys of `needs.NEEDS`) that jobs of these variants read on a task.
 
     An oracle also reads the image features, if the task has any: the label probabilities can depend on them.
     """
@@ -169,7 +169,7 @@ def features_provided(plan: Plan, task: Task) -> set[str]:
 def need_files(
     plan: Plan, keys: Iterable[str], task: Task, variants: Iterable[str] | None, split: str = ""
 ) -> list[str]:
-    """Return the files that contain the inputs `needs` of some variants; `split` is the folder of the job's split.
+    """Return the files with these inputs (`keys`) of some variants; `split` is the folder of the job's split.
 
     With None in place of the variants, the files include all sets of features.
     """
@@ -178,6 +178,6 @@ def need_files(
 
 
 def need_options(plan: Plan, keys: Iterable[str], task: Task, variants: Iterable[str]) -> str:
-    """Return the options that name the files with these inputs (`needs`) of some variants."""
+    """Return the options that name the files with these inputs (`keys`) of some variants."""
     data, read = plan.data_of(task, variants), set(keys)
     return " ".join(f"{need.option} {need.option_value(data)}" for need in FILE_NEEDS if need.key in read)

@@ -17,7 +17,7 @@ ENVIRONMENTS = "data/environments"
 
 
 def export_split(plan: Plan, at: Wildcards) -> Job:
-    """Write a split for commands."""
+    """Export a split, on which commands train."""
     folder = plan.processed(at.task)
     inputs = {
         "processed": [f"{folder}/images.parquet", f"{folder}/labels.parquet"],
@@ -33,7 +33,7 @@ def exported_needs(plan: Plan, task: Task) -> list[str]:
 
 
 def environment(plan: Plan, at: Wildcards) -> Job:
-    """Make a virtual environment. Its folder is named after the content of the requirements, so it has no inputs."""
+    """Make a virtual environment. The name of its folder depends on the requirements, so the job has no inputs."""
     variant = next(variant for variant in plan.commands if environment_name(plan, variant) == at.name)
     named = plan.root / (plan.methods[variant].environment or "")
     return Job({}, options(requirements=os.path.relpath(named)))
@@ -48,7 +48,7 @@ def environment_name(plan: Plan, variant: str) -> str | None:
 
 
 def command(plan: Plan, at: Wildcards) -> Job:
-    """Run a command. The files that it names are inputs, so the command runs again after one of them is edited.
+    """Run a command. The files named in it are inputs, so the command runs again after one of them is edited.
 
     The source files of this package are not inputs, because they do not change what a command does.
     """
@@ -117,6 +117,6 @@ def is_file(path: Path) -> bool:
 
 
 def conda_of(plan: Plan, variant: str) -> str | None:
-    """Return a variant's environment of conda; the path of a file is relative to the folder of the project."""
+    """Return a variant's conda environment: its name, or the full path of the file that describes it."""
     named = plan.methods[variant].conda
     return str((plan.root / named).resolve()) if named and named.endswith((".yaml", ".yml")) else named

@@ -99,7 +99,7 @@ def processed_files(plan: Plan, dataset: str) -> list[str]:
 
 
 def croissant(plan: Plan, at: Wildcards) -> Job:
-    """Describe the prepared files of a data set; the truth of simulated data is left out."""
+    """Describe the prepared files of a data set; the true label probabilities of simulated data are left out."""
     folder = f"data/processed/{at.dataset}"
     named = [f"{folder}/{name}" for name in processed_files(plan, at.dataset)]
     files = [name for name in named if not name.endswith(("summary.json", "truth.npz"))]

@@ -112,7 +112,7 @@ def fit_options(plan: Plan, at: Wildcards) -> str:
 def scores_files(plan: Plan, at: Wildcards) -> list[str]:
     """Return the file of scores of a model that was not trained by this package, and the text files next to it.
 
-    One job writes all files of a command.
+    If a command trained it, only the file of scores is named, because the same job writes the other files.
     """
     method = plan.methods[at.variant]
     if method.role != "external":
@@ -122,19 +122,19 @@ def scores_files(plan: Plan, at: Wildcards) -> list[str]:
 
 
 def command_record(at: Wildcards) -> str:
-    """Return the record of the command that trained a model."""
+    """Return the path of the record of the command that trained a model."""
     return f"{at.case.folder(RESULTS)}/command.json"
 
 
 def members(plan: Plan, at: Wildcards) -> list[str]:
-    """Return the records (run.json) of an ensemble's members."""
+    """Return the paths of the records (run.json) of an ensemble's members."""
     return [model_file(at.task, variant, at.case.seed, "run.json") for variant in plan.methods[at.variant].members]
 
 
 def rank(plan: Plan, at: Wildcards) -> Job:
     """Rank the held-out labels by a model's scores; where test images are new, also rank the images for each label.
 
-    If a method uses only labels, it ranks the labels of an image without a training label by their frequency.
+    For a method that uses only labels, the labels of an image without a training label are ranked by frequency.
     """
     needs, protocol = features_read(plan, at), load_protocol(at.protocol)
     inputs = {
@@ -153,12 +153,12 @@ def rank(plan: Plan, at: Wildcards) -> Job:
 
 
 def features_read(plan: Plan, at: Wildcards) -> set[str]:
-    """Return a set: the key of image features if the variant's model reads features, and otherwise nothing."""
+    """Return a set with the key of image features if the variant's model reads them, otherwise an empty set."""
     return {FEATURES.key} & needs_read(plan, [at.variant], at.task)
 
 
 def decide(plan: Plan, at: Wildcards) -> Job:
-    """Choose label sets by all decisions of a variant; decisions that need the label distribution read the truth."""
+    """Choose label sets by all decisions of a variant; decisions that need the label distribution read truth.npz."""
     decisions = {name: plan.decisions[name] for name in plan.decisions_of(at.variant, at.task)}
     kinds = [load_decision(decision.decision) for decision in decisions.values()]
     reads_distribution = any("label_distribution" in kind.needs for kind in kinds)

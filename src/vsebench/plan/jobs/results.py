@@ -139,14 +139,14 @@ def time_methods(plan: Plan, at: Wildcards) -> Job:
 
 
 def feature_sets(plan: Plan, variants: list[str], task: Task) -> dict[str, list[str]]:
-    """Return variant -> its sets of features, for each variant that uses fewer sets than all variants together."""
+    """Map each variant that uses fewer sets of features than all variants together to its sets."""
     together = plan.sets_seen(variants, task)
     seen = {variant: plan.sets_seen([variant], task) for variant in variants}
     return {variant: list(files) for variant, files in seen.items() if files and files != together}
 
 
 def scale(plan: Plan, at: Wildcards) -> Job:
-    """Measure how time grows with the size of simulated data, for all variants that can be measured on it."""
+    """Measure how time grows with the size of simulated data, for all variants that can be timed on such data."""
     variants, scaling = scaled_variants(plan), plan.config.scaling
     assert scaling is not None
     inputs = {
@@ -189,7 +189,7 @@ def analyse(plan: Plan, at: Wildcards) -> Job:
 
 
 def analysed_features(plan: Plan, variants: list[str]) -> dict[str, list[str]]:
-    """Return data set/protocol/variant -> the files of the variant's features in the tested data set, if any."""
+    """Map data set/protocol/variant to the files of the variant's features in the tested data set, if any."""
     features: dict[str, list[str]] = {}
     for task, entry in map(entry_at_task, variants):
         folder = f"data/processed/{task.dataset}"
@@ -215,7 +215,7 @@ def gather(plan: Plan, at: Wildcards) -> Job:
 
 
 def parts(plan: Plan) -> dict[str, list[str]]:
-    """Return file of results -> the files that are combined in it; a file without parts is left out."""
+    """Map each file of gathered results to the files that are combined in it; a file without parts is left out."""
     of_tasks = {"metrics": plan.tasks, "summary": plan.tasks, "by_frequency": plan.tasks}
     of_tasks |= {"cold": plan.cold_tasks, "timing": plan.timed_tasks}
     files = {
@@ -287,6 +287,6 @@ def drawn(plan: Plan, base: type[kinds.Kind], instance: kinds.Instance) -> Job:
 
 
 def pictures(plan: Plan) -> dict[str, dict[str, Any]]:
-    """Return data set -> the source of its pictures, for each data set that names one."""
+    """Map each data set that names a source of its pictures to this source."""
     shown = {name: dataset.shown_pictures for name, dataset in plan.datasets.items()}
     return {name: source.model_dump() for name, source in shown.items() if source is not None}

@@ -30,9 +30,9 @@ class Accuracy(FigureKind):
 
     def caption(self, results: Results) -> str:
         return (
-            f"{results.task_title(Task.of(self.task))}. Means with 95 % intervals over {results.units}; "
-            "labels of an image that a method was trained on are not candidates for it, and ties count against "
-            "the method. Filled: the best method, or not significantly different from it."
+            f"{results.task_title(Task.of(self.task))}. Means with 95 % intervals over {results.units}. "
+            "If a method was trained on a label of an image, this label is not a candidate for the image; ties count "
+            "against the method. Filled: the best method, and methods not significantly different from it."
         )
 
     def alternative(self, results: Results) -> str:
@@ -71,7 +71,7 @@ class Overview(FigureKind):
         return (
             f"{metric} of every method on every data set (if it is the same for all methods, the next metric that "
             f"differs), with 95 % intervals over {results.units}. "
-            "Filled: the best method, or not significantly different from it."
+            "Filled: the best method, and methods not significantly different from it."
         )
 
     def alternative(self, results: Results) -> str:

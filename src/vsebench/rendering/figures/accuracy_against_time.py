@@ -62,7 +62,9 @@ class AccuracyAgainstTime(FigureKind):
         for task in results.tasks_of(results.timing):
             of_methods = points(results, task)
             names = ", ".join(results.method_title(method) for method in front(of_methods))
-            sentences += [f"{results.task_title(task)}: no other method beats {names} in both."] if of_methods else []
+            sentences += (
+                [f"{results.task_title(task)}: no other method beats {names} in both respects."] if of_methods else []
+            )
         return " ".join(["Dots of accuracy against training seconds, one panel per data set and protocol.", *sentences])
 
 

@@ -123,8 +123,9 @@ class ThresholdsAndDifficulty(FigureKind):
             "Spearman correlation between the thresholds predicted for the images of a label and the images' "
             "difficulty; one dot per label with ten test images or more, mean over seeds. The difficulty is 1 minus "
             f"the probability of the label according to {' or '.join(references) or 'a method that this run lacks'}. "
-            "An image's scores, and these thresholds, have no fixed level; the claim is judged on forms that "
-            "do not depend on it. The paper shows images in the order of their thresholds instead."
+            "The level of an image's scores and thresholds is arbitrary; the claim is judged on thresholds relative to "
+            "the scores, which do not depend on this level. The paper shows images in the order of their thresholds "
+            "instead."
         )
 
     def alternative(self, results: Results) -> str:

@@ -70,9 +70,9 @@ class EffectsOfClaims(FigureKind):
         return (
             f"Effects of the claims of the {paper_title(results, self.of)}, with 95 % intervals: the mean over data "
             "sets and protocols, one line per claim and kind of data. If a claim has several rivals or metrics, the "
-            "weakest effect is shown. Right of the vertical line, an effect has the claimed direction. A claim of "
-            "equality holds near the line, a claim of a minimum size only beyond that size. Intervals are cut at the "
-            "edge of the panel. Claims without a verdict are not shown."
+            "weakest effect is shown. An effect to the right of the vertical line has the claimed direction. A claim "
+            "that two methods are equal holds near the line, a claim that an effect has a minimum size only beyond "
+            "that size. Intervals are cut at the edge of the panel. Claims without a verdict are not shown."
         )
 
     def alternative(self, results: Results) -> str:

@@ -37,9 +37,8 @@ class MapOfVectors(FigureKind):
     def caption(self, results: Results) -> str:
         return (
             "Test images (dots) and labels (names) in the plane of the images' first two principal components, all "
-            f"vectors scaled to length 1, first seed. Shown are the {SHOWN} labels with the most test images that "
-            "share few images with one another, and the images with exactly one of these labels. The paper uses t-SNE "
-            "instead."
+            f"vectors scaled to length 1, first seed. The figure shows the {SHOWN} most frequent labels that share few "
+            "images with one another, and the images with exactly one of these labels. The paper uses t-SNE instead."
         )
 
     def alternative(self, results: Results) -> str:

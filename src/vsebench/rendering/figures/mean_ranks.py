@@ -52,8 +52,8 @@ class MeanRanks(FigureKind):
         return (
             f"Mean rank of each method in {metric_title(ranked_by(results))} (mean over seeds) over {datasets}; 1 is "
             "best. A bar joins methods whose mean ranks differ by less than Nemenyi's critical difference (alpha "
-            "0.05). Protocols of one data set are averaged first. Data sets that lack one of these methods are left "
-            "out."
+            "0.05). Ranks are first averaged over the protocols of a data set. Data sets that lack one of these "
+            "methods are left out."
         )
 
     def alternative(self, results: Results) -> str:
@@ -73,7 +73,7 @@ class Ranking:
 
     @cached_property
     def critical_difference(self) -> float:
-        """The smallest difference of mean ranks at which two methods count as different (Nemenyi's test)."""
+        """The difference of mean ranks above which two methods count as different (Nemenyi's test)."""
         from scipy.stats import studentized_range  # imported here because it is slow to import
 
         k = len(self.methods)

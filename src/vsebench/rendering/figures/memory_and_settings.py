@@ -1,4 +1,4 @@
-"""Draw the peak memory of training, and how a metric changes as single settings of one method vary."""
+"""Draw the peak memory of training, and how a metric changes if one setting of a method varies."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -52,10 +52,10 @@ class MemoryAndSettings(FigureKind):
             return "Peak memory of a training process, median over repeats. This run varies no setting."
         return (
             f"Peak memory of a training process, median over repeats. {metric_title(self.metric)} on the test "
-            f"labels against single settings of {results.method_title(self.method)}, where the run varies them: the "
-            "other settings as chosen, or tuned again for each value if the run tunes; mean over seeds, and a band "
-            "from the lowest to the highest seed. White markers: for at least one seed, a limit stopped training at "
-            "this value."
+            f"labels against each setting of {results.method_title(self.method)} that the run varies. The other "
+            "settings keep their chosen values or, if the run tunes, are tuned again for each value. Mean over seeds, "
+            "with a band from the lowest to the highest seed. White markers: for at least one seed, a limit stopped "
+            "training at this value."
         )
 
     def alternative(self, results: Results) -> str:
@@ -93,7 +93,7 @@ class MemoryAndSettings(FigureKind):
         return figure
 
     def _in_one_row(self, results: Results, tasks: Sequence[Task], timing: pl.DataFrame) -> Figure:
-        """Draw all tasks in one row of panels, one marker each; means are divided by the task's best in the panel."""
+        """Draw all tasks in one row of panels, with a marker per task; a task's means are divided by their maximum."""
         from matplotlib.figure import Figure
         from matplotlib.lines import Line2D
 

@@ -79,10 +79,10 @@ class PooledPrecision(FigureKind):
     def caption(self, results: Results) -> str:
         shown = results.analysis("pooled_precision").filter(pl.col("method").is_in(self.methods))
         return (
-            "Precision against recall over all pairs of a test image and a label, mean over seeds, and a band from the "
-            "lowest to the highest. Left: raw scores are compared across images, as in the paper, although a ranking "
-            "loss does not determine the level of an image's scores. Right: the log of the sum of their exponentials "
-            f"is subtracted from each image's scores. {self.averages(results, shown)}"
+            "Precision against recall over all pairs of a test image and a label: mean over seeds, with a band from "
+            "the lowest to the highest seed. Left: raw scores are compared across images, as in the paper, although a "
+            "ranking loss does not determine the level of an image's scores. Right: from each image's scores, the log "
+            f"of the sum of their exponentials is subtracted. {self.averages(results, shown)}"
         ).strip()
 
     def averages(self, results: Results, shown: pl.DataFrame) -> str:

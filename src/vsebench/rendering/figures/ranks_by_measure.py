@@ -1,4 +1,4 @@
-"""The order of the methods by several metrics: each method is a line over its ranks."""
+"""The order of the methods by several metrics: each method is a line through its ranks."""
 
 from typing import TYPE_CHECKING
 
@@ -79,7 +79,7 @@ class RanksByMeasure(FigureKind):
         axis.set_ylabel("rank")
 
     def tasks(self, results: Results) -> list[Task]:
-        """Return the tasks with two of the methods or more."""
+        """Return the tasks with at least two of the methods."""
         tasks = results.tasks_of(results.metrics)
         return [task for task in tasks if len(self.ranks(results, task)) > 1]
 
@@ -106,7 +106,7 @@ class RanksByMeasure(FigureKind):
         names = ", ".join(map(metric_title, self.metrics))
         return (
             f"Ranks of the methods by {names}, from means over seeds; 1 is best, and equal methods share their mean "
-            "rank. Lines that cross are methods whose order depends on the measure."
+            "rank. Where lines cross, the order of the methods depends on the metric."
         )
 
     def alternative(self, results: Results) -> str:
@@ -118,5 +118,5 @@ class RanksByMeasure(FigureKind):
                 f"{results.method_title(method, task)} by {metric_title(metric)}"
                 for method, metric in zip(best, self.metrics, strict=True)
             )
-            orders.append(f"{results.task_title(task)}: the first are {', '.join(named)}")
-        return f"Lines of ranks over measures. {'; '.join(orders)}."
+            orders.append(f"{results.task_title(task)}: the best are {', '.join(named)}")
+        return f"Lines of ranks, from metric to metric. {'; '.join(orders)}."

@@ -27,8 +27,8 @@ def validated_epochs(history: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    Rows of `history` with two more columns: `elapsed`, the seconds of training up to the end of the epoch with that
-    seed, and `training_seconds`, their mean over seeds.
+    Rows of `history` with two more columns: `elapsed`, the training seconds up to the end of the epoch with the seed of
+    the row, and `training_seconds`, the mean of `elapsed` over seeds.
     """
     selection = history.filter(pl.col("phase") == "selection").sort("method", "seed", "epoch")
     elapsed = pl.col("seconds").cum_sum().over("method", "seed")
@@ -42,7 +42,7 @@ def validated_epochs(history: pl.DataFrame) -> pl.DataFrame:
 
 
 def sampled_epochs(history: pl.DataFrame) -> pl.DataFrame:
-    """Return the epochs with recorded trials: those of the selection if there are any, otherwise those of the refit."""
+    """Return the epochs with recorded trials: those of the phase `selection` if there are any, otherwise of `refit`."""
     sampled = history.filter(pl.col("trials_per_step").is_not_null())
     selection = sampled.filter(pl.col("phase") == "selection")
     return selection if len(selection) else sampled
@@ -59,7 +59,7 @@ def validation_metric(results: Results, task: Task) -> str:
 
 
 class Convergence(FigureKind):
-    """Two panels, with one line for each method that is trained in epochs."""
+    """Two panels, against epochs and against seconds, with one line for each method that is trained in epochs."""
 
     needs = ("history", "settings", "datasets")
     made_for = "task"
@@ -142,7 +142,8 @@ class ValidationAgainstTime(FigureKind):
     def caption(self, results: Results) -> str:
         return (
             "Validation metric against seconds of training (without validation), with each method's chosen settings: "
-            "mean over seeds up to the last epoch that all seeds reached; a band from the lowest to the highest seed."
+            "mean over seeds up to the last epoch that all seeds reached, with a band from the lowest to the highest "
+            "seed."
         )
 
     def alternative(self, results: Results) -> str:
@@ -184,9 +185,9 @@ class CurvesOverEpochs(FigureKind):
         return figure
 
     def caption(self, results: Results) -> str:
-        shown = "Mean loss of each epoch's steps" if self.quantity == "loss" else "Validation metric after each epoch"
+        shown = "Mean loss over an epoch's steps" if self.quantity == "loss" else "Validation metric after each epoch"
         return (
-            f"{shown}, of a training that has not seen the validation images: mean over seeds up to the epoch that "
+            f"{shown}, in fits without the validation images: mean over seeds up to the last epoch that "
             "every seed reached, with a band from the lowest to the highest seed."
         )
 

@@ -65,7 +65,7 @@ class WinsAndLosses(FigureKind):
         methods, wins, comparisons = count_wins(results)
         won, compared = wins[0].sum(), comparisons[0].sum()
         best = results.method_title(methods[0])
-        return f"How often each method beats each other method. {best} wins {won:g} of {compared:g} comparisons."
+        return f"How often each method beats every other method. {best} wins {won:g} of {compared:g} comparisons."
 
 
 def count_wins(results: Results) -> tuple[list[str], np.ndarray[Any, Any], np.ndarray[Any, Any]]:

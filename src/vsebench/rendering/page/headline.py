@@ -52,7 +52,7 @@ def headline(results: Results, task: Task) -> Iterator[str]:
         test = "not significantly " if near_best(numbers) else "significantly "
         test = test if numbers["p_adjusted"] is not None else ""
         title, reached = results.method_title(leader), format_value(numbers["value"], "score")
-        yield f"The papers' methods reach at most {reached} ({title}), {test}lower (by {behind})."
+        yield f"The papers' methods reach at most {reached} ({title}), which is {test}lower (by {behind})."
 
 
 def what_was_run(results: Results) -> list[tuple[str, str]]:

@@ -147,8 +147,8 @@ def notices(results: Results) -> Iterator[str]:
         diverged[entry["method"]] += entry["diverged"]
     for method, number in diverged.items():
         if number:
-            runs = "run of one configuration" if number == 1 else "runs of one configuration each"
-            yield f"{results.method_title(method)}: {number} {runs} diverged while tuning, and none of them was chosen."
+            runs = "training run" if number == 1 else "training runs"
+            yield f"{results.method_title(method)}: {number} {runs} diverged during tuning and could not be chosen."
 
 
 def fits_at_limits(results: Results) -> Iterator[str]:

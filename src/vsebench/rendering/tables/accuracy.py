@@ -82,7 +82,8 @@ def notes(results: Results, task: Task, accuracy: pl.DataFrame, metrics: Sequenc
         else "One seed, with 95 % intervals over images; these do not cover the variation between seeds.",
         f"Bold: best; †: not significantly different from the best (paired test over {over}, corrected over all "
         "pairs, p ≥ 0.05).",
-        "Labels of an image that a method was trained on are not candidates for it. Ties count against the method.",
+        "If a method was trained on a label of an image, this label is not a candidate for the image. Ties count "
+        "against the method.",
         "Metrics with @N use the first N labels of the ranking, the others use all labels. In AUC@N, a label after the "
         "first N counts 0.5.",
     ]

@@ -17,7 +17,7 @@ CAPTIONS = {
 FACT = "Fact: rows of a paper with the same number state one fact, which counts once."
 NOTES = (
     "Recomputed from other printed numbers. All are rounded, so a number contradicts the others only if it "
-    "does not follow from any values that round to these.",
+    "does not follow from any possible unrounded values of the others.",
     "S: a table of the supplement; F: a figure.",
 )
 COLUMNS_OF_COUNTS = (
@@ -97,7 +97,7 @@ def explanation(finding: Finding) -> str:
 
 
 class AuditCounts(TableKind):
-    """One row per paper and check; a fact that several checks contradict counts only for the first of them."""
+    """One row per paper and check; a fact that several findings state counts only once."""
 
     needs = ("audit",)
     made_for = "run"

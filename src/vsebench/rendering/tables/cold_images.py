@@ -15,8 +15,9 @@ from vsebench.rendering.table import Column, Row, Table
 GROUPS = {"all": "all", "others": "with a\ntraining label", "cold": "cold"}
 SHOWN = 2  # number of metrics in Markdown and LaTeX; the CSV file contains all metrics
 NOTES = (
-    "A cold image has no training label, because its only label is held out for the test. Methods that know images "
-    "from labels alone rank its candidates by training frequency. Settings are chosen without cold images.",
+    "A cold image has no training label, because its only label is held out for the test. Methods that learn from "
+    "labels alone rank the candidates for such an image by training frequency. Settings are chosen without cold "
+    "images.",
 )
 
 

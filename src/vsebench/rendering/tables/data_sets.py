@@ -83,7 +83,7 @@ def flat_counts(counts: dict[str, Any]) -> dict[str, Any]:
 
 
 class WordVectors(TableKind):
-    """For each data set that uses word vectors, the number of labels that have one."""
+    """For each data set whose labels have word vectors, the numbers of labels by how their vectors were found."""
 
     needs = ("datasets", "word_vectors")
     section = "data"

@@ -14,8 +14,8 @@ from vsebench.rendering.table import Column, Row, Table
 NOTES = (
     "A decision chooses each image's label set from a model's scores. It is fitted and tuned on training and "
     "validation images; the models are not trained on the validation images.",
-    "Precision, recall and F1 per class are means over all labels, 0 if a label is never predicted or has no test "
-    "image; exact match and example F1 are means over all test images, including those without a label.",
+    "Precision, recall and F1 per class are means over all labels; a label that is never predicted, or has no test "
+    "image, counts 0. Exact match and example F1 are means over all test images, including those without a label.",
     "Bold: best; †: not significantly different from the best (paired test over {units}, corrected "
     "over all pairs, p ≥ 0.05). Set size and count error describe the size of the sets, not their quality.",
 )

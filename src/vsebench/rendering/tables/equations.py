@@ -1,4 +1,4 @@
-"""Equations that are misprinted: as printed, and corrected."""
+"""Misprinted equations, as printed and corrected."""
 
 from pydantic import Field
 
@@ -34,5 +34,5 @@ class Equations(TableKind):
 
     def table(self, results: Results) -> Table:
         rows = [Row.of(entry.equation, entry.printed, entry.right) for entry in self.equations]
-        caption = f"{Paper.read(self.paper).title} paper: equations that are wrong in print"
+        caption = f"{Paper.read(self.paper).title} paper: misprinted equations"
         return Table(COLUMNS, rows, caption, NOTES)

@@ -23,8 +23,8 @@ NOTES = (
 )
 SCORING_NOTES = (
     f"Exponent of the time to score all labels for an image: {FIT}",
-    "Measured on simulated data, against the number of training images and of terms per scored image, in batches on "
-    "one core.",
+    "Measured on simulated data, against the number of training images and the number of terms (non-zero features) per "
+    "scored image, in batches on one core.",
 )
 
 

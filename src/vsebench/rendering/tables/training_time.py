@@ -31,7 +31,7 @@ OF_COMMANDS = Column("command_seconds", "Seconds of\nthe command", "seconds", in
 
 
 class TrainingTime(TableKind):
-    """The methods that are trained in epochs, grouped by task."""
+    """The timed methods, grouped by task."""
 
     needs = ("timing", "history", "datasets")
     made_for = "run"
@@ -69,8 +69,8 @@ class TrainingTime(TableKind):
         if commands:
             notes += (
                 "The command: one run per seed of the shell command that reads the data, trains and scores, on the "
-                "threads that are listed, while other jobs may have run; median and range over seeds. So it does not "
-                "compare with the other seconds. Memory: the sum over its processes.",
+                "given number of threads, while other jobs may have run; median and range over seeds. Therefore these "
+                "seconds cannot be compared with the others. Memory: the sum over its processes.",
             )
         columns = (*COLUMNS, OF_COMMANDS) if commands else COLUMNS
         return Table(columns, rows, "Training time, scoring time and memory", notes, fold=5)

@@ -235,7 +235,7 @@ def _latex_rows(columns: list[Column], cells: list[Cell], broken: bool) -> list[
 
 
 def _text(text: str, column: Column) -> str:
-    r"""Return a text; in a wrapped column, a long name may be broken after slashes and underscores.
+    r"""Return a text as LaTeX; in a wrapped column, a long name may be broken after slashes and underscores.
 
     >>> print(_text("iapr/vse_fs", Column("cell", "Cell", width=0.2)))
     iapr/\allowbreak{}vse\_\allowbreak{}fs
@@ -245,7 +245,7 @@ def _text(text: str, column: Column) -> str:
 
 
 def _words(words: str) -> str:
-    r"""Return a text of the form "words".
+    r"""Return a text of the form "words" as LaTeX.
 
     >>> print(_words("**sky**, *cloud*"))
     \textbf{sky}, \textit{cloud}

@@ -1,5 +1,5 @@
 """Checks of published numbers, one module per family.
 
-A check is a public function with a single parameter `cells`, a `PrintedCells`, which yields a `Finding` for each number
-that it judges. `papers.audit.checking` finds all checks; there is no list of them.
+A check is a public function that has a single parameter `cells` (a `PrintedCells`) and yields a `Finding` for each
+number that it judges. `papers.audit.checking` finds all checks; there is no list of them.
 """

@@ -44,7 +44,7 @@ class Score:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A method's score that a statement is about, and the score of the best rival."""
+    """The score of a method that a statement is about, and the score of its best rival."""
 
     own: Score
     rival: Score
@@ -154,8 +154,8 @@ def near(cells: PrintedCells) -> Iterator[Finding]:
     """Check that times are within a factor of 2 of the rivals' times, and metrics within a factor of 1.1.
 
     These factors are our choice, so a larger factor is a contradiction only if the paper means the same factors.
-    Numbers that are too low and numbers that are too high are listed separately: only the former speak against a
-    method.
+    Numbers that are too low and numbers that are too high are listed separately, because only low metrics and long
+    times are to a method's disadvantage.
     """
     for statement in cells.stated("near"):
         compared = compare(statement, scores_of(cells, statement))
@@ -202,7 +202,7 @@ def part_of_margin(statement: PrintedStatement, compared: Comparison, same: Scor
         recomputed=f"{float(with_same - rival):.1f} ahead",
         agrees=remaining.holds,
         explanation=f"{remaining.show()}: this part of the lead is due to the loss; {compared.own.method} has "
-        f"{compared.own.shown}, so {float(own - with_same):.1f} are due to its decision",
+        f"{compared.own.shown}, so {float(own - with_same):.1f} of the lead is due to its decision",
         condition="the lead is said to be due to the loss, and not to the decision",
     )
 

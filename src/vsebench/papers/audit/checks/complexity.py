@@ -1,4 +1,4 @@
-"""Checks of printed complexities against printed counts and times, and of printed equations at single values."""
+"""Checks of printed complexities against printed counts and times, and of printed equations at a few values."""
 
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -26,10 +26,11 @@ def sigmoid(x: float) -> float:
 
 
 def not_always_larger(cells: PrintedCells) -> Iterator[Finding]:
-    """On every data set with printed counts, check the statement that (N + M) K is not always larger than |D|.
+    """Check the statement that (N + M) K is not always larger than |D|, on each data set with printed labels per image.
 
-    D contains all positive pairs, including the test pairs, so the computed ratio can only be too small. Without
-    counts, the ratio is at least K / (mean labels per image), because |D| is N images times that mean, and N < N + M.
+    The computed |D| counts all positive pairs, including the test pairs, so the computed ratio can only be too small.
+    If the counts are not printed, the ratio is at least K / (mean labels per image), because |D| is N images times that
+    mean, and N < N + M.
     """
     for statement in cells.words("not_always_larger"):
         factors = cells.find(statement.paper, "all", "factors")
@@ -85,8 +86,8 @@ def trials_by_time(cells: PrintedCells) -> Iterator[Finding]:
         trials = count(cell)
         condition = f"{TRIALS_STEP} and {OWN_STEP} are the whole cost of a step, without constant factors"
         rule = (
-            f"2 x the ratio of the times per iteration, {ratio.show(1)} (training time / iterations), where "
-            f"{TRIALS_STEP} over {OWN_STEP} gives a ratio of {(trials / 2).show(0)}"
+            f"2 x the ratio of the times per iteration, {ratio.show(1)} (training time / iterations); by the printed "
+            f"costs, {TRIALS_STEP} / {OWN_STEP}, this ratio would be {(trials / 2).show(0)}"
         )
         if trials.low > 2 * ratio.high > 2:
             rest = (trials.low - 2 * ratio.high) / (ratio.high - 1)

@@ -14,21 +14,21 @@ ONE_HELD_OUT = ("leave_one_out", "regions")  # protocols with one held-out label
 
 @dataclass(frozen=True)
 class PrintedNumber:
-    """A number that a paper prints in one cell or several."""
+    """A number that a paper prints in one cell, or that is the sum of several cells."""
 
     cells: list[PrintedCell]
     number: Interval
 
 
 def count(cell: PrintedCell) -> Interval:
-    """Return the possible values of a count: several if it has decimals or is a round number in the text, else one."""
+    """Return the possible values of a count: only one, unless it has decimals or is a round number in the text."""
     if "." in cell.value:
         return rounded(cell.value)
     return roughly(cell.value) if cell.in_text and cell.value.endswith("0") else exact(cell.value)
 
 
 def label_numbers(cells: PrintedCells, paper: str, dataset: str) -> Iterator[PrintedNumber]:
-    """Yield a paper's numbers of labels: the printed numbers, and the sum of an image's positive and other labels."""
+    """Yield a paper's numbers of labels: as printed, and as the sum of the positive and the other labels per image."""
     for cell in cells.prints(paper, dataset, "labels"):
         yield PrintedNumber([cell], count(cell))
     positive = cells.find(paper, dataset, "positive_labels_per_image")
@@ -38,7 +38,7 @@ def label_numbers(cells: PrintedCells, paper: str, dataset: str) -> Iterator[Pri
 
 
 def pair_numbers(cells: PrintedCells, paper: str, dataset: str) -> tuple[PrintedCell, PrintedCell, PrintedCell] | None:
-    """Return a data set's images, training and test pairs, from the paper or from another paper with the same data."""
+    """Return the numbers of images, training pairs and test pairs from this paper, or another with the same data."""
     for source in [paper, *cells.papers]:
         images = cells.find(source, dataset, "images")
         train, test = (cells.find(source, dataset, f"{part}_pairs") for part in ("train", "test"))
@@ -60,8 +60,8 @@ class Means:
 def means(cells: PrintedCells, paper: str, dataset: str) -> Means | None:
     """Return the numbers of pairs and images that determine a data set's mean number of labels per image.
 
-    A label of several regions counts once per image. Therefore the distinct pairs are used if they were counted in the
-    label files, otherwise the printed training and test pairs.
+    If several regions of an image have the same label, it counts once. Therefore the distinct pairs are used if they
+    were counted in the label files, otherwise the printed training and test pairs.
     """
     distinct, labelled = (cells.find(paper, dataset, column) for column in ("distinct_pairs", "labelled_images"))
     if distinct and labelled:
@@ -108,9 +108,9 @@ def labels_per_image(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def others_per_positive(cells: PrintedCells) -> Iterator[Finding]:
-    """Check the other labels per positive label against the mean numbers of both kinds, and against pairs and images.
+    """Check the ratio of other to positive labels against the mean numbers of both kinds, and against pairs and images.
 
-    A number that follows from the printed, rounded means contradicts pairs and images only if it was computed from the
+    A ratio that follows from the printed (rounded) means contradicts pairs and images only if it was computed from the
     exact means.
     """
     for cell in cells.numbers("non_positives_per_positive"):
@@ -121,7 +121,7 @@ def others_per_positive(cells: PrintedCells) -> Iterator[Finding]:
         if positive and non_positive:
             ratio = rounded(non_positive.value) / rounded(positive.value)
             if rounded(cell.value).meets(ratio):
-                condition = "it is the ratio of the exact means; it follows from the rounded means above it"
+                condition = "it is the ratio of the exact means (it also follows from the printed, rounded means)"
             yield judge("other labels", cell, [non_positive, positive], ratio, "other labels / positive labels")
         labels = next(label_numbers(cells, cell.paper, cell.row), None)
         if source and labels:

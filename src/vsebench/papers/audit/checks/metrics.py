@@ -80,7 +80,7 @@ def judge_auc(cell: PrintedCell, recalls: list[PrintedCell], labels: list[Printe
     full = Interval(within(recalls, lambda rank: 1 - (rank - 1) / few, lambda rank: Fraction(1)).low, Fraction(1))
     possible = rounded(cell.value).meets(full)
     condition = (
-        "it is the AUC of a list cut at 10, as most are (inferred); the AUC of a full ranking can have this value"
+        "it is the AUC of a list cut at 10, as most AUCs are here (inferred); a full ranking can have this AUC, too"
         if possible
         else ""
     )
@@ -114,7 +114,7 @@ def recalls_of_row(cells: PrintedCells, cell: PrintedCell) -> list[PrintedCell]:
 
 
 def f1_scores(cells: PrintedCells) -> Iterator[Finding]:
-    """Check F1 against P and R for each way of averaging; F1 contradicts only if it fits none of them.
+    """Check F1 against P and R for each way of averaging; it is a contradiction only if F1 fits none of them.
 
     The F1 of mean P and R is 2 P R / (P + R). A mean of F1 over labels or images is at most this value, because F1 is a
     concave function of P and R; for means over images, there are tighter bounds (`f1_over_images`).
@@ -124,7 +124,7 @@ def f1_scores(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def f1_over_images_is_possible(cells: PrintedCells) -> Iterator[Finding]:
-    """Check a paper's statement that its F1 are means over images (in row `all`, `averages`) against all its rows."""
+    """Check whether all rows of a paper fit its statement (row `all`, `averages`) that F1 is a mean over images."""
     for statement in cells.words("averages"):
         if statement.value != "over images":
             continue
@@ -196,7 +196,7 @@ def f1_over_images(precision: Interval, recall: Interval, k: int) -> Interval | 
 
 @cache
 def _images(k: int) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return the precision, the recall and the F1 that each kind of image has, (n_kinds,) each."""
+    """Return the precision, recall and F1 of each possible kind of image, (n_kinds,) each."""
     hits, labels = np.array([(h, n) for n in range(1, MOST_LABELS + 1) for h in range(min(k, n) + 1)]).T
     return hits / k, hits / labels, 2 * hits / (k + labels)
 

@@ -63,7 +63,7 @@ def speedups(cells: PrintedCells) -> Iterator[Finding]:
 def _definition_of_speedups(speedups_of_paper: list[Speedup], usual: str, fitting: dict[str, int]) -> Finding:
     """Return a finding on how a paper defines its speed-ups."""
     condition = '"n times" means a ratio of times; read as a gain (an "improvement"), it is the ratio minus 1'
-    explanation = "n times as fast means a ratio of times of n"
+    explanation = "n times as fast means that the ratio of the times is n"
     if usual != WAYS[0]:
         explanation += f", but {fitting[usual]} of these {len(speedups_of_paper)} numbers are the ratio minus 1"
     recomputed = f"{fitting[WAYS[0]]} of {len(speedups_of_paper)} are ratios"
@@ -96,7 +96,7 @@ def _judge_speedup(speedup: Speedup, usual: str) -> Finding:
 
 
 def _times_as_long(cells: PrintedCells, cell: PrintedCell) -> Iterator[Finding]:
-    """Check a number in the text of the kind "<method> takes n times as long as <fast method>"."""
+    """Check a number that the text gives in the form "<method> takes n times as long as <fast method>"."""
     fast_method = cell.column.removeprefix("time_over_")
     for time in cells.numbers(TIMES):
         if time.paper == cell.paper and time.row == cell.row and time.protocol == cell.protocol and not time.in_text:

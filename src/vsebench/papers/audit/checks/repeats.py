@@ -47,8 +47,9 @@ def readings(first: PrintedCell, second: PrintedCell) -> tuple[Interval, Interva
 def shared_numbers(cells: PrintedCells) -> Iterator[Finding]:
     """Check that two papers that use different numbers of factors do not print the same results for a method.
 
-    Models of different size hardly agree in every digit of every metric, so this suggests that they are the same model.
-    However, the second paper's number of factors may apply only to its own method, and it may quote these results.
+    Models of different sizes rarely agree in every digit of every metric, so equal results suggest that they are the
+    same model. However, the number of factors in the second paper may apply only to its own method, and the paper may
+    quote the results of the other methods.
     """
     factors = [cell for paper in cells.papers if (cell := cells.find(paper, "all", "factors"))]
     for first, second in combinations(factors, 2):

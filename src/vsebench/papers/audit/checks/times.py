@@ -20,10 +20,10 @@ def seconds(cell: PrintedCell) -> Interval:
 
 
 def iterations(cells: PrintedCells) -> Iterator[Finding]:
-    """Check a training's number of iterations against its time and another paper's time per iteration.
+    """Check a method's number of training iterations against its training time and another paper's time per iteration.
 
-    The text does not name the data set, so one matching data set is enough. If none matches, the number may be for a
-    data set whose iterations the other paper does not time.
+    The text does not say to which data set the number applies, so one matching data set is enough. If none matches, the
+    number may apply to a data set for which the other paper prints no time per iteration.
     """
     for cell in cells.numbers("iterations"):
         sources: list[PrintedCell] = []
@@ -95,10 +95,10 @@ def ensembles(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def flat_cost(cells: PrintedCells) -> Iterator[Finding]:
-    """Check the time per epoch on a data set against the times on smaller data sets, if every image costs the same.
+    """Check the time per epoch on a data set against the times on others, assuming that every image costs the same.
 
-    The statement is `cost_per_image` in the row of a method. The time on the larger data set is printed without a
-    method. Of the images in this data set, only those with tags are counted.
+    The paper's statement about this cost is in the method's row, in the column `cost_per_image`. The checked time is
+    printed without a method, and only those images of its data set that have tags are counted.
     """
     for statement in cells.words("cost_per_image"):
         timed_cells = [cell for cell in timed(cells, "epoch_time") if cell.paper == statement.paper]
@@ -109,7 +109,7 @@ def flat_cost(cells: PrintedCells) -> Iterator[Finding]:
                 tagged = exact(images.value) * rounded(share.value) / 100
                 single = [seconds(epoch) / count(total) * tagged / SECONDS[cell.unit] for epoch, total in known.items()]
                 expected = Interval(min(each.low for each in single), max(each.high for each in single))
-                rule = f"an image costs {statement.value} on every data set, so it costs as much as on the others"
+                rule = f"an image costs {statement.value} on every data set, so it takes as long as on the others"
                 sources = [statement, images, share, *known, *known.values()]
                 yield judge("flat cost", cell, sources, expected, rule, condition=statement.condition)
 
@@ -133,7 +133,7 @@ def memory(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def _one_factor(formula: PrintedCell, large: PrintedCell, terms: dict[str, Interval]) -> str:
-    """Return the condition of a contradiction: "" if the growth fits for no constant factors of the terms."""
+    """Return the condition of the contradiction; "" if the growth fits with no constant factors of the terms."""
     fits = Interval(min(each.low for each in terms.values()), max(each.high for each in terms.values()))
     name, alone = next(iter(terms.items()))
     condition = f"both terms of {formula.value} have the same constant factor; {name} alone gives {alone.show(1)}"
