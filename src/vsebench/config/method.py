@@ -46,7 +46,7 @@ class MethodConfig(Strict):
     command: str | None = None
     # for `command`: a file of pip's requirements; the command runs in a virtual environment with these packages
     environment: str | None = None
-    conda: str | None = None  # for `command`: an environment of conda, as in Snakemake's rules
+    conda: str | None = None  # for `command`: a conda environment, as in Snakemake's rules
     container: str | None = None  # for `command`: an image of a container, as in Snakemake's rules
     threads: int = Field(1, ge=1)  # for `command`: number of threads
     # for `scores` and `command`: who chose the model's settings, and on which data; tables show this

@@ -84,7 +84,7 @@ def _task(task: Task, own: list[str], outline: Outline, results: Path) -> Packed
         path = Case(task, "", seed).split(results) / "split.json"
         splits[seed] = read_json(path).get("hash")
         if splits[seed] is None:
-            raise UserError(f"{path}: has no hash, since an older version wrote it; delete it and run again")
+            raise UserError(f"{path}: has no hash, because an older version wrote it; delete it and run again")
     decided = [name for name in here if Entry.of(name).decision and Entry.of(name).variant in methods]
     return PackedTask(protocol=outline.protocols[task.protocol], splits=splits, methods=methods, decided=decided)
 
