@@ -23,7 +23,7 @@ def test_a_dry_run_of_a_real_configuration(tmp_path):
     assert outcome.status == 0, outcome.text
     expected = {"download", "prepare", "split", "fit", "rank", "measure", "sweep", "scale"}
     assert expected | {"test_claims", "compare_with_papers", "report_page"} <= outcome.rules
-    assert "mem_mb=5000" in outcome.text  # of `prepare`, for a cluster
+    assert "mem_mb=7000" in outcome.text  # of `prepare`, for a cluster
 
 
 def test_the_papers_variants_can_be_fitted_with_a_hundred_factors(tmp_path):
