@@ -1,9 +1,9 @@
-"""Compare the time and memory of scores from outside with those of this package's model that has the same scores.
+"""Compare the time and memory of scores from outside with those of this package's models.
 
-Opt-AUC is fitted on simulated labels of the plan's largest comparison size. Its vectors are then given to a run as a
-file of two matrices, and the first 100 labels that it ranks for each image as a file of lists. The stage `fit` trains
-the model or reads the file, and the stage `rank` ranks the held-out labels. Each runs in a new process:
-`python -m benchmarks.outside_scores ARGUMENTS`.
+Opt-AUC and WARP are fitted on simulated labels of the plan's largest comparison size. The vectors of Opt-AUC are then
+given to a run as a file of two matrices, and the first 100 labels that it ranks for each image as a file of lists. The
+stage `fit` trains the model or reads the file, and the stage `rank` ranks the held-out labels. Each runs in a new
+process: `python -m benchmarks.outside_scores ARGUMENTS`.
 """
 
 import json
@@ -36,8 +36,13 @@ SCHEMA = {
     "recall": pl.Float64,  # recall@10, ties counted against the label
     "machine": pl.String,
 }
-OWN = "opt_auc"
-FORMS = {"own": "Opt-AUC", "vectors": "its vectors (.npz)", "lists": "its first 100 labels (.parquet)"}
+TRAINED = ("warp", "opt_auc")  # the methods that are trained; the files have the scores of the last one
+FORMS = {
+    "warp": "WARP",
+    "opt_auc": "Opt-AUC",
+    "vectors": "its vectors (.npz)",
+    "lists": "its first 100 labels (.parquet)",
+}
 FILES = {"vectors": "vectors.npz", "lists": "lists.parquet"}
 LISTED = 100  # labels of an image
 EPOCHS = 2
@@ -59,22 +64,22 @@ def measure(plan: Plan) -> pl.DataFrame:
             rows.append(row | {"recall": recall_of(folder / form / "ranks.parquet")})
             peaks = " and ".join(f"{measured['peak_bytes'] / 2**20:,.0f}" for measured in (fitted, ranked))
             print(f"outside_scores, {size}, {FORMS[form]}: {peaks} MiB to fit and to rank", flush=True)
-            if form == "own":
+            if form == TRAINED[-1]:
                 run_module("benchmarks.outside_scores", "files", name)
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
 def fit_and_rank(folder: Path, form: str, plan: Plan) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Fit Opt-AUC, or read a file of scores, and rank the test labels; return the seconds and memory of both stages."""
+    """Fit a method or read a file of scores, and rank the test labels; return seconds and memory of both stages."""
     threads, split, out = max(plan.threads), folder / "split", folder / form
     case: list[object] = [
         "--split", split, "--dataset", "simulated", "--protocol", "distinct", "--variant", form, "--seed", SEED,
         "--threads", threads, "--out", out,
     ]  # fmt: skip
-    if form == "own":
-        settings = configured(OWN).settings | {"factors": plan.factors}
+    if form in TRAINED:
+        settings = configured(form).settings | {"factors": plan.factors}
         epochs = {"maximum": EPOCHS, "patience": None}
-        case += ["--module", OWN, "--epochs", json.dumps(epochs), "--metric", "ndcg@10", "--images", plan.images]
+        case += ["--module", form, "--epochs", json.dumps(epochs), "--metric", "ndcg@10", "--images", plan.images]
     else:
         settings = {"file": str(folder / FILES[form])}
         case += ["--module", "outside_scores", "--names", folder / "labels.parquet"]
@@ -123,7 +128,7 @@ def write_data(folder: Path, size: str, scale: float) -> None:
 
 def write_files(folder: Path) -> None:
     """Write the fitted model's vectors, and the first labels that it ranks for each image, as another program would."""
-    model = read_arrays(folder / "own" / "model.npz")
+    model = read_arrays(folder / TRAINED[-1] / "model.npz")
     ids, names = read_parquet(folder / "images.parquet")["id"], read_parquet(folder / "labels.parquet")["name"]
     vectors = {"image_vectors": model["image"], "label_vectors": model["label"]}
     np.savez(folder / FILES["vectors"], **vectors, ids=np.array(ids.to_list()), labels=np.array(names.to_list()))

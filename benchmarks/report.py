@@ -229,7 +229,7 @@ def memory_table(rows: pl.DataFrame) -> Table:
 
 
 def outside_table(rows: pl.DataFrame) -> Table:
-    """Return the time and memory of scores from outside, and of the model of this package that has these scores."""
+    """Return the time and memory of scores from outside, and of models that are trained here."""
     columns = (
         Column("size", "Size"),
         Column("scores", "Scores"),
@@ -240,7 +240,7 @@ def outside_table(rows: pl.DataFrame) -> Table:
         Column("recall", "recall@10", "score"),
     )
     notes = (
-        f"Each stage is a new process, whose peak includes the interpreter. Opt-AUC: {outside_scores.EPOCHS} epochs.",
+        f"Each stage is a new process, whose peak includes the interpreter. Training: {outside_scores.EPOCHS} epochs.",
         "Labels that a list lacks are tied after its labels, and a tie counts against the held-out label.",
     )
     return Table(columns, body_of(rows, columns), "Scores from outside", notes=notes)
