@@ -101,7 +101,7 @@ def ratio_table(rows: pl.DataFrame, titles: dict[str, str], quality: str, captio
 
 
 def comparison_table(rows: pl.DataFrame) -> Table:
-    """Return a table with one row per comparison, which includes its goal."""
+    """Return a table with one row, including the goal, for each comparison."""
     notes = (
         "All data are simulated; sizes are named after the data sets that have them.",
         "Ratio: seconds of the peer over ours in the same repeat; median [lowest, highest]. Seconds are medians.",

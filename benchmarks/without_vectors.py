@@ -1,4 +1,4 @@
-"""Measure the benefit of each part of `kernels/vectors.py`: epochs with and without it, kernel by kernel.
+"""Measure, for each kernel, the time of an epoch with and without each part of `kernels/vectors.py`.
 
 A kernel is compiled anew, with plain loops in place of some functions that it calls. Both versions start from the same
 model and take turns epoch by epoch. Processor time is measured. With few images, all vectors stay in the processor's

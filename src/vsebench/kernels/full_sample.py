@@ -347,7 +347,7 @@ def sweep_labels(
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def gather_images(f0, first, degree, n_tiles, blocks, images, x):
-    """Gather the factors f0 to f0 + 15 of a label's images: x[16 tile + f, e] is factor f0 + f of the tile's image e.
+    """Gather the factors f0 to f0 + 15 of a label's images: x[16 * t + f, e] is factor f0 + f of image e of tile t.
 
     first : integer, the label's first slot
     degree, n_tiles : integers, its numbers of images and tiles; x is 0 in the padding of the last tile

@@ -148,7 +148,7 @@ def rows_of(task: Task, first: Run, second: Run, rankings: list[str], sets: list
 
 
 def measured(case: Case, entry: Entry, runs: Sequence[Run], metrics: list[str]) -> list[Measured]:
-    """Return the metrics of a case in both runs, with resamples of the same images."""
+    """Return the metrics of a case in both runs; each bootstrap resample has the same images in both."""
     if entry.decision:
         return measure_sets([read_sets(case, entry.decision, run.folder) for run in runs], metrics, RESAMPLES)
     ranked = [read_ranked(case, run.folder) for run in runs]
@@ -167,7 +167,9 @@ def check_same_labels(ranked: Sequence[Ranked], case: Case, runs: Sequence[Run])
 def difference(
     by_seed: Sequence[Sequence[Measured]], column: int, peers: Mapping[Hashable, Values], largest: float
 ) -> dict[str, Any]:
-    """Return a metric of both runs and its difference, second minus first; empty if it could not be computed.
+    """Return the values of a metric in both runs and their difference, second minus first.
+
+    Return an empty mapping if a value could not be computed.
 
     Parameters
     ----------

@@ -8,8 +8,8 @@ A comparison is a rival and a measured quantity. A claim must hold in all its co
   (Bonferroni).
 
 A claim with bounds holds if all 95 % intervals lie within them. It fails if, for at least one of its k comparisons, the
-interval with a coverage of 1 - 0.05 / k lies outside them. If the measured quantities are forms of the same quantity
-(`ClaimTest.forms`), a claim is undecided unless all forms agree.
+interval with a coverage of 1 - 0.05 / k lies outside them. If a test measures one quantity in several forms
+(`ClaimTest.forms`), the claim is undecided unless all forms lead to the same verdict.
 """
 
 from collections.abc import Mapping, Sequence

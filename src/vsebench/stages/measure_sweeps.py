@@ -13,7 +13,7 @@ from vsebench.evaluation.metrics import values
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sweeps", type=Path, nargs="+", required=True, help="tables of the stage sweep")
     parser.add_argument("--ranks", type=Path, nargs="+", required=True, help="the sweeps' ranks, in the same order")
-    parser.add_argument("--metrics", nargs="+", required=True, help="metrics of an image's ranks, such as recall@10")
+    parser.add_argument("--metrics", nargs="+", required=True, help="metrics of the labels' ranks, such as recall@10")
     parser.add_argument("--out", type=Path, required=True, help="sweeps.parquet to write")
 
 

@@ -11,8 +11,8 @@ final : the tags of All_Tags.txt that are in Final_Tag_List.txt; images in the f
 
 All vocabularies but `final` are read from the two `.dat` files, not from `AllTags1k.txt`: the `.dat` files follow the
 official partition and are in the order of the ground truth's files; the vocabulary `1006` depends on that order. None
-of these files has image ids, so images are named as in `nuswide_concepts`. The reader assumes that line n of a part
-describes the same image in the `.dat` files and in the ground truth, as all users of both files assume.
+of these files has image ids, so images are named as in `nuswide_concepts`. Like other users of these files, the reader
+assumes that line n of a part describes the same image in the `.dat` files and in the ground truth.
 
 All_Tags.txt is read as follows:
 

@@ -341,7 +341,7 @@ class NeighbourModel(Model):
         return prepare(rows, self.settings.distance)
 
     def scores_among(self, search: Search, rows: Rows, labels: LabelMatrix) -> Matrix:
-        """Return the scores of all labels from the nearest rows of a search, (m, n_labels) float32.
+        """Return the scores of all labels from the nearest rows that a search finds, (m, n_labels) float32.
 
         `rows` are the queries, from `prepared`; `labels` are the labels of the search's rows.
         """

@@ -75,7 +75,8 @@ class Loss(ABC):
     settings_type, table_type : the classes of the method's settings and of its table of labels
     settings, seed : the settings and the seed of the method
     table : an instance of `table_type`; if it has label vectors, these can be trained too
-    lists, n_labels : the labels to learn for each image, as in the table, and the number of labels to learn
+    lists : the labels to learn for each image, as in the table
+    n_labels : number of different labels to learn
     scratch : (n_labels,) float64, scratch memory of kernels for one image
     intercepts : initial intercepts of the last layer
     """

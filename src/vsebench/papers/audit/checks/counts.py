@@ -60,8 +60,8 @@ class Means:
 def means(cells: PrintedCells, paper: str, dataset: str) -> Means | None:
     """Return the numbers of pairs and images that determine a data set's mean number of labels per image.
 
-    If several regions of an image have the same label, it counts once. Therefore the distinct pairs are used if they
-    were counted in the label files, otherwise the printed training and test pairs.
+    If several regions of an image have the same label, it counts once. Therefore the number of distinct pairs is
+    used if it was counted in the label files, and otherwise the printed number of training and test pairs.
     """
     distinct, labelled = (cells.find(paper, dataset, column) for column in ("distinct_pairs", "labelled_images"))
     if distinct and labelled:
