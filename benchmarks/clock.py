@@ -92,5 +92,5 @@ def comparison(
 
 
 def conditions(repeats: int) -> Row:
-    """Return the columns CONDITIONS for a row that is measured now."""
+    """Return the values of the columns in `CONDITIONS` for a row that is measured now."""
     return {"repeats": repeats, "load": os.getloadavg()[0], "machine": processor()}

@@ -124,7 +124,7 @@ def first_of(near: Ids, keys: Matrix) -> Ids:
 
 
 def tree(plan: Plan) -> list[Row]:
-    """Compare the seconds per query of trees and exact search on one thread; quality: the recall of the nearest row."""
+    """Compare trees with exact search on one thread: seconds per query, and recall of the nearest row as quality."""
     all_searched = (searched(blobs(plan)), dense_rows(plan), sparse_rows(plan))
     return [row for searched in all_searched for row in against_exact(plan, searched, plan.on_features.levels)]
 

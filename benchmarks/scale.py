@@ -194,7 +194,7 @@ def table_of(found: pl.DataFrame) -> str:
 
 
 def interval(row: pl.DataFrame) -> str:
-    """Return an exponent and its interval."""
+    """Return the fitted exponent of a row and its confidence interval, as text."""
     exponent, low, high = row.select("exponent", "ci_low", "ci_high").row(0)
     return f"{exponent:.2f} [{low:.2f}, {high:.2f}]"
 

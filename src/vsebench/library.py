@@ -75,7 +75,7 @@ class Fitted:
     images: list[str] | None = None
 
     def top(self, images: ArrayLike | None = None, k: int = 10) -> tuple[Ids | Texts, Matrix]:
-        """For all or some images of the fitted matrix, rank the labels that the image does not have.
+        """For each image of the fitted matrix, or for some of them, rank the labels that it does not have.
 
         Parameters
         ----------

@@ -74,9 +74,9 @@ def test_an_empty_matrix():
         ((offsets(0, 2, 1, 3), array(0, 1, 2), array(1, 1, 1)), "never decrease"),
         ((offsets(0, 1), array(3), array(1)), "the labels' numbers must be from 0 to 2"),
         ((offsets(0, 1), array(-1), array(1)), "must be from 0 to"),
-        ((offsets(0, 2), array(1, 0), array(1, 1)), "labels of a row should ascend"),
-        ((offsets(0, 2), array(1, 1), array(1, 1)), "labels of a row should ascend"),
-        ((offsets(0, 0, 2, 2), array(1, 0), array(1, 1)), "labels of a row should ascend"),
+        ((offsets(0, 2), array(1, 0), array(1, 1)), "labels of a row must be in ascending order"),
+        ((offsets(0, 2), array(1, 1), array(1, 1)), "labels of a row must be in ascending order"),
+        ((offsets(0, 0, 2, 2), array(1, 0), array(1, 1)), "labels of a row must be in ascending order"),
         ((offsets(0, 1), array(0), array(0)), "counts should be at least 1"),
     ],
 )

@@ -188,7 +188,7 @@ MISTAKES = {
     "columns of floats": (archive(indices=np.array([0.0, 2.0])), "f.npz: not a sparse matrix (columns and offsets"),
     "a column twice": (
         archive(indices=np.array([1, 1]), indptr=np.array([0, 2, 2, 2, 2])),
-        "f.npz: row 1: the column numbers of sparse features should strictly ascend",
+        "f.npz: row 1: column numbers of sparse features must be ascending, without repeats",
     ),
     "sparse NaN": (archive(data=np.array([1, np.nan])), "f.npz: row 2: contains a number that is not finite"),
     "no data": (archive(data=None), "f.npz: not a sparse matrix"),

@@ -466,7 +466,7 @@ def _check_columns(values: Any, where: str) -> None:
     wrong = np.flatnonzero(np.diff(rows * values.shape[1] + columns) <= 0)
     if len(wrong):
         row = rows[wrong[0]] + 1
-        raise UserError(f"{where}: row {row}: the column numbers of sparse features should strictly ascend")
+        raise UserError(f"{where}: row {row}: column numbers of sparse features must be ascending, without repeats")
 
 
 def _check_finite(values: Any, where: str) -> None:

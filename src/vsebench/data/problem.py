@@ -59,7 +59,7 @@ class LabelMatrix:
         step = np.diff(self.label_of_pair)
         step[self.offsets[1:-1][(self.offsets[1:-1] > 0) & (self.offsets[1:-1] < self.n_pairs)] - 1] = 1
         if (step <= 0).any() or (self.count_of_pair < 1).any():
-            raise ValueError("label_of_pair: labels of a row should ascend, and counts should be at least 1")
+            raise ValueError("label_of_pair: labels of a row must be in ascending order, and counts must be at least 1")
 
     @classmethod
     def from_pairs(cls, pairs: pl.DataFrame, n_rows: int, n_labels: int) -> "LabelMatrix":

@@ -124,7 +124,7 @@ class Draws:
     groups: int
 
     def images(self, difference: float) -> Values:
-        """Return the part of the values that is common to all seeds; the first method is better by `difference`."""
+        """Draw the values before the noise of seeds is added; the first method is better by `difference`."""
         values = self._draw(self._deviation(COMMON[self.noise]), N_IMAGES, self.groups, N_METHODS)
         values[:, :, 0] += difference
         return values

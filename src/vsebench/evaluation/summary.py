@@ -85,7 +85,7 @@ class _OfMetric:
         return tuple(seed for seed in own[0] if all(seed in of_entry for of_entry in own))
 
     def on(self, seeds: tuple[int, ...]) -> Estimates:
-        """Return the metric of all entries on these seeds; it is NaN for entries that lack one of them."""
+        """Return the metric of each entry on these seeds, or NaN if the entry lacks one of the seeds."""
         if seeds not in self._kept:
             self._kept[seeds] = self._on_seeds(seeds)
         return self._kept[seeds]

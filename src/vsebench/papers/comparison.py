@@ -116,7 +116,7 @@ def compare(paper: Paper, ours: Ours) -> pl.DataFrame:
 
 
 def _compare(paper: Paper, cell: PrintedCell, ours: Ours) -> list[dict[str, Any]]:
-    """Return one row for each of our variants with a value that can be compared with a published cell."""
+    """Return a row for each of our variants that has a value to compare with a number in a published table."""
     task = _task_of(paper, cell)
     if task is None or task.dataset not in ours.real:
         return []

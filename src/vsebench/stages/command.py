@@ -1,6 +1,7 @@
 """Run a command that trains on an exported split and writes scores; check the scores, and measure time and memory.
 
-The stage writes the scores, command.json (the command, its seconds and its peak memory) and timing.parquet (one row).
+The stage writes the scores, command.json (the command, its run time in seconds and its peak memory) and timing.parquet
+(one row).
 """
 
 import argparse

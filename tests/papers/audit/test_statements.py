@@ -137,7 +137,7 @@ def test_a_lead_by_less_than_chance_is_reported(images, by_chance):
     lines = table("exact_match", p="33.5", rival="33.4") + f"p text d test_images {images} count"
     (finding,) = findings("above", lines, statement({"p": "all"}, metrics=["exact_match"]))
     assert finding.verdict == "agrees"
-    assert ("(by 0.1, less than 1.96 standard errors, 0.58)" in finding.explanation) == by_chance
+    assert ("(by 0.1, which is less than 1.96 standard errors = 0.58)" in finding.explanation) == by_chance
 
 
 def test_macro_f1_is_read_as_overall_f1_too():

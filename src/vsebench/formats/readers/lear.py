@@ -83,7 +83,8 @@ def parse_rows(data: bytes, types: tuple[str, str], width: int, source: str, whe
     """Parse rows of `width` numbers, each row preceded by its length; return (n_rows, width) of the numbers' type.
 
     Raises a `UserError` that names the row if its length is not `width`, or if the file ends in the middle of it.
-    `source` says in the message where `width` comes from; `types` are the types of the length and of the numbers.
+    `source` says in the message where `width` comes from; `types` are the data types of a vector's length and of its
+    numbers.
     """
     length, number = (np.dtype(name) for name in types)
     n_rows, rest = divmod(len(data), length.itemsize + width * number.itemsize)

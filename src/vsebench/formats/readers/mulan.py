@@ -93,7 +93,7 @@ class Attribute(NamedTuple):
 
     Attributes
     ----------
-    key : its name, to compare with the XML file: a name in quotes without its escapes, any other name as written
+    key : its name as compared with the XML file: without escapes if it is in quotes, otherwise as written
     name : its name without escapes
     binary : whether its values must be 0 or 1
     """

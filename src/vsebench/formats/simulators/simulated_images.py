@@ -69,7 +69,7 @@ def annotate(
     truth: dict[str, NDArray[Any]],
     names: Sequence[str] = LABEL_NAMES,
 ) -> RawAnnotations:
-    """Return a drawn data set with the labels `given`, (n_images, n_labels); images without a label are kept.
+    """Return a random data set with the labels `given`, (n_images, n_labels); images without a label are kept.
 
     `truth` contains the parameters of the label distribution. An array `label` is added to it: the number that each
     label has in these parameters, 0 to n_labels - 1.

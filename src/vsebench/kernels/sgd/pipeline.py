@@ -67,7 +67,7 @@ class Pipeline(NamedTuple):
 
 
 def new_pipeline(positives: Positives) -> Pipeline:
-    """Return an empty pipeline, which kernels get as an argument: they must not allocate memory (`NO_ALLOCATION`)."""
+    """Return an empty pipeline, to pass to kernels, which must not allocate memory themselves (`NO_ALLOCATION`)."""
     reading, fetching, stepping = (np.zeros((BATCH, 5), dtype=np.int64) for _ in range(3))
     return Pipeline(positives, np.zeros(BATCH, dtype=np.int64), reading, fetching, stepping)
 

@@ -78,7 +78,7 @@ class JecModel(DistanceModel):
 
 
 class Jec(FeatureControl):
-    """JEC; images without features are left out."""
+    """JEC, for images that have features; the others are left out of training."""
 
     settings_type = JecSettings
 

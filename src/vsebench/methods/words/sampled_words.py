@@ -183,7 +183,7 @@ class SXEnt(Loss):
     (`correct_for_frequency`), labels are ranked by q_l, just as full cross-entropy ranks them by probability. With
     `exclude: positives`, p_n(l) is proportional to c_l^a (1 - P(l in Y | x)).
 
-    With `label_terms`, alpha, vectors of labels that are drawn together attract each other and repel those of
+    With `label_terms` (alpha), the vectors of labels that are drawn together attract each other and repel those of
     negatives:
 
         alpha (mean over p, p' of log(1 + exp(-<v_p, v_p'>)) + mean over p, n of log(1 + exp(<v_p, v_n>)))

@@ -294,4 +294,4 @@ def by_chance(cells: PrintedCells, compared: Comparison) -> str:
         return ""
     error = 100 * float(Z) * standard_error(ours.number, rival.number, float(count(images).low))
     gap = float(ours.value) - float(rival.value)
-    return f" (by {gap:.1f}, less than 1.96 standard errors, {error:.2f})" if gap < error else ""
+    return f" (by {gap:.1f}, which is less than 1.96 standard errors = {error:.2f})" if gap < error else ""

@@ -58,7 +58,7 @@ class Means:
 
 
 def means(cells: PrintedCells, paper: str, dataset: str) -> Means | None:
-    """Return the numbers of pairs and images that determine a data set's mean number of labels per image.
+    """Return the number of pairs and of images; their ratio is a data set's mean number of labels per image.
 
     If several regions of an image have the same label, it counts once. Therefore the number of distinct pairs is
     used if it was counted in the label files, and otherwise the printed number of training and test pairs.
@@ -78,7 +78,7 @@ def means(cells: PrintedCells, paper: str, dataset: str) -> Means | None:
 
 
 def same_data(cells: PrintedCells, dataset: str, paper: str, rival: str) -> bool:
-    """Return whether two papers use the same data under the same name; equal printed accuracies show this."""
+    """Return whether two papers mean the same data by a name, which equal printed accuracies show."""
     pairs = [
         (cell.value, again.value)
         for cell in cells.numbers(r".+@\d+")
