@@ -35,9 +35,11 @@ BOUNDED = {
     "ease": {"regularisation": 1.0},
     "item_knn": {"neighbours": 10, "shrinkage": 1.0},
     "rp3beta": {"neighbours": 10, "beta": 0.5},
+    "slim": {"l1": 1.0, "l2": 1.0},
+    "pure_svd": {"factors": 10},
 }
 # Bytes per pair of two labels of arrays that compiled code allocates, which tracemalloc does not count.
-COMPILED = {"ease": 8, "item_knn": 8, "rp3beta": 8}
+COMPILED = {"ease": 8, "item_knn": 8, "rp3beta": 8, "slim": 8, "pure_svd": 8}
 CASE = Case(Task("data", "official"), "method", 1)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import linalg, sparse
 
 from vsebench.kernels.cooccurrence import count_together
-from vsebench.methods.base import Control, FactorSettings
+from vsebench.methods.base import Control, FactorSettings, Size
 from vsebench.models import Embeddings
 
 
@@ -19,6 +19,10 @@ class PureSvd(Control):
 
     settings_type = FactorSettings
     needs = frozenset({"known_labels"})
+
+    @classmethod
+    def least_memory(cls, size: Size, settings: FactorSettings) -> int:
+        return 2 * 8 * size.labels**2  # X' X, and the copy in which its eigenvectors are computed
 
     def model(self) -> Embeddings:
         labels = self.problem.training.labels

@@ -15,7 +15,7 @@ from pydantic import Field
 from vsebench.data.chunks import even_chunks
 from vsebench.kernels.cooccurrence import count_together
 from vsebench.kernels.elastic_net import elastic_net_columns
-from vsebench.methods.base import Control, Settings, Solved
+from vsebench.methods.base import Control, Settings, Size, Solved
 from vsebench.models import LabelWeights
 
 TOLERANCE = 1e-6  # largest change of a weight in the last sweep
@@ -35,6 +35,10 @@ class Slim(Control):
 
     settings_type = SlimSettings
     needs = frozenset({"known_labels"})
+
+    @classmethod
+    def least_memory(cls, size: Size, settings: SlimSettings) -> int:
+        return (8 + 4) * size.labels**2  # the numbers of images with both labels, and the weights
 
     def model(self) -> LabelWeights:
         labels, settings = self.problem.training.labels, self.settings
