@@ -132,12 +132,13 @@ def of_constants(*values):
     ("of_fewer", "best"),
     [
         (0.5, "steady"),  # the seeds of all methods alone would name "early", which "steady" exceeds on three seeds
-        (0.58, "early"),  # "fewer" exceeds "steady", which exceeds "early", which exceeds "fewer"
+        # "fewer" exceeds "steady" by 0.03, "steady" exceeds "early" by 0.22, and "early" exceeds "fewer" by 0.02
+        (0.58, "fewer"),
     ],
 )
-def test_the_best_method_is_not_exceeded_by_any_other_on_the_seeds_of_both(of_fewer, best):
+def test_the_best_method_is_exceeded_least_on_the_seeds_of_both(of_fewer, best):
     entries = {"fewer": (of_fewer, of_fewer), "early": (0.6, 0.6, 0.2), "steady": (0.55, 0.55, 0.9)}
     frame = summarise(TASK, {Entry(name): of_constants(*values) for name, values in entries.items()}, NAMES[:1], [])
     assert frame.filter("best")["method"].to_list() == [best]
-    differences = [of_fewer - 0.55, -0.2, 0] if best == "steady" else [of_fewer - 0.6, 0, 0.2]
+    differences = [of_fewer - 0.55, -0.2, 0] if best == "steady" else [0, 0.02, -0.03]
     assert frame["difference"].to_list() == pytest.approx(differences)

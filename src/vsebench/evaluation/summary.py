@@ -38,8 +38,8 @@ def summarise(
     """Return `schemas.SUMMARY`: means over seeds, intervals over images and seeds, and differences from the best entry.
 
     An entry is a method, alone or with a decision. Two entries are compared on the seeds that both have. The best entry
-    is one that is at least as good as each other entry in these comparisons. If there is none, it is the best entry on
-    the seeds that all entries have. `p_adjusted` is the p-value of a two-sided test for a difference from the best
+    is one that is at least as good as each other entry in these comparisons. If there is none, because the entries have
+    different seeds, it is the one whose largest difference from a better entry is the smallest. `p_adjusted` is the p-value of a two-sided test for a difference from the best
     entry. It is corrected over all pairs of entries, because the best entry is chosen on the same images. It is null
     for the best entry and for the entries in `not_compared`. A metric that does not measure quality has no best entry.
     """
@@ -108,15 +108,12 @@ def _best(metric: str, of_metric: _OfMetric, contenders: Sequence[int]) -> int |
         return None
     sign = -1 if kind.lower_is_better else 1
 
-    def quality(n: int, seeds: tuple[int, ...]) -> float:
-        return sign * float(of_metric.on(seeds).means[n])
+    def largest_deficit(n: int) -> float:
+        """Return how much better the best other entry is, at most, on the seeds of both."""
+        means = [of_metric.on(of_metric.common(n, m)).means for m in contenders]
+        return max(sign * float(of_both[m] - of_both[n]) for m, of_both in zip(contenders, means, strict=True))
 
-    def is_unbeaten(n: int) -> bool:
-        return all(quality(n, seeds) >= quality(m, seeds) for m in contenders for seeds in [of_metric.common(n, m)])
-
-    of_all = of_metric.common(*contenders)
-    in_order = sorted(contenders, key=lambda n: -quality(n, of_all))
-    return next(filter(is_unbeaten, in_order), in_order[0])
+    return min(contenders, key=largest_deficit)
 
 
 def _p_values(of_metric: _OfMetric, contenders: Sequence[int], best: int) -> dict[int, float]:
