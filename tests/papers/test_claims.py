@@ -16,6 +16,7 @@ from vsebench.core.storage import read_parquet, write_json, write_table
 from vsebench.core.tasks import Task
 from vsebench.core.yaml_files import check
 from vsebench.papers.base import Paper
+from vsebench.papers.claims.ratios import Memory, TimeOfEpoch
 from vsebench.papers.evidence import Effect, UntestableError, metric_difference, ratio
 from vsebench.papers.verdicts import Claim, ClaimText, lines_of, load_test, verdicts
 from vsebench.papers.verdicts import judge as judge_claim
@@ -320,3 +321,14 @@ def test_the_ratio_between_values_of_a_setting_is_judged_by_its_bound(judge, bou
     (line, _) = judge(test="setting", parameter="a", ratio_at_least=bound, **ABSENT)
     assert line["verdict"] == verdict
     assert 1.1 < float(line["effect"]) < 90
+
+
+def test_measured_times_and_memory_need_five_repeats():
+    evidence = planted()
+    few = replace(evidence, timing=evidence.timing.filter(pl.col("repeat") < 4))
+    for test in (TimeOfEpoch, Memory):
+        claim = test(method="good", families=["iapr"], rivals=["bad"])
+        case = next(iter(claim.cases(evidence)))
+        assert claim.test(evidence, case).value > 1
+        with pytest.raises(UntestableError, match=r"needs 5 repeats; the run has 4 \(timing.repeats\)"):
+            claim.test(few, case)

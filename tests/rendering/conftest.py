@@ -140,7 +140,7 @@ class MadeUp:
     def timing(self) -> Iterator[dict[str, Any]]:
         laps = (("compile", 0.41), *[("epoch", 0.02)] * 3, ("evaluate", 0.1), ("score", 0.05))
         for n, task in enumerate(self.tasks):
-            for variant, repeat, (phase, seconds) in product(self.trained(task), (1, 2, 3), laps):
+            for variant, repeat, (phase, seconds) in product(self.trained(task), range(1, 6), laps):
                 scale = 8.0**n * (10 if "publ" in variant else 1)
                 yield {
                     "dataset": task.dataset, "protocol": task.protocol, "method": variant, "threads": 1,
@@ -191,7 +191,7 @@ class MadeUp:
         sizes = {"pairs": [20000, 40000, 80000], "labels": [500, 1000, 2000], "factors": [16, 32, 64]}
         fixed = {"images": 5000, "labels": 500, "pairs": 20000, "factors": 32, "phase": "epoch", "machine": "made up"}
         for variant in ("opt_auc", "warp", "vse_ens", "vse_fs"):
-            for variable, size, repeat in ((v, size, r) for v in sizes for size in sizes[v] for r in (1, 2, 3)):
+            for variable, size, repeat in ((v, size, r) for v in sizes for size in sizes[v] for r in range(1, 6)):
                 seconds = 1e-6 * size * self.rng.lognormal(0, 0.05)
                 keys = {"method": variant, "variable": variable, "size": size, "repeat": repeat, "seconds": seconds}
                 yield fixed | keys | {variable: size}

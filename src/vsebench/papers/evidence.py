@@ -150,6 +150,7 @@ class Fixed(Measurement):
         return self.known
 
 
+FEWEST_REPEATS = 5  # of measured times and memory; two would give a t quantile of 12.7, and three one of 4.3
 UNKNOWN = Fixed(Effect(math.nan, math.nan, math.nan, None, math.nan))  # for fits that a limit stopped
 
 
@@ -388,7 +389,7 @@ class Evidence:
     def times_of_sizes(self, variant: str, variable: str | None = None) -> pl.DataFrame:
         """Return the rows of SCALING for a method; with `variable`, only the rows in which this size varies.
 
-        A run without such rows raises an `UntestableError`.
+        A run without such rows, or with too few repeats, raises an `UntestableError`.
         """
         if self.scaling is None:
             raise UntestableError("The run does not measure growth; this needs the key scaling.")
@@ -396,18 +397,31 @@ class Evidence:
         if rows.is_empty():
             with_size = f" with the {variable}" if variable else ""
             raise UntestableError(f"The growth of {variant}{with_size} was not measured.")
+        check_repeats(rows["repeat"].n_unique(), "scaling")
         return rows
 
     def median_by_repeat(self, task: Task, variant: str, column: str, phase: str = "epoch") -> Values:
         """Return, for each repeat, the median of a column of TIMING over the rows of a phase, (n_repeats,).
 
-        If the method was not timed on this task, raise an `UntestableError`.
+        If the method was not timed on this task, or too few times, raise an `UntestableError`.
         """
         laps = self.timing.filter(phase=phase, dataset=task.dataset, protocol=task.protocol, method=variant)
         if laps.is_empty():
             raise UntestableError(f"The run did not time {variant} on this data.")
         medians = laps.group_by("repeat").agg(pl.col(column).median()).sort("repeat")
+        check_repeats(len(medians), "timing")
         return medians[column].cast(pl.Float64).to_numpy()
+
+
+def check_repeats(n_repeats: int, key: str) -> None:
+    """Raise an `UntestableError` if measured times or memory have too few repeats for a verdict.
+
+    key : the run's key that sets the number of repeats
+    """
+    if n_repeats < FEWEST_REPEATS:
+        raise UntestableError(
+            f"A claim on time or memory needs {FEWEST_REPEATS} repeats; the run has {n_repeats} ({key}.repeats)."
+        )
 
 
 def stopped_by(what: str, limit: str, seeds: Sequence[int]) -> str:

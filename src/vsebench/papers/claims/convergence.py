@@ -11,7 +11,7 @@ from vsebench.core.tasks import Task
 from vsebench.evaluation.convergence import seconds_by_seed, to_best_epoch
 from vsebench.papers.claim import AgainstRivals, ClaimCase
 from vsebench.papers.claims.ratios import MultipleOfRival, at
-from vsebench.papers.evidence import UNKNOWN, Evidence, Measurement, UntestableError, Values, ratio
+from vsebench.papers.evidence import UNKNOWN, Evidence, Measurement, UntestableError, Values, check_repeats, ratio
 
 
 class TimeToConverge(MultipleOfRival):
@@ -30,9 +30,11 @@ class TimeToConverge(MultipleOfRival):
     def values(self, evidence: Evidence, task: Task, variant: str) -> Values:
         if self.counted_in == "epochs":
             return to_best_epoch(at(evidence.history, task, variant))["epoch"].cast(pl.Float64).to_numpy()
-        seconds = seconds_by_seed(at(evidence.timing, task, variant))
+        timing = at(evidence.timing, task, variant)
+        seconds = seconds_by_seed(timing)
         if not seconds:
             raise UntestableError("Training up to the best epoch was not timed; set timing.to_best_epoch: true.")
+        check_repeats(timing["repeat"].n_unique(), "timing")
         return np.array(list(seconds.values()))
 
     def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:

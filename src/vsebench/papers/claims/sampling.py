@@ -16,9 +16,8 @@ class SamplerDistance(AtTasks):
     """The negatives that VSE-ens draws from sorted lists are distributed almost like draws by rank (Eq. 5)."""
 
     effect = (
-        "total variation distance of VSE-ens's sampler from the rank sampler, divided by the distance of the uniform "
-        "sampler: 0 for equal distributions, 1 if VSE-ens is no closer than the uniform sampler (claimed: at most the "
-        "claim's bound)"
+        "total variation distance of the sampler from the rank sampler, divided by that of the uniform sampler: 0 for "
+        "equal distributions, 1 if the sampler is no closer than the uniform one (claimed: at most the claim's bound)"
     )
     reads = ("sampler_distance",)
 
