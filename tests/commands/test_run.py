@@ -89,8 +89,8 @@ def test_a_wrong_target_or_configuration_is_one_line(monkeypatch, capsys, words,
     [
         ("seeds: [1, 2", "not readable YAML"),
         ("seeds: [1]\nseeds: [2]\n", "'seeds'"),
-        ("- seeds\n", "no keys"),
-        ("", "no keys"),
+        ("- seeds\n", "must be a YAML mapping of keys to values"),
+        ("", "must be a YAML mapping of keys to values"),
         (None, "Is a directory"),
     ],
 )

@@ -111,9 +111,13 @@ WRONG = {
     "unsorted": (
         csr(np.ones(3, np.float32), np.array([0, 2, 1]), np.array([0, 1, 3]), (2, 3)),
         YES,
-        "row 2: the column",
+        "row 2: column numbers",
     ),
-    "twice": (csr(np.ones(3, np.float32), np.array([1, 1, 0]), np.array([0, 2, 3]), (2, 3)), YES, "row 1: the column"),
+    "twice": (
+        csr(np.ones(3, np.float32), np.array([1, 1, 0]), np.array([0, 2, 3]), (2, 3)),
+        YES,
+        "row 1: column numbers",
+    ),
 }
 
 

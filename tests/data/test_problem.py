@@ -77,7 +77,7 @@ def test_an_empty_matrix():
         ((offsets(0, 2), array(1, 0), array(1, 1)), "labels of a row must be in ascending order"),
         ((offsets(0, 2), array(1, 1), array(1, 1)), "labels of a row must be in ascending order"),
         ((offsets(0, 0, 2, 2), array(1, 0), array(1, 1)), "labels of a row must be in ascending order"),
-        ((offsets(0, 1), array(0), array(0)), "counts should be at least 1"),
+        ((offsets(0, 1), array(0), array(0)), "counts must be at least 1"),
     ],
 )
 def test_a_matrix_that_does_not_fit_together_is_refused(arrays, message):

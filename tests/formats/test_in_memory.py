@@ -62,7 +62,11 @@ def test_labels_of_new_images_use_the_known_names():
         (pl.DataFrame({"a": [1], "b": [0]}), ["b", "a"], "labels: the table's columns must be the model's 2 labels"),
         (pl.DataFrame({"image": ["i", None], "label": ["a", "b"]}), None, "row 2 of the table: the image is missing"),
         (pd.DataFrame({"image": ["i"], "label": [np.nan]}), None, "row 1 of the table: the label is missing"),
-        (pl.DataFrame({"photo": ["i"], "tag": ["a"]}), None, "a table without the columns `image` and `label` needs"),
+        (
+            pl.DataFrame({"photo": ["i"], "tag": ["a"]}),
+            None,
+            "a table without the columns `image` and `label` must have",
+        ),
         ([[1, 5], [3]], None, "matrix: not a table of numbers"),
         (["a", "b"], None, "matrix: list of shape (2,), <U1; give a matrix of images x labels"),
         (np.zeros(3), None, "matrix: ndarray of shape (3,), float64; give a matrix"),

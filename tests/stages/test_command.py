@@ -97,10 +97,10 @@ def test_a_command_gives_scores_that_are_checked_and_measured(folder, capfd):
             "echo image,label,score > {scores} # {problem}",
             "the command wrote wrong scores: scores.csv: test images: 80 of 80 are missing, such as ",
         ),
-        ("echo {problem} > {scores}", "the command wrote wrong scores: scores.csv: the columns are "),
+        ("echo {problem} > {scores}", "the command wrote wrong scores: scores.csv: has the columns "),
         (
             "cp {problem}/final.csv {scores}; echo 0123456789abcdef > $(dirname {scores})/scores.split.txt",
-            "the command wrote wrong scores: scores.csv: the columns are ",
+            "the command wrote wrong scores: scores.csv: has the columns ",
         ),
     ],
 )
