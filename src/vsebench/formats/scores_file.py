@@ -28,7 +28,7 @@ from vsebench.formats.features_file import load, read_ids
 LARGEST = 1e30  # larger numbers overflow in inner products
 COLUMNS = ("image", "label")
 SMALL = 1 << 16  # this many numbers fit into 16 bits
-ROWS_A_BATCH = 1 << 18  # number of rows of a table to read at a time
+ROWS_A_BATCH = 1 << 16  # number of rows of a table to read at a time
 ROWS_A_CHECK = 1 << 12  # number of rows of a matrix to check at a time
 SUFFIXES = (".npy", ".npz", ".parquet", ".csv")
 
