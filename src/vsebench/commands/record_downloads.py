@@ -13,8 +13,9 @@ import yaml
 
 from vsebench.config.dataset import FirstDownloads, SourceFile
 from vsebench.core.errors import UserError
-from vsebench.core.storage import read_json, replacing
+from vsebench.core.storage import replacing
 from vsebench.core.yaml_files import check, read_config, read_yaml
+from vsebench.formats.download.recorded import RECORD, files_recorded
 from vsebench.plan.paths import FIRST_DOWNLOADS
 
 SOURCES = ("datasets", "siblings", "word_vectors")  # folders of the configuration whose files name downloads
@@ -50,17 +51,14 @@ def files_named(config: Path) -> Iterator[SourceFile]:
     """Yield each file that a data set, or a source of siblings or word vectors, in a configuration downloads."""
     for folder in SOURCES:
         for path in sorted((config / folder).glob("*.yaml")):
-            for index, file in enumerate(read_yaml(path).get("files", [])):
+            content = read_yaml(path)
+            for index, file in enumerate(content.get("files", []) if isinstance(content, dict) else []):
                 yield check(SourceFile, file, f"{path}: files.{index}")
 
 
 def downloads(data: Path) -> Iterator[tuple[str, str, Path]]:
     """Yield name, sha256 and record of each file below a folder that was downloaded from one of its addresses."""
-    for path in sorted(data.rglob("provenance.json")):
-        try:
-            files = [(file["name"], file["sha256"], file["source"]) for file in read_json(path)["files"]]
-        except (KeyError, TypeError):
-            raise UserError(f"{path}: is not a valid record of a download; delete it and run again") from None
-        for name, sha256, source in files:
+    for record in sorted(data.rglob(RECORD)):
+        for name, source, _, sha256 in files_recorded(record):
             if source.startswith(("http://", "https://")):
-                yield name, sha256, path
+                yield name, sha256, record

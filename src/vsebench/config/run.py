@@ -55,7 +55,8 @@ class RunDataset(Strict):
 class Timing(Strict):
     """The number of repeats and epochs to time for each method."""
 
-    # number of new processes per method; they use the split and settings of each seed of the task in turn
+    # number of new processes per method; they use the split and settings of each seed of the task in turn. A claim on
+    # time or memory needs five
     repeats: int = Field(default=3, ge=1)
     epochs: int = Field(default=3, ge=1)  # number of epochs to time in each repeat
     # true: each repeat also times all epochs up to the best one, for claims about the time to converge

@@ -19,17 +19,23 @@ def check_recorded(raw: Path) -> None:
     record = raw / RECORD
     if not record.is_file():
         return
-    try:
-        files = [(file["name"], file["source"], file["bytes"], file["sha256"]) for file in read_json(record)["files"]]
-    except (KeyError, TypeError):
-        raise UserError(f"{record}: is not a valid record of a download; delete it and run again") from None
-    for name, source, size, sha256 in files:
+    for name, source, size, sha256 in files_recorded(record):
         path = find(raw, name) if source == READ_IN_PLACE else raw / name
         if path.is_file() and (path.stat().st_size != size or sha256_of(path) != sha256):
             raise UserError(
                 f"{path}: was changed after its sha256 was recorded in {record}; restore it, or delete {record.name} "
                 "and repeat the command to use the file as it is"
             )
+
+
+def files_recorded(record: Path) -> list[tuple[str, str, int, str]]:
+    """Return the name, source, size in bytes and sha256 of each file in a record of a download."""
+    try:
+        return [
+            (file["name"], str(file["source"]), file["bytes"], file["sha256"]) for file in read_json(record)["files"]
+        ]
+    except (KeyError, TypeError):
+        raise UserError(f"{record}: is not a valid record of a download; delete it and run again") from None
 
 
 def sha256_of(path: Path) -> str:
