@@ -37,6 +37,7 @@ def test_method_files_are_valid_with_every_setting_they_try(path):
     needs_peers([path.stem])
     method = load_method(config.method)
     assert issubclass(method, Ensemble) == bool(config.members)
+    assert not config.grid or config.grid_size == RunConfig.model_fields["tuning_budget"].default
     if config.members:
         return  # the plan checks them
     settings = with_factors(method, config.settings, 16)
@@ -85,12 +86,6 @@ def test_missing_key_is_named():
 def test_data_sets_and_methods_are_a_whole_configuration():
     plan = read_plan(CONFIG, {"datasets": {"sim-iapr": ONE}, "methods": ["popularity", "warp"]}, [])
     assert (plan.config.seeds, plan.config.tune, plan.config.timing.repeats) == ([1, 2, 3, 4, 5], False, 3)
-
-
-def test_a_run_that_tunes_needs_a_budget():
-    values = {"datasets": {"sim-iapr": ONE}, "methods": ["warp"], "tune": True}
-    with pytest.raises(UserError, match="the command line: tuning_budget: this key is missing; add it"):
-        read_plan(CONFIG, values, [])
 
 
 @pytest.mark.parametrize(("seeds", "warned"), [([1], "one seed "), ([1, 2], "2 seeds "), ([1, 2, 3], None)])

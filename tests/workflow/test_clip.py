@@ -82,6 +82,8 @@ def test_the_page_goes_from_photographs_to_a_table(project):
     run.write_text(text, encoding="utf-8")
     (command,) = blocks(PAGE, "sh")
     assert command == "make CONFIG=my-photos.yaml\n"
+    planned = project.snakemake("accuracy", "--configfile", "my-photos.yaml", "--dry-run")
+    assert planned.status == 0, planned.text[-3000:]
     outcome = project.snakemake("accuracy", "--configfile", "my-photos.yaml", "--config", *SMALL)
     assert outcome.status == 0, outcome.text[-3000:]
 

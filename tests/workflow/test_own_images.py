@@ -12,7 +12,7 @@ import yaml
 from PIL import Image
 
 from tests import onnx_files
-from tests.docs.conftest import blocks, page
+from tests.docs.conftest import FILE, blocks, page, section
 from tests.workflow.project import ROOT, Project
 from vsebench.config.dataset import Network
 
@@ -39,7 +39,7 @@ def project(tmp_path):
     pl.DataFrame(rows, schema=["image", "label"], orient="row").write_csv(project.folder / "tags.csv")
     weights = rng.normal(size=(48, 6))
     (project.folder / "network.onnx").write_bytes(onnx_files.network(weights=weights, product="features"))
-    (run,) = blocks(PAGE, "yaml")
+    run = blocks(section(PAGE, "## In a run"), "yaml")[0]
     (project.folder / "my-photos.yaml").write_text(run, encoding="utf-8")
     return project
 
@@ -101,5 +101,31 @@ def test_a_network_and_images_that_are_downloaded_are_found_where_downloads_are(
 
 
 def test_the_keys_of_the_page_are_those_that_there_are():
-    (run,) = blocks(PAGE, "yaml")
+    run = blocks(section(PAGE, "## In a run"), "yaml")[0]
     assert set(yaml.safe_load(run)["datasets"]["my-photos"]["data"]["features"]["network"]) <= set(Network.model_fields)
+
+
+def test_photographs_of_voc2007_as_the_page_says(project):
+    files = dict(FILE.findall(section(PAGE, "## Photographs of VOC 2007 and MS-COCO")))
+    path = project.folder / "config" / "datasets" / "voc2007-photos.yaml"
+    shipped = path.with_name("voc2007.yaml").read_text(encoding="utf-8")
+    path.write_text(shipped + files.pop(path.relative_to(project.folder).as_posix()), encoding="utf-8")
+    ((name, text),) = files.items()
+    (project.folder / name).write_text(text, encoding="utf-8")
+    (project.folder / "VOCdevkit" / "VOC2007" / "JPEGImages").mkdir(parents=True)
+    outcome = project.snakemake("accuracy", "--configfile", name, "--dry-run", "--printshellcmds")
+    assert outcome.status == 0, outcome.text
+    assert "--images VOCdevkit/VOC2007/JPEGImages --output features" in outcome.text
+
+
+def test_the_table_of_photographs_of_mscoco(tmp_path):
+    for name in ("train2014/COCO_train2014_000000000009.jpg", "val2014/COCO_val2014_000000057870.jpg"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).touch()
+    (command,) = re.findall(r"^    (\(echo .*)$", PAGE, re.MULTILINE)
+    subprocess.run(["sh", "-c", command], cwd=tmp_path, check=True)
+    table = pl.read_csv(tmp_path / "photos.csv").sort("image")
+    assert table.rows() == [
+        (9, "train2014/COCO_train2014_000000000009.jpg"),
+        (57870, "val2014/COCO_val2014_000000057870.jpg"),
+    ]

@@ -1,6 +1,6 @@
 """Compute image features: run the images of a folder, tar archive or table through a network in an ONNX file.
 
-docs/features.md lists the files that the command writes, and says when a shard (the rows of 1,000 images) is reused.
+docs/features.md lists the files that the command writes, and says when a shard (the rows of 100 images) is reused.
 """
 
 import argparse
@@ -28,7 +28,7 @@ from vsebench.formats.images.image_files import ImageFiles, open_images
 from vsebench.formats.images.onnx_network import Network
 from vsebench.formats.images.pixels import Transform, UnreadableError
 
-SHARD = 1000  # number of images
+SHARD = 100  # number of images: with a slow network such as VGG-16, about 90 seconds of work
 BATCH = 32  # number of images per batch of the network
 LARGEST = 65504  # the largest float16
 PACKAGES = ("onnxruntime", "pillow", "numpy")

@@ -116,8 +116,8 @@ class RunConfig(Strict):
     # seed, for all seeds); false: use its `settings`, or those of an earlier search; a list: choose those of these
     # methods only. The number of epochs is always chosen on the validation labels
     tune: bool | list[str] = False
-    # number of configurations that the grid of each method must have; required if the run tunes
-    tuning_budget: int | None = Field(default=None, ge=1)
+    # number of configurations that the grid of each tuned method must have; the grids in `config/methods` have 8
+    tuning_budget: int = Field(default=8, ge=1)
     # number of configurations that a method may try beyond its grid while the best value is at the edge of the range
     # tried; each step multiplies by the ratio of the last two values, or by 2 next to a 0, and is halved if the method
     # does not allow the value, as for a dropout of 1

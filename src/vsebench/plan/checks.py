@@ -277,8 +277,6 @@ def check_grids(plan: Plan, where: str) -> None:
         for variant in variants if isinstance(variants, list) else ():
             if variant not in plan.methods:
                 raise UserError(f"{where}: {key}: {variant} is not among the run's methods; add it to `methods`")
-    if plan.config.tune and plan.config.tuning_budget is None:
-        raise UserError(f"{where}: tuning_budget: this key is missing; add it, because the run tunes")
     for variant, method in plan.methods.items():
         if plan.config.tunes(variant) and method.grid and method.grid_size != plan.config.tuning_budget:
             raise UserError(
