@@ -30,7 +30,7 @@ IMAGES = 4000  # also the number of steps of an epoch, since each image has one 
 
 
 def measure(plan: Plan) -> pl.DataFrame:
-    """Measure all combinations of the plan's `steps`; combinations that differ only in D take turns."""
+    """Measure a step with all combinations of the plan's `steps`; those that differ only in D are interleaved."""
     sizes, rows = plan.on_features, []
     for non_zeros in sizes.steps["non_zeros"]:
         for n_labels in sizes.steps["labels"]:

@@ -50,7 +50,7 @@ CHUNK = 4096  # images whose scores are computed at a time
 
 
 def measure(plan: Plan) -> pl.DataFrame:
-    """Measure the model of this package and both files of scores."""
+    """Measure time and memory of both trained models, WARP and Opt-AUC, and of both files of scores."""
     size, threads, rows = plan.memory, max(plan.threads), []
     with TemporaryDirectory() as name:
         folder = Path(name)

@@ -32,9 +32,8 @@ def add_case_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-refit", action="store_true", help="do not fit the tested model to the validation labels")
     parser.add_argument("--images", type=int, default=0, help="maximum number of validation images")
     parser.add_argument("--grid", type=json.loads, default={}, help="JSON: the values to try for each setting")
-    parser.add_argument(
-        "--more-seeds", type=int, nargs="+", default=[], help="further seeds; settings are chosen by the mean over all"
-    )
+    more = "further seeds; settings are chosen by the mean validation value of all seeds"
+    parser.add_argument("--more-seeds", type=int, nargs="+", default=[], help=more)
     parser.add_argument("--beyond", type=int, default=0, help="maximum number of configurations to try beyond the grid")
 
 

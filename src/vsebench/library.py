@@ -79,7 +79,7 @@ class Fitted:
 
         Parameters
         ----------
-        images : (n,) numbers of rows of the fitted matrix, or ids of images if it had ids; None: all images
+        images : (n,) indices of rows of the fitted matrix, or ids of images if it had ids; None: all images
         k : number of labels per image
 
         Returns

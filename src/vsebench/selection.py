@@ -212,7 +212,7 @@ def on_edges(names: Iterable[str], best: Settings, tried: list[Settings]) -> lis
 
 
 def is_outermost(name: str, best: Settings, values: set[Any]) -> bool:
-    """Return whether a value is the smallest or largest of `values`, and the method allows a smaller or larger one."""
+    """Return whether the best value is at an end of `values`, and the method allows values beyond this end."""
     value = getattr(best, name)
     step = 1 if isinstance(value, int) else SMALL_STEP * (abs(value) or 1.0)
     sides = [(min(values), value - step), (max(values), value + step)]

@@ -136,7 +136,7 @@ def print_results(made: Collection[str], tables: int, figures: int) -> None:
 
 
 class Progress(logging.Handler):
-    """A handler of Snakemake's messages about jobs, which prints how many have ended and how long the rest will take.
+    """A handler of Snakemake's messages about jobs; it prints how many jobs have ended and how long the rest will take.
 
     A job is expected to take the mean time of the finished jobs of its rule in this run or, if there are none yet, of
     all finished jobs. On a terminal the line is replaced in place after each job; elsewhere a line is printed from time

@@ -76,7 +76,7 @@ def test_the_first_download_is_recorded_and_a_different_one_refused(config, serv
     capsys.readouterr()
     assert download(config, tmp_path / "third") == 1
     line = fault(capsys)
-    assert "is the sha256 of its first download (first-downloads.yaml)" in line
+    assert ", as at its first download (first-downloads.yaml)" in line
     assert not list((tmp_path / "third").glob("a.arff*"))
 
 

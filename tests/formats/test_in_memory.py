@@ -73,7 +73,7 @@ def test_labels_of_new_images_use_the_known_names():
         (np.zeros((2, 2)), None, "matrix: no image has a label"),
         ([[], []], None, "matrix: shape (2, 0)"),
         (np.full((2, 2), 2**30), None, "matrix: the counts add up to 4.29497e+09; at most 2147483647 are possible"),
-        (np.array([[0.5]]), None, "matrix: numbers from 0.5 to 0.5; use whole numbers >= 0"),
+        (np.array([[0.5]]), None, "matrix: numbers from 0.5 to 0.5; all must be whole numbers from 0"),
         (np.array([[np.inf]]), None, "matrix: a number is not finite"),
         ({"a": 1}, None, "matrix: dict of shape (), object"),
     ],

@@ -45,7 +45,7 @@ class Features:
     values : (n_images, d), all finite: float16 or float32 in C order, in memory or memory-mapped; or a
         scipy.sparse.csr_array of float32 whose column numbers strictly ascend in each row
     known : (n_images,) bool, the images that have features; the rows of the others are zeros
-    named : the sets that are side by side in a row, in the order of their columns; empty if the features have no name
+    named : the sets of features, in the order of their columns; empty if there is one set without a name
 
     If shape, dtype or order are not as above, or a number is not finite, a `UserError` is raised that begins with
     `where`, the file of the features.

@@ -63,7 +63,7 @@ class LabelMatrix:
 
     @classmethod
     def from_pairs(cls, pairs: pl.DataFrame, n_rows: int, n_labels: int) -> "LabelMatrix":
-        """Build the matrix from a table with the columns image, label and count; no (image, label) pair is repeated."""
+        """Build the matrix from a table with the columns image, label and count, which repeats no (image, label)."""
         if not _ascend(pairs["image"].to_numpy(), pairs["label"].to_numpy()):
             pairs = pairs.sort("image", "label")
         offsets = np.zeros(n_rows + 1, dtype=np.int64)

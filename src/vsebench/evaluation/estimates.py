@@ -52,9 +52,9 @@ class Estimates:
 
     @classmethod
     def side_by_side(cls, parts: Sequence["Estimates"]) -> "Estimates":
-        """Return the quantities of all parts together, with the methods in `peers` that all parts have.
+        """Join the estimates of several tasks: all quantities side by side, and the `peers` that all parts have.
 
-        Seeds are paired in their order; if some parts have more seeds than others, their last seeds are left out.
+        Seeds are paired by their position; if a part has more seeds than another one, its last seeds are left out.
         """
         n_seeds = min(len(part.by_seed) for part in parts)
         by_seed = np.concatenate([part.by_seed[:n_seeds] for part in parts], axis=1)
@@ -89,7 +89,7 @@ class Estimates:
         return typical_of(np.stack(of_pairs, axis=1), len(self.peers)) if of_pairs else ALONE
 
     def of(self, statistic: Callable[[Values], Values]) -> "Estimate":
-        """Return the estimate of a function of the means over seeds; the function maps (m, n_quantities) to (m, ...).
+        """Return the estimate of a function of the quantities' means over seeds: (m, n_quantities) to (m, ...).
 
         If there are `peers`, the quantities are those of two methods, on one task or on several tasks side by side.
         """

@@ -28,8 +28,8 @@ class RememberedMean(MeanOfImages):
 
     There are far fewer distinct ranks than images, and most ranks occur again in the next epoch. Here, a rank is a
     number that encodes three counts: its digits in base (number of labels + 2) are tied + 1, negatives and above + 1.
-    If a rank without ties is new, the metric is also computed for the ranks near the top with the same number of
-    negatives, because they will soon occur.
+    For a new rank without ties, the metric is also computed for the first ranks with the same number of negatives,
+    because these are likely to occur soon.
     """
 
     def __init__(self, metric: str, held_out: HeldOut) -> None:

@@ -40,8 +40,9 @@ def labels_of(given: Any, known: Sequence[str] | None = None, can_be_empty: bool
     ----------
     given : one of
         - (n_images, n_labels) scipy sparse or array; a positive whole number states how often the image has the label
-        - a list that contains one list of labels for each image; the labels are sorted by name
-        - a polars or pandas table with the columns `image` and `label`, one row per pair; both are sorted by name
+        - a list that contains one list of labels for each image; the result has the labels in the order of their names
+        - a polars or pandas table with the columns `image` and `label`, one row per pair; the result has both in the
+          order of their names
         - a polars or pandas table of numbers with one row per image and one column per label
     known : names of a fitted model's labels, the only ones that lists and tables may contain; None: any names
     can_be_empty : whether all images may be without labels
@@ -131,7 +132,8 @@ def matrix_of(matrix: Any) -> LabelMatrix:
     rows.sum_duplicates()
     rows.eliminate_zeros()
     if (rows.data < 0).any() or (rows.data != np.floor(rows.data)).any() or (rows.data > LARGEST_COUNT).any():
-        raise UserError(f"matrix: numbers from {rows.data.min():g} to {rows.data.max():g}; use whole numbers >= 0")
+        found = f"numbers from {rows.data.min():g} to {rows.data.max():g}"
+        raise UserError(f"matrix: {found}; all must be whole numbers from 0 to {LARGEST_COUNT}")
     if rows.data.sum() > LARGEST_COUNT:
         raise UserError(f"matrix: the counts add up to {rows.data.sum():g}; at most {LARGEST_COUNT} are possible")
     return LabelMatrix(

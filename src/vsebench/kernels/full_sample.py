@@ -255,7 +255,7 @@ def minimise_block(f0, n, x, targets, excess, score, slopes, u, roots, hessian, 
         v_if += [sum_c v_cf e_ic - (H^C u_i)_f - lambda m_i v_if]
                 / [sum_c (w_ic - beta_c) v_cf^2 + h^C_ff + lambda m_i]
 
-    n : integer, the largest number of positives of an image
+    n : integer, the largest number of positives of one of the 16 images
     x : (n, 16, 16) float32, v_cf, positive x factor of the block x image
     targets, excess, score : (n, 16) float32, w (1 + a <v'_c, v_c>), w - beta and s, positive x image; score is updated
     slopes : (16, 16) float32, -H^C u, factor of the block x image; updated

@@ -71,8 +71,8 @@ def has_minimiser(chances: Values) -> bool:
 def minimisers(chances: Values, loss: Loss) -> Values:
     """Return the scores that minimise the risk of each distribution, by damped Newton steps; (n, labels) with mean 0.
 
-    `chances` contains the probabilities of `all_sets`, (n, 2^labels). The distributions must have a minimiser
-    (`has_minimiser`).
+    `chances`, (n, 2^labels), has a distribution in each row: the probabilities of `all_sets`. The distributions must
+    have a minimiser (`has_minimiser`).
     """
     labels = chances.shape[1].bit_length() - 1
     scores = np.zeros((len(chances), labels))

@@ -107,7 +107,7 @@ def known_tests() -> Mapping[str, type[ClaimTest]]:
 
 
 def claim_modules(papers: Sequence[Paper]) -> list[str]:
-    """Return the modules of the tests and metrics of the papers' claims: the inputs of the rule for claims."""
+    """Return the modules of the tests and metrics of the papers' claims: inputs of the Snakemake rule `claims`."""
     claims = [claim for paper in papers for claim in read_claims(paper)]
     tests = {type(claim.test).__module__ for claim in claims}
     metrics = {module_of_metric(metric) for claim in claims for metric in claim.test.metrics_read()}

@@ -91,7 +91,7 @@ def read_dataset(name: str, entry: RunDataset, folder: Path, where: str, base: P
 
 
 def with_included(options: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """Return options in which paths of files that come with the project are relative to the current folder."""
+    """Return the options, with the paths of files that come with the project made relative to the current folder."""
     included = {
         key: os.path.relpath(folder.parent / value)
         for key, value in options.items()

@@ -69,7 +69,7 @@ def starting_settings(plan: Plan, variant: str, task: Task, seed: int) -> dict[s
 def recorded_search(plan: Plan, variant: str, task: Task) -> RecordedSearch | None:
     """Return the recorded search for a variant's settings on a task; None without one, or if the run tunes the variant.
 
-    A record does not count if its data or metric differ, or if settings outside its grid have changed.
+    A record is ignored if its data or metric differ from those of the run, or if settings outside its grid changed.
     """
     chosen = plan.chosen.get(task.dataset)
     if plan.config.tunes(variant) or chosen is None or not _is_of_data(chosen, plan.datasets[task.dataset]):

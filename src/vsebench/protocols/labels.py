@@ -27,7 +27,7 @@ class Regions(Protocol):
     If the label has other occurrences on the image, it is also a training label of the image and counts as a miss.
     """
 
-    description = "one region label of each image held out, repeated labels stay"
+    description = "one region label of each image held out; if the label is repeated, its other occurrences stay"
     new_images = False
     leaves_cold = True
     by_occurrence = True

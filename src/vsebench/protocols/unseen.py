@@ -79,7 +79,7 @@ class AmongAllLabels(DrawnLabels):
 class DrawnByFrequency(UnseenLabels):
     """The unseen labels are drawn evenly by frequency: one of every five labels in the order of frequency."""
 
-    description = "labels that were never trained, alone, drawn by frequency"
+    description = "only labels that were never trained are ranked; they are drawn evenly by frequency"
     only_unseen = True
 
     def draw(self, labels: Ids, frequency: Ids, rng: np.random.Generator) -> Ids:

@@ -219,7 +219,7 @@ def legend_of_lines(
 
 
 def explain_marks(figure: Figure) -> None:
-    """Add an explanation of the marks in a figure's texts, above its legend or, without a legend, at its lower edge."""
+    """Explain the marks in a figure's texts (such as ‡) in a note above its legend, or else at its lower edge."""
     texts = meanings(text.get_text() for text in figure.findobj(Text) if isinstance(text, Text))
     if not texts:
         return

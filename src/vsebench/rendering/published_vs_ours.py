@@ -82,7 +82,7 @@ def ours_of(compared: pl.DataFrame, line: str) -> Iterator[tuple[str, dict[str, 
 
 
 def our_title(results: Results, variant: str, ours: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return the title of one of our variants, with its marks on the task of the comparisons `ours` (see `ours_of`)."""
+    """Return the title of one of our variants, with the marks that it has on the tasks of the comparisons `ours`."""
     tasks = {Task(comparison["dataset"], comparison["protocol"]) for comparison in ours.values()}
     return results.method_title(variant, *tasks)
 

@@ -207,8 +207,8 @@ class Results:
     def short_title(self, dataset: str) -> str:
         """Return a data set's short title.
 
-        If it has none, return its title without a part in parentheses. The part stays if another data
-        set's title differs only in this part.
+        If it has none, return its title without the part in parentheses, if there is one. The part stays if another
+        data set's title differs only in this part.
         """
         own = self.datasets.get(dataset, {}).get("short")
         if own is not None:

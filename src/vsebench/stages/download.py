@@ -123,7 +123,7 @@ def obtain(file: SourceFile, out: Path, mirror: str | None, first: str | None) -
             return {"name": file.name, "source": source, "time": time, **digest._asdict()}
     tried = ", ".join(answers) or "nothing, because no address is known"
     if as_first is not file:
-        tried += f"; {first} is the sha256 of its first download (first-downloads.yaml)"
+        tried += f"; the sha256 must be {first}, as at its first download (first-downloads.yaml)"
     raise UserError(
         f"could not download {file.name}; tried {tried}; put the file into {out} or set {MIRROR} to a folder or "
         "address that contains it"

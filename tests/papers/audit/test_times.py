@@ -122,7 +122,7 @@ def test_a_term_is_always_larger_if_it_is_on_every_data_set(counts, factors, ver
 
 
 # 0.5 and 0.05 hours per iteration, so a step costs 10 times 2 k: 20 trials; 100 and 200 are rounded numbers.
-WHOLE_STEP = "O(Tk) and O(2k) are the whole cost of a step, without constant factors"
+WHOLE_STEP = "O(Tk) and O(2k) are the exact costs of a step, without further factors and terms"
 TRIALS = """
 p table3 warp time_complexity O(Tk) formula
 p table3 p time_complexity O(2k) formula

@@ -1,4 +1,4 @@
-"""Decisions by a network on the image vectors of a fitted model, which stays unchanged.
+"""Decisions by a small network that is trained on the image vectors of a fitted model; the model does not change.
 
 Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, section 3.3; the
 inputs in the authors' code are the same vectors (of the last hidden layer), the scores, or both.

@@ -167,8 +167,9 @@ class EqualLabelsMetric(SetMetric):
 
     A bootstrap resample of the images lacks about a third of the labels that only one image has, and it lacks all
     labels that no image has. In such resamples, the metric would be too small and vary too little. Instead, resamples
-    are made from what each image adds to the metric. Their variance is that of the jackknife, which tends to be too
-    large (Efron and Stein, "The jackknife estimate of variance", Annals of Statistics 9, 1981).
+    are made from what each image adds to the metric. The variance of the metric over these resamples is that of the
+    jackknife, which tends to be too large (Efron and Stein, "The jackknife estimate of variance", Annals of Statistics
+    9, 1981).
     """
 
     @abstractmethod

@@ -147,7 +147,7 @@ def read_features(raw: Path, feature: FeatureName, sizes: Mapping[str, int]) -> 
 
 
 def parse_rows(data: bytes, n_images: int, where: str) -> NDArray[np.float32]:
-    """Parse one line of numbers per image; blank lines are allowed only at the end.
+    """Parse a text with one line of numbers per image; blank lines are allowed only at its end.
 
     Returns (n_images, numbers in the first line) float32, all finite. Raises a `UserError` that begins with `where` and
     names the first bad line.

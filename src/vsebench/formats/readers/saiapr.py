@@ -81,7 +81,7 @@ def _read_regions(data: bytes, row_of_code: dict[int, int], where: str, regions:
         if len(fields) < 3 or (len(fields) > 3) != has_features:
             raise UserError(f"{where}: line {number}: has {len(fields)} fields; it must have image, region and code")
         if not all(NUMBER.fullmatch(field) for field in (fields[0], fields[1], fields[-1])):
-            raise UserError(f"{where}: line {number}: image, region and code are not whole numbers")
+            raise UserError(f"{where}: line {number}: image, region and code must be whole numbers")
         image, region, code = int(fields[0]), int(fields[1]), int(fields[-1])
         if code not in row_of_code:
             raise UserError(f"{where}: line {number}: the label code {code} is not in wlist.txt")

@@ -143,5 +143,5 @@ def joined(name: str) -> list[str]:
 
 
 def parts_of(name: str) -> list[str]:
-    """Return the parts of a name."""
+    """Split a name at the characters of `BETWEEN_PARTS`."""
     return [part for part in BETWEEN_PARTS.split(name) if part]

@@ -84,7 +84,7 @@ class KernelMap(Embedded):
 
 
 def gaussian(left: Rows, right: Rows, gamma: float) -> NDArray[np.float64]:
-    """Return exp(-gamma |x - y|^2), (m, n) float64, for rows x of (m, d) and y of (n, d), float32, dense or CSR."""
+    """Return exp(-gamma |x - y|^2), (m, n) float64, for rows x of `left`, (m, d), and y of `right`, (n, d)."""
     products = left @ right.T
     squares = np.asarray(products.toarray() if sparse.issparse(products) else products, dtype=np.float64)
     squares *= -2

@@ -343,7 +343,7 @@ class NeighbourModel(Model):
     def scores_among(self, search: Search, rows: Rows, labels: LabelMatrix) -> Matrix:
         """Return the scores of all labels from the nearest rows that a search finds, (m, n_labels) float32.
 
-        `rows` are the queries, from `prepared`; `labels` are the labels of the search's rows.
+        `rows` are the queries, as returned by `prepared`; `labels` are the labels of the search's rows.
         """
         skipped, neighbours = self.settings.skipped, self.settings.neighbours
         by_chance = self.settings.found < 1

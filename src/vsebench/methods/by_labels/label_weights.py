@@ -84,7 +84,7 @@ class KnnSettings(Settings):
 
 
 def table_memory(size: Size) -> int:
-    """Return the memory, in bytes, of two (n_labels, n_labels) float64, which `ItemKnn` and `Rp3Beta` need at once."""
+    """Return the memory of the two (n_labels, n_labels) float64 matrices of `ItemKnn` and `Rp3Beta`, in bytes."""
     return 2 * 8 * size.labels**2
 
 

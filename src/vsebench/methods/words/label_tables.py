@@ -133,7 +133,7 @@ def no_cosines_with(key: str) -> Any:
     def check(settings: Any) -> Any:
         if settings.score == "cosine" and getattr(settings, key) not in ("none", False):
             raise PydanticCustomError(
-                "cosine", "{key}: offsets need score: dot, because cosines are bounded", {"key": key}
+                "cosine", "{key}: an offset needs the setting `score: dot`, because cosines are bounded", {"key": key}
             )
         return settings
 

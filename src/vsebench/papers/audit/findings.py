@@ -98,7 +98,7 @@ def judge(
 
 
 def doubt(cells: Sequence[Printed]) -> str:
-    """Return the condition of a finding if its first cell may have been misread or one of its cells is not printed."""
+    """Return a finding's condition ("contradicts only if ...") for cells that may be misread or are not printed."""
     first, *_ = cells
     if isinstance(first, PrintedCell) and OCR.search(first.note):
         return f"the scanned paper was read correctly ({first.note})"
@@ -118,7 +118,8 @@ def distance(published: Interval, recomputed: Interval, digits: int) -> str:
     gap = published.low - recomputed.high if above else recomputed.low - published.high
     while show(gap, digits) == show(Fraction(0), digits):
         digits += 1
-    return f"the printed number is {'above' if above else 'below'} this by at least {show(gap, digits)}"
+    compared = "larger" if above else "smaller"
+    return f"the printed number is {compared} than the recomputed one by at least {show(gap, digits)}"
 
 
 def write_findings(findings: Sequence[Finding], out: Path) -> None:
@@ -169,7 +170,7 @@ def number_facts(findings: Sequence[Finding], same_fact: Mapping[tuple[str, str]
 
 
 def counted(findings: Sequence[Finding]) -> list[Finding]:
-    """Return the findings that agree, and one finding per fact: the first that contradicts, or else the first."""
+    """Return all that agree and, of the other findings, one per fact: the first that contradicts, or else the first."""
     first: dict[tuple[str, str], Finding] = {}
     for finding in findings:
         key = (finding.paper, finding.fact)

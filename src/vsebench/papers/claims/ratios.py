@@ -113,7 +113,7 @@ class ScoringTime(CostOfRepeats, MultipleOfRival):
 
 
 class ModelBytes(AgainstRivals):
-    """The method's saved model is smaller than each rival's model in the same precision, by a factor."""
+    """The method's saved model is a number of times smaller than each rival's, with numbers of the same precision."""
 
     effect = "ratio of bytes, which is exact (claimed: at least the claim's bound)"
     on_simulated = True  # a claim on cost

@@ -100,7 +100,7 @@ class SampledRank(ClaimTest):
 
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
         for labels in self.labels:
-            yield ClaimCase(f"increments of the loss, Y = {labels}", n_labels=labels)
+            yield ClaimCase(f"increments of the loss, {labels} labels", n_labels=labels)
 
     def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
         increments = np.diff(sampled_loss(case.n_labels), prepend=0.0)

@@ -22,7 +22,7 @@ FORMS = {  # words -> form of `evaluation.analyses.thresholds_and_difficulty`
 
 
 class PooledPrecision(AgainstRivals):
-    """The method has a higher average precision over all pairs of an image and a label than each rival.
+    """The method's average precision over all pairs of an image and a label is higher than that of each rival.
 
     This is LSEP, figure 3. A ranking loss does not determine the level of an image's scores, so raw and normalised
     scores must agree. The mean of the images' values is the average precision. The mean of a resample of these values

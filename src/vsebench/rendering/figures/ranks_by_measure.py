@@ -119,4 +119,4 @@ class RanksByMeasure(FigureKind):
                 for method, metric in zip(best, self.metrics, strict=True)
             )
             orders.append(f"{results.task_title(task)}: the best are {', '.join(named)}")
-        return f"Lines of ranks, from metric to metric. {'; '.join(orders)}."
+        return f"A line for each method: its rank by each metric. {'; '.join(orders)}."

@@ -93,5 +93,6 @@ class LabelsOfImages(TableKind):
 
     def table(self, results: Results) -> Table:
         rows = list(example_rows(results, self.methods, self.images))
-        caption = f"{Paper.read(self.paper).title} paper, labels of the first test images on this run's data"
+        what = "labels that methods rank first for the first test images of this run"
+        caption = f"{Paper.read(self.paper).title} paper: {what}"
         return Table(COLUMNS, rows, caption, NOTES)

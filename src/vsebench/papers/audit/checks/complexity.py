@@ -67,8 +67,10 @@ def _ratios(cells: PrintedCells, paper: str, k: Interval) -> Iterator[tuple[str,
 
 
 def trials_by_time(cells: PrintedCells) -> Iterator[Finding]:
-    """Check a method's number of trials against times: a step with T trials costs O(Tk), and a step of the
-    paper's method costs O(2k).
+    """Check a method's printed number of trials T against the printed times.
+
+    A step of the method costs O(Tk) and a step of the paper's own method O(2k), so its iterations should take about
+    T / 2 times as long.
 
     The time of an iteration is the printed training time divided by the printed number of iterations. The explanation
     states how large the other costs of a step must be, in units of k, to explain the difference.
@@ -84,7 +86,7 @@ def trials_by_time(cells: PrintedCells) -> Iterator[Finding]:
         slow, fast, n_slow, n_fast = sources[:4]
         ratio = (seconds(slow) / roughly(n_slow.value)) / (seconds(fast) / roughly(n_fast.value))
         trials = count(cell)
-        condition = f"{TRIALS_STEP} and {OWN_STEP} are the whole cost of a step, without constant factors"
+        condition = f"{TRIALS_STEP} and {OWN_STEP} are the exact costs of a step, without further factors and terms"
         rule = (
             f"2 x the ratio of the times per iteration, {ratio.show(1)} (training time / iterations); by the printed "
             f"costs, {TRIALS_STEP} / {OWN_STEP}, this ratio would be {(trials / 2).show(0)}"
