@@ -139,7 +139,7 @@ def test_new_images_by_their_features_or_labels(folder):
         ("ease", {"a": 1}, {}, "matrix: dict of shape (), object; give a matrix of images x labels"),
         ("ease", LABELS * 0, {}, "matrix: no image has a label"),
         ("ease", -LABELS, {}, "matrix: numbers from -2 to -1; all must be whole numbers from 0"),
-        ("ease", LABELS * 0.5, {}, "matrix: numbers from 0.5 to 1; use whole"),
+        ("ease", LABELS * 0.5, {}, "matrix: numbers from 0.5 to 1; all must be whole"),
         ("ease", LABELS * np.nan, {}, "matrix: a number is not finite; use whole numbers >= 0"),
         ("ease", sparse.csr_array((0, 3)), {}, "matrix: shape (0, 3)"),
         ("ease", LABELS, {"settings": {"lambda": 1.0}}, "ease: settings: lambda: unknown key"),

@@ -97,7 +97,23 @@ def test_a_command_ends_with_its_children_when_the_process_that_started_it_is_ki
     assert job.wait(timeout=30) != 0
     for name in ("child", "own"):
         process = int((tmp_path / name).read_text())
-        wait_until(lambda process=process: is_gone(process))
+        wait_until(lambda process=process: is_gone(process), seconds=30)
+
+
+def test_a_command_ends_even_if_a_signal_comes_while_it_is_started(tmp_path, monkeypatch):
+    popen = subprocess.Popen
+
+    def interrupted(words, **options):
+        process = popen(words, **options)
+        if "cwd" in options:
+            wait_until(lambda: (tmp_path / "child").is_file() and (tmp_path / "child").read_text())
+            raise SystemExit(128 + signal.SIGTERM)
+        return process
+
+    monkeypatch.setattr(subprocess, "Popen", interrupted)
+    with pytest.raises(SystemExit):
+        ended("sleep 60 & echo $! > child; wait", tmp_path)
+    wait_until(lambda: is_gone(int((tmp_path / "child").read_text())), seconds=30)
 
 
 def is_gone(process):

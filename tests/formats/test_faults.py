@@ -84,7 +84,7 @@ FAULTS = {
         ],
         "00/labels.txt": [
             (b"1\t1\t3\n1\t2\t8\n", "00/labels.txt: line 2: the label code 8"),
-            (b"1\tx\t3\n", "00/labels.txt: line 1: image, region and code are not whole"),
+            (b"1\tx\t3\n", "00/labels.txt: line 1: image, region and code must be whole"),
             (b"1\t3\n", "00/labels.txt: line 1: has 2 fields"),
         ],
         "02/labels.txt": [(b"1\t1\t7\n", "02/labels.txt: line 1: region 1 of image 1 occurs twice")],

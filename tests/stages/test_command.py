@@ -141,7 +141,11 @@ def test_an_interrupted_command_ends_with_its_children_and_leaves_nothing(folder
     assert job.wait(timeout=30) != 0
     assert files() == []
     child = int(Path("program/child").read_text())
-    wait_until(lambda: not psutil.pid_exists(child) or psutil.Process(child).status() == psutil.STATUS_ZOMBIE)
+    wait_until(lambda: has_ended(child), seconds=30)
+
+
+def has_ended(process):
+    return not psutil.pid_exists(process) or psutil.Process(process).status() == psutil.STATUS_ZOMBIE
 
 
 def test_scores_that_were_written_in_a_container_are_checked_and_copied(folder, capfd):

@@ -37,6 +37,9 @@ for turn in 1 2 3 4 5 6 7 8 9 10; do
 done
 kill -s KILL -- "-$group"
 """
+# The first shell of a command tells the guard its group before it runs anything. So the command ends whenever this
+# process is interrupted, even before it knows the command's number.
+COMMAND = 'echo $$ >&0; exec /bin/sh -c "$0" </dev/null'
 
 
 class KilledError(UserError):
@@ -106,15 +109,13 @@ def run_command(command: str, folder: Path, environment: Mapping[str, str]) -> E
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
-        text=True,
     )
     assert guard.stdin is not None
     start = time.perf_counter()
     try:
         process = subprocess.Popen(
-            ["/bin/sh", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL, start_new_session=True
+            ["/bin/sh", "-c", COMMAND, command], cwd=folder, env=environment, stdin=guard.stdin, start_new_session=True
         )
-        print(process.pid, file=guard.stdin, flush=True)
         with PeakMemory(process.pid) as memory:
             status = process.wait()
             seconds = time.perf_counter() - start
