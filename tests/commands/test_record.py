@@ -115,6 +115,16 @@ def test_settings_chosen_by_the_mean_of_seeds_are_recorded_once(folder, tmp_path
     assert (list(search.seeds), search.searched_seeds) == ([1], [1, 2])
 
 
+def test_a_record_has_the_values_that_were_tried_beyond_the_edges_with_any_seed(folder, tmp_path):
+    write_results(tmp_path, plan_of(folder))
+    entries = read_json(tmp_path / "settings.json")
+    beyond = {"grid": GRID | {"learning_rate": [0.05, 0.1, 0.2]}}
+    write_json([entry | beyond if entry["seed"] == 2 else entry for entry in entries], tmp_path / "settings.json")
+    assert run("record", "--results", tmp_path, "--out", folder / "chosen") == 0
+    search = plan_of(folder).chosen["sim-iapr"].protocols["distinct"].variants["opt_auc"]
+    assert search.grid == GRID | {"learning_rate": [0.05, 0.1, 0.2]}
+
+
 def test_a_run_without_a_record_takes_the_variants_own(folder):
     plan = plan_of(folder)
     assert starting_settings(plan, "opt_auc", TASK, 1) == settings_of(plan, "opt_auc", "sim-iapr")
