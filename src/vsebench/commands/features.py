@@ -172,7 +172,8 @@ def write(shards: Sequence[Path], ids: list[str], dimensions: int, out: Path) ->
     reasons = np.concatenate([read_arrays(file)["reasons"] for file in shards]).tolist()
     failed = [f"{image}\t{reason}" for image, reason in zip(ids, reasons, strict=True) if reason]
     if len(failed) == len(ids):
-        raise UserError(f"none of {len(ids)} images can be read; first error: {' '.join(failed[0].split())}")
+        first = ": ".join(failed[0].split("\t", 1))
+        raise UserError(f"none of {len(ids)} images can be read; first error: {first}")
     if failed:
         print(f"{len(failed)} of {len(ids)} images cannot be read; see {out / 'failed.txt'}", file=sys.stderr)
     write_lines(failed, out / "failed.txt")
