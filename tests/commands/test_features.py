@@ -291,7 +291,7 @@ MISTAKES = {
     ),
     "the same id": ({"images": "same", "suffixes": "drop"}, "same: the image 'a' occurs 2 times; names must be unique"),
     "an odd name": ({"images": "odd"}, "odd: 'a\\nb.png': an id must be Unicode text without line breaks"),
-    "nothing readable": ({"images": "pages"}, "none of 1 images can be read; first error: a.png: it is not an image in a known"),
+    "nothing readable": ({"images": "pages"}, "none of 1 images can be read; first error: a.png: it is not an image"),
     "too small": ({"resize": 3}, "--resize: 3 pixels, but net.onnx takes 4 x 4; use more, or squash"),
     "no threads": ({"threads": 0}, "--threads: is 0; use 1 or more"),
 }
