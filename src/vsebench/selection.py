@@ -3,7 +3,7 @@
 import itertools
 import json
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -236,6 +236,15 @@ def with_first_allowed(settings: Settings, name: str, values: Iterable[float]) -
         except UserError:
             continue
     return None
+
+
+def union(grids: Iterable[Mapping[str, list[Any]]]) -> dict[str, list[Any]]:
+    """Return, for each setting, the values that occur in any of several grids; numbers are sorted."""
+    values: dict[str, list[Any]] = {}
+    for name, given in (item for grid in grids for item in grid.items()):
+        known = values.setdefault(name, [])
+        known += [value for value in given if value not in known]
+    return {name: sorted(known) if all(map(is_number, known)) else known for name, known in values.items()}
 
 
 def is_number(value: object) -> bool:

@@ -6,10 +6,9 @@ import signal
 import subprocess
 import sys
 
-import psutil
 import pytest
 
-from tests.workflow.project import wait_until
+from tests.workflow.project import is_gone, wait_until
 from vsebench.core.errors import UserError
 from vsebench.core.machine import peak_memory_bytes
 from vsebench.core.processes import run_command, run_in_new_process
@@ -114,11 +113,3 @@ def test_a_command_ends_even_if_a_signal_comes_while_it_is_started(tmp_path, mon
     with pytest.raises(SystemExit):
         ended("sleep 60 & echo $! > child; wait", tmp_path)
     wait_until(lambda: is_gone(int((tmp_path / "child").read_text())), seconds=30)
-
-
-def is_gone(process):
-    """Return whether a process has ended; one that nobody has waited for may still be listed."""
-    try:
-        return psutil.Process(process).status() == psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return True

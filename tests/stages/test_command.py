@@ -9,11 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-import psutil
 import pytest
 
 from tests.stages.small import run, write_processed
-from tests.workflow.project import ROOT, wait_until
+from tests.workflow.project import ROOT, is_gone, wait_until
 from vsebench.core.storage import read_json, read_parquet
 
 MODEL = Path("results/tiny/distinct/seed1/mine")
@@ -141,11 +140,7 @@ def test_an_interrupted_command_ends_with_its_children_and_leaves_nothing(folder
     assert job.wait(timeout=30) != 0
     assert files() == []
     child = int(Path("program/child").read_text())
-    wait_until(lambda: has_ended(child), seconds=30)
-
-
-def has_ended(process):
-    return not psutil.pid_exists(process) or psutil.Process(process).status() == psutil.STATUS_ZOMBIE
+    wait_until(lambda: is_gone(child), seconds=30)
 
 
 def test_scores_that_were_written_in_a_container_are_checked_and_copied(folder, capfd):

@@ -197,6 +197,14 @@ def is_job(process: psutil.Process) -> bool:
     return process.cmdline()[1:3] == server and parent is not None and parent.cmdline()[1:3] == server
 
 
+def is_gone(process: int) -> bool:
+    """Return whether a process has ended; one that nobody has waited for may still be listed."""
+    try:
+        return psutil.Process(process).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
 def wait_until(condition: Callable[[], object], seconds: float = 300) -> None:
     limit = time.monotonic() + seconds
     while not condition():

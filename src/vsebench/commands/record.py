@@ -16,7 +16,7 @@ import yaml
 from vsebench.core.errors import UserError
 from vsebench.core.storage import read_json, replacing
 from vsebench.core.yaml_files import read_yaml
-from vsebench.selection import is_number
+from vsebench.selection import union
 
 HEAD = """\
 # Settings that a tuned run chose on this data set: for each seed, on the validation labels of that seed's split.
@@ -64,19 +64,10 @@ def searches_of(entries: list[Entry]) -> dict[str, Any]:
         mean_of = searched[0]["seeds_of_search"]
         variants[variant] = {
             "configurations": max(entry["n_configurations"] for entry in searched),
-            "grid": OneLine(tried_with_any(searched)),
+            "grid": OneLine(union(entry["grid"] for entry in searched)),
             "seeds": {entry["seed"]: OneLine(entry["settings"]) for entry in searched},
         } | ({"mean_of": mean_of} if len(mean_of) > 1 else {})
     return {"validation_metric": entries[0]["validation_metric"], "variants": variants}
-
-
-def tried_with_any(entries: list[Entry]) -> dict[str, list[Any]]:
-    """Return the values of each setting that a search tried with any seed; they differ beyond the edges of a grid."""
-    tried: dict[str, list[Any]] = {}
-    for name, values in (item for entry in entries for item in entry["grid"].items()):
-        known = tried.setdefault(name, [])
-        known += [value for value in values if value not in known]
-    return {name: sorted(values) if all(map(is_number, values)) else values for name, values in tried.items()}
 
 
 def with_earlier(record: dict[str, Any], path: Path) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from vsebench.config.method import OUTSIDE
 from vsebench.core.storage import read_json, read_parquet, write_json, write_parquet
 from vsebench.core.yaml_files import check
 from vsebench.methods.base import load_method
-from vsebench.selection import is_number, on_edges
+from vsebench.selection import on_edges, union
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -102,9 +102,6 @@ def edges_of_grid(module: str, settings: dict[str, Any], grid: dict[str, list[An
 
 def values_tried(selection: dict[str, Any]) -> dict[str, list[Any]]:
     """Return the grid of a search together with the values that it tried beyond the grid's edges."""
-    grid = {name: list(values) for name, values in selection.get("grid", {}).items()}
-    for tried in selection.get("tries", []):
-        for name, values in grid.items():
-            if (value := tried["settings"][name]) not in values:
-                values.append(value)
-    return {name: sorted(values) if all(map(is_number, values)) else values for name, values in grid.items()}
+    grid = selection.get("grid", {})
+    beyond = [{name: [tried["settings"][name]] for name in grid} for tried in selection.get("tries", [])]
+    return union([grid, *beyond])
