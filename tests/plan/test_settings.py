@@ -21,7 +21,8 @@ from vsebench.plan.settings import (
 
 
 def test_settings_of_a_variant_depend_on_the_family_and_the_runs_factors():
-    plan = planned(factors=7, datasets={"sim-iapr": ONE, "sim-nuswide": ONE})
+    datasets = {"sim-iapr": ONE, "sim-nuswide": ONE}
+    plan = planned(factors=7, datasets=datasets, methods=["popularity", "vse_fs_published"])
     assert settings_of(plan, "vse_fs_published", "sim-nuswide")["beta_0"] == 3.0
     assert settings_of(plan, "vse_fs_published", "sim-iapr")["beta_0"] == 128.0
     assert settings_of(plan, "vse_fs_published", "sim-iapr")["factors"] == 7
