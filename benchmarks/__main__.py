@@ -87,7 +87,7 @@ def main(argv: list[str] | None = None) -> int:
         nargs="*",
         choices=PARTS,
         default=PARTS,
-        help="parts to measure (default: all); if no part is named, only write the page and figures again",
+        help="parts to measure (default: all); --only without a name writes only the page and figures again",
     )
     parser.add_argument("--results", type=Path, default=Path("results"))
     parser.add_argument("--figures", type=Path, default=Path("figures"))

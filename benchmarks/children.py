@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 
 @dataclass(frozen=True)
 class Child:
-    """The JSON value that a process has printed, and its running time in seconds."""
+    """The JSON value that a process printed, and the running time of the process in seconds."""
 
     answer: Any
     seconds: float
@@ -37,7 +37,7 @@ def run_module(*arguments: str, cache: Path | None = None) -> Child:
 
 
 def last_words(process: subprocess.CompletedProcess[str]) -> str:
-    """Return the last line of a failed process on standard error, or how it ended if it was killed or wrote none."""
+    """Return the last line that a failed process wrote to standard error; if killed or silent, return how it ended."""
     if process.returncode == -signal.SIGKILL:
         return "it was killed, usually because memory ran out"
     lines = process.stderr.strip().splitlines()

@@ -74,9 +74,9 @@ def clock_for(threads: int) -> Callable[[], float]:
 def comparison(
     keys: Row, ours: Sequence[float], peer: Sequence[float], quality: tuple[float, float] | None = None
 ) -> Row:
-    """Return a row: median seconds of ours and the peer, and median and range of the ratios peer / ours of the repeats.
+    """Return a row: median seconds of both contestants, and median and range of the ratio peer / ours over the repeats.
 
-    `keys` contains the columns KEYS.
+    `keys` contains the values of the columns KEYS.
     """
     ratios = [seconds_peer / seconds_ours for seconds_ours, seconds_peer in zip(ours, peer, strict=True)]
     return keys | {

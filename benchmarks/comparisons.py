@@ -51,9 +51,9 @@ TO_95 = (
 
 @dataclass(frozen=True)
 class LearningCurve:
-    """A contestant's settings, recall@10 on the validation labels after each epoch, and on the test labels at the end.
+    """A contestant's settings, recall@10 on the validation labels after each epoch, and recall@10 on the test labels.
 
-    The recall at the end is measured after training for the best number of epochs on training and validation labels.
+    The latter is measured after training for the best number of epochs on training and validation labels.
     """
 
     contestant: Contestant
@@ -71,7 +71,7 @@ class Bench:
         self._curves: dict[tuple[str, str], LearningCurve] = {}
 
     def curve(self, contestant: Contestant, data: Data) -> LearningCurve:
-        """Train with the contestant's best settings (ALS's, if it has ALS's objective); return its learning curve."""
+        """Train with the contestant's best settings (`MATCHED` has those of ALS); return its learning curve."""
         key = contestant.name, data.name
         if key not in self._curves:
             settings = self.judge.settings(self.judge.choice(ALS if contestant == MATCHED else contestant, data))

@@ -1,4 +1,4 @@
-"""The contestants and the settings that they try; those whose quality is compared try the same number of settings.
+"""The contestants and the settings to try for each; contestants whose quality is compared try equally many settings.
 
 Our methods have the settings in `config/methods`, except for the settings named here.
 """
@@ -50,7 +50,7 @@ class Training:
 class Contestant:
     """A method of ours or of a third-party package.
 
-    `start` is called with the training labels, the settings including the number of factors, and the threads.
+    `start` is called with the training labels, the settings including the number of factors, and a pool of threads.
     """
 
     name: str

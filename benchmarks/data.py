@@ -25,7 +25,7 @@ class Data:
     ----------
     train, known : the training labels, and training and validation labels together
     valid, test : the held-out labels to rank
-    metric : the metric of quality
+    metric : the metric that measures quality
     features : the images' features, if any
     """
 

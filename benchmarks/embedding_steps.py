@@ -1,4 +1,4 @@
-"""Measure the seconds of a WSABIE step against the numbers of non-zeros in a row, factors D and labels Y."""
+"""Measure how the time of a WSABIE step depends on the numbers of non-zeros in a row, factors D and labels Y."""
 
 from functools import partial
 from statistics import mean, median
@@ -30,7 +30,7 @@ IMAGES = 4000  # also the number of steps of an epoch, since each image has one 
 
 
 def measure(plan: Plan) -> pl.DataFrame:
-    """Measure a step with all combinations of the plan's `steps`; those that differ only in D are interleaved."""
+    """Measure a step with all combinations of the plan's `steps`; those that differ only in D take turns."""
     sizes, rows = plan.on_features, []
     for non_zeros in sizes.steps["non_zeros"]:
         for n_labels in sizes.steps["labels"]:

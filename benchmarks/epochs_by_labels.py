@@ -1,4 +1,4 @@
-"""Measure the seconds of an epoch with word vectors, and of its parts, against the number of labels.
+"""Measure how the time of an epoch with word vectors, and of its parts, depends on the number of labels.
 
 The parts are the network, the loss, and the draws of labels. Labels and features are random, so accuracy is not
 measured. Label frequencies follow Zipf's law, in random order: if the vectors of frequent labels were adjacent, they

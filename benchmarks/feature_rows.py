@@ -71,7 +71,7 @@ def with_unit_length(name: str, dataset: Dataset, values: Rows, protocol: str, p
 
 
 def all_known(rows: Rows) -> Features:
-    """Return features for images that all have a row."""
+    """Return rows as `Features`, in which every image has features."""
     return Features(rows, np.ones(rows.shape[0], dtype=np.bool_))
 
 

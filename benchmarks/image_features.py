@@ -92,8 +92,8 @@ def race(
 ) -> Tables:
     """Compare epochs of two contestants, each with its own best settings.
 
-    The quality is the validation metric that chose settings and epochs. It is measured on one thread, since LightFM's
-    quality on several threads depends on the timing of the threads. `package` is the peer's package.
+    The quality is the validation metric by which settings and epochs were chosen. It is measured on one thread, since
+    LightFM's quality on several threads depends on the timing of the threads. `package` is the peer's package.
     """
     if not installed(package, what):
         return [], []

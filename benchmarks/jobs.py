@@ -43,7 +43,7 @@ def read_jobs(folder: Path) -> pl.DataFrame:
 
 
 def file_of(record: Path) -> str:
-    """Return the file of a record, whose path is the file's path in base64, divided into folders if long."""
+    """Return the file that a record is about: the record's path is that file's path in base64, in folders if long."""
     return urlsafe_b64decode("".join(part.removeprefix("@") for part in record.parts)).decode()
 
 

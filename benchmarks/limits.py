@@ -1,4 +1,4 @@
-"""How near an iteration of VSE-fs is to the machine's limits for operations, streamed memory and random rows.
+"""Measure how near an iteration of VSE-fs is to the machine's limits for operations, streamed memory and random rows.
 
 The machine's rates are measured in turns with the iteration, in the same process and on the same number of threads. An
 update needs at least the time of its slowest kind of work, even if everything else happens at the same time. This time

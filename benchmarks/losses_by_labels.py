@@ -1,4 +1,4 @@
-"""Measure the seconds of losses over pairs, with their derivatives, against the number of labels."""
+"""Measure how the time of losses over pairs, with their derivatives, depends on the number of labels."""
 
 from functools import partial
 from statistics import median

@@ -99,7 +99,7 @@ def as_near(search: Search, queries: Rows, ours: Ids, theirs: Ids) -> float:
 
 
 class Tree:
-    """A random projection tree, searched as by the method `random_projection_tree` but without votes."""
+    """A random projection tree, searched as in the method `random_projection_tree`, but without votes."""
 
     def __init__(self, searched: Searched, levels: int) -> None:
         self.seed, self.queries = new_state(SEED, Stream.DIRECTIONS)[0], searched.queries
@@ -119,7 +119,7 @@ class Tree:
 
 
 def first_of(near: Ids, keys: Matrix) -> Ids:
-    """Return the nearest neighbour, (m,), from the results of `Search.nearest`."""
+    """Return the nearest neighbour of each query, (m,), from the results of `Search.nearest`."""
     return np.asarray(near[np.arange(len(near)), keys.argmax(axis=1)], dtype=np.int32)
 
 
@@ -130,7 +130,7 @@ def tree(plan: Plan) -> list[Row]:
 
 
 def against_exact(plan: Plan, searched: Searched, levels: Sequence[int]) -> list[Row]:
-    """Return a row for each number of levels."""
+    """Compare a tree with exact search for each number of levels; return a row for each number."""
     n_rows, n_queries = searched.rows.shape[0], searched.queries.shape[0]
     k, search = min(plan.on_features.neighbours, n_rows), Search(searched.rows, "cosine")
     trees = {p: Tree(searched, p) for p in levels if 2**p <= n_rows}

@@ -1,9 +1,9 @@
-"""Compare the time and memory of scores from outside with those of this package's models.
+"""Compare the time and memory that another program's scores need with those of this package's models.
 
 Opt-AUC and WARP are fitted on simulated labels of the plan's largest comparison size. The vectors of Opt-AUC are then
-given to a run as a file of two matrices, and the first 100 labels that it ranks for each image as a file of lists. The
-stage `fit` trains the model or reads the file, and the stage `rank` ranks the held-out labels. Each runs in a new
-process: `python -m benchmarks.outside_scores ARGUMENTS`.
+given to a run as a file of two matrices, and the first 100 labels that Opt-AUC ranks for each image as a file of lists.
+The stage `fit` trains the model or reads the file, and the stage `rank` ranks the held-out labels. Each stage runs in a
+new process: `python -m benchmarks.outside_scores ARGUMENTS`.
 """
 
 import json

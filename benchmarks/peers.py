@@ -70,7 +70,7 @@ class IrspackIals(Training):
 
 
 class IrspackIalspp(IrspackIals):
-    """The same objective minimised by iALS++, which solves for blocks of 64 factors."""
+    """iALS++, which minimises the objective of `IrspackIals` by solving for blocks of 64 factors."""
 
     def __init__(self, train: LabelMatrix, settings: Settings, pool: Workers) -> None:
         super().__init__(train, settings, pool)

@@ -36,7 +36,7 @@ def margin(embedding, i, p, n):  # type: ignore[no-untyped-def]
 
 @njit(**INLINE)
 def sgd_step(embedding, i, p, n, size, shrinkage):  # type: ignore[no-untyped-def]
-    """Take one gradient step on a triple."""
+    """Take one gradient step on a triple (image i, positive p, negative n)."""
     images, labels = embedding
     keep = np.float32(1) - shrinkage
     for f in range(images.shape[1]):
@@ -100,7 +100,7 @@ def add_four_rows(rows, i, e, matrix, total):  # type: ignore[no-untyped-def]
 
 @njit(**INLINE)
 def add_to_rows(rows, i, matrix, direction):  # type: ignore[no-untyped-def]
-    """For each feature of an image, add the direction, times the feature's value, to the feature's row."""
+    """Add `direction`, times the value of each feature of an image, to the row of `matrix` for that feature."""
     for e in range(rows.offsets[i], rows.offsets[i + 1]):
         j, x = column(rows, i, e), rows.values[e]
         for f in range(matrix.shape[1]):
@@ -122,7 +122,7 @@ def score(rows, i, weights, c):  # type: ignore[no-untyped-def]
 
 @njit(**INLINE)
 def add_row(rows, i, weights, c, size):  # type: ignore[no-untyped-def]
-    """Add a multiple of x_i to w_c."""
+    """Add a multiple of an image's features, x_i, to a label's weights, w_c."""
     start = rows.offsets[i]
     if len(rows.columns) == 0:
         for e in range(start, rows.offsets[i + 1]):

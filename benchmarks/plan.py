@@ -38,13 +38,13 @@ class OnFeatures:
     Attributes
     ----------
     blobs : simulated rows, used if the mirror lacks the rows of Corel 5k
-    trainings : name of a comparison of epochs -> epochs of each contestant
+    trainings : name of a comparison of epochs -> number of epochs of each contestant
     sparse, sparse_queries : sparse rows to train on and to search, and number of queries
     dense : numbers of rows, queries and dimensions of dense rows to search
     factors : D
     neighbours : number of neighbours to search for
-    levels : p of each tree
-    steps : non-zeros of a row (1, 2 and 4 times those of `sparse`), D and Y for which a step is measured
+    levels : number of levels, p, of each tree
+    steps : for a step: numbers of non-zeros of a row (1, 2 and 4 times those of `sparse`), factors D, labels Y
     losses : numbers of labels, and of labels per image, for which losses are measured
     epochs : numbers of labels for which an epoch with word vectors is measured, and the number of images
     searched : number of images that are searched for a word, and dimensions of their vectors
@@ -65,7 +65,7 @@ class OnFeatures:
 
 
 def scaled(size: int, scale: float) -> int:
-    """Return a size at a scale, at least 2."""
+    """Return a size times a scale, rounded; at least 2."""
     return max(2, round(size * scale))
 
 
@@ -75,7 +75,7 @@ class Plan:
 
     Attributes
     ----------
-    trainings : size (of a data set `sim-<size>`) -> epochs of each contestant
+    trainings : size (of a data set `sim-<size>`) -> number of epochs of each contestant
     scale : scale of the simulated sets; 1 is full size
     threads : numbers of threads for which comparisons are made
     factors : K
@@ -101,7 +101,7 @@ class Plan:
     on_features: OnFeatures
 
     def scaled(self, size: int) -> int:
-        """Return a size at the plan's scale."""
+        """Return a size times the plan's scale, rounded; at least 2."""
         return scaled(size, self.scale)
 
 

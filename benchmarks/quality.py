@@ -94,7 +94,7 @@ class Judge:
 
 
 def value(model: Model, held_out: HeldOut, data: Data, pool: Workers) -> float:
-    """Return the data's metric on held-out labels; 0 for a model whose scores are not finite."""
+    """Return the value of the data set's metric on held-out labels; 0 for a model whose scores are not finite."""
     if not model.has_finite_scores():
         return 0.0
     return mean_metric(rank(model, held_out, data.features, pool, "benchmark"), data.metric)

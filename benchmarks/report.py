@@ -175,7 +175,7 @@ def body_of(rows: pl.DataFrame, columns: tuple[Column, ...]) -> tuple[Row, ...]:
 
 
 def growth_table(growth: pl.DataFrame) -> Table:
-    """Return each method's exponents of growth, and the complexity that the VSE-fs paper prints."""
+    """Return each method's exponents of growth, and the complexity that the VSE-fs paper states."""
     fitted = exponents(growth) if len(growth) else None
     printed = read_published([CONFIG / "papers" / "vse_fs.csv"]).all
     complexity = {cell.row: cell.value for cell in printed if cell.column == "time_complexity"}
@@ -229,7 +229,7 @@ def memory_table(rows: pl.DataFrame) -> Table:
 
 
 def outside_table(rows: pl.DataFrame) -> Table:
-    """Return the time and memory of scores from outside, and of models that are trained here."""
+    """Return the time and memory that scores of another program need, and those of models that are trained here."""
     columns = (
         Column("size", "Size"),
         Column("scores", "Scores"),

@@ -30,13 +30,13 @@ class SquaredGradients(NamedTuple):
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def adagrad_step(embedding, biases, squares, i, p, n, weight, learning_rate, regularisation):
-    """Take one Adagrad step along weight * dm/dv - lambda v, where m = <v_i, v_p - v_n> + b_p - b_n.
+    """Take one Adagrad step of each parameter v, along weight * dm/dv - lambda v; m = <v_i, v_p - v_n> + b_p - b_n.
 
     embedding : `Embedding`, updated
     biases : (n_labels,) float32, b_c; updated
     squares : `SquaredGradients`, updated
     i, p, n : integers, image, positive and negative
-    weight : float32, minus the derivative of the loss with respect to m
+    weight : float32, the negative derivative of the loss with respect to m
     learning_rate, regularisation : float32, eta and lambda
     """
     images, labels = embedding
@@ -71,7 +71,7 @@ def adagrad_bias(biases, squares, label, weight, learning_rate, regularisation):
 
     biases, squares : (n_labels,) float32, biases and sums of their squared gradients; updated
     label : integer
-    weight : float32, minus the derivative of the loss with respect to the bias
+    weight : float32, the negative derivative of the loss with respect to the bias
     learning_rate, regularisation : float32, eta and lambda
     """
     gradient = weight - regularisation * biases[label]

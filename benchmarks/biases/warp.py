@@ -31,8 +31,8 @@ def warp_adaptive_epoch(embedding, biases, squares, pipeline, trials, steps, rat
     """Take `steps` steps that lower L(floor((Y - 1) / trials)) max(0, 1 - m), where L is the rank loss.
 
     Here m = <v_i, v_p - v_n> + b_p - b_n, and Y - 1 is the number of labels that the image does not carry. Negatives
-    are drawn with replacement until one violates the margin: 1 + s_in > s_ip. Then an Adagrad step is taken along
-    L dm/dv - lambda v. If no trial violates the margin, nothing changes.
+    are drawn with replacement until one violates the margin: 1 + s_in > s_ip. Then each parameter v takes an Adagrad
+    step along L dm/dv - lambda v. If no trial violates the margin, nothing changes.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Reproducible benchmarks for image annotation by label ranking and visual-semantic embedding.
 
-As a library: `fit`, `load`, `evaluate`, `read` and `list_methods`, described in `vsebench.library`.
+The functions of the library are `fit`, `load`, `evaluate`, `read` and `list_methods`; see `vsebench.library`.
 """
 
 import importlib

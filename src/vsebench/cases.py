@@ -1,4 +1,4 @@
-"""The arguments that several stages share: a case, its method and its validation."""
+"""The arguments that several stages share: they state a case (one model to fit), its method and its validation."""
 
 import argparse
 import json

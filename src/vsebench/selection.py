@@ -220,7 +220,7 @@ def is_outermost(name: str, best: Settings, values: set[Any]) -> bool:
 
 
 def is_allowed(name: str, settings: Settings, value: float) -> bool:
-    """Return whether a setting may have a value."""
+    """Return whether the method allows this value of a setting."""
     return with_first_allowed(settings, name, [value]) is not None
 
 
@@ -248,7 +248,7 @@ def union(grids: Iterable[Mapping[str, list[Any]]]) -> dict[str, list[Any]]:
 
 
 def is_number(value: object) -> bool:
-    """Return whether a setting is a number that can be larger or smaller."""
+    """Return whether the value of a setting is a number, and not true or false."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 

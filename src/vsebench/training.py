@@ -171,7 +171,7 @@ def check_memory(
 
 
 def size_of(problem: Problem) -> Size:
-    """Return the size of a problem; if it has features, a fit leaves out the images without them."""
+    """Return the size of a problem; images without the features that a fit uses are not counted."""
     images, n_labels = problem.training.images, problem.training.labels.n_labels
     if problem.features is None:
         return Size(len(images), 0, n_labels)

@@ -139,8 +139,8 @@ class Progress(logging.Handler):
     """A handler of Snakemake's messages about jobs; it prints how many jobs have ended and how long the rest will take.
 
     A job is expected to take the mean time of the finished jobs of its rule in this run or, if there are none yet, of
-    all finished jobs. On a terminal the line is replaced in place after each job; elsewhere a line is printed from time
-    to time. Each finished table is named.
+    all finished jobs. On a terminal the line is replaced in place after each job, and the file of each finished table
+    is printed above it. Elsewhere a line is printed from time to time.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ class Progress(logging.Handler):
                 self.show(first if rule == "table" else None)
 
     def show(self, table: str | None) -> None:
-        """Print how far the run is and, if a job has just made a table, the name of the table's file."""
+        """Print how far the run is and, on a terminal, the file of a `table` that a job has just made."""
         terminal, left = self.out.isatty(), sum(self.left.values())
         due = terminal or self.clock() - self.last >= PAUSE
         if table and terminal:

@@ -185,7 +185,7 @@ def test_a_matrix_whose_places_do_not_fit_into_int32_is_refused_in_one_line(monk
     monkeypatch.setattr(problem, "LARGEST_PLACE", 51)
     assert LabelMatrix(2, *arrays).n_pairs == 2
     monkeypatch.setattr(problem, "LARGEST_PLACE", 50)
-    with pytest.raises(UserError, match="2 images, 2 labels and 3 occurrences of them need 51 places") as refused:
+    with pytest.raises(UserError, match="2 images, 2 labels and 3 occurrences of labels need 51 places") as refused:
         LabelMatrix(2, *arrays)
     assert len(str(refused.value).splitlines()) == 1
 

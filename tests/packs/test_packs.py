@@ -222,7 +222,7 @@ def test_a_huge_member_is_refused(packed, tmp_path, capsys, monkeypatch):
     path = rewritten(packed, tmp_path / "x.vsepack", lambda members: members.update({"claims.csv": b"a" * 100_001}))
     assert "claims.csv has 100,001 bytes; at most 100,000 are read" in refused(path, capsys)
     monkeypatch.setattr(archive, "LARGEST_SUM", 10_000)
-    assert "the members have more than 10,000 bytes" in refused(packed, capsys)
+    assert "its files have more than 10,000 bytes" in refused(packed, capsys)
 
 
 def test_a_member_that_is_there_twice_is_refused(packed, tmp_path, capsys):

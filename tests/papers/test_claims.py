@@ -146,20 +146,23 @@ def test_no_difference_is_undecided(judge):
     ("claim", "reason"),
     [
         ({"test": "memory", "rivals": ["x", "y"]}, "The run has no method x or y to compare with."),
-        ({"test": "time_of_epoch", "method": "x", "rivals": ["bad"]}, "The run has no results for x on such data."),
-        ({"test": "setting", "parameter": "b"} | ABSENT, "The run varies no setting b of good."),
+        (
+            {"test": "time_of_epoch", "method": "x", "rivals": ["bad"]},
+            "The run has no results for x on data of the claim's kind.",
+        ),
+        ({"test": "setting", "parameter": "b"} | ABSENT, "The run does not vary the setting b of good."),
         (
             {"test": "setting", "parameter": "a"} | ABSENT | {"worse": [0.8, 0.9]},
             "The run tries no value from 0.8 to 0.9.",
         ),
         (
             {"test": "accuracy", "rivals": ["bad"], "metrics": ["mrr"], "protocols": ["official", "images"]},
-            "The run has no such data set with the protocol official or images.",
+            "No data set of the claim's families has the protocol official or images.",
         ),
         ({"test": "untested", "reason": "It needs eyes."}, "It needs eyes."),
         (
             {"test": "growth", "variable": "pairs", "between": [0.8, 1.2]},
-            "The run does not measure growth; this needs the key scaling.",
+            "The run does not measure how times grow; this needs the key `scaling`.",
         ),
     ],
 )

@@ -54,7 +54,7 @@ def test_every_test_says_what_its_effect_is(name):
     ("claim", "message"),
     [
         ("{where: w, test: memory}", "claim 1: claim: this key is missing; add it"),
-        ("{claim: c, where: w, test: guess}", "claim 1: test: there is no test 'guess'; there are "),
+        ("{claim: c, where: w, test: guess}", "claim 1: test: there is no test 'guess'; the tests are "),
         ("{claim: c, where: w, test: memory, method: m}", "claim 1: families: this key is missing; add it"),
         (
             "{claim: c, where: w, test: growth, method: m, variable: pairs, between: [0.0, 1.0], rivals: [x]}",

@@ -111,7 +111,7 @@ SCALING = {"dataset": "sim-iapr", "repeats": 2, "pairs": [10, 20], "labels": [10
             {"datasets": {"mine": ONE | {"data": {"file": "x"}}}},
             "datasets.mine.data: pairs: this key is missing; add it",
         ),
-        ({"datasets": {"Mine": ONE | {"data": {"pairs": "x"}}}}, "'Mine' cannot be a name"),
+        ({"datasets": {"Mine": ONE | {"data": {"pairs": "x"}}}}, "'Mine' is not a valid name"),
         ({"datasets": {"corel5k": ONE | {"data": {"pairs": "x"}}}}, "has a data set of this name; choose another name"),
         ({"validation_metric": "f2"}, "validation_metric: there is no metric 'f2'"),
     ],

@@ -41,7 +41,7 @@ def test_every_line_of_a_claim_is_a_row_under_the_claims_heading(results):
 def test_a_claim_without_an_effect_shows_the_reason(results):
     found = table(results, "claims")
     shown = dict(zip(values(found, "claim"), values(found, "task"), strict=True))
-    assert shown["gamma > 0 is better than gamma = 0"] == "The run varies no setting gamma of vse_fs."
+    assert shown["gamma > 0 is better than gamma = 0"] == "The run does not vary the setting gamma of vse_fs."
 
 
 def test_effects_are_named_in_words_and_explained_below(results):

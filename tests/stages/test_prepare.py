@@ -235,6 +235,6 @@ def test_a_set_that_is_too_large_is_refused_before_it_is_written(prepare, monkey
     monkeypatch.setattr(problem, "LARGEST_PLACE", 535)
     status, message, folder = prepare(simulated())
     assert status == 1
-    assert "too large: 60 images, 20 labels and 200 occurrences of them need 536 places" in message
+    assert "too large: 60 images, 20 labels and 200 occurrences of labels need 536 places" in message
     assert len(message.splitlines()) == 1
     assert not (folder / "pairs.parquet").exists()

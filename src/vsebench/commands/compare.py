@@ -18,7 +18,9 @@ HEADINGS = ("method", "metric", "first", "second", "difference", "95 % interval"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("first", type=Path, help="a pack, or a folder of results")
     parser.add_argument("second", type=Path, help="a pack, or a folder of results")
-    parser.add_argument("--metrics", nargs="+", help="metrics (default: all of both runs for which packs have data)")
+    parser.add_argument(
+        "--metrics", nargs="+", help="metrics to compare (default: all of both runs that can be computed from packs)"
+    )
     parser.add_argument("--out", type=Path, help="CSV file to write the differences to")
 
 

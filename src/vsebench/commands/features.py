@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", required=True, help="name of the network's output to use as features")
     parser.add_argument("--images", type=Path, required=True, help="folder, tar archive, or table of images and files")
     parser.add_argument("--transform", choices=get_args(TransformName), required=True, help="how pixels are scaled")
-    sides = "pixels of the shorter side before the centre is cropped, or squash: scale the whole image (default: 256)"
+    sides = "pixels to scale the shorter side to, before cropping; or squash: scale the whole image (default: 256)"
     parser.add_argument("--resize", type=resize, default=256, help=sides)
     ids = "whether image ids keep or drop the extensions of file names, such as .jpg (default: keep)"
     parser.add_argument("--suffixes", choices=get_args(Suffixes), default="keep", help=ids)

@@ -67,7 +67,7 @@ def class_name(name: str) -> str:
 
 
 def base_of(kind: str, base: str | None) -> dict[str, str]:
-    """Return the placeholders that describe the file which a variant extends, and their values; empty otherwise."""
+    """Return placeholders for the file that a variant extends, with their values; empty if `kind` is not a variant."""
     if kind != "variant":
         if base is not None:
             raise UserError("--extends: only a variant extends a method; leave this option out")

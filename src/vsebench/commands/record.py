@@ -91,7 +91,7 @@ def given(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def compact(searches: dict[str, Any]) -> dict[str, Any]:
-    """Return the searches of a file, so that YAML writes each grid and each seed's settings on one line."""
+    """Return recorded searches, marked so that YAML writes each grid and each seed's settings on one line."""
     variants = {
         variant: search
         | {"grid": OneLine(search["grid"]), "seeds": {seed: OneLine(s) for seed, s in search["seeds"].items()}}

@@ -44,11 +44,11 @@ def run(arguments: argparse.Namespace) -> None:
             )
     with replacing(path) as temporary:
         temporary.write_text(HEAD + yaml.safe_dump({"sha256": recorded}), encoding="utf-8")
-    print(f"{path}: {len(recorded)} of the {len(unknown)} files without an official checksum")
+    print(f"{path}: has the sha256 of {len(recorded)} of the {len(unknown)} files without an official checksum")
 
 
 def files_named(config: Path) -> Iterator[SourceFile]:
-    """Yield each file that a data set, or a source of siblings or word vectors, in a configuration downloads."""
+    """Yield each file to download for the data sets, siblings and word vectors in a folder of configurations."""
     for folder in SOURCES:
         for path in sorted((config / folder).glob("*.yaml")):
             content = read_yaml(path)
@@ -57,7 +57,7 @@ def files_named(config: Path) -> Iterator[SourceFile]:
 
 
 def downloads(data: Path) -> Iterator[tuple[str, str, Path]]:
-    """Yield name, sha256 and record of each file below a folder that was downloaded from one of its addresses."""
+    """Yield name, sha256 and record of each file below a folder, if the file was downloaded from an address."""
     for record in sorted(data.rglob(RECORD)):
         for name, source, _, sha256 in files_recorded(record):
             if source.startswith(("http://", "https://")):

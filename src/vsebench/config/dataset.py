@@ -64,7 +64,7 @@ class SourceFile(Strict):
 
 
 class FirstDownloads(Strict):
-    """Checksums of files whose sources state none, as they were when a person first downloaded them."""
+    """Checksums of files whose sources state none, computed when a person first downloaded the files."""
 
     sha256: dict[str, Annotated[str, Field(pattern=SHA256)]] = {}  # name of a file -> its sha256
 
@@ -103,7 +103,7 @@ class Pictures(Strict):
 
 
 class FeaturesFile(Strict):
-    """A set of image features: a file, a network that computes them from the user's images, or the adapter.
+    """A set of image features: read from a file, computed from the user's images by a network, or from the adapter.
 
     `formats/features_file.py` describes the formats of the file.
     """

@@ -24,8 +24,8 @@ def project() -> Path:
 def modules_in(folder: str) -> Mapping[str, str]:
     """Return the modules of a folder of the package, such as `methods`, and of its sub-folders.
 
-    They are sorted by name: name -> module with its packages, such as "warp" -> "vsebench.methods.by_labels.warp". Two
-    modules with the same name raise a `UserError`.
+    The result maps each name, in sorted order, to the module with its packages, such as "warp" ->
+    "vsebench.methods.by_labels.warp". Two modules with the same name raise a `UserError`.
     """
     modules: dict[str, str] = {}
     for path in sorted((PACKAGE / folder).rglob("*.py"), key=lambda path: path.stem):

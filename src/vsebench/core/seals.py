@@ -1,7 +1,7 @@
 """Seals: data inside a file of results that show whether the file was changed, damaged or renamed, or is outdated.
 
 A seal is JSON inside its file: the key `seal` of a JSON file and of the metadata of a Parquet file, the comment of an
-.npz file, the bytes after the array of an .npy file. Its keys are:
+.npz file, or the bytes after the array of an .npy file. Its keys are:
 
 checksum     SHA-256 of the file with 64 zeros in place of the checksum
 made_with    path -> checksum, for each repeatable file that the same job had read or written before
@@ -10,7 +10,7 @@ repeatable   whether the same run always gives the same bytes; false for measure
 schema       the schema number
 
 Every read of a file checks its checksum and its path. A job (`job`) also checks that the files that it reads belong
-together: for example, that a model was fitted on the same split on which it is ranked.
+together: for example, that a model was fitted on the same split whose test labels it ranks.
 """
 
 import hashlib
@@ -46,7 +46,7 @@ class Job:
     stated: dict[str, tuple[str, Path]] = field(default_factory=dict)
 
     def add(self, path: Path, seal: dict[str, Any]) -> None:
-        """Add a file that was read; raise a `UserError` if files of the job come from different versions of a file."""
+        """Add a file that was read; raise a `UserError` if the job's files depend on different versions of a file."""
         if seal["path"] != below(path) or not is_in_run(path):  # such as a file of a pack, from another run
             return
         checksum, stated = seal["checksum"], self.stated.get(seal["path"])
@@ -112,7 +112,7 @@ def close_seal(written: Path, path: Path, seal: dict[str, Any]) -> None:
 
 
 def sealed_json(value: dict[str, Any], path: Path, **form: Any) -> str:
-    """Return the JSON of a value with a seal, for a file that ends in a line break; `form` is for `json.dumps`."""
+    """Return the JSON of a value with a seal, for a file that ends in a line break; `form` goes to `json.dumps`."""
     text = json.dumps(value | {SEAL: open_seal(path, repeatable=False)}, **form)
     content = (text + "\n").encode()
     at = _place(content, NO_CHECKSUM)

@@ -22,7 +22,7 @@ class Task:
 
     @property
     def name(self) -> str:
-        """The task's part of the names of tables and figures."""
+        """The name of the task within the names of tables and figures."""
         return f"{self.dataset}-{self.protocol}"
 
     def folder(self, results: Path) -> Path:
@@ -60,7 +60,7 @@ class Case:
 
 
 def pack_folder(results: Path, pack: str) -> Path:
-    """Return the folder of an unpacked pack, which has the files of a folder of results."""
+    """Return the folder of an unpacked pack; it contains the same files as a folder of results."""
     return results / "packs" / pack
 
 

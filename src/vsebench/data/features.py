@@ -47,8 +47,8 @@ class Features:
     known : (n_images,) bool, the images that have features; the rows of the others are zeros
     named : the sets of features, in the order of their columns; empty if there is one set without a name
 
-    If shape, dtype or order are not as above, or a number is not finite, a `UserError` is raised that begins with
-    `where`, the file of the features.
+    If shape, dtype or order are not as above, or a number is not finite, a `UserError` is raised. Its message begins
+    with `where`, the file of the features.
     """
 
     values: Any
@@ -252,14 +252,14 @@ class Normalisation:
         Parameters
         ----------
         steps : the same steps for every set of features, or the steps of each set by its name
-        features : those of all images of the data set
+        features : the features of all images of the data set
         images : the (m,) row numbers of the training images; images without features are ignored
         unit_length : whether whole rows get unit length; `l2` for whole rows is then added, unless it already is the
             last step
 
         Raises a `UserError` if `standard` is used for sparse features, or if steps are given for a set that the
-        features do not have. If a step estimates arrays, it also raises one if no training image has features or if
-        `root` is used for negative numbers.
+        features do not have. If a step estimates arrays, a `UserError` is also raised if no training image has
+        features, or if `root` is used for negative numbers.
         """
         planned = list(_planned(steps, features, unit_length))
         if features.is_sparse and "standard" in [step for step, _ in planned]:
@@ -314,8 +314,8 @@ class Normalisation:
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], where: str) -> "Normalisation":
         """Build the normalisation from the arrays of a model file; arrays with other names are ignored.
 
-        Raises a `UserError` that begins with `where`, the model file, if an array is missing, or has the wrong shape or
-        dtype.
+        Raises a `UserError` if an array is missing, or has the wrong shape or dtype. Its message begins with `where`,
+        the model file.
         """
         steps = arrays.get(f"{PREFIX}steps", np.array([0])).tolist()
         if not set(steps) <= set(get_args(Step)):

@@ -89,7 +89,7 @@ class Need:
     Attributes
     ----------
     key : name of the need in `Fitter.needs`
-    missing_reason : why a method that needs it is left out on a task without it
+    missing_reason : why a method that needs this input is left out on a task that lacks it
     """
 
     key: ClassVar[str]
@@ -135,7 +135,7 @@ class FileNeed(Need, ABC, Generic[Value]):
         return self.load(path)
 
     def example(self, labels: LabelMatrix) -> Value | None:
-        """Return a small input that fits a label matrix, to compile kernels before training is timed, or None."""
+        """Return a small input (or None) that fits a label matrix, to compile kernels before training is timed."""
         return None
 
     def of(self, problem: Problem) -> Value:
@@ -351,7 +351,7 @@ def load_needs(needs: Collection[str], paths: Mapping[str, Any], test: HeldOut |
 
 
 def examples(needs: frozenset[str], labels: LabelMatrix) -> dict[str, Any] | None:
-    """Return small inputs that fit a label matrix, as from `load_needs`; None if one of the needs has no example."""
+    """Return small inputs that fit a label matrix, like those of `load_needs`; None if a need has no example."""
     small = {need.key: need.example(labels) for need in FILE_NEEDS if need.key in needs}
     missing = needs & {TEST_LABELS.key, PARTS.key} or any(value is None for value in small.values())
     return None if missing else of_problem(small)

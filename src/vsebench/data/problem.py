@@ -63,7 +63,7 @@ class LabelMatrix:
 
     @classmethod
     def from_pairs(cls, pairs: pl.DataFrame, n_rows: int, n_labels: int) -> "LabelMatrix":
-        """Build the matrix from a table with the columns image, label and count, which repeats no (image, label)."""
+        """Build the matrix from a table with the columns image, label and count; no (image, label) occurs twice."""
         if not _ascend(pairs["image"].to_numpy(), pairs["label"].to_numpy()):
             pairs = pairs.sort("image", "label")
         offsets = np.zeros(n_rows + 1, dtype=np.int64)
@@ -215,7 +215,7 @@ class HeldOut:
     ----------
     images : (q,) int32, strictly ascending
     right : q rows, the held-out labels; images with an empty row are left out of the means of ranking metrics
-    known : q rows, the labels of the images that the model may know; they are not candidates
+    known : q rows, for each image the labels that the model may know; these are not candidates for it
     candidates : (n_labels,) bool, the labels to rank
     """
 
@@ -384,7 +384,7 @@ def check_places(n_images: int, n_labels: int, occurrences: int) -> None:
     """Raise a `UserError` if the number of an image, or the place of a pair in an array, would not fit into int32."""
     needed = max(n_images, occurrences + PADDING * (n_labels + 1))
     if needed > LARGEST_PLACE:
-        sizes = f"{n_images:,} images, {n_labels:,} labels and {occurrences:,} occurrences of them"
+        sizes = f"{n_images:,} images, {n_labels:,} labels and {occurrences:,} occurrences of labels"
         raise UserError(
             f"{sizes} need {needed:,} places in an array, but at most {LARGEST_PLACE:,} are possible; keep fewer "
             "images or labels"
@@ -392,7 +392,7 @@ def check_places(n_images: int, n_labels: int, occurrences: int) -> None:
 
 
 def _ascend(images: NDArray[np.int32], labels: NDArray[np.int32]) -> bool:
-    """Return whether (image, label) pairs ascend; if they do, they need not be sorted, which takes much memory."""
+    """Return whether (image, label) pairs ascend; if so, they need not be sorted (sorting takes much memory)."""
     steps = np.diff(images)
     return bool((steps >= 0).all() and ((steps > 0) | (np.diff(labels) > 0)).all())
 

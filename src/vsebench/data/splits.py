@@ -91,7 +91,7 @@ def load(folder: Path, with_test: bool = True, refit: bool = True) -> Split:
 
     Without `with_test`, the file of test labels is not opened and `test` has no images. Without `refit`, the tested
     model does not learn the validation labels: `final` equals `first`. A `UserError` is raised if the files are not a
-    split, or if final.parquet contains another number of test labels than when the split was made.
+    split, or if final.parquet contains more or fewer test labels than when the split was made.
     """
     try:
         split, n_learnt = _load(folder, with_test, refit)

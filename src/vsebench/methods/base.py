@@ -48,7 +48,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Solved:
-    """How an iterative solver ended: whether at the minimum, after how many iterations, and with which gradient."""
+    """How an iterative solver ended: whether it converged, after how many iterations, and with which gradient."""
 
     converged: bool
     iterations: int
@@ -59,7 +59,7 @@ class Solved:
 class Size:
     """The size of a problem: its numbers of training images, of features, and of labels.
 
-    If the method reads features, only images with features count; otherwise, `features` is 0.
+    If the method reads features, only images with features are counted; otherwise, `features` is 0.
     """
 
     images: int
@@ -97,9 +97,9 @@ class Fitter(ABC):
     def least_memory(cls, size: Size, settings: Any) -> int:
         """Return a lower bound on the memory that a fit needs, in bytes; 0 if no bound is known.
 
-        The bound counts only the matrices that become too large first: those whose dimensions are two of the numbers in
-        `size`, or one of them and a setting. If the bound exceeds the machine's memory, the fit is refused before it
-        begins.
+        The bound counts only the matrices that become too large first: those in which both dimensions are numbers in
+        `size`, or one is a number in `size` and the other a setting. If the bound exceeds the machine's memory, the fit
+        is refused before it begins.
         """
         return 0
 
@@ -116,7 +116,7 @@ class Fitter(ABC):
 
 
 class Method(Fitter):
-    """A method that is trained in epochs, which are timed; their number is chosen on the validation images."""
+    """A method that is trained in timed epochs; the number of epochs is chosen on the validation images."""
 
     @abstractmethod
     def epoch(self) -> Progress:
@@ -144,13 +144,13 @@ class Member(Settings):
 
 
 class EnsembleSettings(Settings):
-    """Settings of an ensemble, which `fit` reads from the records of its members' fits."""
+    """Settings of an ensemble; `fit` reads them from the records of the members' fits."""
 
     members: list[Member] = Field(min_length=2)
 
 
 class Ensemble(Control):
-    """A method that adds up the scores f_m of other variants of the run, which the key `members` in its file lists.
+    """A method that adds up the scores f_m of other variants of the run; the key `members` in its file lists them.
 
         f(x) = sum_m weight_m / deviation_m f_m(x)
 
@@ -171,7 +171,7 @@ class Ensemble(Control):
         """Return the model whose scores are the sum of the models' scores, each multiplied by its scale."""
 
     def models(self) -> list[Model]:
-        """Train every member and return the models, which equal those of the members' own fits with this seed."""
+        """Train every member and return the models; they equal the models of the members' own fits with this seed."""
         return [self._trained(member) for member in self.settings.members]
 
     def model(self) -> Model:

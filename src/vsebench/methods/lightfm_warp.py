@@ -54,8 +54,8 @@ class LightfmWarp(Method):
 class LightfmFeatures(Method):
     """LightFM's WARP on image features: an image's vector is the weighted sum of its features' vectors.
 
-    Images take the role of LightFM's users. Images have no other vectors, so the model can also score new images. The
-    biases of features are left out: they affect neither the ranks of an image's labels nor WARP's loss.
+    Images take the role of LightFM's users. An image has no vector of its own, so the model can also score new images.
+    The biases of features are left out: they affect neither the ranks of an image's labels nor WARP's loss.
     """
 
     settings_type = LightfmFeaturesSettings

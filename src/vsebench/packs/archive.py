@@ -54,7 +54,7 @@ def unpack(path: Path, folder: Path) -> Manifest:
 def reading(path: Path) -> Iterator[zipfile.ZipFile]:
     """Yield a pack whose members are checked; a damaged file, or one that is not a pack, raises a `UserError`."""
     if not path.is_file():
-        raise UserError(f"{path}: there is no pack and no folder of results of this name")
+        raise UserError(f"{path}: there is no pack and no folder of results with this name")
     with path.open("rb") as file, checked(file, str(path)) as archive:
         yield archive
 
@@ -82,7 +82,7 @@ def check_members(archive: zipfile.ZipFile, where: str) -> None:
             raise UserError(f"{where}: {member.filename} has {member.file_size:,} bytes; at most {LARGEST:,} are read")
         names.add(member.filename)
     if sum(member.file_size for member in archive.infolist()) > LARGEST_SUM:
-        raise UserError(f"{where}: the members have more than {LARGEST_SUM:,} bytes together; no larger pack is read")
+        raise UserError(f"{where}: its files have more than {LARGEST_SUM:,} bytes in total; larger packs are not read")
     for name in (MANIFEST, *NEEDED):
         if name not in names:
             raise UserError(f"{where}: not a pack of vsebench: it has no {name}")

@@ -23,9 +23,9 @@ from vsebench.rendering.table import Cell, Column, Row, Table
 RANKS = (
     "Rank 1 is the best. The interval of a rank contains all ranks that are possible if two methods whose 95 % "
     "intervals overlap can be in either order. The mean rank and the ends of its interval are means over the tasks "
-    "with real data that a method has, or over the simulated tasks if no task has real data. Methods with more of "
-    "these tasks come first, because mean ranks over different tasks cannot be compared.",
-    "A task is a data set under a protocol with the same splits. Packs with different splits have separate columns.",
+    "with real data on which the method was run, or over the simulated tasks if no task has real data. Methods with "
+    "more of these tasks come first, because mean ranks over different tasks cannot be compared.",
+    "A task is a data set under a protocol with particular splits. Packs with different splits have separate columns.",
     "Oracles use test information, so they are not shown.",
 )
 Numbers = Mapping[str, Any]  # a row of summary.parquet
@@ -79,7 +79,7 @@ class BoardTask:
         of_quality = [name for name in self.metrics if load_metric(name).is_quality]
         if not of_quality:
             packs = ", ".join(str(run.path) for run in self.runs.values())
-            raise UserError(f"{packs}: have no metric in common for {self.task}; leave out one of them")
+            raise UserError(f"{packs} have no metric in common for {self.task}; leave out one of them")
         return few_metrics(of_quality)[0]
 
     def numbers(self, metric: str) -> dict[tuple[int, str], Numbers]:

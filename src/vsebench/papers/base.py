@@ -74,7 +74,7 @@ class Paper(Strict):
         paper._path = path
         for key, task in paper.tasks.items():
             if task.protocol and not task.dataset:
-                raise UserError(f"{path}: tasks.{key}: protocol: also give our `dataset`")
+                raise UserError(f"{path}: tasks.{key}: protocol: also name our data set, under `dataset`")
         return paper
 
     @property

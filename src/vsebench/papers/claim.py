@@ -77,7 +77,7 @@ class ClaimTest(Strict, ABC):
         return list(filter(None, dict.fromkeys((self.method, case.rival))))
 
     def domain(self) -> dict[str, Any]:
-        """Return the parameters of the judged tests; a set has the values of several tests, an empty set all values."""
+        """Return the parameters of the judged tests; a set lists values of several tests, an empty set means all."""
         fields = self.model_dump(exclude={"judge_simulated"})
         return fields | {name: set(fields[name]) for name in ("rivals", "metrics") if name in fields}
 
@@ -95,7 +95,7 @@ class ClaimTest(Strict, ABC):
         return [self.method]
 
     def metrics_read(self) -> list[str]:
-        """Return the metrics in the fields `metrics` and `metric`; their modules are inputs of the rule for claims."""
+        """Return the metrics in the fields `metrics` and `metric`; the rule `test_claims` depends on their modules."""
         fields = self.model_dump()
         return [*fields.get("metrics", []), *([fields["metric"]] if "metric" in fields else [])]
 
@@ -150,11 +150,13 @@ class AtTasks(ClaimTest):
         if self.protocols is not None:
             usable = [candidate for candidate in usable if candidate.task.protocol in self.protocols]
         if not usable:
-            raise UntestableError(f"The run has no such data set with the protocol {in_words(self.protocols or [])}.")
+            raise UntestableError(
+                f"No data set of the claim's families has the protocol {in_words(self.protocols or [])}."
+            )
         methods = dict.fromkeys((self.method, *others))
         with_methods = [candidate for candidate in usable if set(methods) <= set(candidate.variants)]
         if not with_methods:
-            raise UntestableError(f"The run has no results for {' and '.join(methods)} on such data.")
+            raise UntestableError(f"The run has no results for {' and '.join(methods)} on data of the claim's kind.")
         return with_methods
 
     def obstacle(self, evidence: Evidence, case: ClaimCase) -> str | None:
@@ -167,7 +169,7 @@ class AtTasks(ClaimTest):
         return None if self.only_simulated else super().obstacle(evidence, case)
 
     def _labels_needed(self, evidence: Evidence, case: ClaimCase) -> int:
-        """Return the number of labels that the claim needs with the factors of its methods; 0: no minimum."""
+        """Return the number of labels that the claim needs, given the factors of its methods; 0: no minimum."""
         if self.labels_per_factor is None or evidence.selection is None:
             return 0
         names = [name for name in self.sized() if name]

@@ -181,7 +181,7 @@ def _all_of(kind: type[Same], measurements: Sequence[Measurement]) -> list[Same]
 
 
 def _pool_means(parts: Sequence[tuple[str, OfMeans]]) -> OfMeans:
-    """Return the mean of the effects on several tasks, each of which is a function of means over images.
+    """Return the mean of the effects on several tasks; each effect is a function of means over images.
 
     Within a corpus, cases with different numbers of images may share images although their resamples differ. Their
     resamples are sorted by the effect, as if the effects were perfectly correlated, so that the variance is not
@@ -320,7 +320,7 @@ class Evidence:
     def _of_all(self, task: Task, metric: str, decided: bool, seeds: list[int]) -> dict[Hashable, Values]:
         """Return a metric's values on a task, (n_seeds,), for each method or for each pair of method and decision.
 
-        Entries that lack one of these seeds are left out.
+        Entries that lack one of the `seeds` are left out.
         """
         if self.metrics is None:
             return {}
@@ -392,11 +392,11 @@ class Evidence:
         A run without such rows, or with too few repeats, raises an `UntestableError`.
         """
         if self.scaling is None:
-            raise UntestableError("The run does not measure growth; this needs the key scaling.")
+            raise UntestableError("The run does not measure how times grow; this needs the key `scaling`.")
         rows = self.scaling.filter(method=variant, **({"variable": variable} if variable else {}))
         if rows.is_empty():
             with_size = f" with the {variable}" if variable else ""
-            raise UntestableError(f"The growth of {variant}{with_size} was not measured.")
+            raise UntestableError(f"The growth of the time of {variant}{with_size} was not measured.")
         check_repeats(rows["repeat"].n_unique(), "scaling")
         return rows
 

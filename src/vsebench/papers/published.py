@@ -175,7 +175,7 @@ def read_published(paths: Iterable[Path]) -> PrintedCells:
         for where, cell in _lines(path):
             key = (cell.paper, cell.table, cell.row, cell.column)
             if key in cells:
-                raise UserError(f"{where}: the cell {' '.join(key)} occurs twice; each cell must be a single line")
+                raise UserError(f"{where}: the cell {' '.join(key)} occurs twice; remove one of the two lines")
             cells[key] = cell
     return PrintedCells(tuple(cells.values()))
 

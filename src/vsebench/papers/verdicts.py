@@ -97,7 +97,7 @@ def load_test(name: str, where: str) -> type[ClaimTest]:
     """Return the test with this name; an unknown name raises a `UserError` that lists the known names."""
     tests = known_tests()
     if name not in tests:
-        raise UserError(f"{where}: test: there is no test {name!r}; there are {', '.join(tests)}")
+        raise UserError(f"{where}: test: there is no test {name!r}; the tests are {', '.join(tests)}")
     return tests[name]
 
 
@@ -107,7 +107,7 @@ def known_tests() -> Mapping[str, type[ClaimTest]]:
 
 
 def claim_modules(papers: Sequence[Paper]) -> list[str]:
-    """Return the modules of the tests and metrics of the papers' claims: inputs of the Snakemake rule `claims`."""
+    """Return the modules of the tests and metrics of the papers' claims: inputs of the rule `test_claims`."""
     claims = [claim for paper in papers for claim in read_claims(paper)]
     tests = {type(claim.test).__module__ for claim in claims}
     metrics = {module_of_metric(metric) for claim in claims for metric in claim.test.metrics_read()}

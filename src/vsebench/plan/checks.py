@@ -221,7 +221,7 @@ def check_requirements(path: Path) -> None:
     """Check that requirements are in one file, because an environment is made again only if this file changes."""
     for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
         if re.match(r"\s*(-r|-c|--requirement|--constraint)\b", line):
-            raise UserError(f"{path}: line {number}: changes in the other file are not noticed; copy its lines here")
+            raise UserError(f"{path}: line {number}: changes in the named file are not noticed; copy its lines here")
 
 
 def check_software(plan: Plan, deployed: Collection[str]) -> None:

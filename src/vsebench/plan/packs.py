@@ -31,7 +31,7 @@ class NamedPack:
     manifest: Manifest
 
     def methods(self, task: Task, seeds: Sequence[int]) -> dict[str, list[int]]:
-        """Map the name (method@pack) of each of the pack's methods for a task to those of `seeds` that the pack has."""
+        """Map method@pack, for each of the pack's methods for a task, to those of `seeds` that the pack has."""
         packed = self.manifest.tasks.get(str(task))
         return {
             self.full(method): [seed for seed in seeds if seed in own]

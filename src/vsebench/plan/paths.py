@@ -2,7 +2,7 @@
 
 A path in a run's file is relative to the folder of that file. A path in a file of the folder `config` is relative to
 the project's folder, which contains `config`. If a run has a folder of its own, its jobs run there, and paths are
-converted.
+made relative to that folder.
 """
 
 import os

@@ -192,7 +192,7 @@ class Plan:
         return self.folder.parent
 
     def missing_features(self, variant: str, task: Task) -> str | None:
-        """Return the reason if a variant uses image features that a task lacks, otherwise None."""
+        """Return why a variant cannot run on a task, if it uses image features that the task lacks; otherwise None."""
         files, named = self.feature_files(task), self.sets_named(variant, task.dataset) or []
         if FEATURES.key not in self.method_class(variant).needs:
             return None
@@ -210,7 +210,7 @@ class Plan:
         return re.sub(r"\{(\w+)\}", lambda match: names[match[1]], method.scores or "")
 
     def missing_scores(self, variant: str, task: Task) -> str | None:
-        """Return the reason if no seed has a file of scores of a model that was trained elsewhere, otherwise None."""
+        """Return why a variant trained elsewhere cannot run, if no seed has a file of its scores; otherwise None."""
         if self.methods[variant].scores is None:
             return None
         files = dict.fromkeys(self.scores_file(variant, task, seed) for seed in self.seeds(task, variant))

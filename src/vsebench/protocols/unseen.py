@@ -35,7 +35,7 @@ class UnseenLabels(Protocol):
     unseen = True
 
     def generator(self, name: str, seed: int) -> np.random.Generator:
-        """Return the generator that earlier prototypes used, so that seeds 1 to 3 give the same splits as there."""
+        """Return the generator that earlier prototypes used, so that seeds 1 to 3 give the splits of the prototypes."""
         return np.random.default_rng(99 + seed)
 
     @abstractmethod
@@ -62,7 +62,7 @@ class UnseenLabels(Protocol):
 class DrawnLabels(UnseenLabels):
     """The unseen labels are drawn uniformly, and only they are ranked."""
 
-    description = "labels that were never trained, alone"
+    description = "labels that were never trained, ranked alone"
     only_unseen = True
 
     def draw(self, labels: Ids, frequency: Ids, rng: np.random.Generator) -> Ids:
@@ -72,7 +72,7 @@ class DrawnLabels(UnseenLabels):
 class AmongAllLabels(DrawnLabels):
     """All labels with a word vector are ranked, so the trained labels of a test image are also held out."""
 
-    description = "labels that were never trained, among all labels"
+    description = "labels that were never trained, ranked among all labels"
     only_unseen = False
 
 

@@ -42,7 +42,7 @@ def panels(
 
 
 def panels_of_groups(numbers: Sequence[int], width: float, heights: Sequence[float]) -> tuple[Figure, list[list[Axes]]]:
-    """Return a figure with one grid of panels per group, one below the other; a group shares its vertical axis.
+    """Return a figure with one grid of panels per group, one below the other; a group's panels share the vertical axis.
 
     `numbers` contains the number of panels of each group, `heights` the height of each group's rows, in inches.
     """
@@ -141,7 +141,10 @@ def draw_interval(axis: Axes, height: float, value: float, low: float, high: flo
 
 
 def name_methods(axis: Axes, results: Results, methods: Sequence[str], *tasks: Task) -> None:
-    """Label the vertical axis with the methods' titles and their marks on the tasks, the first method on top."""
+    """Label the vertical axis with the methods' titles and the marks (such as ‡) of their fits on the tasks.
+
+    The first method is on top.
+    """
     axis.set_yticks(range(len(methods)), [results.method_title(method, *tasks, short=True) for method in methods])
     axis.set_ylim(len(methods) - 0.4, -0.6)
     axis.grid(visible=False, axis="x", which="minor")
@@ -208,7 +211,7 @@ def legend_of_lines(
 ) -> None:
     """Draw the legend of lines below the panels; with `dots`, the legend shows only the markers of the lines.
 
-    The methods' titles show the marks of their fits on the tasks.
+    Each method's title is followed by the marks (such as ‡) of its fits on the tasks.
     """
     look, changes = looks(results), {"linestyle": "", "markersize": 6} if dots else {}
     styles = {method: line_style(look[method]) | changes for method in methods}

@@ -34,8 +34,8 @@ def keys(name: str, where: str) -> str:
 
     Parameters
     ----------
-    name : name of a type; or methods, decisions or adapters; or shared, for the settings that several of these share
-    where : the page and the line of the request, for messages
+    name : name of a type; or "methods", "decisions" or "adapters"; or "shared" for settings that several of them share
+    where : the page and the line that ask for the keys, for messages
 
     Raises
     ------
@@ -66,7 +66,7 @@ def _types(where: str) -> dict[str, dict[Any, type[BaseModel]]]:
 
 
 def _modules(folder: str, beginning: str) -> list[str]:
-    """Return, sorted, the modules in a folder of the package in which a line starts with `beginning`."""
+    """Return the sorted names of the modules in a folder of the package that have a line starting with `beginning`."""
     files = {name: file_of(module) for name, module in modules_in(folder).items()}
     return [name for name, file in files.items() if f"\n{beginning}" in file.read_text(encoding="utf-8")]
 
@@ -182,7 +182,7 @@ def _comment_above(lines: list[str]) -> str:
 
 
 def _sections(annotation: Any) -> Iterator[tuple[str, type[BaseModel]]]:
-    """Yield the sections in the type of a key, with the path from the key to the keys of the section."""
+    """Yield each section that the type of a key contains, with its path below the key, such as `.<name>` or `[]`."""
     origin, inner = get_origin(annotation), get_args(annotation)
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield "", annotation

@@ -2,7 +2,7 @@
 
 A kind of table is a subclass of `TableKind` in a module of `rendering/tables`; a kind of figure is a subclass of
 `FigureKind` in `rendering/figures`. The class `TrainingTime` defines the kind `training_time`. Related kinds share a
-module. No list names them: a new table or figure needs only one file.
+module. A new table or figure needs only one file, because you need not add it to any list.
 """
 
 import json
@@ -41,8 +41,9 @@ Section = Literal["result", "claims", "overview", "training-time", "more", "audi
 class Kind(Strict, ABC):
     """The base class of kinds. The fields of a subclass are the parameters of one table or figure of that kind.
 
-    The plan imports the module of every kind before the first job. Modules that are slow to import
-    (`vsebench.rendering.drawing`, Matplotlib, SciPy) are therefore imported in the functions that use them.
+    The package `vsebench.plan`, which plans a run, imports the module of every kind before the first job. Modules that
+    are slow to import (`vsebench.rendering.drawing`, Matplotlib, SciPy) are therefore imported in the functions that
+    use them.
     """
 
     folder: ClassVar[str]  # the folder of the modules: tables or figures
@@ -97,7 +98,7 @@ class FigureKind(Kind):
         """Return the figure; the caller has set the style of the figures."""
 
     def is_empty(self, results: Results) -> bool:
-        """Return whether the results contain nothing to draw for a figure that applies; the page then omits it."""
+        """Return whether there is nothing to draw although the figure `applies` to the run; the page then omits it."""
         return False
 
     @abstractmethod
@@ -123,7 +124,7 @@ class Instance:
 
 
 def known(base: type[AnyKind]) -> Mapping[str, type[AnyKind]]:
-    """Return all kinds of tables (`base` TableKind) or figures (FigureKind) by name, sorted."""
+    """Return all kinds by name, sorted: of tables if `base` is TableKind, of figures if it is FigureKind."""
     return classes_by_name(base, f"rendering/{base.folder}")
 
 
@@ -157,7 +158,8 @@ def instances_of_run(base: type[Kind], outline: Outline) -> dict[str, Instance]:
         for name, parameters in found.instances(outline).items():
             if name in instances:
                 raise UserError(
-                    f"{name!r} names two {base.folder}, of the kinds {instances[name].kind} and {kind}; rename one"
+                    f"two {base.folder} have the name {name!r}, one of the kind {instances[name].kind} and one of the "
+                    f"kind {kind}; rename one"
                 )
             if make(base, kind, parameters, name).applies(outline):
                 instances[name] = Instance(name, kind, parameters)
@@ -186,7 +188,7 @@ def instances_of_paper(
     Parameters
     ----------
     paper : config/papers/<paper>.yaml
-    entries : the key `tables` or `figures` of the file: a name, such as `table2` -> `kind` and the kind's parameters
+    entries : the file's key `tables` or `figures`: a name, such as `table2` -> a mapping with `kind` and its parameters
     outline : if given, tables or figures without content in this run are left out
 
     Raises
@@ -245,6 +247,6 @@ def printed_numbers(instance: Instance) -> list[str]:
 
 
 def modules(base: type[Kind], instance: Instance) -> tuple[str, str]:
-    """Return the two modules that make a table or figure, of its stage and of its kind; their files are its inputs."""
+    """Return the modules of the stage and of the kind that make a table or figure; their files are its inputs."""
     stage = base.folder.removesuffix("s")
     return f"vsebench.stages.{stage}", find(base, instance.kind).__module__

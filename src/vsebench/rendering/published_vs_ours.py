@@ -31,8 +31,9 @@ class PrintedTable(TableKind):
     def applies(self, outline: Outline) -> bool:
         """Return whether the run recomputes a number of the printed table.
 
-        A table on other data, which does not read the comparison, applies if the run has results of the printed methods
-        in a printed metric; the parameter `protocols` can restrict the tasks.
+        Some kinds show our results on other data and do not read the comparison. A table of such a kind applies if
+        the run has results of the printed methods in a printed metric; the parameter `protocols` can restrict the
+        tasks.
         """
         if "comparison" in self.needs:
             return self.printed in outline.compared.get(self.paper.stem, ())

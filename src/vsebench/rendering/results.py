@@ -199,7 +199,7 @@ class Results:
         return self._marked(dataset, str(self.datasets.get(dataset, {}).get("title", dataset)))
 
     def _marked(self, dataset: str, title: str) -> str:
-        """Return a title that begins with a capital, marked if the data is simulated."""
+        """Return a title of a data set with a capital first letter, marked if the data is simulated."""
         if self.is_simulated(dataset) and "simulated" not in title.lower():
             title += " (simulated)"
         return title[:1].upper() + title[1:]

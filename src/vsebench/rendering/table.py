@@ -100,9 +100,9 @@ class Table:
         return None if name is None else str(name)
 
     def shortened(self, titles: Mapping[str, str]) -> "Table":
-        """Return the table with short titles in place of the `titles` with which cells of text begin.
+        """Return the table with the title at the beginning of each text cell replaced by its short title.
 
-        Marks or the title of a decision may follow a title in the cell.
+        `titles` maps titles to short titles. Marks or the title of a decision may follow a title in the cell.
         """
         longest_first = sorted(titles, key=len, reverse=True)
 
@@ -183,7 +183,7 @@ def spans(words: str) -> list[tuple[str, Face]]:
 
 
 def literal(text: str) -> str:
-    r"""Escape a text for the form "words", so that none of its characters counts as a mark.
+    r"""Escape a text for the form "words", so that none of its characters is read as markup.
 
     >>> print(literal("*nsync"))
     \*nsync

@@ -50,7 +50,7 @@ def training_seconds(timing: pl.DataFrame, epochs: Sequence[int]) -> float | Non
 
 
 def chosen_epochs(results: Results, task: Task, method: str) -> list[int]:
-    """Return the chosen numbers of epochs of a method on a task, one per seed; empty for a closed form."""
+    """Return the chosen numbers of epochs of a method on a task, one per seed; empty for a method without epochs."""
     keys = (task.dataset, task.protocol, method)
     entries = [entry for entry in results.settings if (entry["dataset"], entry["protocol"], entry["method"]) == keys]
     return [entry["epochs"] for entry in entries if entry["epochs"]]

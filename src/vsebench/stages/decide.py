@@ -115,5 +115,5 @@ def scored(model: Model, images: HeldOut, features: Features | None) -> Scored:
 
 
 def table_of(decision: str, schema: Schema, **columns: NDArray[Any]) -> pl.DataFrame:
-    """Return a table of one decision rule, with its name in the column `decision`."""
+    """Return the columns as a table, with the name of a decision rule in the added column `decision`."""
     return pl.DataFrame(columns).select(pl.lit(decision).alias("decision"), pl.all()).cast(schema)

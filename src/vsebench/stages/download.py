@@ -6,7 +6,8 @@ only after passing its checks. `provenance.json` lists the name, source, sha256,
 (UTC) of each file. It also lists the user's own files.
 
 If no official checksum of a file is known, a download from one of its sources must have the checksum in
-data/included/first-downloads.yaml, if there is one. Copies from a mirror need not, because mirrors repack archives.
+data/included/first-downloads.yaml, if there is one. Copies from a mirror need not have this checksum, because mirrors
+repack archives.
 
 The package pooch is not used, because it can neither resume a transfer nor try several sources.
 """
@@ -37,7 +38,7 @@ IN_PLACE = "found in place"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--name", required=True, help="the data set, or the source of siblings or word vectors")
     parser.add_argument("--definition", required=True, help="JSON object with keys of the data set's or source's file")
-    parser.add_argument("--first-downloads", type=Path, help="checksums of first downloads; the file may not exist")
+    parser.add_argument("--first-downloads", type=Path, help="checksums of first downloads; the file may be missing")
     parser.add_argument("--out", type=Path, required=True, help="folder for the files")
 
 

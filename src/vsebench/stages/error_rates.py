@@ -1,4 +1,4 @@
-"""Simulate how often the paired test over images and seeds finds a difference, on one and over several tasks."""
+"""Simulate how often the paired test over images and seeds finds a difference, on one task and over several tasks."""
 
 import argparse
 from itertools import product
@@ -78,7 +78,11 @@ def pooled_effects(groups: int) -> Table:
         *(Column(f"tasks_{n}", f"{n} tasks", "score") for n in POOLED_TASKS),
         *(Column(f"tasks_{n}_same_images", f"{n} tasks, same images", "score") for n in POOLED_TASKS),
     )
-    return Table(columns, tuple(rows), "The same for the mean over several tasks: the largest share over the ratios")
+    caption = (
+        "Share of simulated groups of tasks where the test finds a difference between two methods in the mean over the "
+        "group's tasks: the largest share over the ratios"
+    )
+    return Table(columns, tuple(rows), caption)
 
 
 def write(table: Table, out: Path) -> None:

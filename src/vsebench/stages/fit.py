@@ -28,7 +28,7 @@ from vsebench.training import Attempt, DivergenceError
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_case_arguments(parser)
-    parser.add_argument("--command", type=Path, help="command.json of the user's command that has trained the model")
+    parser.add_argument("--command", type=Path, help="command.json of the user's command that trained the model")
     parser.add_argument("--out", type=Path, required=True, help="folder for model.npz, history.parquet, run.json")
 
 

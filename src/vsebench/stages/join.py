@@ -99,7 +99,7 @@ def join(tested: Processed, trained: Processed) -> Processed:
 
 
 def given(tested: Processed, trained: Processed) -> pl.DataFrame:
-    """Return the pairs of `trained` whose image and label `tested` also has, with the numbers of `tested`.
+    """Return the pairs of `trained` whose image and label are also in `tested`, numbered as in `tested`.
 
     Images are matched by id, and labels by name. For example, experts may have labelled the tested data set, while
     these pairs are the tags that users gave to the same images.

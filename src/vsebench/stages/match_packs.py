@@ -1,7 +1,7 @@
 """Find the methods of packs that were fitted on the splits of this run, so that its tables can show them.
 
-In packs.json, `left_out` lists the methods that do not fit, each with the reason. `settings` contains the entries of
-the other methods, from the settings.json of their packs.
+In packs.json, `left_out` lists the methods that were fitted on other splits, or tested on other labels, each with the
+reason. `settings` contains the entries of the other methods, from the settings.json of their packs.
 """
 
 import argparse
@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def why_not(task: Task, variant: str, seeds: Sequence[int], results: Path) -> str | None:
-    """Return why a method is left out: its split has another hash, or its test labels differ; None if it is not."""
+    """Return why a method is left out: its split has another hash, or its test labels differ; None if it is kept."""
     pack = variant.partition(FROM_PACK)[2]
     folder = pack_folder(results, pack)
     for seed in seeds:

@@ -20,7 +20,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--split", type=Path, required=True, help="folder of the split")
     parser.add_argument("--model", type=Path, required=True, help="model.npz")
     parser.add_argument("--features", type=Path, nargs="+", help="image features, if the model uses them")
-    parser.add_argument("--cold-by-frequency", action="store_true", help="rank labels of cold images by frequency")
+    parser.add_argument(
+        "--cold-by-frequency", action="store_true", help="rank labels by frequency for images without training labels"
+    )
     parser.add_argument("--no-refit", action="store_true", help="the model has not learnt the validation labels")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--ranks", type=Path, required=True, help="ranks.parquet to write")

@@ -2,8 +2,9 @@
 
 For each value, the number of epochs is chosen on the validation labels. If the run tunes, the other settings of the
 grid are chosen as well, with the same number of attempts for each value. The method is then fitted to the training and
-validation labels and tested, as for the main results. If a sweep chooses only the number of epochs, it reuses the model
-of the main results for the value that this model has, unless several seeds chose the settings of this model together.
+validation labels and tested, as for the main results. If a sweep chooses only the number of epochs, it does not fit the
+method again with the value that the main results have, but uses the model of the main results. However, if several
+seeds chose the settings of that model together, the method is fitted again.
 """
 
 import argparse

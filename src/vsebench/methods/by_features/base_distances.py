@@ -215,7 +215,7 @@ class DistanceModel(Model):
 
     @classmethod
     def fields_of(cls, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
-        """Return the attributes from the saved arrays; a subclass adds its own."""
+        """Return the values of the attributes from the saved arrays; a subclass adds its own attributes."""
         return {
             "features": rows_from_arrays(arrays, "features"),
             "factors": arrays["factors"],

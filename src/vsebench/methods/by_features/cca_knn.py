@@ -106,7 +106,7 @@ class CommonSpaceNeighbours(NeighbourModel):
 
 
 def canonical(left: Numbers, right: Numbers, components: int, regularisation: float) -> tuple[Numbers, Numbers]:
-    """Return a matrix that projects the rows of `left`, (d, K), and the K largest canonical correlations, descending.
+    """Return the (d, K) matrix that projects the rows of `left`, and the K largest canonical correlations, descending.
 
     Parameters
     ----------

@@ -179,7 +179,7 @@ def of_unit_deviation(seen: Seen) -> tuple[Rows, Normalisation, Values]:
     """Scale columns to standard deviation 1; return the features, their normalisation, and the deviations, (d,).
 
     Dense columns are centred: the step `standard` is added to the normalisation. Sparse columns stay sparse: they are
-    divided by the root of their mean square, which the returned normalisation does not include.
+    divided by the root of their mean square. The returned normalisation does not include this division.
     """
     if not issparse(seen.rows):
         normalisation, rows = seen.normalisation.with_standard(seen.rows)

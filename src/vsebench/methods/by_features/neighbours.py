@@ -376,7 +376,7 @@ class NeighbourModel(Model):
 
     @classmethod
     def fields_of(cls, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
-        """Return the attributes from the saved arrays; a subclass adds its own."""
+        """Return the values of the attributes from the saved arrays; a subclass adds its own attributes."""
         n_labels = len(arrays["second_key"])
         return {
             "features": rows_from_arrays(arrays, "features"),

@@ -9,7 +9,7 @@ Each matrix has its own U, with a column per factor, and its own V, with a row p
 the column sums of U, and V* is the consensus. T and M are diagonal matrices of weights: T gives rare labels larger
 weights, and M gives larger weights to the neighbours that have rare labels. The image's coefficients v minimise the sum
 over the sets of features of |x - U v|^2 / |T X M|^2 with v >= 0, and the scores of the labels are U v with the U of the
-labels.
+label matrix.
 
 Source: Kalayeh, Idrees and Shah, "NMF-KNN: image annotation using weighted multi-view non-negative matrix
 factorization", CVPR 2014; the multiplicative updates: Liu, Wang, Gao and Han, "Multi-view clustering via joint
@@ -74,7 +74,7 @@ class NmfKnnSettings(FeatureSettings):
 
 @dataclass
 class View:
-    """A matrix of the neighbours and its factors, which `update` changes.
+    """A matrix of the neighbours and its factors; `update` changes the factors.
 
     Attributes
     ----------

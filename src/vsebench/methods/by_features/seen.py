@@ -48,8 +48,8 @@ def see(
     problem : has features
     settings : the normalisation steps
     only_labelled : whether images without labels are left out
-    unit_length : whether whole rows get unit length: if the last step is not `l2`, `l2` is added. Several sets of
-        features, each with its own steps, are scaled to unit length together
+    unit_length : whether whole rows are scaled to unit length: if the last step is not `l2`, the step `l2` is added.
+        Several sets of features, each with its own steps, are scaled to unit length together
 
     Raises
     ------

@@ -9,7 +9,7 @@
 
 d_ij are the base distances of `base_distances`, one for each set of features, each divided by its mean over pairs of
 training images. Each set of features gives a ranking of the neighbours; the K nearest images are taken from these
-rankings in turns.
+rankings in turn.
 
 The weights w >= 0 (for tagprop_sigma, alternately with alpha and beta) minimise the loss
 
@@ -155,7 +155,7 @@ def neighbourhood(
 ) -> tuple[Ids, Numbers]:
     """Return the nearest rows of each query and their base distances.
 
-    Neighbours are taken from the sets of features in turns: first the nearest row in each set, then the second nearest
+    Neighbours are taken from the sets of features in turn: first the nearest row in each set, then the second nearest
     in each set, and so on. No row is taken twice.
 
     Parameters
@@ -163,7 +163,7 @@ def neighbourhood(
     searches : one for each set of features, each over n rows
     queries : (m, d), scaled and multiplied like the model's features
     own : (m,) int32, the row that is the query itself, or -1
-    k : number of neighbours; if there are fewer rows, besides the query itself, all are taken
+    k : number of neighbours; if there are fewer rows other than the query itself, all are taken
 
     Returns
     -------
@@ -215,7 +215,7 @@ class Votes:
         return 1 / np.maximum([negative, positive], 1.0)
 
     def arguments(self, weight: Numbers) -> tuple[NDArray[Any], ...]:
-        """Return the first arguments of the kernels at the weights w."""
+        """Return the arguments that the kernels of the loss take first, computed from the weights w."""
         logits = np.ascontiguousarray(logits_of(weight, self.distances, self.weights))
         return logits, self.near, self.labels.offsets, self.labels.label_of_pair, self.costs
 

@@ -1,4 +1,4 @@
-"""2PKNN, two-pass nearest neighbours: it finds the nearest images with each label, and all images that it finds vote.
+"""2PKNN, two-pass nearest neighbours: the nearest images with each label are found first, then all of them vote.
 
     first pass    U(i) = union over the labels l of the K1 images nearest to i among the training images with l
     second pass   score of l for i = sum over the images j in U(i) with l of exp(-s (D(i, j) - D_i)),

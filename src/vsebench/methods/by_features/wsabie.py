@@ -40,9 +40,9 @@ class EmbeddingSettings(FactorSettings, FeatureSettings):
 class Wsabie(FeatureMethod):
     """WSABIE: WARP, Eq. 1 to 3 and Algorithm 1 with alpha_j = 1/j.
 
-    Images have several labels here, so each step draws one of all (image, label) pairs; negatives are the labels that
-    the image does not have, and their number replaces Y - 1. If no drawn negative violates the margin, a step changes
-    nothing.
+    Images have several labels here, so each step draws one of all (image, label) pairs. Negatives are the labels that
+    the image does not have, and their number replaces the paper's Y - 1, the number of labels minus 1. If no drawn
+    negative violates the margin, a step changes nothing.
     """
 
     settings_type: ClassVar[type[EmbeddingSettings]] = EmbeddingSettings
@@ -76,7 +76,7 @@ class Wsabie(FeatureMethod):
 
 
 class WsabieAuc(Wsabie):
-    """WSABIE's model with the margin loss for AUC, the rows "Embedding, AUC" of table 5.
+    """WSABIE's model with the margin loss for AUC, reported in the rows "Embedding, AUC" of table 5.
 
     The loss is the sum of max(0, 1 - f_p(x) + f_n(x)) over an image's labels p and the labels n that it does not have.
     Each step draws one negative uniformly and gives it weight 1.

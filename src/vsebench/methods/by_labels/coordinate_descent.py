@@ -1,8 +1,8 @@
 """Coordinate descent on a least squares loss over all pairs of an image and a label: what `vse_fs` and `ials` share.
 
-The updates are in `vsebench.kernels.full_sample`. An iteration updates the images, then the labels. With gamma = 0,
-both updates lower the loss. With gamma > 0, the update of the images lowers the loss, but that of the labels lowers
-only the loss in which all p_i are held fixed.
+The updates are in `vsebench.kernels.full_sample`, which also explains gamma and p_i. An iteration updates the images,
+then the labels. With gamma = 0, both updates lower the loss. With gamma > 0, the update of the images lowers the loss,
+but the update of the labels lowers only the loss in which all p_i are held fixed.
 """
 
 import math
@@ -54,8 +54,8 @@ class Objective:
 class FullSample(Method):
     """Coordinate descent on an `Objective`. One epoch is one iteration: all images, then all labels.
 
-    Kernels read the images in the order `order`: images with few labels first. The work is cut into independent chunks,
-    and sums over images have a fixed order, so results do not depend on the number of threads.
+    Kernels read the images in the order of `order`: images with few labels first. The work is cut into independent
+    chunks, and sums over images have a fixed order, so results do not depend on the number of threads.
     """
 
     needs = frozenset({"known_labels"})

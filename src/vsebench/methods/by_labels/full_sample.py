@@ -1,4 +1,4 @@
-"""Functions for methods that learn from all pairs: they index positives, weigh labels, and divide the work."""
+"""Functions for methods that learn from all (image, label) pairs: index positives, weigh labels, divide the work."""
 
 from itertools import pairwise
 
@@ -14,7 +14,7 @@ from vsebench.kernels.vectors import LANES, aligned
 def rows_and_columns(
     train: LabelMatrix, order: NDArray[np.int64], weights: NDArray[np.float32], gamma: float
 ) -> tuple[Rows, Columns]:
-    """Return the positives sorted by image, and sorted by label; `order` lists the images, `weights` are the pairs' w.
+    """Return the positives sorted by image, and sorted by label; `order` lists the images, `weights` the pairs' w.
 
     In `Columns`, each label's positives occupy consecutive array positions, called slots, padded to a multiple of
     LANES.

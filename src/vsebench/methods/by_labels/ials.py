@@ -9,9 +9,9 @@ Sources: Hu, Koren and Volinsky, "Collaborative filtering for implicit feedback 
 Zhang and Koren, "Revisiting the performance of iALS on item recommendation benchmarks", RecSys 2022, which introduces
 these penalties.
 
-The loss is minimised by the coordinate descent of VSE-fs, without the vectors of an image's labels (gamma = 0). Let
-t = 1 / (1 + alpha_0). The two terms of a positive add up to (s_ic - t)^2 / t + 1 - t. If all vectors are written as
-sqrt(t) times new vectors, whose scores are s, the loss is
+The loss is minimised by the coordinate descent of VSE-fs with gamma = 0, so the vectors of an image's labels are not
+added to the image's vector. Let t = 1 / (1 + alpha_0). The two terms of a positive add up to (s_ic - t)^2 / t + 1 - t.
+If all vectors are written as sqrt(t) times new vectors, whose scores are s, the loss is
 
     t^2 [ sum over positives of (1 - s)^2 / t  +  alpha_0 sum over other pairs of s^2  +  lambda / t (...) ]
     + (1 - t) times the number of positives

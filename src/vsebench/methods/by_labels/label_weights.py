@@ -92,7 +92,7 @@ class ItemKnn(Control):
     """Label neighbours: the weights are a label's similarities to its nearest neighbours.
 
     Source: Deshpande and Karypis, "Item-based top-N recommendation algorithms", ACM TOIS 2004, with the shrunk cosine
-    similarity n_ab / (sqrt(n_a n_b) + shrinkage), where n_ab images have both labels.
+    similarity n_ab / (sqrt(n_a n_b) + shrinkage), where n_a images have label a, and n_ab have both a and b.
     """
 
     settings_type = KnnSettings

@@ -1,7 +1,7 @@
 """Opt-AUC: stochastic gradient steps on the logistic loss, with negatives that are drawn uniformly.
 
-Source: a baseline of both VSE papers ("logistic loss is used as the smoothed AUC surrogate"); it is BPR (Rendle et al.,
-UAI 2009).
+Source: a baseline in the papers on VSE-ens and VSE-fs ("logistic loss is used as the smoothed AUC surrogate"); it is
+BPR (Rendle et al., UAI 2009).
 """
 
 from vsebench.kernels.products import Embedding

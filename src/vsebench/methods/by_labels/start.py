@@ -1,4 +1,4 @@
-"""Initial embeddings, and where those of very many images are stored."""
+"""Draw initial embeddings; those of very many images are stored in a temporary file."""
 
 import math
 import os

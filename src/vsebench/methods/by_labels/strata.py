@@ -155,5 +155,6 @@ class InParts(SgdMethod):
         """Take steps for all positives, or for those of an image part and a label part; return the mean loss and the
         mean number of trials.
 
-        `embedding` has the vectors of all images, and of all labels (then it is `self.embedding`) or of one label part.
+        `embedding` contains the vectors of all images, and either those of all labels (then it is `self.embedding`) or
+        those of one label part.
         """

@@ -1,4 +1,4 @@
-"""VSE-ens: the hinge loss on highly ranked negatives, drawn from lists of all labels, each sorted by one factor.
+"""VSE-ens: the hinge loss on highly ranked negatives, drawn from lists of all labels, each list sorted by one factor.
 
 Source: Guo, Zhai, Yuan, Liu and Wang, "VSE-ens: Visual-Semantic Embeddings with Efficient Negative Sampling",
 Eq. 5 to 9 and Algorithm 1. The paper leaves some choices open. Here lambda is inside the exponent of Eq. 5 and is given
@@ -34,7 +34,7 @@ class VseEnsSettings(PartsSettings):
 
 @dataclass
 class Lists:
-    """The sorted lists of all labels, or of a part's labels, and for how many more steps they are used."""
+    """The sorted lists of all labels, or of a part's labels, and the number of remaining steps that use them."""
 
     sorted: SortedLists
     draws: Draws

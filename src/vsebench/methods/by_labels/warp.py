@@ -1,9 +1,9 @@
-"""WARP as in WSABIE: negatives are drawn until one violates the margin; the estimated rank weights the hinge loss.
+"""WARP as in WSABIE: negatives are drawn until one violates the margin; the hinge loss is weighted by estimated rank.
 
 Source: Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint word-image embeddings",
-Algorithm 1 and Eq. 5 with alpha_j = 1/j. WSABIE limits the norm of vectors (`maximum_norm`); the VSE papers penalise it
-instead (`regularisation`). Because images can have several labels, negatives are the labels that the image does not
-have, and their number replaces Y - 1.
+Algorithm 1 and Eq. 5 with alpha_j = 1/j. WSABIE limits the norm of vectors (`maximum_norm`); the papers on VSE-ens and
+VSE-fs penalise it instead (`regularisation`). Because images can have several labels, negatives are the labels that the
+image does not have, and their number replaces WSABIE's Y - 1, the number of labels minus 1.
 """
 
 from pydantic import Field

@@ -1,6 +1,6 @@
 """Controls without image features, which methods should outperform, and an oracle that few methods can match.
 
-One factor, which is 1 for every image, gives all images the same ranking.
+A model with a single factor, which is 1 for every image, gives all images the same ranking.
 """
 
 import numpy as np

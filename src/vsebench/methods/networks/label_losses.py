@@ -29,7 +29,8 @@ class SoftmaxSettings(NetworkSettings):
 class Bce(Loss):
     """Binary cross-entropy: log(1 + exp(f_k)) - y_k f_k for every label k, the loss of logistic regression.
 
-    The last layer's intercepts start at the log odds of the labels' frequencies. None of the papers has this baseline.
+    The last layer's intercepts start at the log odds of the labels' frequencies. None of the papers that this project
+    reproduces has this baseline.
     """
 
     def prepare(self) -> None:
@@ -48,7 +49,7 @@ class Asymmetric(Bce):
         negatives   -q^h log(1 - q),   q = max(0, p - margin)
 
     p is the label's probability, the sigmoid of its score. With g = h and without a margin, this is the focal loss.
-    None of the papers includes these baselines.
+    None of the papers that this project reproduces includes these baselines.
 
     Sources: Ridnik and others, "Asymmetric loss for multi-label classification", ICCV 2021; Lin, Goyal, Girshick, He
     and Dollar, "Focal loss for dense object detection", ICCV 2017.
@@ -82,7 +83,8 @@ class Zlpr(Loss):
     Training moves the scores of positives above 0 and those of negatives below 0, so labels with scores above 0 are
     predicted.
 
-    Source: Su and others, "ZLPR: a novel loss for multi-label classification", 2022. None of the papers has this loss.
+    Source: Su and others, "ZLPR: a novel loss for multi-label classification", 2022. None of the papers that this
+    project reproduces has this loss.
     """
 
     def __call__(self, scores: Matrix, images: Images) -> float:

@@ -89,8 +89,8 @@ class Activation:
 
     Attributes
     ----------
-    apply : overwrites the layer's inputs, float32, with its activations
-    derivative : returns the derivatives with respect to the inputs, computed from the activations
+    apply : overwrites the function's inputs, float32, with the activations
+    derivative : returns the derivatives with respect to these inputs, computed from the activations
     """
 
     apply: Callable[[Matrix], Matrix]

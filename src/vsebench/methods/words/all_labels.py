@@ -35,7 +35,7 @@ class XEnt(Loss):
 
     n is the number of images, and c_l is the number of images with the label. For scores without constraints, the
     minimum is s_il = log(p / (1 - p)) with p = P(l in Y | x): labels are ranked by probability. The offset is our
-    addition: without it, the network needs several epochs only to learn that most labels are rare.
+    addition: without it, the network needs several epochs just to learn that most labels are rare.
     """
 
     settings_type = XEntSettings

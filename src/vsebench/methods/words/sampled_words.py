@@ -125,7 +125,7 @@ class SampledVectors(FixedVectors):
         return chosen
 
     def move(self, n_drawn: int, n_images: int) -> None:
-        """Take AdamW's step on the vectors of the drawn labels; `n_drawn` is 0 if the vectors are fixed."""
+        """Take an AdamW step on the vectors of the drawn labels; `n_drawn` is 0 if the vectors are fixed."""
         self.n_steps += 1
         settings = self.settings
         move_touched(self.word_vectors, n_drawn, n_images, self.n_steps, settings.learning_rate, settings.decay)
@@ -235,7 +235,7 @@ class SFast0Tag(Loss):
 class SOptXEntPublished(SXEnt):
     """S+Opt+X-Ent as in the authors' code, where the network and the vectors minimise different losses.
 
-    The network takes Adam's steps on the loss of `SXEnt`. The vectors of the drawn labels take plain gradient steps
+    The network takes Adam steps on the loss of `SXEnt`. The vectors of the drawn labels take plain gradient steps
     with the same learning rate, image by image. These steps are not divided by the numbers of draws and images. So with
     P = 5, N = 10 and batches of 128 images, they are 640 times (positives) and 1,280 times (negatives) as long as steps
     on the loss of `SXEnt`. A label that was drawn twice for an image is moved once, and vectors do not decay.

@@ -107,7 +107,7 @@ def doubt(cells: Sequence[Printed]) -> str:
 
 
 def names(cells: Sequence[Printed]) -> str:
-    """Return the names of cells; a cell of another paper than the first cell's is preceded by that paper's name."""
+    """Return the names of cells; if a cell is from another paper than the first, that paper's name comes before it."""
     home = cells[0].paper
     return "; ".join(cell.name if cell.paper == home else f"{cell.paper} {cell.name}" for cell in cells)
 
@@ -170,7 +170,7 @@ def number_facts(findings: Sequence[Finding], same_fact: Mapping[tuple[str, str]
 
 
 def counted(findings: Sequence[Finding]) -> list[Finding]:
-    """Return all that agree and, of the other findings, one per fact: the first that contradicts, or else the first."""
+    """Return all findings that agree and, per fact, one of the rest: the first that contradicts, or else the first."""
     first: dict[tuple[str, str], Finding] = {}
     for finding in findings:
         key = (finding.paper, finding.fact)
@@ -183,7 +183,8 @@ def counted(findings: Sequence[Finding]) -> list[Finding]:
 def summarise(findings: Sequence[Finding]) -> dict[str, int]:
     """Summarise the audit: return the numbers of checks, of judged cells and of papers, and of findings per verdict.
 
-    Findings that agree are all counted. Other findings are counted once for each fact, because several can state one.
+    Findings that agree are all counted. Other findings are counted once for each fact, because several can state
+    the same fact.
     """
     return {
         "checks": len(findings),

@@ -1,6 +1,7 @@
 """Printed complexities of time and memory, such as O(Y d), and the sizes that occur in them.
 
-n: training images, Y: labels, d: features, d_nz: mean non-zero features of an image, D: dimension of the embedding.
+n, Y and d: numbers of training images, labels and features; d_nz: mean number of non-zero features of an image; D:
+dimension of the embedding.
 """
 
 from collections.abc import Callable, Iterator

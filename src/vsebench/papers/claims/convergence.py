@@ -38,7 +38,7 @@ class TimeToConverge(MultipleOfRival):
         return np.array(list(seconds.values()))
 
     def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
-        """Return the ratio; if the limit on epochs stopped a fit, it is unknown, and `obstacle` states a bound."""
+        """Return the ratio; it is unknown if the limit on epochs stopped a fit, and `obstacle` then states a bound."""
         measured = super().measure(evidence, case)
         return UNKNOWN if evidence.stopped(case.task, self.method, case.rival) else measured
 
@@ -51,7 +51,7 @@ class TimeToConverge(MultipleOfRival):
 
 
 class TimeToShare(AgainstRivals):
-    """The method reaches the same quality in less training time than each rival, by a factor.
+    """The method reaches the same quality in less training time than each rival, by more than a given factor.
 
     For each seed, this quality is a given share of the worse method's best validation metric, so both methods reach it.
     """
@@ -92,7 +92,7 @@ class TimeToShare(AgainstRivals):
 
 
 def curve(history: pl.DataFrame) -> tuple[Values, Values]:
-    """Return the training seconds up to each validated epoch, and its validation metric."""
+    """Return the training seconds up to each validated epoch, and the epoch's validation metric."""
     epochs = history.sort("epoch").with_columns(elapsed=pl.col("seconds").cum_sum())
     validated = epochs.filter(pl.col("validation").is_not_null())
     return validated["elapsed"].to_numpy(), validated["validation"].to_numpy()

@@ -14,7 +14,7 @@ FEWEST = 3  # minimum number of words of a group in a data set
 
 
 class LabelNeighbours(AtTasks):
-    """Siblings are a larger share of a label's nearest labels than by chance, by a factor.
+    """The share of siblings among a label's nearest labels is at least a given multiple of that expected by chance.
 
     The means are over the labels that have siblings; by chance, the share is siblings / (labels - 1).
     """

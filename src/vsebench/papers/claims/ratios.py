@@ -102,7 +102,7 @@ class TimeOfEpoch(CostOfRepeats, MultipleOfRival):
 
 
 class ScoringTime(CostOfRepeats, MultipleOfRival):
-    """The method scores all labels for new images faster than each rival, by a factor."""
+    """The method scores all labels for new images faster than each rival, by more than a given factor."""
 
     effect = "ratio (claimed: above the claim's bound)"
     on_simulated = True  # a claim on cost
@@ -113,7 +113,7 @@ class ScoringTime(CostOfRepeats, MultipleOfRival):
 
 
 class ModelBytes(AgainstRivals):
-    """The method's saved model is a number of times smaller than each rival's, with numbers of the same precision."""
+    """The method's saved model is smaller than each rival's by a given factor, with numbers of the same precision."""
 
     effect = "ratio of bytes, which is exact (claimed: at least the claim's bound)"
     on_simulated = True  # a claim on cost
@@ -136,7 +136,7 @@ class ModelBytes(AgainstRivals):
 
 
 class FullMatrixRatio(ClaimTest):
-    """A full weight matrix with Y d numbers is larger than an embedding with (Y + d) D numbers, by a factor."""
+    """A full weight matrix with Y d numbers is larger than an embedding with (Y + d) D numbers, by a given factor."""
 
     effect = "ratio by the formulas (claimed: at least the claim's bound)"
 

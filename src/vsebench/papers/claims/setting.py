@@ -66,14 +66,17 @@ class TwoValues(AtTasks):
         return " ".join(sentences) or None
 
     def obstacle(self, evidence: Evidence, case: ClaimCase) -> str | None:
-        """Return why a sweep does not count: other settings were not tuned per value, or a reason of `ClaimTest`."""
+        """Return why a sweep does not count: other settings were not tuned per value, or the base class's reason."""
         if self.method not in evidence.tuned_sweeps:
             return f"The other settings of {self.method} were not tuned at each value of {self.parameter}."
         return super().obstacle(evidence, case)
 
 
 class Setting(TwoValues):
-    """The best value of a setting in one range gives better rankings than that in another; validation chooses both."""
+    """The best value of a setting in one range gives better rankings than the best value in another range.
+
+    Validation chooses both values.
+    """
 
     effect = "difference of a metric, or ratio (claimed: above 0, or within the claim's bounds)"
 
@@ -85,7 +88,7 @@ class Setting(TwoValues):
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
         tasks = [each for each in self.tasks(evidence) if not self.sweep(evidence, each.task).is_empty()]
         if not tasks:
-            raise UntestableError(f"The run varies no setting {self.parameter} of {self.method}.")
+            raise UntestableError(f"The run does not vary the setting {self.parameter} of {self.method}.")
         for task in tasks:
             yield ClaimCase.at(task, self.metric)
 

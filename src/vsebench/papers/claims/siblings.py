@@ -75,7 +75,9 @@ class NoisierLabels(ClaimTest):
     def _has_sibling_precision(self) -> "NoisierLabels":
         name, _, cutoff = self.metric.partition("@")
         if self.steadier is None and (name != "precision" or int(cutoff) > LIST_LENGTH):
-            raise PydanticCustomError("metric", f"without `steadier`, use precision@1 to precision@{LIST_LENGTH}")
+            raise PydanticCustomError(
+                "metric", f"metric: without `steadier`, use precision@1 to precision@{LIST_LENGTH}"
+            )
         return self
 
     @property

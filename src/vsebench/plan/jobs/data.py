@@ -41,7 +41,7 @@ def download(plan: Plan, at: Wildcards) -> Job:
 
 
 def download_options(plan: Plan, name: str, definition: dict[str, Any]) -> str:
-    """Return the options of a download; the file of checksums is not an input, so its changes repeat no download."""
+    """Return the options of a download; the file of checksums is not an input, so changing it repeats no download."""
     # A relative path, because it is a parameter of rules: no job is repeated when the folder is moved.
     first = os.path.relpath(plan.folder.parent / FIRST_DOWNLOADS)
     return options(name=name, definition=definition, first_downloads=first)

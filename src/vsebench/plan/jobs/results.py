@@ -100,7 +100,7 @@ def not_compared(plan: Plan, task: Task) -> list[Entry]:
 
 
 def measure_sweeps(plan: Plan, at: Wildcards) -> Job:
-    """Compute those metrics of all sweeps that need only the ranks of an image's labels."""
+    """For all sweeps, compute the metrics that need only the ranks of an image's labels."""
     metrics = [name for name in plan.config.metrics if isinstance(load_metric(name), RankMetric)]
     inputs = {
         "sources": sources("vsebench.stages.measure_sweeps", *map(module_of_metric, plan.config.metrics)),
@@ -111,7 +111,7 @@ def measure_sweeps(plan: Plan, at: Wildcards) -> Job:
 
 
 def time_methods(plan: Plan, at: Wildcards) -> Job:
-    """Time those variants of a task whose settings or epochs are chosen on validation labels."""
+    """Time the variants of a task whose settings or epochs are chosen on validation labels."""
     variants, config, seeds = timed_variants(plan, at.task), plan.config, plan.timed_seeds(at.task)
     needs = needs_read(plan, variants, at.task)
     records = [
@@ -139,7 +139,7 @@ def time_methods(plan: Plan, at: Wildcards) -> Job:
 
 
 def feature_sets(plan: Plan, variants: list[str], task: Task) -> dict[str, list[str]]:
-    """Map each variant that uses fewer sets of features than all variants together to its sets."""
+    """For each variant that uses only some of the sets of features that the variants use together, return its sets."""
     together = plan.sets_seen(variants, task)
     seen = {variant: plan.sets_seen([variant], task) for variant in variants}
     return {variant: list(files) for variant, files in seen.items() if files and files != together}

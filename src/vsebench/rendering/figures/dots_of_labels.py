@@ -82,7 +82,7 @@ class F1OfLabels(FigureKind):
 
 
 class ThresholdsAndDifficulty(FigureKind):
-    """One panel per task: the correlation for each label, averaged over seeds, in ascending order."""
+    """One panel per task: each label's correlation of threshold and difficulty, mean over seeds, in ascending order."""
 
     needs = ("thresholds_and_difficulty", "datasets")
 
@@ -123,10 +123,10 @@ class ThresholdsAndDifficulty(FigureKind):
             "Spearman correlation between the thresholds predicted for the images of a label and the images' "
             "difficulty; one dot per label with ten test images or more, mean over seeds. The difficulty is 1 minus "
             f"the probability of the label according to {' or '.join(references) or 'a method that this run lacks'}. "
-            "The level of an image's scores and thresholds is arbitrary; the claim is judged on thresholds relative to "
-            "the scores, which do not depend on this level. The paper shows images in the order of their thresholds "
-            "instead."
+            "The level of an image's scores and thresholds is arbitrary, so the claim is judged on thresholds relative "
+            "to the scores. These relative thresholds do not depend on the level. The paper shows images in the order "
+            "of their thresholds instead."
         )
 
     def alternative(self, results: Results) -> str:
-        return "Dots of the correlation for each label, sorted; one panel per data set and protocol."
+        return "Dots of the correlation, one per label, in ascending order; one panel per data set and protocol."

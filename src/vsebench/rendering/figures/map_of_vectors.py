@@ -36,9 +36,10 @@ class MapOfVectors(FigureKind):
 
     def caption(self, results: Results) -> str:
         return (
-            "Test images (dots) and labels (names) in the plane of the images' first two principal components, all "
-            f"vectors scaled to length 1, first seed. The figure shows the {SHOWN} most frequent labels that share few "
-            "images with one another, and the images with exactly one of these labels. The paper uses t-SNE instead."
+            "Test images (dots) and labels (names) in the plane of the images' first two principal components, for the "
+            f"first seed. All vectors are scaled to length 1. The figure shows the {SHOWN} most frequent labels that "
+            "share few images with one another, and the images with exactly one of these labels. The paper uses t-SNE "
+            "instead."
         )
 
     def alternative(self, results: Results) -> str:

@@ -19,7 +19,7 @@ MEMORY = "peak memory (MiB)"
 
 
 class SettingAxis(Strict):
-    """The axis of a panel whose horizontal position is the value of one setting."""
+    """The horizontal axis of a panel, which shows the values of one setting."""
 
     title: str
     scale: Literal["linear", "log2", "symlog"] = "linear"  # symlog: linear from 0 to 0.01, then logarithmic

@@ -36,7 +36,9 @@ class RanksByMeasure(FigureKind):
                 raise PydanticCustomError("metric", "{error}", {"error": str(error)}) from None
             if not ranks:
                 raise PydanticCustomError(
-                    "metric", "neither large nor small values of {name} are better", {"name": name}
+                    "metric",
+                    "neither large nor small values of {name} are better, so it cannot rank methods; remove it",
+                    {"name": name},
                 )
         return metrics
 

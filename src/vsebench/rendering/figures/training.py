@@ -59,7 +59,7 @@ def validation_metric(results: Results, task: Task) -> str:
 
 
 class Convergence(FigureKind):
-    """Two panels, against epochs and against seconds, with one line for each method that is trained in epochs."""
+    """The validation metric against epochs and seconds, with a line for each method that is trained in epochs."""
 
     needs = ("history", "settings", "datasets")
     made_for = "task"
@@ -112,7 +112,7 @@ class Convergence(FigureKind):
 
 
 class ValidationAgainstTime(FigureKind):
-    """One panel per task, one line per method."""
+    """The validation metric against training seconds: one panel per task, one line per method."""
 
     needs = ("history", "settings", "datasets")
 
@@ -151,7 +151,7 @@ class ValidationAgainstTime(FigureKind):
 
 
 class CurvesOverEpochs(FigureKind):
-    """One row of panels per task; each panel shows some of the methods, with a line per method."""
+    """The loss or validation metric against epochs: a row of panels per task; each panel shows some of the methods."""
 
     needs = ("history", "settings", "datasets")
 
@@ -207,7 +207,7 @@ class CurvesOverEpochs(FigureKind):
         return set().union(*self.panels.values())
 
     def _epochs(self, results: Results) -> pl.DataFrame:
-        """Return the epochs to draw, of all tasks."""
+        """Return the epochs to draw for all tasks."""
         drawn = pl.col("method").is_in(self._methods()) & pl.col(self.quantity).is_not_null()
         history = results.history.filter(drawn)
         return pl.concat([validated_epochs(at(history, task)) for task in results.outline.tasks])
@@ -217,7 +217,7 @@ class CurvesOverEpochs(FigureKind):
 
 
 class TrainingTime(FigureKind):
-    """One panel per task, with a dot and a range for each method."""
+    """Seconds per training epoch: one panel per task, with a dot and a range for each method."""
 
     needs = ("timing", "datasets")
     made_for = "run"
@@ -270,7 +270,7 @@ class TrainingTime(FigureKind):
 
 
 class Trials(FigureKind):
-    """One panel per task, one line per method that samples negatives until one violates the margin."""
+    """Labels tried per step: a panel per task, a line per method that samples until a negative violates the margin."""
 
     needs = ("history", "datasets")
     made_for = "run"

@@ -56,9 +56,9 @@ class WinsAndLosses(FigureKind):
         metric = metric_title(few_metrics(results.outline.metrics)[0])
         return (
             f"How often the method of a row has a higher {metric} than the method of a column, over the data sets, "
-            f"protocols and seeds with both methods; a tie counts as half a win. If {metric} is the same for all "
-            "methods, the next metric that differs is compared. The method with the largest share of wins comes first. "
-            "These are counts; for significance, see the tables."
+            f"protocols and seeds on which both methods were run; a tie counts as half a win. If {metric} is the same "
+            "for all methods, the next metric that differs is compared. The method with the largest share of wins "
+            "comes first. These are counts; for significance, see the tables."
         )
 
     def alternative(self, results: Results) -> str:

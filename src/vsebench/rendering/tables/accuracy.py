@@ -21,7 +21,7 @@ FEW = 4  # metrics
 class Accuracy(TableKind):
     """The methods on one task; oracles follow in separate rows.
 
-    If a run has many metrics, a second table shows a selection of them, which fits the page.
+    If a run has many metrics, a second table shows a selection of them that fits on a page.
     """
 
     needs = ("summary", "datasets")
@@ -89,7 +89,7 @@ def notes(results: Results, task: Task, accuracy: pl.DataFrame, metrics: Sequenc
     ]
     sentences += [
         f"{metric_title(metric)} ranks images for each label. A method that gives all images the same score, such as "
-        "popularity, is below random, which is the level of chance."
+        "popularity, is below random (the level of chance)."
         for metric in results.outline.metrics
         if load_metric(metric).unit == "label"
     ]

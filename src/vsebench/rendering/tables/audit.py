@@ -14,7 +14,7 @@ CAPTIONS = {
     DEPENDS: "Printed numbers that contradict each other under a condition",
     CONTRADICTS: "Printed numbers that contradict each other",
 }
-FACT = "Fact: rows of a paper with the same number state one fact, which counts once."
+FACT = "Fact: rows of a paper with the same number in this column state one fact, which counts once."
 NOTES = (
     "Recomputed from other printed numbers. All are rounded, so a number contradicts the others only if it "
     "does not follow from any possible unrounded values of the others.",

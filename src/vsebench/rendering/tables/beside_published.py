@@ -159,8 +159,9 @@ class ImprovementBesidePublished(PrintedTable):
                     rows.append(Row.of(group, title, "here", *values, group=group))
         rivals = dict.fromkeys(cell.row.split("/")[1] for cell in cells)
         notes = [
-            f"Percent, by the paper's formula: {ours_title}'s value divided by the baseline's, minus 1; printed "
-            f"for {', '.join(map(paper.row_title, rivals))}. Negative: worse than the baseline.",
+            f"Percent, by the paper's formula: {ours_title}'s value divided by the baseline's, minus 1. The paper "
+            f"prints this for the baselines {', '.join(map(paper.row_title, rivals))}. Negative: worse than the "
+            "baseline.",
             "For the significance of the differences, see the tests of the claims.",
         ]
         return Table(columns, rows, self.caption(paper, "improvements, published and recomputed"), notes, fold=4)

@@ -51,11 +51,11 @@ class Claims(TableKind):
         notes = (
             f"Effect: {'; '.join(kinds)}. Brackets: 95 % interval." if kinds else "No claim could be tested.",
             "A line with a verdict shows the mean effect over data sets and protocols. With several rivals or "
-            "metrics, the claim must hold for all of them, and the line shows the weakest. The lines below show the "
-            "individual cases.",
-            "p: for the null hypothesis that there is no effect, or that it equals the claim's bound. p is corrected "
-            "for the number of the paper's judged claims, separately for the paper's own data sets, other real ones "
-            "and simulated ones, and separately for measured seconds and memory.",
+            "metrics, the claim must hold for all of them, and the line shows the weakest effect. The lines below show "
+            "the individual cases.",
+            "p: for the null hypothesis that there is no effect, or that the effect equals the claim's bound. p is "
+            "corrected for the number of the paper's judged claims, separately for the paper's own data sets, other "
+            "real ones and simulated ones, and separately for measured seconds and memory.",
             "A verdict on simulated data holds only for such data.",
         )
         return Table(COLUMNS_OF_CASES, [self._row(results, line) for line in lines], caption, notes, small=True)

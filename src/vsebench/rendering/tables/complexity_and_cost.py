@@ -29,7 +29,7 @@ NOTES = (
     "takes 8 bytes, an entry of a sparse matrix 4 more for its index.",
     "Published seconds per image: the printed time for the test set divided by its number of images.",
     "Here: seconds to score all labels of an image in batches of 256 on one core, without ranking, median and range "
-    "over repeats. Memory: the model's arrays as saved, mostly float32.",
+    "over repeats. Memory: the size of the model's arrays as saved, mostly float32.",
 )
 
 

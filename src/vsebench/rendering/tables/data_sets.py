@@ -83,7 +83,7 @@ def flat_counts(counts: dict[str, Any]) -> dict[str, Any]:
 
 
 class WordVectors(TableKind):
-    """For each data set whose labels have word vectors, the numbers of labels by how their vectors were found."""
+    """One row per data set whose labels have word vectors: how many labels got their vector by each rule."""
 
     needs = ("datasets", "word_vectors")
     section = "data"

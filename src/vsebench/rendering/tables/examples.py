@@ -1,4 +1,4 @@
-"""The first labels of several methods for a few test images, with marks for correct labels."""
+"""The labels that several methods rank first for a few test images, with marks for correct labels."""
 
 from collections.abc import Iterator, Sequence
 

@@ -25,7 +25,8 @@ COLUMNS = (
 NOTES = (
     "P(label): the probability that an image has the label. The theorem says that the minimiser is log P + c.",
     "ab 0.1: with probability 0.1, an image has exactly the labels a and b.",
-    "Minimiser: minimises the exact risk under this distribution. Scores and log P have mean 0 in each case.",
+    "Minimiser: the scores that minimise the exact risk under this distribution. Scores and log P have mean 0 in each "
+    "case.",
     "Computed without data; this table is the same in every run.",
 )
 

@@ -14,7 +14,7 @@ HEADING = 14  # characters per line of a heading
 
 
 class Best(TableKind):
-    """The best method in the headline metric with its values in a few metrics, and the oracles' values."""
+    """The best method of each task in the headline metric, its values in a few metrics, and the oracles' values."""
 
     needs = ("summary", "datasets")
     made_for = "run"

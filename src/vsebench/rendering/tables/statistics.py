@@ -30,7 +30,7 @@ def has_dataset(outline: Outline, paper: Paper, cells: Iterable[PrintedCell]) ->
 
 
 def our_dataset(results: Results, paper: Paper, dataset: str) -> dict[str, Any] | None:
-    """Return the `summary.json` of our data set that corresponds to one of the paper's; None if the run lacks it."""
+    """Return the `summary.json` of our data set that corresponds to the paper's `dataset`; None if the run lacks it."""
     task = paper.tasks.get(dataset)
     return results.datasets.get(task.dataset) if task and task.dataset else None
 
@@ -42,7 +42,7 @@ def our_count(results: Results, paper: Paper, dataset: str, column: str) -> floa
 
     Parameters
     ----------
-    dataset : the paper's name of the data set
+    dataset : the data set's name in the paper's CSV file
     column : the column's name in the paper's CSV file
     """
     entry = our_dataset(results, paper, dataset)
@@ -72,7 +72,7 @@ def our_count(results: Results, paper: Paper, dataset: str, column: str) -> floa
 
 
 def held_out(results: Results, task: Task) -> int | None:
-    """Return the number of images with a held-out label, which is `n` of the headline metric; None without results."""
+    """Return the number of images with a held-out label (column `n` of the headline metric); None without results."""
     headline = few_metrics(results.outline.metrics)[0]
     counts = at(results.metrics, task).filter(metric=headline, decision="")["n"].to_list()
     return max(counts) if counts else None
@@ -106,7 +106,7 @@ class Statistics(PrintedTable):
 class StatisticsAsPrinted(PrintedTable):
     """One row per data set, or one row per count: each printed row, then our counts if the run has the data.
 
-    A printed "1 / 68" is shown as 68.
+    A ratio that the paper prints as "1 / 68" is shown as 68.
     """
 
     needs = ("datasets", "metrics")

@@ -63,14 +63,14 @@ class TrainingTime(TableKind):
             "Compile: compiling the kernels, or loading compiled ones. Memory: the peak of the training process, "
             "maximum over repeats.",
             "Test image: scoring all labels in batches of 256 images on one core, without ranking; median and "
-            "range over repeats. Model: its arrays as saved.",
+            "range over repeats. Model: the size of its arrays as saved.",
             f"Machine: {'; '.join(machines) or 'unknown'}.",
         )
         if commands:
             notes += (
                 "The command: one run per seed of the shell command that reads the data, trains and scores, on the "
                 "given number of threads, while other jobs may have run; median and range over seeds. Therefore these "
-                "seconds cannot be compared with the others. Memory: the sum over its processes.",
+                "seconds cannot be compared with the others. Memory: the sum over the command's processes.",
             )
         columns = (*COLUMNS, OF_COMMANDS) if commands else COLUMNS
         return Table(columns, rows, "Training time, scoring time and memory", notes, fold=5)

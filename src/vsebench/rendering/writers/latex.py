@@ -51,8 +51,8 @@ def to_latex(table: Table, label: str) -> str:
 def _floats_of_blocks(table: Table) -> list[list[list[int]]]:
     """Return the blocks of columns in each float.
 
-    A float has as many blocks as fit on a page together with all rows, so all methods stay in one float. If all rows do
-    not fit on a page even with a single block, each block has its own floats.
+    A float has as many blocks as fit on a page together with all rows, so all methods stay in one float. If even a
+    single block with all its rows does not fit on a page, each block has its own floats.
     """
     blocks = _blocks(table)
     fitting = [number for number in range(1, len(blocks) + 1) if len(_pages(table, number)) == 1]
@@ -61,7 +61,7 @@ def _floats_of_blocks(table: Table) -> list[list[list[int]]]:
 
 
 def _pages(table: Table, blocks: int) -> list[list[tuple[str, list[Row]]]]:
-    """Split the groups of rows into floats that fit a page with `blocks` blocks; a group that fits is not split."""
+    """Split the groups of rows into floats of `blocks` blocks that fit on a page; a group that fits is not split."""
     notes = max(0, ceil(len(" ".join(table.notes)) / HEADING_CHARACTERS) - NOTE_LINES)
     available = (PAGE_LINES - notes - BLOCK_LINES * (blocks - 1)) / blocks
     pages: list[list[tuple[str, list[Row]]]] = [[]]

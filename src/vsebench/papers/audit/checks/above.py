@@ -92,7 +92,7 @@ def above(cells: PrintedCells) -> Iterator[Finding]:
 
 @dataclass(frozen=True)
 class Point:
-    """A point of a curve: precision and recall of a method with one decision on a data set."""
+    """A point of a method's curve: its precision and recall on a data set, with one way to choose label sets."""
 
     precision: Score
     recall: Score
@@ -169,11 +169,11 @@ def near(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def overall_f1(cells: PrintedCells) -> Iterator[Finding]:
-    """Check statements about macro F1 also with the overall F1, which follows from OV-P and OV-R."""
+    """Check statements about macro F1 again with the overall F1, which is computed from OV-P and OV-R."""
     for statement in cells.stated("above"):
         if statement.metrics == ["macro_f1"]:
             compared = compare(statement, list(overall_scores(cells, statement.paper)))
-            rule = "the same with F1 = 2 OV-P OV-R / (OV-P + OV-R), which the paper does not print"
+            rule = "the same comparison with F1 = 2 OV-P OV-R / (OV-P + OV-R), which the paper does not print"
             remarks = [rule, *(each.show() for each in compared)]
             holds = [each.holds for each in compared]
             condition = statement.condition or "the sentence means this F1, which is not printed"
@@ -181,7 +181,7 @@ def overall_f1(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def same_decision(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that the paper's own method is also ahead if it uses the same decision as the best rival."""
+    """Check that the paper's own method is still ahead if it uses the same decision as the best rival."""
     for statement in cells.stated("above"):
         scores = scores_of(cells, statement)
         for each in compare(statement, scores):
@@ -203,7 +203,7 @@ def part_of_margin(statement: PrintedStatement, compared: Comparison, same: Scor
         agrees=remaining.holds,
         explanation=f"{remaining.show()}: this part of the lead is due to the loss; {compared.own.method} has "
         f"{compared.own.shown}, so {float(own - with_same):.1f} of the lead is due to its decision",
-        condition="the lead is said to be due to the loss, and not to the decision",
+        condition="the paper means that the lead is due to the loss, and not to the decision",
     )
 
 

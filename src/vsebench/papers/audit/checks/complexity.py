@@ -28,9 +28,9 @@ def sigmoid(x: float) -> float:
 def not_always_larger(cells: PrintedCells) -> Iterator[Finding]:
     """Check the statement that (N + M) K is not always larger than |D|, on each data set with printed labels per image.
 
-    The computed |D| counts all positive pairs, including the test pairs, so the computed ratio can only be too small.
-    If the counts are not printed, the ratio is at least K / (mean labels per image), because |D| is N images times that
-    mean, and N < N + M.
+    N is the number of images, M of labels, K of factors, and |D| of the positive pairs that are used for training. The
+    computed |D| also counts the test pairs, so the computed ratio can only be too small. If the counts are not printed,
+    the ratio is at least K / (mean labels per image), because |D| is N images times that mean, and N < N + M.
     """
     for statement in cells.words("not_always_larger"):
         factors = cells.find(statement.paper, "all", "factors")
@@ -69,8 +69,8 @@ def _ratios(cells: PrintedCells, paper: str, k: Interval) -> Iterator[tuple[str,
 def trials_by_time(cells: PrintedCells) -> Iterator[Finding]:
     """Check a method's printed number of trials T against the printed times.
 
-    A step of the method costs O(Tk) and a step of the paper's own method O(2k), so its iterations should take about
-    T / 2 times as long.
+    A step of the method costs O(Tk) and a step of the paper's own method O(2k), so an iteration of the method should
+    take about T / 2 times as long as an iteration of the paper's own method.
 
     The time of an iteration is the printed training time divided by the printed number of iterations. The explanation
     states how large the other costs of a step must be, in units of k, to explain the difference.
@@ -93,7 +93,7 @@ def trials_by_time(cells: PrintedCells) -> Iterator[Finding]:
         )
         if trials.low > 2 * ratio.high > 2:
             rest = (trials.low - 2 * ratio.high) / (ratio.high - 1)
-            rule += f"; both hold only if the rest of a step costs at least {float(rest):.0f} k"
+            rule += f"; the trials and the times fit only if the rest of a step costs at least {float(rest):.0f} k"
         yield judge("trials by time", cell, sources, ratio * 2, rule, trials, condition)
 
 
@@ -126,7 +126,7 @@ def rate_of_network(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def identities(cells: PrintedCells) -> Iterator[Finding]:
-    """Check a printed equation in a and b at the values -1, 0 and 1 of both."""
+    """Check a printed equation in a and b for all pairs of the values -1, 0 and 1."""
     for cell in cells.words("identity"):
         if cell.value in IDENTITIES:
             left, right = IDENTITIES[cell.value]

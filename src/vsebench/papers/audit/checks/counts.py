@@ -78,7 +78,7 @@ def means(cells: PrintedCells, paper: str, dataset: str) -> Means | None:
 
 
 def same_data(cells: PrintedCells, dataset: str, paper: str, rival: str) -> bool:
-    """Return whether two papers mean the same data by a name, which equal printed accuracies show."""
+    """Return whether two papers mean the same data by a name, judged by whether their printed accuracies are equal."""
     pairs = [
         (cell.value, again.value)
         for cell in cells.numbers(r".+@\d+")
@@ -141,7 +141,7 @@ def numbers_of_labels(cells: PrintedCells) -> Iterator[Finding]:
             if same_data(cells, dataset, paper, other_paper):
                 condition = (
                     f"{paper} and {other_paper} use the same data under the name {dataset}, as their equal accuracies "
-                    "suggest; one may have copied them"
+                    "suggest; one paper may have copied the other's accuracies"
                 )
                 yield compare(numbers[paper][0], numbers[other_paper][0], condition)
     for cell, labels in cells.each("labels_after_cut", "labels"):

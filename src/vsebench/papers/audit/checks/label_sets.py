@@ -46,7 +46,10 @@ def exact_match_of_top_k(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def exact_match_of_counts(cells: PrintedCells) -> Iterator[Finding]:
-    """With predicted counts, exact match must not exceed the share of images with up to `maximum_labels` labels."""
+    """Check the exact match of methods that predict the number of labels of each image.
+
+    This exact match must be at most the share of images with up to `maximum_labels` labels.
+    """
     for cell in cells.numbers("exact_match"):
         limit = cells.find(cell.paper, cell.paper, "maximum_labels")
         if cell.row.endswith("_label_count") and limit and cell.unit == "percent":

@@ -178,7 +178,8 @@ def f1_over_images(precision: Interval, recall: Interval, k: int) -> Interval | 
     """Return bounds on a mean F1 over images, given the mean precision and recall of k predicted labels, as fractions.
 
     An image with n labels, h of them among its first k, has precision h / k, recall h / n and an F1 of 2 h / (k + n).
-    Any mixture of such images is possible, so a linear program gives the bounds. None: no mixture has these means.
+    Any mixture of such images is possible, so a linear program gives the bounds. Return None if no mixture has
+    these means.
     """
     # Imported here, because this import takes a tenth of a second, and Snakemake imports this module.
     from scipy.optimize import linprog

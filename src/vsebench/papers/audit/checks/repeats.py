@@ -31,7 +31,7 @@ def repeated_numbers(cells: PrintedCells) -> Iterator[Finding]:
     for first, *others in groups.values():
         for cell in others:
             before, again = readings(first, cell)
-            cut_off = "the text rounds; it has the first digits of the number and cuts off the rest"
+            cut_off = "the text rounds the number; if it cuts off the last digits instead, the numbers agree"
             condition = cut_off if cell.in_text and first.value.startswith(cell.value) else ""
             yield judge("repeated", cell, [first], before, f"as in {first.table}", again, condition)
 
@@ -75,7 +75,7 @@ def _shared(row: str, pairs: list[tuple[PrintedCell, PrintedCell]], factors: lis
         recomputed=f"{equal} of {len(pairs)} equal",
         agrees=equal < len(pairs),
         explanation=f"{first.paper} prints {numbers} with k = {factors[0].value}",
-        condition=f"k = {factors[1].value} holds for the baselines too, and their numbers are not quoted",
+        condition=f"k = {factors[1].value} holds for the baselines too, and the paper does not quote their numbers",
         summary=f"{second.table} {metrics}; {first.paper} {first.table} {metrics}; {names(factors[::-1])}",
     )
 

@@ -39,7 +39,7 @@ def _judge_memory(formula: PrintedCell, cell: PrintedCell, size: Sizes) -> Findi
     for name, term in list(TERMS.get(formula.value, {}).items())[:1] if not fits else ():
         alone = term(size) * used / UNITS[cell.unit]
         rule += f"; {name} alone with {used} bytes gives {alone.show(1)} {cell.unit}"
-    condition = f"{formula.value} counts the stored numbers; as a complexity, it leaves constant factors open"
+    condition = f"{formula.value} counts the stored numbers; a complexity does not state constant factors"
     return judge("memory by formula", cell, [formula], values[used], rule, condition=condition)
 
 
@@ -56,7 +56,7 @@ def one_rate(cells: PrintedCells) -> Iterator[Finding]:
                 grown = seconds(small) * (work[1] / work[0]) / SECONDS[large.unit]
                 bounds = Interval(grown.low * (1 - SLACK), grown.high * (1 + SLACK))
                 rule = f"{small.value} {small.unit} x growth of {formula.value} x test images, within 10 %"
-                condition = f"{formula.value} counts the operations; as a complexity, it leaves constant factors open"
+                condition = f"{formula.value} counts the operations; a complexity does not state constant factors"
                 yield judge("one rate", large, [small, formula], bounds, rule, condition=condition)
 
 

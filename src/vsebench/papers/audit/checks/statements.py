@@ -86,7 +86,10 @@ def second_neighbour(cells: PrintedCells) -> Iterator[Finding]:
                 second = second_of(previous, previous_share, exact_search)
                 part = Fraction(share.value) / 100
                 mixed = rounded(exact_search.value) * part + second * (1 - part)
-                rule = f"the other share ({previous_share.value} %) gives {second.show(2)} for the second neighbour"
+                rule = (
+                    f"the other search, with the share {previous_share.value} %, implies that the second neighbour has "
+                    f"a precision of {second.show(2)}"
+                )
                 yield judge("second neighbour", cell, [previous, exact_search, share, previous_share], mixed, rule)
 
 

@@ -37,15 +37,15 @@ def iterations(cells: PrintedCells) -> Iterator[Finding]:
         if ratios:
             agrees = any(roughly(cell.value).meets(ratio) for ratio in ratios.values())
             condition = (
-                f"it is for {' or '.join(ratios)}, with the machine and code of the other paper, which the text does "
-                "not state"
+                f"it is for {' or '.join(ratios)}, with the machine and code of the other paper (the text does not say "
+                "so)"
             )
             untimed = [whole.dataset for whole in trained if whole.dataset not in ratios]
-            condition += f", and for {' and '.join(untimed)} no time per iteration is printed" if untimed else ""
+            condition += f"; no time per iteration is printed for {' and '.join(untimed)}" if untimed else ""
             recomputed = " or ".join(ratio.show(0) for ratio in ratios.values())
             rule = (
-                "time to convergence / time per iteration in the other paper, if machine and code are the same, as the "
-                "accuracies are; the data set is not stated, so one match is enough"
+                "time to convergence / time per iteration in the other paper, assuming the same machine and code "
+                "because the accuracies are equal; the data set is not stated, so one match is enough"
             )
             yield report("iterations", [cell, *sources], cell.value, recomputed, agrees, rule, condition)
 
@@ -133,7 +133,7 @@ def memory(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def _one_factor(formula: PrintedCell, large: PrintedCell, terms: dict[str, Interval]) -> str:
-    """Return the condition of the contradiction; "" if the growth fits with no constant factors of the terms."""
+    """Return the condition of the contradiction; "" if no constant factors of the terms make the growth fit."""
     fits = Interval(min(each.low for each in terms.values()), max(each.high for each in terms.values()))
     name, alone = next(iter(terms.items()))
     condition = f"both terms of {formula.value} have the same constant factor; {name} alone gives {alone.show(1)}"
