@@ -18,7 +18,8 @@ def test_iterations_follow_from_two_papers_times_of_the_same_data(iterations, ve
     shared = accuracies({"recall@5": "0.1"}, "m") + accuracies({"recall@5": "0.1"}, "m", paper="q")
     (judged,) = findings("iterations", lines + shared)
     assert judged.verdict == verdict
-    assert ("it is for d," in judged.condition and "no time per iteration is printed for e" in judged.condition) == (verdict == "depends")
+    is_conditional = "it is for d," in judged.condition and "no time per iteration is printed for e" in judged.condition
+    assert is_conditional == (verdict == "depends")
 
 
 @pytest.mark.parametrize(("single", "verdict"), [("0.86", "agrees"), ("0.90", "contradicts")])
