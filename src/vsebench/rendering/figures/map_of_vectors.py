@@ -8,6 +8,7 @@ from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results, at
 
 SHOWN = 8  # number of labels per task, at most the number of colours
+NAME_SIZE = (40, 8)  # width and height of a name, in points
 
 
 class MapOfVectors(FigureKind):
@@ -54,14 +55,47 @@ def draw(axis: Axes, vectors: pl.DataFrame) -> None:
 
     images, labels = vectors.filter(~pl.col("is_label")), vectors.filter(pl.col("is_label"))
     chosen = rarely_shared_labels(images["labels"].to_list(), SHOWN)
-    for name, colour in zip(chosen, style.COLOURS, strict=False):
+    points = [labels.filter(name=name).select("x", "y").row(0) for name in chosen]
+    for name, (x, y), colour in zip(chosen, points, style.COLOURS, strict=False):
         alone = pl.col("labels").list.set_intersection(chosen) == [name]
-        of_label, (x, y) = images.filter(alone), labels.filter(name=name).select("x", "y").row(0)
+        of_label = images.filter(alone)
         axis.plot(of_label["x"], of_label["y"], linestyle="", marker="o", markersize=2.5, color=colour, alpha=0.6)
         axis.plot(x, y, marker="D", markersize=4, color=colour, markeredgecolor="black", markeredgewidth=0.5, zorder=3)
-        halo = [withStroke(linewidth=1.5, foreground="white")]
-        axis.annotate(name, (x, y), xytext=(3, 3), textcoords="offset points", fontsize=7, path_effects=halo)
     axis.set(xticks=[], yticks=[])
+    halo = [withStroke(linewidth=1.5, foreground="white")]
+    line = {"arrowstyle": "-", "linewidth": 0.5, "shrinkA": 0, "shrinkB": 0}
+    in_points = axis.transData.transform(points) * 72 / axis.figure.dpi
+    for name, point, (side, down) in zip(chosen, points, places_of_names(in_points.tolist()), strict=True):
+        axis.annotate(
+            name,
+            point,
+            xytext=(side * (15 if down else 4), 2 - down),
+            textcoords="offset points",
+            horizontalalignment="left" if side > 0 else "right",
+            fontsize=7,
+            path_effects=halo,
+            arrowprops=line if down else None,
+        )
+
+
+def places_of_names(points: list[tuple[float, float]]) -> list[tuple[int, float]]:
+    """Return the side of each point for its name (1: right, -1: left), and how far to move the name down.
+
+    The names of the left half of the points are on the left. On each side, names do not overlap.
+
+    points : x and y of the points, in typographic points; a name has the size `NAME_SIZE`
+    """
+    width, height = NAME_SIZE
+    middle = sorted(x for x, _ in points)[len(points) // 2] if points else 0.0
+    placed: dict[int, tuple[int, float, float]] = {}
+    for index in sorted(range(len(points)), key=lambda index: -points[index][1]):
+        x, y = points[index]
+        side = 1 if x >= middle else -1
+        for other_side, other_x, other_y in sorted(placed.values(), key=lambda other: -other[2]):
+            if side == other_side and abs(x - other_x) < width and abs(y - other_y) < height:
+                y = other_y - height
+        placed[index] = (side, x, y)
+    return [(placed[index][0], points[index][1] - placed[index][2]) for index in range(len(points))]
 
 
 def rarely_shared_labels(label_sets: list[list[str]], number: int) -> list[str]:
