@@ -149,9 +149,14 @@ def test_new_images_by_their_features_or_labels(folder):
         ("vse_fs", LABELS, {"seed": -1}, "seed: is -1; give a whole number of at least 0"),
         ("vse_fs", LABELS, {"seed": 2**63}, f"seed: is {2**63}; give a whole number up to {2**63 - 1}"),
         ("ridge", LABELS, {}, "ridge: this method needs the argument features"),
-        ("ridge", LABELS, {"features": FEATURES[:3]}, "features: shape (3, 2); 4 rows, one per image, are needed"),
+        ("ridge", LABELS, {"features": FEATURES[:3]}, "features: shape (3, 2); give a matrix with 4 rows"),
         ("ridge", LABELS, {"features": FEATURES * np.nan}, "not finite"),
-        ("x_ent", LABELS, {"features": FEATURES, "word_vectors": np.eye(2)}, "word_vectors: shape (2, 2); 3 rows"),
+        (
+            "x_ent",
+            LABELS,
+            {"features": FEATURES, "word_vectors": np.eye(2)},
+            "word_vectors: shape (2, 2); give a matrix with 3 rows",
+        ),
         ("oracle", LABELS, {}, "oracle: cannot run here: true label probabilities exist only"),
         ("wsabie_100_200", LABELS, {}, "wsabie_100_200: an ensemble combines other methods of a run"),
         (

@@ -1,8 +1,8 @@
-"""A server that imports packages once and forks a process per job; otherwise, small jobs would mostly wait for imports.
+"""A server that imports packages once and forks a process per job.
 
-The server imports a stage before the first job of that stage. The script workflow/start_job.py requests a job and waits
-for it. Like any process, a job has its own arguments, environment, folder and streams. The server ends when Snakemake
-ends.
+Without the server, small jobs would mostly wait for imports. The server imports a stage before the first job of that
+stage. The script workflow/start_job.py requests a job and waits for it. Like any process, a job has its own arguments,
+environment, folder and streams. The server ends when Snakemake ends.
 """
 
 import atexit
@@ -96,7 +96,7 @@ def start() -> None:
 def serve(listener: socket.socket, end: int) -> Job | None:
     """Fork a job for each connection and send back its exit status, until the stream `end` is closed.
 
-    Returns the job in each forked process, which then runs it, and None in the server itself when it ends.
+    In each forked process, returns the job that the process is to run. In the server itself, returns None at the end.
     """
     jobs: dict[int, socket.socket] = {}
     woken, wake = socket.socketpair()

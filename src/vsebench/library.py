@@ -173,7 +173,7 @@ class Results:
 
     @property
     def tables(self) -> list[str]:
-        """The names of all tables in this folder of results, which `table` reads."""
+        """The names of all tables in this folder of results; `table` reads a table by its name."""
         return sorted(path.stem for path in self.folder.glob("*.parquet"))
 
     @property
@@ -217,8 +217,8 @@ def fit(
     method : one of `list_methods()`
     matrix : (n_images, n_labels) dense or scipy sparse; each number is how often the image has the label. Or a list of
         lists: the names of each image's labels. Or a polars or pandas table, either with the columns `image` and
-        `label` or with one column per label. The names of labels are kept: names of columns in their order, others
-        sorted.
+        `label` or with one column per label. The names of labels are kept: names of columns in the order of the
+        columns, other names in sorted order.
     features : (n_images, d) finite numbers, dense or scipy sparse, if the method needs them. For several sets of
         features, give a mapping of their names to such arrays; the method uses the sets that its file in config/methods
         names, or all sets if it names none
@@ -308,9 +308,9 @@ def evaluate(
     -------
     A table with one row per method and metric: mean over seeds (`value`), 95 % interval (`ci_low`, `ci_high`),
     difference from the best method, and p-value of the difference. The columns are those of `core.schemas.SUMMARY`
-    without the task, and `settings`, which says how the method's settings were chosen: "untuned" (those of its file,
-    which a search on this matrix might improve), "paper" (those of a paper), "elsewhere" (the scores are of a model
-    that was trained elsewhere) or "none" (there is nothing to choose).
+    except `dataset`, `protocol` and `decision`. An additional column, `settings`, says how the method's settings were
+    chosen: "untuned" (those of its file, which a search on this matrix might improve), "paper" (those of a paper),
+    "elsewhere" (the scores are of a model that was trained elsewhere) or "none" (there is nothing to choose).
 
     Raises
     ------
@@ -384,7 +384,9 @@ def _variant(name: str, factors: int, changes: dict[str, Any] | None) -> _Varian
         )
     config = read_method_config(_methods_folder() / f"{name}.yaml")
     if config.members:
-        raise UserError(f"{name}: an ensemble combines other methods of a run; add it to a run's `methods`")
+        raise UserError(
+            f"{name}: an ensemble combines other methods of a run and cannot be used here; add it to a run's `methods`"
+        )
     if config.role == "external":
         raise UserError(f"{name}: its scores are from another program; pass them to `evaluate` as `scores`")
     method = load_method(config.method)
@@ -444,8 +446,8 @@ def features_of(features: Any, n_images: int | None) -> Features:
     except (TypeError, ValueError) as error:
         raise UserError(f"features: not a matrix of numbers ({error})") from None
     if values.ndim != 2 or n_images not in (None, values.shape[0]):
-        expected = "one row per image is" if n_images is None else f"{n_images} rows, one per image, are"
-        raise UserError(f"features: shape {values.shape}; {expected} needed")
+        expected = "one row per image" if n_images is None else f"{n_images} rows, one per image"
+        raise UserError(f"features: shape {values.shape}; give a matrix with {expected}")
     return Features(values, np.ones(values.shape[0], dtype=np.bool_))
 
 
@@ -453,7 +455,7 @@ def _word_vectors(word_vectors: ArrayLike, n_labels: int) -> WordVectors:
     try:
         vectors = np.ascontiguousarray(word_vectors, dtype=np.float32)
         if vectors.ndim != 2 or len(vectors) != n_labels:
-            raise ValueError(f"word_vectors: shape {vectors.shape}; {n_labels} rows, one per label, are needed")
+            raise ValueError(f"word_vectors: shape {vectors.shape}; give a matrix with {n_labels} rows, one per label")
         return WordVectors(vectors, np.any(vectors != 0, axis=1))
     except (TypeError, ValueError) as error:
         raise UserError(str(error)) from None

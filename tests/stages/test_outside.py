@@ -161,7 +161,7 @@ def test_an_image_or_a_label_without_scores_is_one_line(folder, capsys):
 @pytest.mark.parametrize(
     ("form", "change", "message"),
     [
-        (".npy", lambda path: np.save(path, np.full((2, 2), 1.0)), r"has shape \(2, 2\), but must have \d+ x 24"),
+        (".npy", lambda path: np.save(path, np.full((2, 2), 1.0)), r"shape \(2, 2\), but must have shape \(\d+, 24\)"),
         (".npy", lambda path: np.save(path, np.load(path) * np.nan), "row 1 contains a number that is not finite"),
         (".npy", lambda path: path.with_suffix(".labels.txt").unlink(), r"labels\.txt is missing"),
         (".npz", lambda path: np.savez(path, ids=["i0"], labels=["l0"]), "neither `scores`, nor `image_vectors`"),

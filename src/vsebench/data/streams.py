@@ -1,6 +1,6 @@
 """Named streams of random numbers: the same seed and name give the same numbers everywhere.
 
-NumPy and the kernels have different generators, so the same number can name one stream of NumPy and one of kernels.
+NumPy and the kernels have different generators, so a stream of NumPy and a stream of the kernels can share a number.
 """
 
 from enum import IntEnum, unique

@@ -67,7 +67,7 @@ def exact_match(features: NDArray[np.float32], truth: Mapping[str, NDArray[Any]]
 
 
 def example_f1(features: NDArray[np.float32], truth: Mapping[str, NDArray[Any]]) -> Decision:
-    """Return, for each image, the label set with the largest expected F1, and this F1; see `exact_match`."""
+    """Return each image's label set with the largest expected F1, and this F1; see `exact_match` for parameters."""
     distribution = distribution_of(features, truth)
     gains, empty = distribution.gains(), distribution.counts()[:, 0]
     order = np.argsort(-gains, axis=1, kind="stable")
@@ -83,8 +83,8 @@ def example_f1(features: NDArray[np.float32], truth: Mapping[str, NDArray[Any]])
 def label_count(features: NDArray[np.float32], truth: Mapping[str, NDArray[Any]]) -> Decision:
     """For each image, return its c most probable labels and P(|Y| = c), where c is its most probable number of labels.
 
-    No rule predicts the right number of labels more often, and no other set of c labels has a larger expected number
-    of hits. Parameters are as for `exact_match`.
+    No other rule predicts the right number of labels more often, and no other set of c labels has a larger expected
+    number of hits. Parameters are as for `exact_match`.
     """
     distribution = distribution_of(features, truth)
     counts = distribution.counts()

@@ -15,7 +15,7 @@ def to_best_epoch(history: pl.DataFrame) -> pl.DataFrame:
 
 
 def seconds_by_seed(timing: pl.DataFrame) -> dict[int, float]:
-    """Return the training seconds up to the best epoch, timed while no other job was running.
+    """Return the training time up to the best epoch, in seconds, measured while no other job was running.
 
     `timing` contains the rows of the table TIMING of `core.schemas` for a method on a task. Returns a dictionary from
     each seed, in ascending order, to the median over its repeats. It is empty if the run does not time training up to

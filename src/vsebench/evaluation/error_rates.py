@@ -30,14 +30,14 @@ class Simulation:
     Parameters
     ----------
     n_seeds : number of seeds of each method
-    ratios : the ratios to simulate, with the same draws for all. A ratio is the standard deviation of the difference
-        that is due to seeds, divided by its standard error that is due to images, in one seed
+    ratios : the ratios to simulate, with the same draws for all. For the difference between the two
+        methods, a ratio is its standard deviation due to seeds, divided by its standard error due to images in one seed
     difference : the true difference on each task, divided by this standard error
     noise : the distribution of the noise
     n_tasks : the group sizes to simulate; a smaller group consists of the first tasks of the largest group. Each task
         has `N_METHODS` methods, of which all but the first are equally good
-    same_images : whether the tasks of a group have the same images; if so, they share the noise of images that is
-        common to all seeds, and the deviations of seeds
+    same_images : whether the tasks of a group have the same images; if so, they share the deviations of seeds, and
+        the part of the noise of images that is common to all seeds
     others : standard deviation between seeds of the methods that are not compared, divided by that of the two compared
         methods
     """

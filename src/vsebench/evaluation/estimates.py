@@ -8,7 +8,7 @@ the seeds, whose variance is estimated from the spread between seeds, with the h
 
 where n is the number of images. V_seeds is the variance between S seeds, divided by S, and f its degrees of freedom
 (S - 1 without the help of other methods). V_images is the variance of the mean over seeds when images are resampled,
-and V_common the part of V_images that is common to all seeds. It replaces V_images in the sum with V_seeds, so that no
+and V_common the part of V_images that is common to all seeds. V_common, not V_images, is added to V_seeds, so that no
 variance counts twice. Without the help of other methods, such an interval has at least its nominal coverage, whatever
 the variances are (Banerjee, Sankhya 22, 1960). The p-value is the smallest a whose interval excludes the tested value.
 """
@@ -89,9 +89,10 @@ class Estimates:
         return typical_of(np.stack(of_pairs, axis=1), len(self.peers)) if of_pairs else ALONE
 
     def of(self, statistic: Callable[[Values], Values]) -> "Estimate":
-        """Return the estimate of a function of the quantities' means over seeds: (m, n_quantities) to (m, ...).
+        """Return the estimate of a function of the quantities' means over seeds.
 
-        If there are `peers`, the quantities are those of two methods, on one task or on several tasks side by side.
+        `statistic` is this function, from (m, n_quantities) to (m, ...). If there are `peers`, the quantities are those
+        of two methods, on one task or on several tasks side by side.
         """
         of_samples = [statistic(samples) for samples in self.samples]
         return estimate(
@@ -106,7 +107,7 @@ class Estimates:
 
 @dataclass(frozen=True)
 class Estimate:
-    """Values with their components of variance, (...) each."""
+    """Values and the components of their variance, (...) each."""
 
     value: Values  # over all seeds
     images: Values  # variance when images are resampled

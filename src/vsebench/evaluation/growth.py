@@ -15,7 +15,7 @@ def exponents(scaling: pl.DataFrame) -> pl.DataFrame:
     """Fit seconds ~ size^exponent for each method and variable.
 
     Returns one row per method and variable: method, variable, exponent (least squares on logarithms, mean over
-    repeats), ci_low and ci_high. Times do not follow an exact power of the size. Therefore the bounds are the
+    repeats), ci_low and ci_high. Times do not grow exactly as a power of the size. Therefore the bounds are the
     smallest and the largest exponent between neighbouring sizes (means over repeats), widened by a 95 % t-interval over
     repeats, which is infinite for a single repeat.
     """
@@ -33,7 +33,7 @@ def exponents(scaling: pl.DataFrame) -> pl.DataFrame:
 
 
 def largest_errors(times: pl.DataFrame, terms: Sequence[Mapping[Any, int]]) -> Values:
-    """Fit a cost to the times of a method, and return the largest relative error of each repeat, (n_repeats,).
+    """Fit a cost formula to the times of a method, and return the largest relative error of each repeat, (n_repeats,).
 
     The cost is a constant plus the sum of the terms, each multiplied by a coefficient. The constant and the
     coefficients are non-negative and minimise the squared relative errors in each repeat.

@@ -62,8 +62,8 @@ def measure(
     """Return the metrics of models that were tested on the same images.
 
     Each resample draws the same images for all models. `n_labels` is the number of candidates; `siblings` is the table
-    `schemas.SIBLINGS`, or None if the data set has none. `learnt`, (number of all labels,) bool, marks the labels that
-    the models are trained on; None means all labels. `frequencies` is None if they are not known.
+    `schemas.SIBLINGS`, or None if the data set has none. `learnt`, one bool for each label of the data set, marks the
+    labels that the models are trained on; None means all labels. `frequencies` is None if they are not known.
     """
     of_images, of_labels, of_lists = (_of_kind(metrics, kind) for kind in (RankMetric, LabelMetric, ListMetric))
     of_sets, of_seen = _of_kind(metrics, SetMetric | ImageSetMetric), _of_kind(metrics, SeenMetric)
@@ -139,7 +139,7 @@ def _measure_equal_labels(sets: Sequence[LabelSets], names: Sequence[str], resam
 
 
 def _recentred(measured: Measured, metrics: Sequence[str]) -> Measured:
-    """Shift the resamples of the metrics with `SetMetric.recentred`, but not beyond the metric's range."""
+    """If `SetMetric.recentred`, shift a metric's resamples so that their median is the metric, within its range."""
     samples = measured.samples.copy()
     for column, metric in enumerate(map(load_metric, metrics)):
         if isinstance(metric, SetMetric) and metric.recentred:
@@ -153,7 +153,7 @@ def _of_kind(metrics: Sequence[str], kind: type[Metric] | UnionType) -> list[str
 
 
 def _side_by_side(parts: Sequence[tuple[list[str], list[Measured]]], metrics: Sequence[str]) -> list[Measured]:
-    """Join the metrics of each model, which were measured in parts, and bring them into the order of `metrics`."""
+    """Join the metrics of each model, which were measured in parts, in the order of `metrics`."""
     order = [[name for names, _ in parts for name in names].index(name) for name in metrics]
     return [
         Measured(
@@ -263,7 +263,7 @@ def first_labels(model: Ranked, cutoff: int | None, n_labels: int) -> LabelSets:
     """Return label sets in which the first `cutoff` labels of each list are predicted.
 
     Images without a label have no ranks and are left out, as they are in means over images. Labels are renumbered, so
-    `n_labels` can be the number of candidates, and means over labels contain candidates only.
+    `n_labels` can be the number of candidates, and means over labels include only candidates.
     """
     images = model.ranks["image"].unique().sort()
     predicted = model.lists.filter(pl.col("rank") <= cutoff).select("image", "label")

@@ -132,7 +132,7 @@ def score_deviation(model: Model, held_out: HeldOut, features: "Features | None"
 def rank_embedded(
     vectors: Matrix, rounded: RoundedLabels, held_out: HeldOut, start: int, stop: int
 ) -> NDArray[np.int32]:
-    """Return the counts of `rank_right_labels` for images with one held-out label each, from rounded vectors.
+    """Return the same counts as `rank_right_labels`, from rounded vectors, for images with one held-out label each.
 
     `vectors`, (stop - start, K) float32, contains the vectors of `held_out.images[start:stop]`.
     """
@@ -253,7 +253,7 @@ def ranks_from_zero(scores: Matrix) -> NDArray[np.int32]:
 def label_arguments(
     held_out: HeldOut, start: int, stop: int
 ) -> tuple[NDArray[np.bool_], NDArray[np.int64], Ids, NDArray[np.int64], Ids]:
-    """Return the arguments of kernels that describe the labels of `held_out.images[start:stop]`."""
+    """Return the kernel arguments that describe the labels of `held_out.images[start:stop]`."""
     known, right = held_out.known, held_out.right
     return (
         held_out.candidates, known.offsets[start : stop + 1], known.label_of_pair,

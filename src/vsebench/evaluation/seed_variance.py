@@ -1,8 +1,8 @@
 """Estimate how much a comparison varies between seeds, with the help of all other comparisons on the task.
 
 Two or three seeds say little about how much one comparison varies between seeds, but all comparisons on a task together
-say more. Each variance s^2, with d degrees of freedom, is shrunk towards the typical variance s_0^2; it is shrunk more
-if the variances of the comparisons are more alike:
+say more. A variance s^2, with d degrees of freedom, is raised towards the typical variance s_0^2 if it is smaller, and
+raised more if the variances of the comparisons are more alike:
 
     v = max(s^2, (d_0 s_0^2 + d s^2) / (d_0 + d)),    with d_0 + d degrees of freedom.
 
@@ -61,7 +61,7 @@ def typical(variances: Values, freedom: int, n_methods: int) -> Typical:
 
 
 def moderated(variances: Values, freedom: int, of_task: Typical) -> tuple[Values, float | Values]:
-    """Shrink variances of comparisons, (n,), towards the typical one; return them and their degrees of freedom."""
+    """Shrink variances of comparisons, (n,), towards the typical variance; return them and the degrees of freedom."""
     total = of_task.freedom + freedom
     drawn = np.maximum(variances, (of_task.freedom * of_task.variance + freedom * variances) / total)
     return np.where(variances > NO_VARIANCE, drawn, variances), total

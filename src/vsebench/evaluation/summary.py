@@ -38,7 +38,7 @@ def summarise(
     """Return `schemas.SUMMARY`: means over seeds, intervals over images and seeds, and differences from the best entry.
 
     An entry is a method, alone or with a decision. Two entries are compared on the seeds that both have. The best entry
-    is one that is at least as good as each other entry in these comparisons. If there is none, because the entries have
+    is one that is at least as good as any other entry in these comparisons. If there is none, because the entries have
     different seeds, it is the one whose largest difference from a better entry is the smallest. `p_adjusted` is the
     p-value of a two-sided test for a difference from the best entry. It is corrected for as many tests as there are
     pairs of entries, because the best entry is chosen on the same images. It is null for the best entry and for the
@@ -110,7 +110,7 @@ def _best(metric: str, of_metric: _OfMetric, contenders: Sequence[int]) -> int |
     sign = -1 if kind.lower_is_better else 1
 
     def largest_deficit(n: int) -> float:
-        """Return how much better the best other entry is, at most, on the seeds of both."""
+        """Return by how much the entry is worse than another entry, at most, on the seeds that both have."""
         means = [of_metric.on(of_metric.common(n, m)).means for m in contenders]
         return max(sign * float(of_both[m] - of_both[n]) for m, of_both in zip(contenders, means, strict=True))
 
@@ -118,7 +118,7 @@ def _best(metric: str, of_metric: _OfMetric, contenders: Sequence[int]) -> int |
 
 
 def _p_values(of_metric: _OfMetric, contenders: Sequence[int], best: int) -> dict[int, float]:
-    """Return the p-values of the other contenders against the best one, corrected over all pairs of contenders."""
+    """Return the p-values of differences from the best contender, corrected over all pairs of contenders."""
     of_pairs: dict[tuple[int, int], float] = {}
     for index, n in enumerate(contenders[1:], start=1):
         for seeds, group in groupby(contenders[:index], partial(of_metric.common, n)):

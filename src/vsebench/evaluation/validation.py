@@ -58,7 +58,7 @@ class RememberedMean(MeanOfImages):
         self.ranks, self.values = self.ranks[order], self.values[order]
 
     def compute(self, ranks: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the metric of an image for each rank."""
+        """Return, for each rank, the metric of an image whose label has this rank."""
         pairs, above = np.divmod(ranks, self.base)
         tied, negatives = np.divmod(pairs, self.base)
         columns = {"above": above - 1, "tied": tied - 1, "right": np.ones_like(above), "negatives": negatives}

@@ -39,8 +39,7 @@ class RawAnnotations:
     truth : arrays that only a simulator knows; None for real data. An array `image` has one row per image, an array
         `label` one row per label. The topic model (`simulator.py`) has `image` (n_images, T) and `label`
         (n_labels, T), float32; image @ label.T is the probability of each label for each image. The modules
-        `tree_posterior`, `independent_labels` and `label_catalogue` in `methods.controls` describe the arrays of the
-        other simulators
+        `tree_posterior` and `label_probabilities` in `methods.controls` describe the arrays of the other simulators
     """
 
     images: pl.Series
@@ -77,7 +76,7 @@ def count_pairs(images: NDArray[np.integer], labels: NDArray[np.integer], n_labe
 
 
 def sort_names(numbers: Mapping[str, int]) -> tuple[list[str], NDArray[np.int32]]:
-    """Return the sorted names, and for each number i the position of its name among them, (n,) int32."""
+    """Return the names in sorted order, and for each number, the position of the name with this number, (n,) int32."""
     names = sorted(numbers)
     ranks = np.empty(len(names), dtype=np.int32)
     ranks[[numbers[name] for name in names]] = np.arange(len(names), dtype=np.int32)

@@ -28,7 +28,7 @@ Made by vsebench. Train a model on these files, score the test images, and write
 | `train.csv` | image, label, count: the labels to train on while settings are chosen |
 | `valid.csv` | the labels for choosing settings |
 | `final.csv` | the labels to train the final model on: those of `train.csv` and `valid.csv` |
-| `images.csv` | id: all images; train, valid, final, test: what each is used for |
+| `images.csv` | id: all images; train, valid, final, test: whether the image is used for this part |
 | `labels.csv` | name: all labels; trained: whether the final model sees the label; candidate: whether it is ranked |
 | `features.npy`, `.npz` | if the data set has features: one row per image in `images.csv` (.npz: SciPy's CSR format) |
 | `features-NAME.npy`, `.npz` | instead, if the data set has several sets of features: one file per set |
@@ -38,7 +38,7 @@ Made by vsebench. Train a model on these files, score the test images, and write
 
 docs/outside.md describes the formats of score files. For `scores.parquet`, copy `split.txt` to `scores.split.txt` next
 to it, so that scores of another split are refused. `vsebench check-scores scores.parquet {folder}` tells whether a file
-fits.
+fits this split.
 """
 
 

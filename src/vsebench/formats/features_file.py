@@ -62,7 +62,7 @@ def arrange(values: Any, ids: list[str], images: Sequence[str], path: Path) -> t
     rows = np.array([row_of.get(image, -1) for image in images], dtype=np.int64)
     known = rows >= 0
     if not known.any():
-        examples = f"ids look like {ids[:1]}, images like {list(images[:1])}"
+        examples = f"ids look like {ids[:1]}, those of the data set like {list(images[:1])}"
         raise UserError(f"{path}: no row belongs to an image of the data set; {examples}")
     extra = len(ids) - int(known.sum())
     dropped = [Dropped("rows of features", extra, "their images are not in the data set")] if extra else []

@@ -78,7 +78,7 @@ def _read(given: Any, known: Sequence[str] | None) -> GivenLabels:
 
 
 def is_list_of_labels(labels: Any) -> bool:
-    """Return whether a value is a list of labels: it contains only strings, or nothing; numbers are a matrix row."""
+    """Return whether a value is a list of labels: all items are strings, or it is empty; a matrix row has numbers."""
     return isinstance(labels, list | tuple | set | frozenset) and all(isinstance(label, str) for label in labels)
 
 
@@ -123,7 +123,7 @@ def of_pairs(
 def matrix_of(matrix: Any) -> LabelMatrix:
     """Return the labels in a scipy sparse matrix of counts, (n_images, n_labels)."""
     if matrix.ndim != 2 or matrix.shape[0] == 0 or matrix.shape[1] == 0:
-        raise UserError(f"matrix: shape {matrix.shape}; one row per image and one column per label is needed")
+        raise UserError(f"matrix: shape {matrix.shape}; give one row per image and one column per label")
     if matrix.dtype.kind not in "buif":
         raise UserError(f"matrix: has the type {matrix.dtype}; give numbers")
     rows = sparse.csr_array(matrix.astype(np.float64), copy=True)

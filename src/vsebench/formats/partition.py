@@ -39,9 +39,11 @@ def apply_partition(annotations: RawAnnotations, partition: Partition, raw: Path
         part_of |= dict.fromkeys(ids, part)
         unknown = len(set(ids) - set(images))
         if unknown == len(ids):
-            raise UserError(f"{path}: no id belongs to an image; ids look like {ids[:1]}, images like {images[:1]}")
+            raise UserError(
+                f"{path}: no id belongs to an image; ids look like {ids[:1]}, those of the data set like {images[:1]}"
+            )
         if unknown:
-            dropped.append(Dropped("ids", unknown, f"of {path.name}: not in the data set"))
+            dropped.append(Dropped("ids", unknown, f"listed in {path.name}, but not in the data set"))
     rest = None if partition.train else "train"
     parts = pl.Series([part_of.get(image, rest) for image in images], dtype=pl.String)
     return replace(annotations, parts=parts, dropped=dropped)

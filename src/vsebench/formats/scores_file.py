@@ -152,7 +152,7 @@ def numbers_of(given: Any, where: str) -> NDArray[np.float32]:
 
 def _check_shape(array: NDArray[Any], shape: tuple[int, int], where: str) -> None:
     if array.shape != shape:
-        raise UserError(f"{where}: has shape {array.shape}, but must have {shape[0]} x {shape[1]}")
+        raise UserError(f"{where}: has shape {array.shape}, but must have shape ({shape[0]}, {shape[1]})")
 
 
 def _from_table(path: Path) -> tuple[list[str], list[str], Values]:

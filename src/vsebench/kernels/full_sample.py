@@ -1,4 +1,4 @@
-"""VSE-fs: coordinate descent on the least squares over all (image, label) pairs (Zhai et al., Eq. 1 and 2).
+"""VSE-fs: coordinate descent on the least-squares loss over all (image, label) pairs (Zhai et al., Eq. 1 and 2).
 
 With the extended vector u_i = v_i + gamma p_i, p_i = |C_i|^(-1/2) (sum of the vectors of i's labels), and the score
 s_ic = <u_i, v_c>, the loss is
@@ -11,9 +11,9 @@ v'_c is the value that v_c had when p_i was computed, and H^C = sum_c beta_c v_c
 the paper. The paper's updates are misprinted; docs/methods.md derives the correct ones.
 
 The vector of an image or a label is updated factor by factor, as in the paper's Algorithm 1. However, 16 images, or 16
-positives of a label, are processed at a time. 16 factors make a block. The values of the partners (an image's labels,
-or a label's images) in a block are gathered once and transposed, so that all other loops read contiguous memory.
-Arrays are float32 unless another type is stated.
+positives of a label, are processed at a time. 16 factors make a block. For each block, these factors of the partners
+(an image's labels, or a label's images) are gathered once and transposed, so that all other loops read contiguous
+memory. Arrays are float32 unless another type is stated.
 
 For each image, only u_i is stored. Before an image is updated, u_i is brought up to date with the changes of its labels
 since its last update; v_i = u_i - gamma p_i is computed where it is needed.
@@ -31,7 +31,7 @@ squared_norms : (n_labels,), |v_c|^2
 hessian : (K / 16, K, 16), H^C, or H^I = sum_i u_i u_i' in an update of labels; [b, k, f] is the element in row k and
     column 16 b + f, so that the rows of a block follow each other in the cache
 gamma, regularisation : gamma and lambda
-image_scales : (n_images rounded up to a multiple of 16,), m_i in the kernels' order
+image_scales : (n_images rounded up to a multiple of 16,), m_i in the kernels' order (see `Rows`)
 label_scales : (n_labels,), m_c
 """
 
@@ -95,7 +95,7 @@ class Columns(NamedTuple):
 
 
 class LabelSide(NamedTuple):
-    """What an update of the images reads about the labels.
+    """The arrays of the labels that an update of the images reads.
 
     Attributes
     ----------

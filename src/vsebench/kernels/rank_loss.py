@@ -16,9 +16,9 @@ def rank_losses(n_labels: int) -> NDArray[np.float64]:
 
 @njit(cache=True, inline="always")
 def loss_of_rank(scores, row, label, rank_loss):
-    """Return L(r), float64, where r is the rank of a label (1 is the first) if an image's scores order all labels.
+    """Return L(r), float64, where r is the rank of a label among all labels, by an image's scores; the first rank is 1.
 
-    scores : (m, n_labels) float32; the image is in `row`
+    scores : (m, n_labels) float32; the image's scores are in row `row`
     rank_loss : (n_labels + 1,) float64, from `rank_losses`
     """
     rank = 1

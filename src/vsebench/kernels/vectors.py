@@ -5,14 +5,14 @@ A `Vector` is a value: it stays in a processor register from `load` to `store`. 
     slope = slope + (w - excess * load(scores, j)) * load(x, (f, 0))
 
 computes 16 slopes at a time: of 16 images, of 16 positives of a label, or of 16 factors of an embedding. Sums are
-accumulated in 16 fixed lanes, not in an order that the compiler chooses, so models are reproducible byte by byte.
+accumulated in 16 fixed lanes, not in an order that the compiler chooses, so models are reproducible byte for byte.
 docs/kernels.md compares each operation with a plain loop (`python -m benchmarks --only vectors`).
 
 Operations, named as in NumPy where NumPy has them:
 
     load(array, index)                 16 consecutive float32 of an array, starting at an index
     store(array, index, v)             write 16 float32 into an array, starting at an index
-    broadcast(x)                       16 times the float32 x
+    broadcast(x)                       a vector of 16 copies of the float32 x
     +  -  *                            of two vectors, or of a float32 on the left and a vector
     absolute(v)  sqrt(v)  cumsum(v)    as in NumPy, of 16 numbers
     add_up(v)                          the sum of the 16 numbers: NumPy's sum

@@ -99,7 +99,7 @@ class AnalysedCase:
 
     @cached_property
     def record(self) -> dict[str, Any]:
-        """The `run.json`: the record of the fit."""
+        """The record of the fit, read from `run.json`."""
         return cast(dict[str, Any], read_json(self.case.folder(self.results) / "run.json"))
 
     @cached_property

@@ -1,7 +1,7 @@
 """Project the vectors of test images and labels onto a plane, for a figure.
 
-The plane is spanned by the first two principal components of the image vectors. Tasks in which models are trained on
-other labels of the test images, models without vectors and all seeds except the first are skipped.
+The plane is spanned by the first two principal components of the image vectors. The analysis skips tasks in
+which models are trained on other labels of the test images, models without vectors, and all seeds except the first.
 
 Source: Ni and others, "Sampled image tagging and retrieval methods on user generated content", figure 5, which uses
 t-SNE. Principal components are reproducible, have no settings, and are a linear map of the vectors.
@@ -43,8 +43,9 @@ def project(images: Matrix, labels: Matrix) -> tuple[Matrix, Matrix]:
     """Return the positions of images and labels in the plane of the images' first two principal components.
 
     All vectors are first scaled to length 1, as for a cosine (zero vectors are unchanged), and the mean of the images
-    is subtracted. The sign of a component is reproducible: the sum over the labels is not negative.
-    `images` is (q, factors), `labels` (n_labels, factors), with two factors or more; returns (q, 2) and (n_labels, 2).
+    is subtracted. To make the sign of each component reproducible, it is chosen so that the sum of the labels'
+    coordinates is not negative. `images` is (q, factors), `labels` (n_labels, factors), with two factors or more;
+    returns (q, 2) and (n_labels, 2).
     """
     images, labels = normalise_rows(images).astype(np.float64), normalise_rows(labels).astype(np.float64)
     mean = images.mean(axis=0)

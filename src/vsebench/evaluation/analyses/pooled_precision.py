@@ -37,8 +37,9 @@ def analyse(case: AnalysedCase) -> pl.DataFrame:
 def pooled_precision(scores: NDArray[np.float32], right: Mask) -> pl.DataFrame:
     """Return the precision at the first position where recall reaches each level, and the average precision.
 
-    `scores` and `right` contain one value per pair of an image and a label that is not known. Pairs with equal
-    scores all get the last of the positions that they occupy, as in scikit-learn's `average_precision_score`.
+    `scores` and `right` contain one value per pair of an image and a label, without the labels that are already known
+    for the image. Pairs with equal scores all get the last of the positions that they occupy, as in scikit-learn's
+    `average_precision_score`.
     """
     order = np.argsort(-scores, axis=None, kind="stable")
     ranked, hits = scores.reshape(-1)[order], np.cumsum(right.reshape(-1)[order])

@@ -39,9 +39,9 @@ def distances(images: Matrix, labels: Matrix, rank_scale: float) -> tuple[NDArra
 
     The rank sampler orders the labels by <v_i, v_c> and draws the label at rank r, counted from 0, with probability
     proportional to exp(-r / lambda) (Eq. 5). VSE-ens draws a factor f with probability proportional to |v_if| sigma_f,
-    then, with the same probabilities, a rank among the labels sorted by v_cf; their order is reversed if v_if < 0 (Eq.
-    6 to 8, Algorithm 1). The distance is the total variation: half the sum of absolute differences, from 0 (equal
-    distributions) to 1 (no label in common).
+    then, with the rank sampler's probabilities, a rank among the labels sorted by v_cf; their order is reversed if
+    v_if < 0 (Eq. 6 to 8, Algorithm 1). The distance is the total variation: half the sum of absolute differences, from
+    0 (equal distributions) to 1 (no label in common).
 
     Parameters
     ----------

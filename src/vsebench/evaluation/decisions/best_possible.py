@@ -25,7 +25,7 @@ class BestPossibleSettings(DecisionSettings):
 class BestPossible(Decision):
     """An oracle that uses the known label distribution of simulated data instead of scores.
 
-    With the goal `label_count`, no rule predicts the right number of labels more often.
+    With the goal `label_count`, no other rule predicts the right number of labels more often.
     """
 
     settings_type = BestPossibleSettings

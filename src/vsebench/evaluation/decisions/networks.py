@@ -33,7 +33,7 @@ class HeadSettings(DecisionSettings, LayerSettings):
 
 
 class Head:
-    """A network on image vectors."""
+    """A network that reads a fitted model's image vectors, its scores, or both."""
 
     def __init__(self, settings: HeadSettings, hidden: tuple[int, ...], seed: int) -> None:
         self.settings, self.hidden, self.seed = settings, hidden, seed
@@ -45,7 +45,7 @@ class Head:
         loss: Callable[[Matrix, NDArray[np.int64]], float],
         value: Callable[[], float],
     ) -> int:
-        """Train the network, keep its parameters of the best epoch, and return the number of this epoch.
+        """Train the network, keep its parameters from the best epoch, and return the number of this epoch.
 
         Parameters
         ----------

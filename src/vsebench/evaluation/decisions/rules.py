@@ -152,7 +152,7 @@ class ClassConstants(Decision):
 
 
 def best_for_cross_entropy(scores: NDArray[np.float64], right: Mask) -> NDArray[np.float64]:
-    """Return each label's threshold, (n_labels,), that minimises the cross-entropy; the arguments are (n, n_labels)."""
+    """Return the threshold of each label, (n_labels,), that minimises cross-entropy; arguments are (n, n_labels)."""
     n_images, n_with_label = len(scores), right.sum(axis=0)
     # At `low`, the probabilities sum to more than n_images - 1; at `high`, they sum to less than 1.
     reach = np.log(2.0 * n_images)
@@ -168,7 +168,7 @@ def best_for_f1(scores: NDArray[np.float64], right: Mask) -> NDArray[np.float64]
     """Return the threshold of each label, (n_labels,), that maximises the label's F1; arguments are (n, n_labels).
 
     Each threshold lies half-way between two neighbouring scores, or below the smallest score if all images get the
-    label. Among equally good thresholds, the one that predicts the fewest images is taken.
+    label. Among equally good thresholds, the highest is chosen, which predicts the label for the fewest images.
     """
     order = np.argsort(-scores, axis=0, kind="stable")
     ranked = np.take_along_axis(scores, order, axis=0)

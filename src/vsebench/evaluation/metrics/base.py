@@ -277,7 +277,7 @@ def share(part: Values, whole: Values) -> Values:
 
 
 def mean_over_labels(of_labels: Values) -> Values:
-    """Return the means over labels of values, (..., n_labels)."""
+    """Return the means of values, (..., n_labels), over labels."""
     return np.asarray(of_labels.mean(axis=-1))
 
 

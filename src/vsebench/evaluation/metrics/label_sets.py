@@ -1,4 +1,4 @@
-"""Precision, recall and F1 of predicted label sets, counted by label.
+"""Precision, recall and F1 of predicted label sets, computed from counts per label.
 
 For a label, `predicted` is the number of images with the label in their predicted set, `right` the number of images
 that have it, and `hits` the number of images for which both are true. Metrics per class (`pc`, macro) are means in

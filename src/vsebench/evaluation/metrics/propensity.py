@@ -1,10 +1,10 @@
 """Precision and NDCG in which rare labels count more, as a share of the best possible value (`PropensityMetric`).
 
 These are the metrics of the Extreme Classification Repository (Bhatia and others, 2016), which lists the settings A and
-B of its data sets. Source of both: Jain, Prabhu and Varma, "Extreme multi-label loss functions for recommendation,
-tagging, ranking and other missing label applications", KDD 2016. Suppose that images lack some of their labels: a label
-with the propensity p is missing with the probability 1 - p. Then these metrics are unbiased estimates of the metrics of
-the complete label sets.
+B of its data sets. Source of both metrics: Jain, Prabhu and Varma, "Extreme multi-label loss functions for
+recommendation, tagging, ranking and other missing label applications", KDD 2016. Suppose that images lack some of their
+labels: a label with the propensity p is missing with the probability 1 - p. Then these metrics are unbiased estimates
+of the metrics of the complete label sets.
 """
 
 import polars as pl
@@ -20,7 +20,7 @@ class Psp(PropensityMetric):
 
 
 class Psndcg(PropensityMetric):
-    """Propensity-scored NDCG: the sum of weight / log2(1 + r) over hits at ranks r, as a share of the best possible.
+    """Propensity-scored NDCG: the sum of weight / log2(1 + r) over hits at ranks r, divided by the best possible sum.
 
     The sum of each image is first divided by the largest sum that it could have if all weights were 1. So images with
     many labels do not count more. The repository's own program does the same.

@@ -3,7 +3,7 @@
     S = mean, over images with seen held-out labels, of   (number of these among the first k labels) / (number of these)
     U = the same for unseen labels,    H = 2 S U / (S + U)
 
-Unseen labels are those that the protocol never trains. Ties count against a label, even between held-out labels.
+Under the protocol, no model is trained on unseen labels. Ties count against a label, even between held-out labels.
 
 Source of H: Xian, Schiele and Akata, "Zero-shot learning - the good, the bad and the ugly", CVPR 2017, where images
 have one label, and S and U are means over labels; recall for images with several labels is our choice.

@@ -293,7 +293,7 @@ def line_blocks(stream: IO[bytes], size: int = 1 << 22) -> Iterator[bytes]:
 def text_lines(data: bytes, where: str) -> list[str]:
     """Split UTF-8 text into lines without surrounding white space; blank lines at the end are removed.
 
-    Lines end with LF, CR LF or CR, as in an editor. str.splitlines() would also split at characters that names contain.
+    Lines end with LF, CR LF or CR. str.splitlines() would also split at other characters, which names can contain.
     """
     try:
         text = data.decode("utf-8-sig")

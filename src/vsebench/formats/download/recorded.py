@@ -11,7 +11,7 @@ RECORD = "provenance.json"
 
 
 def check_recorded(raw: Path) -> None:
-    """Compare the size and sha256 of each file with its record, if `raw`, the folder of downloads, contains records.
+    """Check that files still have the size and sha256 that the folder of downloads, `raw`, records, if it has records.
 
     A `UserError` names the first file that differs. A missing file is not an error here: the job that needs it reports
     it, and users may delete large files once features have been computed from them.

@@ -39,7 +39,7 @@ def verify(path: Path, expected: SourceFile) -> Digest:
     """Check the content at `path` against the name, size and checksums of the file `expected`.
 
     Raises `BadContentError` if the content is empty, does not match the extension of the name (some servers send an
-    error page with a success status), or has another size or checksum.
+    error page with a success status), or does not have the expected size or checksum.
     """
     _check_kind(path, expected.name, whole=not (expected.size or expected.has_checksum))
     digest = digest_of(path)

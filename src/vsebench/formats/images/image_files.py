@@ -68,7 +68,7 @@ def open_images(path: Path, suffixes: Suffixes) -> ImageFiles:
 
 
 def folders_of(path: Path) -> list[Path]:
-    """Return a folder and all subfolders; adding or removing a file changes the modification time of its folder."""
+    """Return a folder and all its subfolders; their modification times show whether files were added or removed."""
     return sorted(Path(folder) for folder, _, _ in os.walk(path))
 
 

@@ -195,7 +195,7 @@ def _count(sbow: list[dict[str, Any]], where: str) -> tuple[NDArray[np.intp], ND
     """Return the distinct visual words of an image in ascending order, and how often each of them occurs."""
     words = sbow[0]["word"] if len(sbow) == 1 else None
     if words is None or isinstance(words, str):
-        raise UserError(f"{where}: sbow: must be one struct with numbers in `word`; has {len(sbow)} structs, or text")
+        raise UserError(f"{where}: sbow: must be one struct with numbers in `word`, not {len(sbow)} structs or text")
     with np.errstate(invalid="ignore"):
         wrong = words[~((words >= 0) & (words < WORDS) & (words % 1 == 0))]
     if len(wrong):
@@ -254,7 +254,7 @@ def _read_archives(
 
 
 def _members(archive: Path, names: set[str], pattern: re.Pattern[str] | None = None) -> Iterator[tuple[str, bytes]]:
-    """Yield name (without folders) and content of each member that has one of these names or matches the pattern."""
+    """Yield the name (without folders) and content of each member that has one of the names or matches the pattern."""
 
     def is_chosen(name: str) -> bool:
         basename = name.rpartition("/")[2]

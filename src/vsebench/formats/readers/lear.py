@@ -5,8 +5,8 @@ part, `train` and `test`, `<prefix>_<part>_list.txt` (one image per line) and `<
 per image: the number of labels, then 0 or 1 for each label). The two parts form the official partition.
 
 The official archives also contain 15 image features, `<prefix>_<part>_<feature>.<kind>`, one row per image: the number
-of values, then the values. All are little-endian. The kind determines the type of
-the number of values and the type of the values:
+of values, then the values. All are little-endian. The kind determines two data types: that of the number of values, and
+that of the values themselves:
 
     hvec, hvecs       uint16, uint16       (histograms)
     hvec32, hvecs32   uint32, uint32
@@ -48,7 +48,10 @@ class Options(Strict):
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:
-    """Read an archive's labels and the chosen feature; images are named as in its lists; training images come first."""
+    """Read an archive's labels and the chosen feature; training images come first.
+
+    Images are named as in the archive's lists of images.
+    """
     archive = raw / f"{options.prefix}.{options.release}.tar.bz2"
     names = {part: (f"{options.prefix}_{part}_list.txt", f"{options.prefix}_{part}_annot.hvecs") for part in PARTS}
     dictionary = f"{options.prefix}_dictionary.txt"
@@ -83,8 +86,8 @@ def parse_rows(data: bytes, types: tuple[str, str], width: int, source: str, whe
     """Parse rows of `width` numbers, each row preceded by its length; return (n_rows, width) of the numbers' type.
 
     Raises a `UserError` that names the row if its length is not `width`, or if the file ends in the middle of it.
-    `source` says in the message where `width` comes from; `types` are the data types of a vector's length and of its
-    numbers.
+    `source` is the part of the message that says where `width` comes from; `types` are the data types of a vector's
+    length and of its numbers.
     """
     length, number = (np.dtype(name) for name in types)
     n_rows, rest = divmod(len(data), length.itemsize + width * number.itemsize)

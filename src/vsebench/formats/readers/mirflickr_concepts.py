@@ -1,4 +1,4 @@
-"""Read MIRFLICKR-25k's hand-annotated concepts: 24 mark all images that show them, 14 only relevant images.
+"""Read MIRFLICKR-25k's hand-annotated concepts: 24 mark all images that show them, 14 only those they are relevant to.
 
 `mirflickr25k_annotations_v080.zip` contains one text file per concept, `<concept>.txt` or `<concept>_r1.txt`
 (relevant), with one image number per line. The label is the file's name without its extension; labels are in

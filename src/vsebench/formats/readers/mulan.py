@@ -93,7 +93,7 @@ class Attribute(NamedTuple):
 
     Attributes
     ----------
-    key : its name as compared with the XML file: without escapes if it is in quotes, otherwise as written
+    key : its name to compare with the XML file: without escapes if it is in quotes, otherwise as written
     name : its name without escapes
     binary : whether its values must be 0 or 1
     """
@@ -158,7 +158,7 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 
 
 def read_labels(path: Path) -> list[str]:
-    """Return the names of the labels in an XML file, in its order.
+    """Return the names of the labels in an XML file, in the order of the file.
 
     Raises a `UserError` that names the line if the XML is malformed, or a label has no name or occurs twice. A document
     type declaration, which could define entities, is refused.

@@ -173,7 +173,7 @@ def _explain(block: bytes, n_before: int, where: str) -> NoReturn:
         fault = _find_fault(line.removesuffix(b"\r"))
         if fault:
             raise UserError(f"{where}: line {number}: {fault}")
-    raise UserError(f"{where}: lines {n_before + 1} to {n_before + len(lines)}: have another format than {HEADER}")
+    raise UserError(f"{where}: lines {n_before + 1} to {n_before + len(lines)}: are not in the format {HEADER}")
 
 
 def _find_fault(line: bytes) -> str | None:

@@ -1,7 +1,7 @@
 """Read labels in the format of the authors of Recognize Anything, to test models that were not trained on these labels.
 
-One file lists the labels, one per line. Each line of the other contains an image's path and its labels, separated by
-commas: `test/0000c64e1253d68f,car`. An image's id is the file name in its path, without the extension, as in Open
+One file lists the labels, one per line. Each line of the other file contains an image's path and its labels, separated
+by commas: `test/0000c64e1253d68f,car`. An image's id is the file name in its path, without the extension, as in Open
 Images. A line without labels stands for an image without labels. There is no partition.
 
 Checked on real files: those of Open Images' test images, with 214 common and with 200 rare labels.

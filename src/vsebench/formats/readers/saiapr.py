@@ -64,7 +64,7 @@ def _read_words(members: dict[str, bytes], archive: Path) -> tuple[list[str], di
 
 
 def _choose_tables(members: dict[str, bytes], archive: Path) -> list[str]:
-    """Return the table to read in each folder, ordered by folder."""
+    """Return the name of the table to read in each folder, sorted by folder."""
     folders: dict[str, str] = {}
     for table in reversed(TABLES):
         folders |= {name.rpartition("/")[0]: name for name in members if name.rpartition("/")[2] == table}

@@ -317,7 +317,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _given(cell: Any) -> Any:
-    """Return a count, with "" in place of null, because null is a mistake, whereas a missing column means 1."""
+    """Return a count, or "" for null: null is reported as a mistake, whereas a missing column means a count of 1."""
     return "" if cell is None else cell
 
 

@@ -44,8 +44,8 @@ class Options(Strict):
 def read(raw: Path, options: Options) -> RawAnnotations:
     """Read the objects of all images.
 
-    Raises a `UserError` that names archive, file and entry if something is missing or damaged, if an image occurs twice
-    in a file, or if objects belong to an unknown image.
+    Raises a `UserError` that names the archive, the file and the entry if something is missing or damaged, if an image
+    occurs twice in a file, or if objects belong to an unknown image.
     """
     numbers = sorted(_by_number(raw, IMAGES, {"image_id"}))
     row_of = {number: row for row, number in enumerate(numbers)}

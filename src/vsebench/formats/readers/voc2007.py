@@ -12,7 +12,7 @@ other files are read.
 - Images are ordered by number, like the files in `JPEGImages`. Labels are in alphabetical order.
 - The parts of the partition are "train", "valid" (the list `val`) and "test".
 
-Checked on real files: all these lists, in repacked archives.
+The reader was checked on real files: all these lists, repacked into new archives.
 
 Source: Everingham, Van Gool, Williams, Winn and Zisserman, "The PASCAL Visual Object Classes (VOC) challenge",
 IJCV 88(2), 2010.
@@ -52,9 +52,9 @@ class Options(Strict):
 def read(raw: Path, options: Options) -> RawAnnotations:
     """Read the labels of all images of the three parts.
 
-    Raises a `UserError` that names archive, list and, where possible, line if an archive is missing, is damaged or
-    lacks a list, if a line is malformed, if an image occurs twice in a list or in two parts, or if a class list does
-    not contain the same images as the lists of images.
+    Raises a `UserError` that names the archive, the list and, where possible, the line. This happens if an archive is
+    missing, is damaged or lacks a list, if a line is malformed, if an image occurs twice in a list or in two parts, or
+    if a class list does not contain the same images as the lists of images.
     """
     part_of: dict[str, str] = {}
     entries: list[tuple[str, int, int]] = []

@@ -18,8 +18,8 @@ images. A split file contains the images' numbers, counted from 1, with one colu
 Large data sets have one file of training images and one of test images instead. Images are named by file and line: the
 first image of `Bibtex_data.txt` is `Bibtex_data-000001`.
 
-Files are read in blocks of lines, and an entry takes 8 bytes, so a file can be larger than memory. At its peak,
-reading takes three times the memory of the entries.
+Files are read in blocks of lines, and an entry (a feature and its value) takes 8 bytes, so a file can be larger than
+memory. At its peak, reading takes three times the memory of the entries.
 
 No real file was available: the reader was written from the repository's description and tested on generated files.
 
@@ -61,7 +61,7 @@ FileName = Annotated[str, Field(pattern=r"^[\w.+-]+$")]
 
 
 class Options(Strict):
-    """Options: either `data`, a single file with split files, or `parts`, one file per part of the data set."""
+    """Options: either `data`, a single file of images, and its split files, or `parts`, one file of images per part."""
 
     features: Literal["sparse"]  # how features are stored
     data: FileName | None = None  # the file with all images
@@ -109,8 +109,8 @@ class Lines(NamedTuple):
 def read(raw: Path, options: Options) -> RawAnnotations:
     """Read labels and features; images are in the order of the files and their lines.
 
-    A missing or malformed file raises a `UserError` that names file and line; files that contradict each other raise
-    one that names both.
+    A missing or malformed file raises a `UserError` that names the file and the line. Two files that contradict each
+    other raise a `UserError` that names both files.
     """
     names = [options.data] if options.data is not None else [*options.parts.values()]
     sizes, files = zip(*(read_images(raw / name) for name in names), strict=True)
@@ -141,7 +141,7 @@ def read_images(path: Path) -> tuple[Sizes, Lines]:
     """Read a file of images in blocks of lines.
 
     Raises a `UserError` that names the line if a line is malformed or has a feature twice, if the number of a label or
-    feature is too large for the counts in the first line, or if the number of images differs from that in this line.
+    feature is too large for the counts in the first line, or if the first line states another number of images.
     """
     blocks: list[Lines] = []
     number = 1  # number of the last line that was read

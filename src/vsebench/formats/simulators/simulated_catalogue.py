@@ -30,7 +30,7 @@ Options = NormalOptions
 def read(raw: Path, options: Options) -> RawAnnotations:
     """Draw a data set; `raw` is not used. The same options give the same data set.
 
-    `methods.controls.label_catalogue` describes the arrays of the truth.
+    `LabelCatalogue` in `methods.controls.label_probabilities` describes the arrays in `truth`.
     """
     rng = np.random.default_rng(SEED)
     members = draw_sets(rng)

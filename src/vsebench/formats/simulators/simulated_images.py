@@ -2,9 +2,9 @@
 
     features of image i     x_i ~ N(0, I_16), rounded to float32 before the labels are drawn given x_i
 
-The options of such a data set are its size, its official partition and its seed. The label distribution given the
-features is fixed, because its parameters have their own seeds. Features and labels are drawn image by image from
-separate streams of random numbers, so a larger set begins with the images of a smaller one.
+The options of a data set with these features are its size, its official partition and its seed. The label distribution
+given the features is fixed, because its parameters have their own seeds. Features and labels are drawn image by image
+from separate streams of random numbers, so a larger set begins with the images of a smaller one.
 """
 
 from collections.abc import Sequence
@@ -26,14 +26,14 @@ FEATURES, GIVEN = 0, 1  # streams of random numbers of the seed
 
 
 class Parts(Strict):
-    """The official partition. Images are assigned in rounds: first some to train, then to valid, then to test."""
+    """The official partition: in each round, the first images go to train, the next to valid, and the last to test."""
 
     train: int = Field(ge=1)  # training images per round
     valid: int = Field(ge=0)  # validation images per round
     test: int = Field(ge=1)  # test images per round
 
     def of(self, n_images: int) -> pl.Series:
-        """Return the part of each image, (n_images,) String: each round begins with train, then valid, then test."""
+        """Return the part of each image, (n_images,) String: in each round first train, then valid, then test."""
         parts = np.repeat(["train", "valid", "test"], [self.train, self.valid, self.test])
         return pl.Series("part", parts[np.arange(n_images) % len(parts)])
 

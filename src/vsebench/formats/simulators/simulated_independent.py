@@ -26,7 +26,7 @@ Options = NormalOptions
 def read(raw: Path, options: Options) -> RawAnnotations:
     """Draw a data set; `raw` is not used. The same options give the same data set.
 
-    `methods.controls.independent_labels` describes the arrays of the truth.
+    `IndependentLabels` in `methods.controls.label_probabilities` describes the arrays in `truth`.
     """
     weight = 3.5 * np.random.default_rng(WEIGHT_SEED).standard_normal((DIMENSIONS, LABELS)) / 4
     bias = -3.5 + np.random.default_rng(BIAS_SEED).standard_normal(LABELS)

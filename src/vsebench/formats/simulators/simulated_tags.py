@@ -1,7 +1,7 @@
 """Simulate images with tags, with a given correlation between the labels' visual similarity and word similarity.
 
     appearance of label l     z_l ~ N(0, I_m / m)
-    frequency                 pi_l = labels_per_image / (rank_l + 5)^zipf, scaled, at most 1/2; ranks are a permutation
+    frequency                 pi_l = labels_per_image / (rank_l + 5)^zipf, scaled, at most 1/2; ranks in random order
     image i                   t_i ~ N(0, I_m)
     truth                     y_il ~ Bernoulli(sigmoid(b_l + beta <t_i, z_l>)); b_l is such that the mean over t is pi_l
     features                  x_i = B t_i + sigma e_i,  B_jk ~ N(0, 1/m),  e_i ~ N(0, I)
@@ -17,9 +17,10 @@ The best scores given the features are the probabilities of the labels given x. 
 is, by the usual approximation of the mean of a sigmoid,
 
     sigmoid((b_l + beta <mu, z_l>) / sqrt(1 + pi/8 beta^2 z_l' S z_l)),
-    mu = S B'x / sigma^2,   S = (I + B'B / sigma^2)^-1
+    mu = S B'x / sigma^2,   S = (I + B'B / sigma^2)^-1.
 
-which is linear in x inside the sigmoid, so `methods.controls.independent_labels` is the oracle.
+The argument of this sigmoid is linear in x, so the method `oracle` computes these probabilities with the model
+`IndependentLabels` (`methods.controls.label_probabilities`).
 
 Source: made for this project.
 """
@@ -75,7 +76,7 @@ def label_names(n_labels: int) -> list[str]:
 def read(raw: Path, options: Options) -> RawAnnotations:
     """Draw a data set; `raw` is not used. The same options give the same data set.
 
-    `methods.controls.independent_labels` describes the arrays of the truth.
+    `IndependentLabels` in `methods.controls.label_probabilities` describes the arrays in `truth`.
     """
     z, frequency = looks(options.labels, options.latent, options.seed), frequencies(options)
     bias = biases(frequency, options.beta * np.linalg.norm(z, axis=1))

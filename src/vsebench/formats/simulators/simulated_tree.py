@@ -2,16 +2,16 @@
 
     labels            y = 0 .. labels - 1, parent(y) = floor(y / children), top(y) = floor(parent(y) / parents)
     background        q0(t) ~ 1 / (rank of term t + 10), ranks in random order
-    node v            a top, a parent, a label, or a view of a label: q_v is a distribution over `terms_per_node` terms,
-                      drawn without replacement, with independent exponential weights, scaled to add up to 1
+    node v            a top node, a parent, a label, or a view of a label: q_v is a distribution over `terms_per_node`
+                      terms, drawn without replacement, with independent exponential weights, scaled to add up to 1
     view r of label y p_yr = w0 q0 + w1 q_top(y) + w2 q_parent(y) + w3 q_y + w4 q_yr,   w0 + .. + w4 = 1
     image             true label u ~ pi, view r uniform, length T = max(1, Poisson(length)), counts of terms
                       ~ Multinomial(T, p_ur); its given label is u or, with probability `confusion`, another child of
                       u's parent, drawn uniformly
 
-where pi_u ~ (rank of u)^-exponent with ranks in random order; with exponent 0 it is uniform. A label is named by its
-path from the top node, such as `3/17/172`; `siblings: label-paths` derives siblings from it. A label without siblings
-is never confused.
+where pi_u ~ (rank of u)^-exponent with ranks in random order; with exponent 0, pi is uniform. A label is named by its
+path from the top node, such as `3/17/172`; the setting `siblings: label-paths` derives siblings from these names. A
+label without siblings is never confused.
 
 The exact posterior of the true label follows from the counts x_t:
 

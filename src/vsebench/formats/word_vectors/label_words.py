@@ -10,7 +10,7 @@ The first of these rules that yields a vector is used:
 `singular`    the name is a plural with a singular that is a word of the file; or its parts have vectors after plurals
               without a vector are replaced by their singulars. Singulars are found by WordNet's exceptions, if given,
               then by its rules for endings (`formats/parents/wordnet.py`), and by `oes` -> `o`
-`some parts`  the mean over the parts that have a vector, or whose singular has one; other parts have none
+`some parts`  the mean over the parts that have a vector, or whose singular has one; the other parts are left out
 `missing`     no vector
 
 Names are normalised to Unicode's composed form (NFC). A synset before a name (`n02084071 dog`) and a class id in
@@ -74,7 +74,7 @@ class LabelRule:
     def text_of(self, label: str) -> tuple[str, str]:
         """Return the text of a label for a source that has a vector for every text, and the rule that gives the text.
 
-        It is the label's alias, or else its name with spaces in place of underscores.
+        The text is the label's alias, or else its name with spaces in place of underscores.
         """
         name = bare(label)
         alias = self._aliases.get(name.lower())

@@ -1,10 +1,11 @@
 """Read word vectors from a NumPy .npz file with the arrays `words`, (n,) text, and `vectors`, (n, d) numbers.
 
-`np.savez("vectors.npz", words=np.array(words), vectors=vectors)` writes such a file. All of it is read into memory.
+`np.savez("vectors.npz", words=np.array(words), vectors=vectors)` writes such a file. The whole file is read into
+memory.
 
 With `vectors` of shape (n, p, d), a word has several vectors, such as one for each prompt (a sentence with the word).
 Each vector is scaled to length 1, and their mean is used. Vectors of zeros are left out, so a word can have fewer than
-p.
+p vectors.
 """
 
 from collections.abc import Collection
@@ -28,7 +29,7 @@ def read_vectors(raw: Path, options: Options, needed: Collection[str]) -> Vector
     if words.dtype.kind != "U" or vectors.dtype.kind not in "fiu":
         raise UserError(f"{path}: words are {words.dtype} and vectors {vectors.dtype}, not text and numbers")
     if vectors.ndim not in (2, 3) or words.shape != vectors.shape[:1] or not vectors.size:
-        wanted = "give (n, d), or (n, p, d) for several vectors per word"
+        wanted = "give words (n,) and vectors (n, d), or (n, p, d) for several vectors per word"
         raise UserError(f"{path}: words have shape {words.shape}, vectors {vectors.shape}; {wanted}")
     kept = Kept(needed, vectors.shape[-1])
     for row, word in enumerate(words.tolist()):

@@ -3,9 +3,9 @@
 Each prompt, a sentence with a label's name in place of `{}`, is divided into tokens, which the network turns into a
 vector. The vectors of a label's prompts are scaled to length 1, and their mean is the label's vector.
 
-- The tokeniser is a file tokenizer.json in the format of the package tokenizers. For CLIP, it must add the tokens that
-  mark the start and the end of a text, as the file published with a model does. Texts with more tokens than the network
-  takes are truncated.
+- The tokeniser is a file tokenizer.json in the format of the Python package `tokenizers`. For CLIP, it must add the
+  tokens that mark the start and the end of a text, as the file published with a model does. Texts with more tokens than
+  the network takes are truncated.
 - The input of the network is (n, length) whole numbers, the token ids; shorter texts are padded with zeros. If the
   length is not fixed, texts are padded to the longest text of a batch. An optional second input, `attention_mask`, is 1
   for tokens and 0 for padding.
@@ -90,7 +90,7 @@ class Tokens:
 
 
 class TextNetwork:
-    """A network that turns tokens into a vector, with one chosen output.
+    """A network that turns the tokens of a text into a vector; `output` names the output that is used.
 
     Attributes
     ----------

@@ -94,7 +94,7 @@ def mean_of_prompts(vectors: NDArray[np.floating]) -> NDArray[np.float64]:
 
 
 def shown(word: bytes) -> str:
-    """Return a word for a message; a long word is cut."""
+    """Return a word for a message; a long word is truncated."""
     return repr(word[:60].decode(errors="replace"))
 
 
@@ -102,7 +102,7 @@ def shown(word: bytes) -> str:
 def open_words(path: Path, member: str | None) -> Iterator[IO[bytes]]:
     """Open a file of words and decompress it if necessary; `member` is the file to read in a zip archive.
 
-    Raises a `UserError` if the file is missing or is damaged, which may be found only while it is read; if a zip
+    Raises a `UserError` if the file is missing or damaged (damage may be found only while the file is read); if a zip
     archive lacks the member, or has several members and none is named; or if the file is a fastText model (.bin).
     """
     with ExitStack() as stack:

@@ -27,7 +27,7 @@ def sample_labels(chosen, n_positives, images, offsets, labels, table, exclude, 
     images : (m,) int64, the image of each row
     offsets, labels : as in `kernels.losses`, with LANES unused numbers at the end of `labels`
     table : `AliasTable` of the labels
-    exclude : NOTHING, DRAWN, POSITIVES, BATCH or NEXT_IMAGE
+    exclude : labels that cannot be negatives: NOTHING, DRAWN, POSITIVES, BATCH or NEXT_IMAGE (see these constants)
     in_batch : (n_labels,) bool, all False before and after the call; empty unless `exclude` is BATCH
     rng : (1,) uint64, advanced
     """

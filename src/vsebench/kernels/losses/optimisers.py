@@ -1,7 +1,8 @@
 """Optimisers of a network's parameters; each takes a step in one pass over the arrays.
 
-Arrays are (size,) float32; size is a multiple of 16. All arrays except the gradient are updated. Means, squares and
-velocities start at 0. Rates and decays are floats.
+Arrays are (size,) float32; size is a multiple of 16. All arrays except the gradient are updated. `means` and `squares`
+are running means of the gradients and of their squares; they and the velocities start at 0. Rates and decays are
+floats.
 
 Sources: AdamW is Algorithm 2 of Loshchilov and Hutter, "Decoupled weight decay regularization", ICLR 2019; momentum is
 Eq. 1 and 2 of Sutskever, Martens, Dahl and Hinton, "On the importance of initialization and momentum in deep learning",

@@ -143,7 +143,7 @@ def lsep_sampled_loss(scores, images, offsets, labels, most_pairs, scaled, ids, 
     scaled : whether the sum is multiplied by the number of all pairs divided by the number of drawn pairs
     ids, negatives : (largest number of pairs of an image,) and (n_labels,) int32, scratch memory for one image
 
-    Source: Li, Song and Luo, Eq. 9, who propose it for many labels.
+    Source: Li, Song and Luo, Eq. 9; they propose the sampling for large numbers of labels.
     """
     total = 0.0
     for row in range(len(scores)):

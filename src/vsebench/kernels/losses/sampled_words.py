@@ -42,6 +42,7 @@ class WordTable(NamedTuple):
     before : (m n,) int32, for each draw, the number of the previous draw of the same label, or -1
     touched : (largest number of labels in a batch,) int32, the labels that were drawn
     slot : (n_labels,) int32, the slot of each label in `touched`; empty without terms between labels
+        (`add_label_terms`)
     terms : (largest number of labels in a batch, K) float32, the gradients of these terms, zeros between batches; empty
         without such terms
     """
@@ -61,7 +62,7 @@ class WordTable(NamedTuple):
     def of(
         cls, start: NDArray[np.float32], draws: tuple[int, int] | None = None, with_terms: bool = False
     ) -> "WordTable":
-        """Return a table of initial vectors, (n_labels, d), which are fixed if `draws`, the pair (m, n), is None."""
+        """Return a table of the vectors `start`, (n_labels, d); they are fixed if the pair `draws`, (m, n), is None."""
         n_labels, size = len(start), padded_size(start.shape[1])
         vectors = aligned(n_labels, size)
         vectors[:, : start.shape[1]] = start

@@ -3,8 +3,9 @@
     P = T log sum of exp(-f / T) over the positives,   N = U log sum of exp(f / U) over the negatives
     loss of an image or of a label = log(1 + exp(P + N))
 
-P is a smooth upper bound on the largest -f of the positives, and N is one on the largest f of the negatives. T and U
-are the temperatures. For an image, positives and negatives are labels; for a label, they are images of the batch.
+P is a smooth upper bound on the largest -f of the positives, and N is a smooth upper bound on the largest f of the
+negatives. T and U are the temperatures. For an image, positives and negatives are labels; for a label, they are images
+of the batch.
 
 Source: Kobayashi, "Two-way multi-label loss", CVPR 2023. If both temperatures are 1, the loss of an image equals
 LSEP over all pairs.

@@ -1,6 +1,7 @@
-"""Random projections for a tree. Each entry of a node's direction depends only on a seed, the node and the feature.
+"""Projections onto random directions, one for each node of a tree (`methods.by_features.random_projection_tree`).
 
-Directions are not stored: the entries of a node's direction are computed when its rows need them.
+Each entry of a node's direction depends only on a seed, the node and the feature. Directions are not stored: the
+entries of a node's direction are computed when its rows need them.
 """
 
 import math

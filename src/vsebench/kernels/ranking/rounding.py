@@ -4,10 +4,10 @@ Many comparisons do not depend on the last digits of the scores, and processors 
 the time of one pair of float32. Let u = r (x + x'), where r = |u| / NORM, x is a vector of integers and |x'_k| is at
 most 1/2. With v = s (y + y') in the same way, the Cauchy-Schwarz inequality gives
 
-    |<u, v> / (r s) - <x, y>| <= NORM K^(1/2) + K / 4,
+    |<u, v> / (r s) - <x, y>| <= NORM K^(1/2) + K / 4.
 
-which is about 0.04 % of the largest possible product for K = 128. If this bound leaves a comparison undecided, it is
-made in float32, so no result depends on the rounding.
+This bound is about 0.04 % of the largest possible product for K = 128. If it leaves a comparison undecided, the
+comparison is made in float32, so no result depends on the rounding.
 """
 
 import platform

@@ -3,7 +3,7 @@
 Sources: Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint word-image embeddings",
 Machine Learning 81(1), 2010 (WARP for the linear model); Crammer, Dekel, Keshet, Shalev-Shwartz and Singer, "Online
 passive-aggressive algorithms", JMLR 7, 2006, PA-I (the passive-aggressive step); Grangier and Bengio, "A discriminative
-kernel-based approach to rank images from text queries", IEEE PAMI 30(8), 2008 (this step on pairs).
+kernel-based approach to rank images from text queries", IEEE PAMI 30(8), 2008 (the passive-aggressive step on pairs).
 """
 
 import numpy as np
@@ -37,7 +37,7 @@ def find_linear_violator(weights, rows, i, positive_score, row_labels, start, st
 def linear_epoch(weights, rows, positives, trials, steps, learning_rate, streams):
     """Take `steps` steps that lower L(floor(N / trials)) max(0, 1 - f_p(x_i) + f_n(x_i)).
 
-    A negative n is drawn, with replacement, until one violates the margin. If none does after the largest number of
+    Negatives n are drawn, with replacement, until one violates the margin. If none does after the largest number of
     trials, the step changes nothing. N is the number of the image's negatives. With one trial and weights of 1, this is
     the margin loss for AUC. Of `trials`, only `maximum` and `rank_loss` are used.
 
@@ -62,7 +62,7 @@ def linear_epoch(weights, rows, positives, trials, steps, learning_rate, streams
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True, **NO_ALLOCATION)
 def passive_aggressive_epoch(weights, rows, positives, steps, aggressiveness, streams):
-    """Take `steps` passive-aggressive steps on h = max(0, 1 - f_p(x_i) + f_n(x_i)), n drawn uniformly.
+    """Take `steps` passive-aggressive steps on h = max(0, 1 - f_p(x_i) + f_n(x_i)), with n drawn uniformly.
 
     A step moves w_p by tau x_i and w_n by -tau x_i with tau = min(c, h / (2 |x_i|^2)), where c is `aggressiveness`:
     just far enough to reach a margin of 1, or as far as c allows.
@@ -89,7 +89,7 @@ def passive_aggressive_epoch(weights, rows, positives, steps, aggressiveness, st
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True, **NO_ALLOCATION)
 def one_vs_rest_epoch(weights, rows, n_labels, offsets, label_of_pair, order, aggressiveness, steps_of_labels):
-    """Take a passive-aggressive step for every label and each image.
+    """Take a passive-aggressive step for each label and each image.
 
     With t = 1 if the image has label c and t = -1 otherwise, h = max(0, 1 - t f_c(x)) and tau = min(a, h / |x|^2),
     w_c moves by tau t x.

@@ -1,6 +1,6 @@
 """Opt-AUC: stochastic gradient steps on the logistic loss, with negatives that are drawn uniformly.
 
-Source: the baseline of both VSE papers; it is BPR (Rendle et al., UAI 2009).
+Source: the baseline of the papers on VSE-fs and VSE-ens; it is BPR (Rendle et al., UAI 2009).
 """
 
 import numpy as np

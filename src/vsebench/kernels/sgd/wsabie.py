@@ -71,7 +71,7 @@ def move_feature(maps, rows, i, e, size, max_norm):
 
 @njit(cache=True, fastmath=FASTMATH, forceinline=True, **NO_ALLOCATION)
 def move_four_features(maps, rows, i, e, size, max_norm):
-    """Do the same as `move_feature` for four numbers from e on; faster, because no sum of squares waits for another."""
+    """Do the same as `move_feature` for the numbers e to e + 3; faster, because no sum of squares waits for another."""
     features, difference = maps.features, maps.difference
     a, b, c, d = column(rows, i, e), column(rows, i, e + 1), column(rows, i, e + 2), column(rows, i, e + 3)
     w, x = size * rows.values[e], size * rows.values[e + 1]
