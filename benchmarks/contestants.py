@@ -61,7 +61,10 @@ class Contestant:
 
 @cache
 def warm(variant: str, own: type[Method] | None) -> tuple[type[Method], dict[str, Any]]:
-    """Load the kernels of `own`, or of the method in a variant's file; return the method and the file's settings."""
+    """Compile the kernels of a method before it is timed; return the method and its settings in a variant's file.
+
+    The method is `own` or, if this is None, the method that the file names.
+    """
     config = configured(variant)
     method = own or load_method(config.method)
     if not issubclass(method, Method):

@@ -115,7 +115,7 @@ def without_factors(settings: Settings) -> dict[str, Any]:
 
 
 def layer(weights: NDArray[np.floating], intercepts: NDArray[np.floating]) -> NDArray[np.float32]:
-    """Return weights with the intercepts as the last row, as in `Network`."""
+    """Return weights with the intercepts as the last row, like an item of `Network.hidden`."""
     return np.vstack([weights, intercepts]).astype(np.float32, order="C")
 
 

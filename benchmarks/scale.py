@@ -12,8 +12,8 @@ config/datasets/sim-scale.yaml, drawn in smaller sizes into FOLDER. Each part ru
     rank        the stage `rank` with the model of VSE-fs: ranks of the held-out labels, and lists
 
 Times are processor time, since other work on a machine changes it less than wall time. Memory is the peak minus the
-memory after imports. The exponents are computed by `vsebench.evaluation.growth`. The script prints a table, and writes
-results/scale.parquet.
+memory after imports. Each is fitted by a power of the number of images, labels or pairs; `vsebench.evaluation.growth`
+estimates the exponents. The script prints a table, and writes results/scale.parquet.
 """
 
 import argparse

@@ -286,7 +286,7 @@ def test_several_sets_of_features_are_a_mapping():
     ("method", "features", "message"),
     [
         ("ridge_network", {"hue": FEATURES}, "ridge_network: this method needs the features network"),
-        ("ridge", {"hue": FEATURES, "network": FEATURES[:3]}, r"features\['network'\]: shape \(3, 2\); 4 rows"),
+        ("ridge", {"hue": FEATURES, "network": FEATURES[:3]}, r"features\['network'\]: shape \(3, 2\); give a matrix"),
         ("ridge", {}, "a mapping of the names of sets"),
         ("ridge", {"hue": FEATURES, "network": sparse.csr_array(FEATURES)}, "all dense or all sparse"),
     ],

@@ -261,7 +261,8 @@ class DatasetDefinition(Source):
     def sets(self) -> dict[str, FeaturesFile]:
         """The sets of image features by their names; a single set may have the name "".
 
-        An adapter that reads features has an option `features`, whose value is "sparse" for sparse features.
+        Without the key `features`, this is the set that the data set's adapter reads, if its option `features` is set.
+        This set is sparse if the option is "sparse".
         """
         if self.features is not None:
             return {"": self.features} if isinstance(self.features, FeaturesFile) else self.features

@@ -30,8 +30,9 @@ class Simulation:
     Parameters
     ----------
     n_seeds : number of seeds of each method
-    ratios : the ratios to simulate, with the same draws for all. For the difference between the two
-        methods, a ratio is its standard deviation due to seeds, divided by its standard error due to images in one seed
+    ratios : the ratios to simulate, with the same draws for all. A ratio is the standard deviation over seeds of the
+        difference between the two methods, divided by the standard error of this difference for one seed, which is due
+        to the sample of images
     difference : the true difference on each task, divided by this standard error
     noise : the distribution of the noise
     n_tasks : the group sizes to simulate; a smaller group consists of the first tasks of the largest group. Each task
@@ -92,7 +93,11 @@ class Drawn:
     seeds: Values  # (n_seeds, groups, N_METHODS)
 
     def at(self, ratio: float, helped: bool = True) -> Estimates:
-        """Return the estimates for one of the `ratios` of `Simulation`; all values of a seed are shifted equally."""
+        """Return the estimates for one of the `ratios` of `Simulation`.
+
+        A method's deviation with a seed is added to its mean for this seed and to all resamples of this mean. Without
+        `helped`, the variances of the other methods are not used.
+        """
         deviations = ratio / np.sqrt(2) * self.seeds
         of_pairs = deviations[:, :, :2].reshape(len(deviations), -1)
         peers = {n: values + deviations[:, :, n] for n, values in self.still.peers.items()} if helped else {}

@@ -13,7 +13,7 @@ KINDS = {  # name of an adapter's function -> kind of the adapter, if it does no
 
 
 def knows(adapter: str) -> frozenset[str]:
-    """Return the needs (keys of `needs.NEEDS`) that an adapter meets as a simulator, such as true probabilities.
+    """Return the inputs of methods (keys of `needs.NEEDS`) that only a simulator provides, such as true probabilities.
 
     A simulator's module lists them in `KNOWS`; an adapter of real data has no such attribute.
     """

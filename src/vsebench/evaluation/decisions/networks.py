@@ -146,8 +146,8 @@ class ClassThreshold(ThresholdDecision):
 
         L = -sum over labels k of y_k log s_k + (1 - y_k) log(1 - s_k),   s_k = sigmoid(f_k(x) - t_k(x)),   f fixed
 
-    This is Eq. 15 and 16 of the paper, with the minus sign and the label index applied to both terms. The epoch
-    is chosen by the metric that the decision is tuned for.
+    These are Eqs. 15 and 16 of the LSEP paper, corrected: the minus sign and the label index apply to both terms here.
+    The epoch is chosen by the metric that the decision is tuned for.
     """
 
     settings_type = ClassThresholdSettings

@@ -51,9 +51,10 @@ class ThresholdSettings(DecisionSettings):
 class Threshold(Decision):
     """One threshold for all labels and images: the best on the validation images (the smallest of equally good ones).
 
-    The candidate thresholds are chosen as in the authors' code. In the paper, they span all scores, although most
-    scores are too low to be useful thresholds. Source: Li, Song and Luo, "Improving pairwise ranking for multi-label
-    image classification", CVPR 2017, section 3.3.
+    The candidate thresholds are equally spaced over the range of each image's `highest` highest scores, as in the
+    paper's published code. According to the paper, they span all scores, although most scores are too low to be useful
+    thresholds. Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017,
+    section 3.3.
     """
 
     settings_type = ThresholdSettings

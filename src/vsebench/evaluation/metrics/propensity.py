@@ -23,7 +23,7 @@ class Psndcg(PropensityMetric):
     """Propensity-scored NDCG: the sum of weight / log2(1 + r) over hits at ranks r, divided by the best possible sum.
 
     The sum of each image is first divided by the largest sum that it could have if all weights were 1. So images with
-    many labels do not count more. The repository's own program does the same.
+    many labels do not count more. The program of the Extreme Classification Repository does the same.
     """
 
     def value(self) -> pl.Expr:

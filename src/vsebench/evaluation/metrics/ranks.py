@@ -1,7 +1,7 @@
 """Metrics of the ranks of an image's held-out labels; a hit is a held-out label among the first k of its list.
 
-Ties count against the label, except in the full AUC (without a cut-off). Held-out labels that are excluded from the
-candidates (misses) are counted too.
+Ties count against the label, except in the full AUC (without a cut-off). A held-out label that is not a candidate
+(a miss) counts as a held-out label, but is never a hit.
 """
 
 from math import inf

@@ -102,7 +102,9 @@ def format_of(name: str) -> str:
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:
-    """Read the table; images and labels are in the order of their names, and counts of equal rows are added up.
+    """Read the table. Images and labels are sorted by name.
+
+    If several rows have the same image and label, their counts are added up.
 
     Raises a `UserError` if the file is missing, damaged or not in its format; if a column is missing; or if a row has
     no image or no label, or its count is not a positive whole number. The message names the line, or, for a Parquet
