@@ -24,7 +24,7 @@ WARM = "vse_fs"
 
 
 def measure(plan: Plan) -> pl.DataFrame:
-    """Start both kinds of processes on one core, as often as the plan states."""
+    """Measure, on one core, starts that compile all kernels and starts that load one method's kernels from disk."""
     variants = sorted(path.stem for path in (CONFIG / "methods").glob("*.yaml"))
     configs = {variant: configured(variant) for variant in variants if variant not in PEERS}
     everything = {

@@ -97,8 +97,9 @@ class TopK(Decision):
 class Calibrated(Decision):
     """The labels with a probability sigmoid(a f + b) above 1/2, where a and b are fitted to the validation scores f.
 
-    This is a control: whether a label is chosen depends only on its own score. Source: Platt, "Probabilistic
-    outputs for support vector machines", 1999, without his smoothing of the targets.
+    This is a control for decisions that use image features or the scores of other labels: here, only a label's own
+    score decides. Source: Platt, "Probabilistic outputs for support vector machines", 1999, without his smoothing of
+    the targets.
     """
 
     def fit(self, first: Labelled, valid: Labelled) -> dict[str, Any]:

@@ -44,7 +44,7 @@ VALUES = {"-1": -1, "0": 0, "1": 1}
 
 
 class Options(Strict):
-    """Options: whether objects that are marked as difficult count."""
+    """Options: whether objects that are marked as difficult are used as labels."""
 
     difficult: bool = False  # true: objects that are marked difficult are labels too
 

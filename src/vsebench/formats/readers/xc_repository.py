@@ -18,8 +18,8 @@ images. A split file contains the images' numbers, counted from 1, with one colu
 Large data sets have one file of training images and one of test images instead. Images are named by file and line: the
 first image of `Bibtex_data.txt` is `Bibtex_data-000001`.
 
-Files are read in blocks of lines, and an entry (a feature and its value) takes 8 bytes, so a file can be larger than
-memory. At its peak, reading takes three times the memory of the entries.
+Files are read in blocks of lines, so the text of a file is never in memory as a whole. An entry (a feature and its
+value) takes 8 bytes in the result, and three times as much at the peak.
 
 No real file was available: the reader was written from the repository's description and tested on generated files.
 
