@@ -83,6 +83,15 @@ def test_the_spread_over_sizes_is_relative_to_the_largest():
         list(make(sizes=["first", "none"], below=0.1).cases(evidence()))
 
 
+def test_the_spread_of_sibling_precision_over_sizes():
+    test = SizeSpread(
+        method="first", families=["tree"], metrics=["sibling_precision@2"], sizes=["first", "second"], below=0.4
+    )
+    effect = only(test, evidence())
+    assert effect.value == pytest.approx(0.5)  # 0.5 and 1, as in the lists above
+    assert test.verdict(effect, None) == "fails"
+
+
 def test_an_ensemble_is_held_against_its_best_member():
     make = partial(GainOverBest, method="first", families=["tree"], metrics=["precision@1"], at_least=0.1)
     effect = only(make(members=["second", "third"]), evidence())

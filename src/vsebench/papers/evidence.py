@@ -44,6 +44,11 @@ def check_metric(name: str) -> str:
     return name
 
 
+def check_image_metric(name: str) -> str:
+    """Return the name of a rank metric or a sibling precision; any other name raises a pydantic error."""
+    return name if isinstance(_metric(name), ListMetric) else check_metric(name)
+
+
 def check_any_metric(name: str) -> str:
     """Return the name of a metric that needs neither siblings nor a split; any other name raises a pydantic error."""
     if isinstance(_metric(name), ListMetric):
@@ -68,6 +73,7 @@ def _metric(name: str) -> Metric:
 
 
 MetricName = Annotated[str, AfterValidator(check_metric)]
+ImageMetricName = Annotated[str, AfterValidator(check_image_metric)]
 DecisionMetricName = Annotated[str, AfterValidator(check_decision_metric)]
 AnyMetricName = Annotated[str, AfterValidator(check_any_metric)]
 

@@ -6,7 +6,7 @@ import numpy as np
 from pydantic import Field
 
 from vsebench.papers.claim import AtTasks, ClaimCase
-from vsebench.papers.evidence import Evidence, Measurement, MetricName, Values, interval
+from vsebench.papers.evidence import Evidence, ImageMetricName, Measurement, MetricName, Values, interval
 
 
 class GainOverBest(AtTasks):
@@ -72,9 +72,10 @@ class SizeSpread(AtTasks):
     """
 
     effect = "spread of a metric over sizes (claimed: below the claim's bound)"
+    reads = ("lists",)
 
     sizes: list[str] = Field(min_length=2)  # variants
-    metrics: list[MetricName] = Field(min_length=1)
+    metrics: list[ImageMetricName] = Field(min_length=1)
     below: float = Field(gt=0)
 
     def others(self) -> list[str]:
@@ -87,6 +88,10 @@ class SizeSpread(AtTasks):
         return self.sizes
 
     def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
+        name, _, cutoff = case.measured.partition("@")
+        if name == "sibling_precision":
+            both = evidence.sibling_precisions(case.task, self.sizes, int(cutoff))
+            return interval(both, spread_of_siblings, self.below)
         return interval(evidence.resampled(case.task, self.sizes, case.measured), spread, self.below)
 
     def bounds(self) -> Sequence[float]:
@@ -97,3 +102,8 @@ def spread(values: Values) -> Values:
     """Return (largest - smallest) / largest of each row; 0 where all are 0."""
     largest = values.max(axis=1)
     return np.asarray((largest - values.min(axis=1)) / largest.clip(1e-12))
+
+
+def spread_of_siblings(values: Values) -> Values:
+    """Return the spread of sibling precision, given the precision and sibling precision of each size, (m, 2 sizes)."""
+    return spread(values[:, 1::2])
