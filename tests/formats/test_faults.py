@@ -156,7 +156,10 @@ FAULTS = {
             (VOC_VALUES + b"000099 1\n", "image '000099' is not in train.txt or val.txt"),
         ],
         "test.txt": [(b"\n", "test.txt: contains no image")],
-        "val.txt": [(b"000001\n", "val.txt: line 1: image '000001' occurs twice or in another part")],
+        "val.txt": [
+            (b"000001\n", "val.txt: line 1: image '000001' is also in the part 'train'"),
+            (b"000002\n000002\n", "val.txt: line 2: image '000002' occurs twice"),
+        ],
     },
     "mscoco": {
         "instances_val2014.json": [

@@ -111,7 +111,8 @@ def _read_part(lines: list[str], part: str, part_of: dict[str, str], where: str)
         if len(image.split()) != 1:
             raise UserError(f"{where}: line {number}: {image[:60]!r} is not the number of an image")
         if image in part_of:
-            raise UserError(f"{where}: line {number}: image {image[:60]!r} occurs twice or in another part")
+            found = "occurs twice" if part_of[image] == part else f"is also in the part {part_of[image]!r}"
+            raise UserError(f"{where}: line {number}: image {image[:60]!r} {found}")
         part_of[image] = part
     return lines
 
