@@ -9,6 +9,7 @@ import pytest
 
 from vsebench.core.modules import PACKAGE
 from vsebench.core.sources import content_hash
+from vsebench.kernels.content_cache import SignatureFiles, files_of
 from vsebench.workflow import delete_old_kernels
 
 # `draw_alias` stands in alias.py and is compiled with `below` of random_numbers.py.
@@ -75,3 +76,44 @@ def test_kernels_of_other_sources_are_deleted_and_those_of_the_present_ones_stay
     monkeypatch.setattr("vsebench.workflow.PACKAGE", package)
     delete_old_kernels()
     assert list(folder.iterdir()) == [kept]
+
+
+def files(folder):
+    """Return the files of a compiled kernel of this package."""
+    made = files_of(str(folder), "alias.draw_alias-1-0123456789abcdef.py311", "0123456789abcdef")
+    assert isinstance(made, SignatureFiles)
+    return made
+
+
+def test_each_signature_has_its_own_file(tmp_path):
+    files(tmp_path).save("float32", b"code 1")
+    files(tmp_path).save("int64", b"code 2")
+    assert files(tmp_path).load("float32") == b"code 1"
+    assert files(tmp_path).load("int64") == b"code 2"
+    assert files(tmp_path).load("int32") is None
+    assert len(list(tmp_path.iterdir())) == 2
+    files(tmp_path).save("int64", b"new code")
+    assert files(tmp_path).load("int64") == b"new code"
+
+
+@pytest.mark.parametrize("damage", [lambda code: b"", lambda code: code[:200], lambda code: b"\0" * len(code)])
+def test_a_damaged_file_is_compiled_again(package, damage):
+    assert largest_draw_and_hits(package) == (7, 0)
+    compiled = list((package / "kernels" / "__pycache__").glob("*.nbc"))
+    for path in compiled:
+        path.write_bytes(damage(path.read_bytes()))
+    assert largest_draw_and_hits(package) == (7, 0)
+    assert largest_draw_and_hits(package) == (7, 1)
+
+
+def test_the_code_of_another_signature_is_not_used(tmp_path):
+    kernel = files(tmp_path)
+    kernel.save("float32", b"code")
+    (path,) = tmp_path.iterdir()
+    path.rename(kernel._data_path(kernel._name("int64")))
+    assert kernel.load("int64") is None
+
+
+def test_functions_of_other_packages_keep_numbas_files(tmp_path):
+    kind = type(files_of(str(tmp_path), "other.function-1.py311", (1e9, 100)))
+    assert kind.__module__ == "numba.core.caching"

@@ -1,4 +1,4 @@
-"""Reports which parts of numba and llvmlite that `kernels/vectors.py` uses are missing in another version."""
+"""Reports which parts of numba and llvmlite that this package uses are missing in another version."""
 
 import importlib
 import subprocess
@@ -7,7 +7,8 @@ import sys
 import numba
 import pytest
 
-FILE = "src/vsebench/kernels/vectors.py"
+VECTORS = "src/vsebench/kernels/vectors.py"
+USERS = f"{VECTORS} or content_cache.py"
 INTERNALS = (
     ("llvmlite.ir", "VectorType Constant Undefined FunctionType IntType FloatType VoidType"),
     ("numba.core.cgutils", "get_item_pointer get_or_insert_function unpack_tuple"),
@@ -18,6 +19,11 @@ INTERNALS = (
     ("numba.extending", "intrinsic lower_builtin models register_model"),
     ("llvmlite.ir.IRBuilder", "insert_element shuffle_vector bitcast select fcmp_ordered icmp_signed ctpop gep sitofp"),
     ("numba.core.base.BaseContext", "cast make_array make_tuple get_dummy_value"),
+    ("numba.core.caching.CacheImpl", "_locator_classes"),
+    (
+        "vsebench.kernels.content_cache.IndexDataCacheFile",
+        "save load _save_data _load_data _data_name _data_path _dump",
+    ),
 )
 
 
@@ -31,10 +37,10 @@ def import_named(name):
 
 
 @pytest.mark.parametrize(("where", "names"), INTERNALS, ids=[where for where, _ in INTERNALS])
-def test_numba_has_what_vectors_needs(where, names):
+def test_numba_has_what_we_need(where, names):
     owner = import_named(where)
     missing = [name for name in names.split() if not hasattr(owner, name)]
-    assert not missing, f"numba {numba.__version__}: {where} lacks {', '.join(missing)}, which {FILE} uses"
+    assert not missing, f"numba {numba.__version__}: {where} lacks {', '.join(missing)}, which {USERS} uses"
 
 
 def test_a_kernel_of_vectors_compiles_and_allocates_nothing():
@@ -48,8 +54,8 @@ def test_a_kernel_of_vectors_compiles_and_allocates_nothing():
 
         assert double(np.arange(16, dtype=np.float32)) == 2 * 120 + 16
     except Exception as error:  # the message must name the file, whatever error numba raises
-        pytest.fail(f"numba {numba.__version__}: {FILE} does not work with it: {error!r}")
-    assert "NRT_incref" not in double.inspect_llvm(double.signatures[0]), f"{FILE}: NO_ALLOCATION has no effect"
+        pytest.fail(f"numba {numba.__version__}: {VECTORS} does not work with it: {error!r}")
+    assert "NRT_incref" not in double.inspect_llvm(double.signatures[0]), f"{VECTORS}: NO_ALLOCATION has no effect"
 
 
 def test_a_kernel_runs_without_an_import_of_scipy_linalg():

@@ -37,7 +37,7 @@ def test_a_killed_run_resumes_to_the_same_bytes(finished, fresh):
     resumed = fresh.snakemake("accuracy")
     assert resumed.status == 0, resumed.text[-5000:]
     made = fresh.found(*SAME[:4])
-    assert len(made) == 5 + 3 * len(METHODS)
+    assert len(made) == 6 + 3 * len(METHODS)  # files of the split; model, ranks and lists of each method
     assert made == {name: finished.project.found(name)[name] for name in made}
     assert [path for name in ("data", "results", "figures") for path in (fresh.folder / name).rglob("*.tmp*")] == []
     assert "Nothing to be done" in fresh.snakemake("accuracy").text
