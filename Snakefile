@@ -134,6 +134,6 @@ onsuccess:
 onerror:
     failed = getattr(workflow.scheduler, "failed", [])
     # On a cluster several jobs can form a group.
-    hooks.print_failures(
-        job for group in failed for job in getattr(group, "jobs", [group])
-    )
+    failed = [job for group in failed for job in getattr(group, "jobs", [group])]
+    hooks.print_failures(failed)
+    hooks.FAILED_ELSEWHERE.update(failed_elsewhere(PLAN, failed))

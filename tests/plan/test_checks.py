@@ -46,6 +46,10 @@ SCALING = {"dataset": "sim-iapr", "repeats": 2, "pairs": [10, 20], "labels": [10
             {"method_seeds": {"resnet": 1}},
             "method_seeds.resnet: resnet is not among the run's methods; add it to `methods`",
         ),
+        (
+            {"without": {"sim-iapr/distinct/opt_acu": "it failed"}},
+            "without: the run has no 'sim-iapr/distinct/opt_acu' (<data set>/<protocol>/<method>); did you mean",
+        ),
         ({"method_seeds": {"default": 9}}, "method_seeds.default: no protocol has more than 5 seeds"),
         (
             {"method_seeds": {"vse_fs": 9}},

@@ -1,6 +1,7 @@
 """Plans with models that a command trains and scores."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -9,6 +10,7 @@ from tests.plan.runs import IAPR, ONE, planned
 from vsebench.core.errors import UserError
 from vsebench.plan.checks import check_software
 from vsebench.plan.jobs import Wildcards, job
+from vsebench.plan.jobs.commands import environment_name, failed_elsewhere
 from vsebench.plan.settings import starting_settings
 
 ROW = {
@@ -165,3 +167,31 @@ def test_requirements_in_a_second_file_are_refused(mine, line):
     Path("needs.txt").write_text(f"numpy\n{line}\n")
     with pytest.raises(UserError, match=r"needs\.txt: line 2: changes in the named file are not noticed"):
         mine(environment="needs.txt")
+
+
+def failed(rule, log, **wildcards):
+    """Return what Snakemake knows about a failed job."""
+    return SimpleNamespace(rule=SimpleNamespace(name=rule), wildcards_dict=wildcards, log=[log])
+
+
+def test_a_run_goes_on_without_models_trained_elsewhere_whose_jobs_have_failed(mine):
+    plan = mine(environment="needs.txt")
+    at = {"dataset": "sim-iapr", "protocol": "distinct", "variant": "mine"}
+    reasons = {"sim-iapr/distinct/mine": "its job failed, see 1.log"}
+    both = [failed("command_mine", "1.log", **at, seed="1"), failed("fit", "2.log", **at, seed="2")]
+    assert failed_elsewhere(plan, both) == reasons
+    name = environment_name(plan, "mine")
+    assert failed_elsewhere(plan, [failed("environment", "1.log", name=name)]) == reasons
+    assert failed_elsewhere(plan, [failed("environment", "1.log", name="of another method")]) == {}
+    assert failed_elsewhere(plan, [*both, failed("prepare", "3.log", dataset="sim-iapr")]) == {}
+    ours = failed("fit", "3.log", **(at | {"variant": "popularity"}), seed="1")
+    assert failed_elsewhere(plan, [*both, ours]) == {}
+
+
+def test_a_method_that_the_run_goes_on_without_is_left_out_with_the_reason(folder):
+    run = {"methods": ["popularity", "opt_auc"], "seeds": [1, 2], "papers": [], "decisions": {}, "sweeps": {}}
+    run |= {"datasets": {"sim-iapr": ONE}, "metrics": ["map"]}
+    plan = planned(folder, **run, without={"sim-iapr/distinct/opt_auc": "its job failed"})
+    assert plan.variants(IAPR) == ["popularity"]
+    (left,) = plan.outline.left_out
+    assert (left.method, left.reason) == ("opt_auc", "its job failed")

@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import subprocess
+import sys
 
 import pytest
 import yaml
@@ -62,6 +64,18 @@ def test_a_command_that_fails_stops_its_own_variant_alone(project):
     record = json.loads((project.folder / SEED / "knn/run.json").read_text())
     assert record["command"]["command"] == KNN
     assert record["command"]["seconds"] > 0
+
+
+def test_the_tables_are_made_without_a_command_that_fails(project):
+    run = [sys.executable, "-m", "vsebench", "run", "config/config.yaml", "accuracy", "--cores", "1"]
+    done = subprocess.run(run, cwd=project.folder, env=project.environment(), capture_output=True, text=True)
+    assert done.returncode == 1
+    reason = f"its job failed, see {SEED}/fails/command.log"
+    assert done.stderr.splitlines()[-1] == f"vsebench run: sim-iapr/distinct/fails was left out: {reason}"
+    table = (project.folder / "results/tables/accuracy-sim-iapr-distinct.md").read_text()
+    assert f"- Left out: fails ({reason})." in table
+    assert "| knn |" in table
+    assert "| fails |" not in table
 
 
 def test_an_edit_of_a_file_that_a_command_names_runs_it_again(project):

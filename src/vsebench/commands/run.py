@@ -4,8 +4,10 @@ The command checks the configuration's file and starts Snakemake, which has furt
 """
 
 import argparse
+import json
 import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from typing import Any
 from vsebench.core.errors import UserError, did_you_mean
 from vsebench.core.yaml_files import read_yaml
 from vsebench.plan import read_plan
+from vsebench.workflow import FAILED_ELSEWHERE
 
 LEFT_OUT = ("host", "reason", "rules")  # Snakemake's messages that are not printed; the run prints its own progress
 PROFILE = Path("profiles/default/profile.yaml")
@@ -61,7 +64,21 @@ def run(arguments: argparse.Namespace) -> None:
     from snakemake.cli import main
 
     sys.argv = ["snakemake", *command]  # Snakemake prints and records its command line
-    main()
+    try:
+        main()
+    except SystemExit:
+        if FAILED_ELSEWHERE:
+            go_on_without(FAILED_ELSEWHERE, command)
+        raise
+
+
+def go_on_without(failed: dict[str, str], command: list[str]) -> None:
+    """Run Snakemake again without the outside models whose jobs have failed."""
+    print(f"\nThe run goes on without {', '.join(failed)}.", file=sys.stderr, flush=True)
+    without = f"without={json.dumps(failed)}"
+    subprocess.run([sys.executable, "-m", "snakemake", *command, "--config", without], check=False)
+    for name, reason in failed.items():
+        print(f"vsebench run: {name} was left out: {reason}", file=sys.stderr)
 
 
 def options_of(profile: Path) -> list[str]:

@@ -102,6 +102,9 @@ class RunConfig(Strict):
     # names of files in config/methods, in the order of display; a method is left out of tasks where it cannot run, for
     # example because they lack image features
     methods: list[str] = Field(min_length=1)
+    # <data set>/<protocol>/<method> -> why the method is left out there; `vsebench run` sets this key to go on without
+    # models that were trained elsewhere and whose jobs have failed
+    without: dict[str, str] = {}
     # packs of other runs (docs/packs.md), whose methods stand next to those of the run without being fitted again
     with_packs: list[str] = Field(default=[], alias="with")
     # one split and one fit per seed; results are means over seeds; fewer than three seeds cause a warning

@@ -10,7 +10,7 @@ from typing import Any
 from vsebench.config.dataset import DatasetConfig, Network
 from vsebench.config.method import MethodConfig
 from vsebench.config.run import GROWTH, SIZED, RunConfig
-from vsebench.core.errors import ONNX, UserError, instead, missing_package
+from vsebench.core.errors import ONNX, UserError, did_you_mean, instead, missing_package
 from vsebench.core.tasks import Entry, Task
 from vsebench.core.yaml_files import check
 from vsebench.data.needs import FEATURES
@@ -34,6 +34,7 @@ from vsebench.rendering.kinds import FigureKind, TableKind, instances_of_paper
 def check_plan(plan: Plan, where: str) -> None:
     """Check the data sets, variants and papers of a run; `where` names the configuration's files in messages."""
     check_data(plan, where)
+    check_without(plan, where)
     check_packages_of_words(plan)
     check_epochs(plan, where)  # before the settings: a wrong name under `epochs` is not a mistake in a method's file
     check_settings(plan, where)
@@ -50,6 +51,16 @@ def check_plan(plan: Plan, where: str) -> None:
     check_papers(plan)
     check_tasks(plan, where)
     check_packs(plan, where)
+
+
+def check_without(plan: Plan, where: str) -> None:
+    """Check that methods that are left out of tasks belong to the run."""
+    chosen = [f"{task}/{variant}" for task in plan.named_tasks for variant in plan.chosen_variants(task)]
+    for name in plan.config.without:
+        if name not in chosen:
+            nearest = did_you_mean(name, chosen)
+            form = "<data set>/<protocol>/<method>"
+            raise UserError(f"{where}: without: the run has no {name!r} ({form}); {nearest}remove this key")
 
 
 def check_config(config: RunConfig, where: str) -> None:

@@ -174,7 +174,8 @@ class Plan:
     def _find_obstacles(self, task: Task) -> dict[str, str]:
         present = self.provides(task)
         reasons = {
-            variant: self.missing_features(variant, task)
+            variant: self.config.without.get(f"{task}/{variant}")
+            or self.missing_features(variant, task)
             or self.method_class(variant).obstacle(present)
             or self.missing_scores(variant, task)
             for variant in self.chosen_variants(task)

@@ -3,8 +3,10 @@
 import os
 import platform
 import shlex
+from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from vsebench.core.tasks import Task
 from vsebench.data.needs import FEATURES, WORD_VECTORS
@@ -114,6 +116,29 @@ def is_file(path: Path) -> bool:
         return path.is_file()
     except OSError:  # this part of the command is too long for the name of a file
         return False
+
+
+def failed_elsewhere(plan: Plan, jobs: Iterable[Any]) -> dict[str, str]:
+    """Map <data set>/<protocol>/<method> to the reason to leave it out, if all failed jobs are of outside models.
+
+    Parameters
+    ----------
+    jobs : Snakemake's objects of the failed jobs
+    """
+    reasons: dict[str, str] = {}
+    for job in jobs:
+        at = job.wildcards_dict
+        names = []
+        if job.rule.name == "environment":
+            of_task = [(task, name) for task in plan.tasks for name in plan.variants(task) if name in plan.commands]
+            names = [f"{task}/{name}" for task, name in of_task if environment_name(plan, name) == at["name"]]
+        elif {"dataset", "protocol", "variant"} <= at.keys() and plan.methods[at["variant"]].role == "external":
+            names = ["{dataset}/{protocol}/{variant}".format_map(at)]
+        if not names:
+            return {}
+        for name in names:
+            reasons.setdefault(name, f"its job failed, see {next(iter(job.log))}")
+    return reasons
 
 
 def conda_of(plan: Plan, variant: str) -> str | None:
