@@ -136,4 +136,4 @@ onerror:
     # On a cluster several jobs can form a group.
     failed = [job for group in failed for job in getattr(group, "jobs", [group])]
     hooks.print_failures(failed)
-    hooks.FAILED_ELSEWHERE.update(failed_elsewhere(PLAN, failed))
+    FAILED_ELSEWHERE.update(failed_elsewhere(PLAN, failed))

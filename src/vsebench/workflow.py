@@ -30,8 +30,6 @@ NEEDLESS = (
     "Select jobs to execute",
     "Using shell",
 )
-# <data set>/<protocol>/<method> -> the reason to leave it out, after a run in which only jobs of outside models failed
-FAILED_ELSEWHERE: dict[str, str] = {}
 CLEAR = "\r\x1b[K"  # on a terminal: go to the start of the line and delete it
 
 

@@ -29,7 +29,11 @@ from vsebench.plan.jobs.data import (
     joined_tasks,
     processed_files,
 )
-from vsebench.plan.jobs.commands import conda_of, failed_elsewhere
+from vsebench.plan.jobs.commands import (
+    FAILED_ELSEWHERE,
+    conda_of,
+    failed_elsewhere,
+)
 from vsebench.plan.jobs.base import as_json, sources, split_files
 from vsebench.plan.jobs.results import parts, pictures
 from vsebench.protocols.base import FROM, known_protocols, load_protocol

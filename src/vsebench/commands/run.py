@@ -15,7 +15,7 @@ from typing import Any
 from vsebench.core.errors import UserError, did_you_mean
 from vsebench.core.yaml_files import read_yaml
 from vsebench.plan import read_plan
-from vsebench.workflow import FAILED_ELSEWHERE
+from vsebench.plan.jobs.commands import FAILED_ELSEWHERE
 
 LEFT_OUT = ("host", "reason", "rules")  # Snakemake's messages that are not printed; the run prints its own progress
 PROFILE = Path("profiles/default/profile.yaml")
