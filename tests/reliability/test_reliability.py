@@ -95,14 +95,15 @@ def test_the_commit_and_whether_anything_but_the_page_was_changed(tmp_path):
 
 
 def test_kills_are_counted_by_kind():
-    good = Round([Kill("all", 1.0, 5, -9), Kill("all", 2.0, 70, -9), Kill("job", 3.0, 90, 1)], True, [], [])
-    bad = Round([Kill("all", 0.5, 0, -9)], False, ["a.csv"], ["b.csv"])
+    of_all = [Kill("all", 1.0, 5, {"prepare"}, -9), Kill("all", 2.0, 70, {"rank", "fit"}, -9)]
+    good = Round([*of_all, Kill("job", 3.0, 90, {"table"}, 1)], True, [], [])
+    bad = Round([Kill("all", 0.5, 0, {"fit"}, -9)], False, ["a.csv"], ["b.csv"])
     trial = kills.summary([good, bad], 90)
     assert trial.summary == "4 kills in 2 runs; an undisturbed run makes 90 files"
     assert trial.rows == [
-        ["Snakemake and its jobs", 3, 2, "0 to 70", 1, 1, 1],
-        ["Snakemake alone", 0, 0, "", 0, 0, 0],
-        ["one job", 1, 1, "90 to 90", 1, 0, 0],
+        ["Snakemake and its jobs", 3, 2, "0 to 70", "fit (2), prepare (1), rank (1)", 1, 1, 1],
+        ["Snakemake alone", 0, 0, "", "", 0, 0, 0],
+        ["one job", 1, 1, "90 to 90", "table (1)", 1, 0, 0],
     ]
     assert trial.failures == [
         "run 2: the run did not finish",

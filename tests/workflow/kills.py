@@ -6,11 +6,13 @@ Each run is killed up to five times: Snakemake with all its jobs, Snakemake alon
 import argparse
 import os
 import random
+import re
 import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +25,7 @@ from tests.workflow.project import ROOT, Project
 
 VICTIMS = {"all": "Snakemake and its jobs", "snakemake": "Snakemake alone", "job": "one job"}
 ORDER = ("all", "snakemake", "all", "snakemake", "job")
+STAGE = re.compile(r"-m vsebench stage (\w+)")
 FOLDERS = ("data", "results", "figures")
 MEASURED = ("seconds", "peak_rss_bytes", "others")  # columns
 # These files contain measured seconds throughout, so only their existence is checked.
@@ -32,11 +35,15 @@ SECONDS += ("training-time.*", "convergence-*", "accuracy-against-time.*")
 
 @dataclass(frozen=True)
 class Kill:
-    """What was killed, after how many seconds, how many files were there, and how Snakemake ended."""
+    """What was killed, after how many seconds, how many files were there, and how Snakemake ended.
+
+    `running` has the stages of the jobs that were running.
+    """
 
     victim: str
     seconds: float
     files: int
+    running: Collection[str]
     status: int
 
 
@@ -104,7 +111,7 @@ def kill(project: Project, victim: str, seconds: float, choose: random.Random) -
     """Start a run, kill it after some seconds and unlock the folder."""
     process = project.start()
     time.sleep(seconds)
-    files = len(files_of(project.folder))
+    files, running = len(files_of(project.folder)), stages_running(project.folder)
     if victim == "all":
         os.killpg(process.pid, signal.SIGKILL)
     elif victim == "snakemake":
@@ -113,7 +120,7 @@ def kill(project: Project, victim: str, seconds: float, choose: random.Random) -
         kill_one(process, project, choose)
     status = process.wait()
     assert project.snakemake("--unlock").status == 0
-    return Kill(victim, round(seconds, 1), files, status)
+    return Kill(victim, round(seconds, 1), files, running, status)
 
 
 def kill_one(process: "subprocess.Popen[bytes]", project: Project, choose: random.Random) -> None:
@@ -122,6 +129,16 @@ def kill_one(process: "subprocess.Popen[bytes]", project: Project, choose: rando
         with suppress(IndexError, psutil.NoSuchProcess):  # none is running, or it just ended
             choose.choice(project.jobs()).kill()
             return
+
+
+def stages_running(folder: Path) -> set[str]:
+    """Return the stages of the jobs that run in a folder, from the command lines of their shells."""
+    found = set()
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):  # it may end meanwhile, or belong to another user
+            if process.cwd() == str(folder.resolve()):
+                found.update(STAGE.findall(" ".join(process.cmdline())))
+    return found
 
 
 def after(project: Project, kills: Sequence[Kill], expected: dict[str, object]) -> Round:
@@ -158,11 +175,11 @@ def content(path: Path) -> object:
 def summary(done: Sequence[Round], n_files: int) -> Trial:
     """Return a table with a line for each kind of kill."""
     number = sum(len(each.kills) for each in done)
-    headings = ["what was killed", "kills", "in runs", "files at that time", "runs that ended with the same files"]
+    headings = ["what was killed", "kills", "in runs", "files at that time", "stages that were running (kills)"]
     failures = [f"run {i}: {failure}" for i, each in enumerate(done, start=1) for failure in each.failures]
     return Trial(
         f"{number} kills in {len(done)} runs; an undisturbed run makes {n_files} files",
-        [*headings, "different or missing files", "left over files"],
+        [*headings, "runs that ended with the same files", "different or missing files", "left over files"],
         [row(victim, done) for victim in VICTIMS],
         failures,
     )
@@ -171,8 +188,11 @@ def summary(done: Sequence[Round], n_files: int) -> Trial:
 def row(victim: str, done: Sequence[Round]) -> list[object]:
     """Return the cells of a kind of kill."""
     runs = [each for each in done if victim in {kill.victim for kill in each.kills}]
-    files = [kill.files for each in runs for kill in each.kills if kill.victim == victim]
+    kills = [kill for each in runs for kill in each.kills if kill.victim == victim]
+    files = [kill.files for kill in kills]
     between = f"{min(files)} to {max(files)}" if files else ""
+    stages = Counter(stage for kill in kills for stage in kill.running)
+    running = ", ".join(f"{stage} ({number})" for stage, number in sorted(stages.items()))
     same = sum(not each.failures for each in runs)
     wrong = [sum(len(each.different) for each in runs), sum(len(each.left_over) for each in runs)]
-    return [VICTIMS[victim], len(files), len(runs), between, same, *wrong]
+    return [VICTIMS[victim], len(files), len(runs), between, running, same, *wrong]
