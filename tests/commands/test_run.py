@@ -57,6 +57,18 @@ def test_a_folder_of_the_runs_own_shares_the_data_of_the_project(started, monkey
     assert os.environ["PWD"] == str(ROOT)
 
 
+OF_TASK = "results/visual-genome-500/distinct"
+
+
+@pytest.mark.parametrize("file", ["summary.parquet", "seed5/split/split.json", "seed1/ease/model.npz"])
+def test_a_file_of_a_task_is_a_target(started, file):
+    assert f"{OF_TASK}/{file}" in started(f"{OF_TASK}/{file}")
+
+
+def test_a_log_or_a_file_of_a_pack_is_not_taken_for_one_of_a_task(started):
+    assert "results/logs/prepare/sim-iapr.log" in started("results/logs/prepare/sim-iapr.log")
+
+
 def test_a_table_of_a_paper_is_a_target(started):
     assert "wsabie_table2" in started("config/wsabie.yaml", "wsabie_table2")
 
@@ -82,6 +94,29 @@ def test_a_wrong_target_or_configuration_is_one_line(monkeypatch, capsys, words,
     assert run("run", *words) == 1
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"vsebench run: {message}")
+
+
+@pytest.mark.parametrize(
+    ("target", "lacking"),
+    [
+        ("results/my-photos/official/seed1/split/split.json", "data set 'my-photos'; "),
+        ("results/visual-genome-50/distinct/summary.parquet", "data set 'visual-genome-50'; did you mean visual-"),
+        ("results/visual-genome-500/distinc/summary.parquet", "protocol 'distinc' for visual-genome-500; did you mean"),
+        (f"{OF_TASK}/seed9/split/split.json", "seed 9 for visual-genome-500/distinct, only 1, 2, 3, 4, 5; "),
+        (f"{OF_TASK}/seed9/ease/model.npz", "seed 9 for visual-genome-500/distinct, only 1, 2, 3, 4, 5; "),
+        (f"{OF_TASK}/seed1/esae/model.npz", "method 'esae' for visual-genome-500/distinct; did you mean ease? "),
+        (
+            f"{OF_TASK}/seed1/ridge/model.npz",
+            "method 'ridge' for visual-genome-500/distinct (the data set has no image features); ",
+        ),
+    ],
+)
+def test_a_file_of_a_task_that_the_run_lacks_is_one_line(monkeypatch, capsys, target, lacking):
+    monkeypatch.chdir(ROOT)
+    assert run("run", target) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"vsebench run: {target}: the run of config/config.yaml has no {lacking}")
+    assert line.endswith("name a configuration that has it: `vsebench run FILE TARGET`")
 
 
 @pytest.mark.parametrize(

@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from vsebench.core.errors import UserError, did_you_mean
+from vsebench.core.tasks import Task
 from vsebench.core.yaml_files import read_yaml
-from vsebench.plan import read_plan
+from vsebench.plan import Plan, read_plan
 from vsebench.plan.jobs.commands import FAILED_ELSEWHERE
 
 LEFT_OUT = ("host", "reason", "rules")  # Snakemake's messages that are not printed; the run prints its own progress
 PROFILE = Path("profiles/default/profile.yaml")
+OF_TASK = re.compile(r"results/(?!(?:kernels|logs|packs|tables)/)([^/]+)/([^/]+)/(?:seed(\d+)/([^/]+)/.+|[^/]+)")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -120,3 +122,27 @@ def check_targets(targets: list[str], configuration: Path, content: dict[str, An
             nearest = did_you_mean(path.stem, made)
             advice = "name another configuration, or see `snakemake -n`, which lists the jobs of a run and their files"
             raise UserError(f"{target}: the run of {configuration} does not make it; {nearest}{advice}")
+        if lacking := lacking_for(target, plan):
+            advice = "name a configuration that has it: `vsebench run FILE TARGET`"
+            raise UserError(f"{target}: the run of {configuration} has {lacking}{advice}")
+
+
+def lacking_for(target: str, plan: Plan) -> str:
+    """Return which part of a path results/<data set>/<protocol>/seed<k>/<method>/... the run lacks; empty if none."""
+    found = OF_TASK.fullmatch(target)
+    if found is None:
+        return ""
+    dataset, protocol, seed, variant = found.groups()
+    if dataset not in (known := plan.config.datasets):
+        return f"no data set {dataset!r}; {did_you_mean(dataset, known)}"
+    if protocol not in (protocols := known[dataset].protocols):
+        return f"no protocol {protocol!r} for {dataset}; {did_you_mean(protocol, protocols)}"
+    if seed is None:
+        return ""
+    task = Task(dataset, protocol)
+    of_split = variant == "split"
+    if not of_split and variant not in (variants := plan.variants(task)):
+        reason = f" ({left_out})" if (left_out := plan.obstacles(task).get(variant)) else ""
+        return f"no method {variant!r} for {task}{reason}; {did_you_mean(variant, variants)}"
+    seeds = plan.seeds(task) if of_split else plan.seeds(task, variant)
+    return "" if int(seed) in seeds else f"no seed {seed} for {task}, only {', '.join(map(str, seeds))}; "
