@@ -8,7 +8,8 @@ import pytest
 
 from tests.stages.small import case, run, write_processed
 from vsebench import models
-from vsebench.core.storage import read_json, read_parquet
+from vsebench.core.schemas import PAIRS
+from vsebench.core.storage import read_json, read_parquet, write_arrays, write_table
 from vsebench.data import splits
 from vsebench.evaluation.ranking import queries_of
 from vsebench.formats import scores_file
@@ -17,26 +18,27 @@ from vsebench.formats.scores_file import SUFFIXES
 N_LABELS = 24
 
 
+DATA = "data/processed/tiny"
+
+
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    write_processed(tmp_path / "data", features=True)
+    write_processed(tmp_path / DATA, features=True)
     assert run_split(tmp_path) == 0
     assert export(tmp_path) == 0
     return tmp_path
 
 
-def run_split(folder, seed=1):
-    to = folder / f"results/tiny/images/seed{seed}/split"
-    return run("split", "--processed", folder / "data", "--protocol", "images", "--seed", seed, "--out", to)
+def run_split(folder, seed=1, protocol="images", *options):
+    processed, to = folder / DATA, folder / f"results/tiny/{protocol}/seed{seed}/split"
+    if (joined := processed / protocol).is_dir():
+        processed = joined
+    return run("split", "--processed", processed, "--protocol", protocol, "--seed", seed, "--out", to, *options)
 
 
-def export(folder, to="out", seed=1):
-    processed = folder / "processed/tiny"
-    if not processed.exists():
-        processed.parent.mkdir()
-        processed.symlink_to(folder / "data")
-    return run("export", "tiny/images", folder / to, "--seed", seed, "--processed", folder / "processed")
+def export(folder, to="out", seed=1, protocol="images"):
+    return run("export", f"tiny/{protocol}", folder / to, "--seed", seed)
 
 
 def images_to_score(folder):
@@ -74,12 +76,12 @@ def write(folder, form, scores=None, hashed=True):
     return path
 
 
-def fit(folder, path, seed=1):
+def fit(folder, path, seed=1, protocol="images", data=None):
     """Read the scores as the stage `fit` does, and rank the test labels."""
-    at = folder / f"results/tiny/images/seed{seed}"
-    arguments = case(folder, "outside_scores", {"file": str(path)}, "images", seed)
+    at = folder / f"results/tiny/{protocol}/seed{seed}"
+    arguments = case(folder, "outside_scores", {"file": str(path)}, protocol, seed)
     arguments[arguments.index("--split") + 1] = at / "split"
-    status = run("fit", *arguments, "--names", folder / "data/labels.parquet", "--out", at / "clip")
+    status = run("fit", *arguments, "--names", (data or folder / DATA) / "labels.parquet", "--out", at / "clip")
     ranks = ["--ranks", at / "ranks.parquet", "--lists", at / "lists.parquet", "--label-ranks", at / "label.parquet"]
     return status or run("rank", "--split", at / "split", "--model", at / "clip/model.npz", *ranks)
 
@@ -132,6 +134,16 @@ def test_labels_that_a_list_lacks_are_tied_behind_it(folder):
     assert scores.min() < -3
 
 
+def test_images_that_two_joined_data_sets_share_have_their_scores(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    data = prepare(tmp_path, "from-other")
+    assert read_parquet(data / "images.parquet")["id"].is_duplicated().all()
+    assert export(tmp_path, protocol="from-other") == 0
+    assert fit(tmp_path, write(tmp_path, ".csv"), protocol="from-other", data=data) == 0
+    ranks = read_parquet(tmp_path / "results/tiny/from-other/seed1/ranks.parquet")
+    assert ranks["above"].max() < 6  # the labels of an image's group are the first six
+
+
 def test_scores_of_another_split_are_refused(folder, capsys):
     assert run_split(folder, seed=2) == 0
     path = write(folder, ".npy")
@@ -182,27 +194,98 @@ def test_a_damaged_file_is_one_line(folder, capsys, form, change, message):
     assert re.search(message, line), line
 
 
-def test_no_test_label_is_in_an_export(folder):
-    split_folder = folder / "results/tiny/images/seed1/split"
-    test = read_parquet(split_folder / "test.parquet")
-    ids = set(images_to_score(folder))
-    assert len(test) > 0
-    assert {f"i{image}" for image in test["image"].unique()} <= ids
-    files = sorted(path for path in (folder / "out").iterdir())
+def prepare(folder, protocol):
+    """Write what a protocol splits, with single occurrences to hold out, and split it; return the folder of the data.
+
+    For `from-other`, that is a data set to test on, joined with one to train on.
+    """
+    sets = [folder / DATA, folder / "data/processed/other"]
+    for data in sets:
+        write_processed(data, features=True)
+        pairs = read_parquet(data / "pairs.parquet")
+        write_table(pairs.with_columns(count=1 + pairs["image"] % 2), PAIRS, data / "pairs.parquet")
+        vectors = np.eye(N_LABELS, dtype=np.float32)
+        write_arrays(data / "word_vectors.npz", vectors=vectors, known=np.ones(N_LABELS, dtype=bool))
+    data = sets[0]
+    if protocol == "from-other":
+        data /= protocol
+        features = [one / "features.npy" for one in sets]
+        assert run("join", "--tested", sets[0], "--trained", sets[1], "--features", *features, "--out", data) == 0
+    words = ["--word-vectors", data / "word_vectors.npz"] if "unseen" in protocol or "from-" in protocol else []
+    assert run_split(folder, 1, protocol, *words) == 0
+    return data
+
+
+def named_pairs(frame, data):
+    """Return image id, label name -> count, for pairs of image and label numbers."""
+    ids, names = read_parquet(data / "images.parquet")["id"], read_parquet(data / "labels.parquet")["name"]
+    return {(ids[image], names[label]): count for image, label, count in frame.select(*PAIRS).iter_rows()}
+
+
+@pytest.mark.parametrize("protocol", ["images", "distinct", "regions", "unseen_labels_all", "from-other"])
+def test_no_test_label_is_in_an_export(tmp_path, monkeypatch, protocol):
+    monkeypatch.chdir(tmp_path)
+    data = prepare(tmp_path, protocol)
+    split = tmp_path / f"results/tiny/{protocol}/seed1/split"
+    assert export(tmp_path, protocol=protocol) == 0
+    files = sorted(path for path in (tmp_path / "out").iterdir())
     assert [path.name for path in files] == [
         "README.md", "features.npy", "final.csv", "images.csv", "labels.csv", "split.json", "split.txt", "train.csv",
-        "valid.csv",
+        "valid.csv", "word_vectors.npz",
     ]  # fmt: skip
+    test = named_pairs(read_parquet(split / "test.parquet"), data)
+    every = named_pairs(read_parquet(data / "pairs.parquet"), data)
+    left = {pair: count - test.get(pair, 0) for pair, count in every.items()}
+    held_out = {pair for pair in test if left[pair] == 0}
+    assert held_out
+    assert (held_out == test.keys()) == (protocol != "regions")
+    for path in files:
+        if path.suffix in (".npy", ".npz"):
+            assert path.read_bytes() == (data / path.name).read_bytes()
+            continue
+        for line in path.read_text().splitlines():
+            words = set(re.findall(r"\w+", line))
+            assert not [pair for pair in held_out if words.issuperset(pair)], f"{path.name}: {line}"
     for name in ("train", "valid", "final"):
-        assert not ids & set(pl.read_csv(folder / f"out/{name}.csv")["image"])
-    assert pl.read_csv(folder / "out/labels.csv").columns == ["name", "trained", "candidate"]
-    assert set(pl.read_csv(folder / "out/images.csv").columns) == {"id", "train", "valid", "final", "test"}
-    assert np.array_equal(np.load(folder / "out/features.npy"), np.load(folder / "data/features.npy"))
+        for image, label, count in pl.read_csv(tmp_path / f"out/{name}.csv").iter_rows():
+            assert count <= left[image, label]
+    assert pl.read_csv(tmp_path / "out/labels.csv").columns == ["name", "trained", "candidate"]
+    assert pl.read_csv(tmp_path / "out/images.csv").columns == ["id", "train", "valid", "final", "test"]
 
 
 def test_an_export_of_a_split_that_is_not_there_names_the_command(folder, capsys):
     assert run("export", "tiny/images", folder / "new", "--seed", 9) == 1
-    command = "`snakemake results/tiny/images/seed9/split/split.json --configfile FILE` makes it"
-    assert command in capsys.readouterr().err
+    command = "`vsebench run FILE results/tiny/images/seed9/split/split.json`"
+    assert f"results has no split of tiny/images with seed 9; to make it, run {command}; " in capsys.readouterr().err
+    assert run("export", "tiny/images", folder / "new", "--seed", 9, "--results", "runs/mine/results") == 1
+    assert f"{command[:-1]} --out runs/mine`; " in capsys.readouterr().err
     assert export(folder) == 1
     assert "exists already" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("task", "message"),
+    [
+        ("tinny/images", "results has no split of tinny/images with seed 1; did you mean tiny/images? to make it, "),
+        ("tiny/imagse", "there is no protocol 'imagse'; did you mean images? the protocols are "),
+        ("tiny", "'tiny': a task is <data set>/<protocol>, such as tiny/images"),
+        ("tinny", "'tinny': a task is <data set>/<protocol>, such as tiny/images"),
+    ],
+)
+def test_a_misspelt_task_is_one_line_with_the_nearest_name(folder, capsys, task, message):
+    assert run("export", task, folder / "new", "--seed", 1) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"vsebench export: {message}")
+
+
+def test_the_data_of_a_run_in_a_folder_of_its_own_are_found(folder):
+    """The prepared data of such a run are often links to those that several runs share."""
+    own = folder / "runs/mine"
+    own.mkdir(parents=True)
+    (folder / "results").rename(own / "results")
+    (folder / "data").rename(folder / "shared")
+    (own / "data/processed").mkdir(parents=True)
+    (own / "data/processed/tiny").symlink_to(folder / "shared/processed/tiny")
+    assert run("export", "tiny/images", "again", "--seed", 1, "--results", "runs/mine/results") == 0
+    assert (folder / "again/images.csv").read_text() == (folder / "out/images.csv").read_text()
+    assert np.load(folder / "again/features.npy").shape == (80, 4)

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from vsebench.core.errors import UserError
+from vsebench.core.errors import UserError, did_you_mean
 from vsebench.core.modules import modules_that_define
 from vsebench.data.problem import Dataset, HeldOut, Ids, LabelMatrix, Split, Training
 
@@ -47,8 +47,8 @@ def load_protocol(name: str) -> Protocol:
     """Return the protocol with this name; an unknown name raises a `UserError` that lists the known names."""
     source = source_of(name)
     if not source and name not in known_protocols():
-        known = ", ".join(known_protocols())
-        raise UserError(f"there is no protocol {name!r}; the protocols are {known}, {FROM}<data set>")
+        nearest, known = did_you_mean(name, known_protocols()), ", ".join(known_protocols())
+        raise UserError(f"there is no protocol {name!r}; {nearest}the protocols are {known}, {FROM}<data set>")
     module = module_of_protocol(name)
     protocol: Protocol = module.Transfer(source) if source else module.PROTOCOLS[name]()
     return protocol
