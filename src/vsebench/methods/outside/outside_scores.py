@@ -73,6 +73,7 @@ def model_of(scores: Scores, names: Names) -> Model:
     rows, columns = np.flatnonzero(image_of >= 0), np.flatnonzero(label_of >= 0)
     row_of_image = np.full(len(names.images), -1, dtype=np.int32)
     row_of_image[image_of[rows]] = np.arange(len(rows), dtype=np.int32)
+    row_of_image = row_of_image[index_of(names.images, names.images)]  # two joined data sets can share images
     n_labels, values = len(names.labels), scores.values
     if isinstance(values, VectorPairs):
         label = np.zeros((n_labels, values.label.shape[1]), dtype=np.float32)
