@@ -1,5 +1,6 @@
 """Export a split, score its test images elsewhere, and read the scores in each form that a file can have."""
 
+import json
 import re
 
 import numpy as np
@@ -41,22 +42,22 @@ def export(folder, to="out", seed=1, protocol="images"):
     return run("export", f"tiny/{protocol}", folder / to, "--seed", seed)
 
 
-def images_to_score(folder):
+def images_to_score(folder, *parts):
     images = pl.read_csv(folder / "out/images.csv")
-    return images.filter("test")["id"].to_list()
+    return images.filter(pl.any_horizontal("test", *parts))["id"].to_list()
 
 
-def vectors(folder):
+def vectors(folder, *parts):
     """Return vectors of the images to score, and of the labels, of four groups."""
-    ids = images_to_score(folder)
+    ids = images_to_score(folder, *parts)
     image = np.eye(4)[[int(name[1:]) % 4 for name in ids]] + 0.01
     label = np.eye(4)[np.arange(N_LABELS) // 6] * np.linspace(1, 2, N_LABELS)[:, np.newaxis]
     return ids, [f"l{label}" for label in range(N_LABELS)], image.astype(np.float32), label.astype(np.float32)
 
 
-def write(folder, form, scores=None, hashed=True):
-    """Write the same scores in a form; returns the file."""
-    ids, labels, image, label = vectors(folder)
+def write(folder, form, *parts, scores=None, hashed=True):
+    """Write the scores of the test images, and of those of other parts, in a form; returns the file."""
+    ids, labels, image, label = vectors(folder, *parts)
     scores = image @ label.T if scores is None else scores
     path = folder / f"scores{'.npz' if form == 'vectors' else form}"
     if form == ".npy":
@@ -142,6 +143,45 @@ def test_images_that_two_joined_data_sets_share_have_their_scores(tmp_path, monk
     assert fit(tmp_path, write(tmp_path, ".csv"), protocol="from-other", data=data) == 0
     ranks = read_parquet(tmp_path / "results/tiny/from-other/seed1/ranks.parquet")
     assert ranks["above"].max() < 6  # the labels of an image's group are the first six
+
+
+DECISIONS = {
+    "best_k": {"decision": "top_k", "tuned_for": "exact_match"},  # fitted on validation images
+    "count": {"decision": "label_count", "settings": {"hidden": [8], "epochs": 5}},  # on training images, too
+}
+
+
+def decide(folder, *names):
+    at = folder / "results/tiny/images/seed1"
+    decisions = json.dumps({name: DECISIONS[name] for name in names})
+    return run("decide", "--split", at / "split", "--model", at / "clip/model.npz", "--dataset", "tiny", "--protocol",
+               "images", "--variant", "clip", "--seed", 1, "--decisions", decisions, "--out", at / "decisions.parquet",
+               "--thresholds", at / "thresholds.parquet", "--record", at / "decisions.json")  # fmt: skip
+
+
+@pytest.mark.parametrize("form", [".npy", ".csv", "vectors"])
+def test_decisions_have_label_sets_if_the_images_they_are_fitted_on_are_scored(folder, form):
+    assert fit(folder, write(folder, form, "valid")) == 0
+    assert decide(folder, "best_k") == 0
+    assert fit(folder, write(folder, form, "valid", "train")) == 0
+    assert decide(folder, *DECISIONS) == 0
+    at = folder / "results/tiny/images/seed1"
+    sets = read_parquet(at / "decisions.parquet")
+    assert set(sets["decision"]) == set(DECISIONS)
+    best = sets.filter(decision="best_k").group_by("image").agg("label")
+    k = read_json(at / "decisions.json")["decisions"]["best_k"]["k"]
+    largest = [6 * (image % 4) + 6 - k for image in best["image"]]  # of the labels of its group, the last have most
+    assert [min(labels) for labels in best["label"]] == largest
+    assert len(best) == len(images_to_score(folder))
+
+
+def test_decisions_without_scores_of_validation_or_training_images_are_one_line(folder, capsys):
+    for parts, names, missing in (((), ["best_k"], "valid"), (("valid",), ["count"], "train")):
+        assert fit(folder, write(folder, ".npy", *parts)) == 0
+        assert decide(folder, *names) == 1
+        lacking = len(images_to_score(folder, missing)) - len(images_to_score(folder))
+        message = f"clip on tiny (images, seed 1): the file of scores lacks {lacking} of {lacking} images; decisions need "
+        assert message in capsys.readouterr().err
 
 
 def test_scores_of_another_split_are_refused(folder, capsys):

@@ -17,6 +17,7 @@ from tqdm import tqdm
 
 from vsebench import models
 from vsebench.config.method import Decided
+from vsebench.core.errors import UserError
 from vsebench.core.schemas import DECISIONS, THRESHOLDS, Schema
 from vsebench.core.storage import write_json, write_table
 from vsebench.core.tasks import Case, Task
@@ -62,7 +63,10 @@ def run(arguments: argparse.Namespace) -> None:
     training = held_out_of(split.first)
     if not any(decision.trains for decision in decisions.values()):
         training = training.take(np.empty(0, dtype=np.int32))
-    first, valid = (labelled(model, part, features) for part in (training, split.valid))
+    try:
+        first, valid = (labelled(model, part, features) for part in (training, split.valid))
+    except UserError as error:
+        raise UserError(f"{case}: {error}") from None
     test = scored(model, split.test, features)
     chosen, thresholds, records = [pl.DataFrame(schema=DECISIONS)], [pl.DataFrame(schema=THRESHOLDS)], {}
     for name, decision in tqdm(decisions.items(), desc=str(case), mininterval=5):
