@@ -103,6 +103,14 @@ def test_a_row_per_method_and_decision_with_oracles_apart(results: Results) -> N
     assert "exact_match_p_adjusted" in to_csv(table)
 
 
+def test_who_tuned_a_model_trained_elsewhere_is_said_once(results: Results) -> None:
+    outside = results.outline.variants["lsep"].model_copy(update={"role": "external", "tuned": "by its author"})
+    variants = results.outline.variants | {"lsep": outside}
+    seen = changed(results, **vars(results) | {"outline": results.outline.model_copy(update={"variants": variants})})
+    said = table_kind(seen, "decisions-scene-official").table(seen).notes
+    assert said.count("LSEP was trained elsewhere; tuned: by its author.") == 1
+
+
 @pytest.mark.parametrize("name", ["table1", "table2"])
 def test_our_rows_with_decisions_stand_below_the_printed_ones(results: Results, name: str) -> None:
     table = table_kind(results, f"lsep_{name}").table(results)

@@ -290,6 +290,27 @@ def test_the_best_method_is_named_only_if_it_beats_random(results: Results) -> N
     assert values(table, "recall_10") == [None, None]
 
 
+def test_who_tuned_a_model_trained_elsewhere_is_said_where_the_model_is_shown(results: Results) -> None:
+    best, other = results.summary.filter(metric="recall@10", best=True)["method"][0], "popularity"
+    outside = {"role": "external", "tuned": "by its author"}
+    variants = results.outline.variants
+    changes = {name: variants[name].model_copy(update=outside) for name in (best, other)}
+    changes[other] = changes[other].model_copy(update={"by_command": True})
+    seen = changed(results, outline=results.outline.model_copy(update={"variants": variants | changes}))
+    said = {
+        best: f"{variants[best].title} was trained elsewhere; tuned: by its author.",
+        other: f"{variants[other].title} was trained by its own command; tuned: by its author.",
+    }
+    for name in ("methods-by-tasks", "accuracy-sim-iapr-distinct"):
+        assert set(said.values()) <= set(table_kind(seen, name).table(seen).notes)
+    notes_of_best = table_kind(seen, "best").table(seen).notes
+    assert said[best] in notes_of_best
+    assert said[other] not in notes_of_best  # this table does not name the method
+    settings = table_kind(seen, "settings").table(seen)
+    chosen = dict(zip(values(settings, "method"), values(settings, "chosen"), strict=True))
+    assert chosen[variants[other].title] == "tuned: by its author"
+
+
 def test_a_table_of_few_metrics_stays_whole(results: Results) -> None:
     table = table_kind(results, "accuracy-few-saiapr-regions").table(results)
     assert [column.title for column in table.columns if column.interval] == ["Recall@10", "MAP@10", "NDCG@10", "AUC"]

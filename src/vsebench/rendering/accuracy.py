@@ -1,5 +1,6 @@
-"""Cells for tables of accuracy, and a remark on the protocol."""
+"""Cells for tables of accuracy, and remarks on methods and on the protocol."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from vsebench.core.tasks import Task
@@ -29,3 +30,14 @@ def remark_on_occurrences(results: Results, task: Task) -> str:
         "no image has a label twice, so the protocol holds out distinct labels; to repeat labels, give a column of "
         "counts (docs/own-data.md)"
     )
+
+
+def remarks_on_outside(results: Results, methods: Iterable[str]) -> list[str]:
+    """Return a sentence on each method that was trained outside this package: how, and who chose its settings."""
+    variants = {method: results.outline.variants[method] for method in methods}
+    return [
+        f"{results.method_title(method)} was trained {'by its own command' if variant.by_command else 'elsewhere'}; "
+        f"tuned: {variant.tuned}."
+        for method, variant in variants.items()
+        if variant.role == "external"
+    ]

@@ -8,7 +8,7 @@ import polars as pl
 
 from vsebench.core.tasks import Task
 from vsebench.evaluation.metrics.base import load_metric
-from vsebench.rendering.accuracy import accuracy_cells, remark_on_occurrences
+from vsebench.rendering.accuracy import accuracy_cells, remark_on_occurrences, remarks_on_outside
 from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.metrics import few_metrics, metric_form, metric_title
 from vsebench.rendering.outline import Outline
@@ -102,12 +102,7 @@ def notes(results: Results, task: Task, accuracy: pl.DataFrame, metrics: Sequenc
         sentences.insert(0, "The data are simulated.")
     if remark := remark_on_occurrences(results, task):
         sentences.append(f"{remark[0].upper()}{remark[1:]}.")
-    sentences += [
-        f"{results.method_title(method)} was trained {trained_by(results, method)}; "
-        f"tuned: {results.outline.variants[method].tuned}."
-        for method in results.competitors_of(accuracy)
-        if results.outline.variants[method].role == "external"
-    ]
+    sentences += remarks_on_outside(results, results.competitors_of(accuracy))
     packs = dict.fromkeys(results.outline.variants[method].pack for method in results.methods_of(accuracy))
     sentences += [f"{pack}, and measured here on the same split." for pack in packs if pack]
     sentences += [
@@ -115,8 +110,3 @@ def notes(results: Results, task: Task, accuracy: pl.DataFrame, metrics: Sequenc
         for oracle in results.oracles_of(accuracy)
     ]
     return sentences + results.left_out_of(task)
-
-
-def trained_by(results: Results, method: str) -> str:
-    """Return a text that states how a method of the role `external` was trained."""
-    return "by its own command" if results.outline.variants[method].by_command else "elsewhere"

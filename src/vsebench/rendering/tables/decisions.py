@@ -4,7 +4,7 @@ from itertools import chain
 from typing import Any
 
 from vsebench.core.tasks import Task
-from vsebench.rendering.accuracy import accuracy_cells
+from vsebench.rendering.accuracy import accuracy_cells, remarks_on_outside
 from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.metrics import metric_form, metric_title
 from vsebench.rendering.outline import Outline
@@ -51,4 +51,5 @@ class Decisions(TableKind):
         rows.sort(key=lambda row: row.apart)
         notes = ["The data are simulated."] if results.is_simulated(task.dataset) else []
         notes += [note.format(units=results.units) for note in NOTES]
+        notes += remarks_on_outside(results, dict.fromkeys(entry.variant for entry in results.decided_of(accuracy)))
         return Table(columns, rows, f"Label sets on {results.task_title(task)}", notes, fold=5)

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from vsebench.core.tasks import Task
-from vsebench.rendering.accuracy import accuracy_cells
+from vsebench.rendering.accuracy import accuracy_cells, remarks_on_outside
 from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.metrics import few_metrics, metric_form, metric_title
 from vsebench.rendering.results import RANDOM, Results, beats_random, best_of, near_best, pick
@@ -32,12 +32,17 @@ class Best(TableKind):
             Column("equal", "Not significantly\ndifferent", width=0.15),
             *(Column(oracle, f"{results.method_title(oracle)},\n{headline}", form) for oracle in oracles),
         )
-        rows = [row_of_best(results, task, metrics, oracles) for task in results.tasks_of(results.summary)]
+        tasks = results.tasks_of(results.summary)
+        rows = [row_of_best(results, task, metrics, oracles) for task in tasks]
         note = (
             f"Means over seeds with 95 % intervals over {results.units}; bold: also the best in that "
             "metric. An oracle uses test information and is shown only for reference."
         )
-        return Table(columns, rows, f"The method with the highest {headline} on each data set", [note], fold=2)
+        leaders = (leaders_of(results, task, metrics[0]) for task in tasks)
+        named = {method for best, near in leaders for method in (best, *near)}
+        remarks = remarks_on_outside(results, [name for name in results.outline.variants if name in named])
+        caption = f"The method with the highest {headline} on each data set"
+        return Table(columns, rows, caption, [note, *remarks], fold=2)
 
 
 def value_column(metric: str) -> Column:
@@ -45,15 +50,21 @@ def value_column(metric: str) -> Column:
     return Column(metric.replace("@", "_"), metric_title(metric), metric_form(metric), interval=True)
 
 
+def leaders_of(results: Results, task: Task, metric: str) -> tuple[str | None, list[str]]:
+    """Return the best method of a task (None if all are equal), and those that are not significantly different."""
+    accuracy = results.accuracy(task)
+    numbers_of = {method: pick(accuracy, metric, method) for method in results.competitors_of(accuracy)}
+    near = [method for method, numbers in numbers_of.items() if numbers and near_best(numbers)]
+    return best_of(accuracy, metric, list(numbers_of)), near
+
+
 def row_of_best(results: Results, task: Task, metrics: list[str], oracles: list[str]) -> Row:
     """Return the row of one task."""
     accuracy = results.accuracy(task)
-    competitors = results.competitors_of(accuracy)
-    best = best_of(accuracy, metrics[0], competitors)
-    in_headline = [(method, pick(accuracy, metrics[0], method)) for method in competitors]
-    near = [results.method_title(method, task) for method, numbers in in_headline if numbers and near_best(numbers)]
-    beaten = len(in_headline) == 1 or beats_random(accuracy, metrics[0])
-    equal = (", ".join(near) or "none") if best else "all are the same"
+    best, near = leaders_of(results, task, metrics[0])
+    beaten = len(results.competitors_of(accuracy)) == 1 or beats_random(accuracy, metrics[0])
+    titles = ", ".join(results.method_title(method, task) for method in near)
+    equal = (titles or "none") if best else "all are the same"
     name = results.method_title(best, task) if best else None
     ceilings = [pick(accuracy, metrics[0], oracle) for oracle in oracles]
     return Row.of(
@@ -87,11 +98,12 @@ class MethodsByTasks(TableKind):
                 cells = (marked_cell(results, method, *entry) for entry in by_task.items())
                 rows.append(Row.of(method, results.method_title(method), *cells, apart=results.is_oracle(method)))
         several = len(results.outline.seeds) > 1
-        notes = (
+        notes = [
             f"Mean over {results.outline.number_of_seeds} seeds." if several else "One seed.",
             "Bold: best; †: not significantly different from the best (p ≥ 0.05). For the other metrics, see the "
             "tables of single data sets. These and the CSV file contain the 95 % intervals.",
-        )
+            *remarks_on_outside(results, [str(row.cells[0].value) for row in rows]),
+        ]
         caption = f"{metric_title(metric)} of every method on every data set"
         return Table(columns, rows, caption, notes, fold=6)
 

@@ -58,7 +58,8 @@ def row_of(results: Results, entries: list[dict[str, Any]]) -> Row:
     """Return one row for the seeds with the same settings."""
     first = entries[0]
     settings = ", ".join(f"{key} {value}" for key, value in first["settings"].items()) or None
-    choice = how_chosen(entries)
+    tuned = results.outline.variants[first["method"]].tuned
+    choice = "; ".join(filter(None, [how_chosen(entries), tuned and f"tuned: {tuned}"]))
     edges = sorted({name for entry in entries for name in entry.get("on_edges", [])})
     edge = f"; {', '.join(edges)} on the edge" if edges else ""
     limits = sorted({entry["limit"] for entry in entries if entry.get("at_limit")})
@@ -69,7 +70,7 @@ def row_of(results: Results, entries: list[dict[str, Any]]) -> Row:
         results.method_title(first["method"]) + marks_of(entries),
         ", ".join(str(entry["seed"]) for entry in entries),
         settings,
-        choice and choice + edge,
+        choice + edge if choice else None,
         (", ".join(epochs) + limit).strip() or None,
         f"{first['validation_metric']}: {', '.join(values)}" if values else None,
         group=results.task_title(Task(first["dataset"], first["protocol"])),
