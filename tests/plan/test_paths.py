@@ -43,9 +43,11 @@ def test_a_path_that_counts_from_the_current_folder_keeps_its_text(project, monk
     assert plan.datasets["my-tags"].own_files == {"options.pairs": "tags.csv"}
 
 
-def test_a_path_of_a_file_in_config_counts_from_the_folder_around_it(project, folder):
+@pytest.mark.parametrize("name", ["mine.yaml", "sub/mine.yaml"])
+def test_a_path_of_a_file_in_config_counts_from_the_folder_around_it(project, folder, name):
     (project / "tags.csv").write_text("image,label\n1,a\n")  # next to `config`, which `folder` is
-    inside = folder / "mine.yaml"
+    inside = folder / name
+    inside.parent.mkdir(exist_ok=True)
     inside.write_text(yaml.safe_dump(RUN | {"datasets": {"my-tags": ONE | {"data": {"pairs": "tags.csv"}}}}))
     plan = read_plan(folder, yaml.safe_load(inside.read_text()), [inside])
     assert plan.datasets["my-tags"].own_files == {"options.pairs": "../../tags.csv"}

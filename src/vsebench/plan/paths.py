@@ -1,8 +1,8 @@
 """Relative paths in configuration files: which folder each of them is relative to.
 
-A path in a run's file is relative to the folder of that file. A path in a file of the folder `config` is relative to
-the project's folder, which contains `config`. If a run has a folder of its own, its jobs run there, and paths are
-made relative to that folder.
+A path in a run's file is relative to the folder of that file. A path in a file of the folder `config` or of its
+subfolders is relative to the project's folder, which contains `config`. If a run has a folder of its own, its jobs run
+there, and paths are made relative to that folder.
 """
 
 import os
@@ -34,8 +34,8 @@ def base_of(files: list[Path], config: Path, *keys: str) -> Path:
         for key in keys:
             value = value.get(key) if isinstance(value, dict) else None
         if value is not None:
-            folder = file.resolve().parent
-            return config.resolve().parent if folder == config.resolve() else folder
+            folder, project = file.resolve().parent, config.resolve().parent
+            return project if folder.is_relative_to(config.resolve()) else folder
     return Path.cwd()
 
 
