@@ -8,6 +8,7 @@ import pytest
 
 from tests.docs.conftest import ROOT, page
 from tests.methods.problems import names_of_methods
+from vsebench.plan.files import OF_DATASET
 
 # Sphinx may be missing here; the function that it calls for each page does not need it.
 PROGRAM = """
@@ -40,6 +41,13 @@ def test_the_site_lists_every_method_whatever_the_file_has() -> None:
     site = built(name, re.sub(r"(<!-- keys: .* -->\n)(?s:.*?)(<!-- end of keys -->)", r"\1\2", page(name)))
     for method in names_of_methods():
         assert f"`{method}`" in site
+
+
+def test_every_key_of_an_own_table_is_named() -> None:
+    (row,) = re.findall(r"^\| `datasets\.<name>\.data` .*$", page("docs/configuration.md"), re.MULTILINE)
+    own = page("docs/own-data.md")
+    assert [key for key in sorted(OF_DATASET) if f"`{key}`" not in row] == []
+    assert [key for key in sorted(OF_DATASET) if f"`{key}`" not in own] == []
 
 
 def test_a_run_that_is_listed_exists() -> None:

@@ -47,8 +47,9 @@ class RunDataset(Strict):
     unseen_labels: str | None = None
     options: dict[str, Any] = {}  # replaces single options of the data set's file, such as the simulator's `scale`
     vocabulary: dict[str, Any] = {}  # replaces single filters of the data set's file, such as `top_labels`
-    # your own table, which has no file in config/datasets: options of the adapter `table`, and optionally
-    # `features`, `siblings`, `word_vectors`, `propensity` and `pictures`; see [own-data.md](own-data.md)
+    # your own table, which has no file in config/datasets: options of the adapter `table`, and optionally `title`,
+    # `short`, `features`, `normalise`, `partition`, `siblings`, `word_vectors`, `propensity` and `pictures`; see
+    # [own-data.md](own-data.md)
     data: dict[str, Any] | None = None
 
 

@@ -23,6 +23,10 @@ from vsebench.protocols.base import load_protocol
 DATASET_NAME = "[a-z][a-z0-9-]*"
 VARIANT_NAME = "[a-z][a-z0-9_]*"
 RESERVED = "split"
+# Keys of `data`, the description of a user's own table, which are not options of the reader of tables.
+OF_DATASET = {
+    "title", "short", "features", "normalise", "partition", "siblings", "word_vectors", "pictures", "propensity",
+}  # fmt: skip
 
 
 def typed(value: Any) -> Any:
@@ -106,8 +110,7 @@ def own_table(name: str, data: dict[str, Any], folder: Path, where: str) -> Data
     if (folder / "datasets" / f"{name}.yaml").is_file():
         raise UserError(f"{where}: datasets.{name}: {folder}/datasets has a data set of this name; choose another name")
     key = f"{where}: datasets.{name}.data"
-    others = {"title", "short", "features", "normalise", "partition", "siblings", "word_vectors", "pictures"}
-    others = (others | {"propensity"}) & data.keys()
+    others = OF_DATASET & data.keys()
     if "vocabulary" in data:
         raise UserError(f"{key}.vocabulary: this key belongs next to `data`, under datasets.{name}")
     options = check(table.Options, {option: value for option, value in data.items() if option not in others}, key)
