@@ -1,4 +1,6 @@
 import importlib
+import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -11,6 +13,7 @@ from vsebench.cli import main
 from vsebench.core.modules import modules_in
 from vsebench.core.sources import summary_of
 
+ROOT = Path(__file__).parents[1]
 COMMANDS = modules_in("commands")
 STAGES = modules_in("stages")
 # What is typed before the options of each command and stage, and its module.
@@ -45,6 +48,30 @@ def test_help_lists_the_commands_or_the_stages(group, capsys):
     others = {words[-1] for words in TYPED if list(words[:-1]) != group} - listed
     assert listed <= set(words)
     assert not {name for name in others if f"  {name} " in " ".join(words)}
+
+
+def test_the_commands_that_a_newcomer_needs_come_first_and_those_of_maintainers_last(capsys):
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    users, maintainers = capsys.readouterr().out.split("for maintainers:")
+    names = [re.findall(r"^  (\w[\w-]*)(?: |$)", text, re.MULTILINE) for text in (users.split("commands:")[1], maintainers)]
+    assert names[0][:3] == ["run", "demo", "doctor"]
+    assert names[1] == ["fill", "record", "record-downloads", "stage"]
+    assert sorted(sum(names, [])) == sorted([*(name.replace("_", "-") for name in COMMANDS), "stage"])
+
+
+@pytest.mark.parametrize("buffered", [True, False])
+@pytest.mark.parametrize("words", [["list", "methods"], ["--help"]], ids=" ".join)
+def test_a_command_ends_quietly_if_the_reader_of_its_output_has_ended(words, buffered):
+    reading, writing = os.pipe()
+    os.close(reading)
+    command, environment = [sys.executable, "-m", "vsebench", *words], dict(os.environ)
+    environment["PYTHONUNBUFFERED"] = "" if buffered else "1"
+    done = subprocess.run(command, cwd=ROOT, env=environment, stdout=writing, stderr=subprocess.PIPE, check=False)
+    os.close(writing)
+    assert done.stderr == b""
+    # If nothing is buffered, argparse itself overlooks that nobody reads its help.
+    assert done.returncode == (0 if words == ["--help"] and not buffered else 1)
 
 
 def test_the_version_is_that_of_the_package(capsys):
@@ -97,7 +124,7 @@ def test_another_error_is_not_hidden(monkeypatch):
 
 
 def test_the_command_and_the_module_are_the_same():
-    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     module_name, _, function = project["scripts"]["vsebench"].partition(":")
     assert getattr(importlib.import_module(module_name), function) is main
     done = subprocess.run([sys.executable, "-m", "vsebench", "bake"], capture_output=True, text=True, check=False)

@@ -2,6 +2,7 @@
 
 import argparse
 import importlib
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
@@ -14,6 +15,9 @@ from vsebench.core.seals import job
 from vsebench.core.sources import summary_of
 
 STAGE = "stage"
+# The users' commands in the order of the help, which is that in which a newcomer needs them; others follow these.
+FIRST = ("run", "demo", "doctor", "list", "new", "annotate", "features", "export", "check_scores", "pack", "compare")
+MAINTAINERS = ("fill", "record", "record_downloads", STAGE)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -30,7 +34,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     end_with_snakemake()
     if argv[:1] == [STAGE]:
         return run_one("stages", f"vsebench {STAGE}", argv[1:])
-    return run_one("commands", "vsebench", argv)
+    try:
+        try:
+            return run_one("commands", "vsebench", argv)
+        finally:
+            print(end="", flush=True)
+    except BrokenPipeError:
+        # The program that read the output has ended, such as `head -1`. Python writes the rest of the output when it
+        # ends, which must not fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
 
 
 def run_one(folder: str, program: str, argv: list[str]) -> int:
@@ -42,8 +55,9 @@ def run_one(folder: str, program: str, argv: list[str]) -> int:
     if argv and not argv[0].startswith("-"):
         print(f"vsebench: {unknown(argv[0], program, modules)}", file=sys.stderr)
         return 2
-    help_of(program, modules).parse_args(argv)
-    return 2
+    parser = help_of(program, modules)
+    parser.parse_args(argv)
+    parser.error(f"NAME is missing; `{program} --help` lists all")
 
 
 def run_module(name: str, path: str, program: str, argv: list[str]) -> int:
@@ -68,13 +82,18 @@ def run_module(name: str, path: str, program: str, argv: list[str]) -> int:
 
 def help_of(program: str, modules: Mapping[str, str]) -> argparse.ArgumentParser:
     """Return the parser that prints the list of the commands or stages."""
-    parser = argparse.ArgumentParser(prog=program, description=__doc__)
+    parser = argparse.ArgumentParser(prog=program, usage="%(prog)s [-h] [--version] NAME ...", description=__doc__)
     parser.add_argument("--version", action="version", version=f"vsebench {version('vsebench')}")
-    listed = parser.add_subparsers(required=True, metavar="NAME")
-    for name, module in modules.items():
-        listed.add_parser(as_typed(name), help=summary_of(module))
+    summaries = {name: summary_of(module) for name, module in modules.items()}
+    groups = {"stages": list(modules)}
     if STAGE not in program:
-        listed.add_parser(STAGE, help=f"Run a stage of the workflow; `vsebench {STAGE} --help` lists them.")
+        summaries[STAGE] = f"Run a stage of the workflow; `vsebench {STAGE} --help` lists them."
+        others = [name for name in modules if name not in FIRST + MAINTAINERS]
+        groups = {"commands": [*FIRST, *others], "for maintainers": [*MAINTAINERS]}
+    for title, names in groups.items():
+        group = parser.add_argument_group(title)
+        for name in names:
+            group.add_argument(as_typed(name), nargs="?", help=summaries[name])
     return parser
 
 
