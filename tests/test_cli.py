@@ -54,7 +54,9 @@ def test_the_commands_that_a_newcomer_needs_come_first_and_those_of_maintainers_
     with pytest.raises(SystemExit):
         main(["--help"])
     users, maintainers = capsys.readouterr().out.split("for maintainers:")
-    names = [re.findall(r"^  (\w[\w-]*)(?: |$)", text, re.MULTILINE) for text in (users.split("commands:")[1], maintainers)]
+    names = [
+        re.findall(r"^  (\w[\w-]*)(?: |$)", text, re.MULTILINE) for text in (users.split("commands:")[1], maintainers)
+    ]
     assert names[0][:3] == ["run", "demo", "doctor"]
     assert names[1] == ["fill", "record", "record-downloads", "stage"]
     assert sorted(sum(names, [])) == sorted([*(name.replace("_", "-") for name in COMMANDS), "stage"])

@@ -104,12 +104,23 @@ def test_the_metadata_are_an_ro_crate(packed):
     assert set(files) <= set(zipfile.ZipFile(packed).namelist())
 
 
-def test_an_unfinished_run_is_one_line(first, tmp_path, capsys):
+@pytest.mark.parametrize(
+    "name",
+    [
+        "outline.json",
+        "machine.json",
+        "datasets.json",
+        f"{TASK}/seed2/split/split.json",
+        f"{TASK}/seed2/ridge/ranks.parquet",
+    ],
+)
+def test_an_unfinished_run_is_one_line(first, tmp_path, capsys, name):
     shutil.copytree(first, tmp_path / "results")
-    missing = TASK.folder(tmp_path / "results") / "seed2/ridge/ranks.parquet"
+    missing = tmp_path / "results" / name
     missing.unlink()
     assert run("pack", tmp_path / "x.vsepack", "--results", tmp_path / "results") == 1
-    assert capsys.readouterr().err == f"vsebench pack: {missing}: no such file; finish the run, then pack its results\n"
+    repeat = "the run is not finished: repeat its command, `vsebench run FILE`, where FILE is its configuration"
+    assert capsys.readouterr().err == f"vsebench pack: {missing}: no such file; {repeat}\n"
     assert [path.name for path in tmp_path.iterdir()] == ["results"]
 
 

@@ -180,7 +180,9 @@ def test_decisions_without_scores_of_validation_or_training_images_are_one_line(
         assert fit(folder, write(folder, ".npy", *parts)) == 0
         assert decide(folder, *names) == 1
         lacking = len(images_to_score(folder, missing)) - len(images_to_score(folder))
-        message = f"clip on tiny (images, seed 1): the file of scores lacks {lacking} of {lacking} images; decisions need "
+        message = (
+            f"clip on tiny (images, seed 1): the file of scores lacks {lacking} of {lacking} images; decisions need "
+        )
         assert message in capsys.readouterr().err
 
 

@@ -56,7 +56,7 @@ def manifest_of(results: Path, data: Path | None = None) -> Manifest:
     UserError
         A file is missing, or an older version wrote the splits.
     """
-    outline, machine = read_outline(results / "outline.json"), read_json(results / "machine.json")
+    outline, machine = read_outline(made(results / "outline.json")), read_json(made(results / "machine.json"))
     own = [name for name in outline.variants if FROM_PACK not in name]
     return Manifest(
         name=Path(outline.configuration or "run").stem,
@@ -65,10 +65,18 @@ def manifest_of(results: Path, data: Path | None = None) -> Manifest:
         tasks={str(task): _task(task, own, outline, results) for task in outline.tasks},
         methods={name: _shown(outline.variants[name]) for name in own},
         decisions={name: _shown(decision) for name, decision in outline.decisions.items()},
-        datasets={entry["name"]: _data(entry, data) for entry in read_json(results / "datasets.json")},
+        datasets={entry["name"]: _data(entry, data) for entry in read_json(made(results / "datasets.json"))},
         metrics=outline.metrics,
         decision_metrics=outline.decision_metrics,
     )
+
+
+def made(path: Path) -> Path:
+    """Return the path of a file that every finished run has made; raise a `UserError` if it is missing."""
+    if not path.is_file():
+        repeat = "repeat its command, `vsebench run FILE`, where FILE is its configuration"
+        raise UserError(f"{path}: no such file; the run is not finished: {repeat}")
+    return path
 
 
 def _shown(variant: OutlineVariant) -> Shown:
@@ -82,7 +90,7 @@ def _task(task: Task, own: list[str], outline: Outline, results: Path) -> Packed
     splits = {}
     for seed in sorted(set().union(*methods.values())):
         path = Case(task, "", seed).split(results) / "split.json"
-        splits[seed] = read_json(path).get("hash")
+        splits[seed] = read_json(made(path)).get("hash")
         if splits[seed] is None:
             raise UserError(f"{path}: has no hash, because an older version wrote it; delete it and run again")
     decided = [name for name in here if Entry.of(name).decision and Entry.of(name).variant in methods]

@@ -5,13 +5,12 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from vsebench.core.errors import UserError
 from vsebench.core.storage import as_sealed_json, replacing
 from vsebench.core.tasks import Case, Entry
 from vsebench.packs.archive import NEEDED
 from vsebench.packs.manifest import MANIFEST, Manifest, files_read
 from vsebench.packs.ro_crate import CRATE, describe
-from vsebench.packs.runs import manifest_of
+from vsebench.packs.runs import made, manifest_of
 from vsebench.protocols.base import load_protocol
 
 SUFFIX = ".vsepack"
@@ -30,10 +29,7 @@ def write_pack(results: Path, data: Path, out: Path) -> Manifest:
     out : the file to write
     """
     manifest = manifest_of(results, data)
-    files = {name: results / name for name in members_of(manifest, results)}
-    for path in files.values():
-        if not path.is_file():
-            raise UserError(f"{path}: no such file; finish the run, then pack its results")
+    files = {name: made(results / name) for name in members_of(manifest, results)}
     sizes = {name: path.stat().st_size for name, path in files.items()}
     texts = {
         MANIFEST: as_sealed_json(manifest.model_dump(mode="json"), Path(MANIFEST), **FORM) + "\n",
