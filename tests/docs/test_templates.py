@@ -11,6 +11,7 @@ import pytest
 
 from tests.docs.conftest import ROOT
 from tests.stages.small import run
+from vsebench.commands.demo import copy_project
 from vsebench.config.method import read_method_config
 from vsebench.core.yaml_files import read_yaml
 from vsebench.plan import read_plan
@@ -84,6 +85,24 @@ def test_a_new_variant_is_the_method_that_it_extends_until_it_is_edited(
     assert read_method_config(file).settings == old.settings | {"factors": 7}
 
 
+def test_a_folder_of_the_demo_gets_variants_but_no_methods(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy_project(tmp_path / "demo")
+    monkeypatch.chdir(tmp_path / "demo")
+    assert run("new", "variant", NAME, "--extends", "vse_fs") == 0
+    printed = capsys.readouterr().out
+    assert "\n   snakemake accuracy --cores 2 --config " in printed  # the folder has no .venv
+    assert read_method_config(tmp_path / f"demo/config/methods/{NAME}.yaml").method == "vse_fs"
+    assert run("new", "method", "mine") == 1
+    clone = "the kinds are variant; for others, you need a clone of the repository (docs/library.md)"
+    assert capsys.readouterr().err == f"vsebench new: there is no template 'method' in this folder; {clone}\n"
+    monkeypatch.chdir(tmp_path)
+    assert run("new", "method", "mine") == 1
+    where = "a clone of the repository or, for a variant, a folder that `vsebench demo` made"
+    assert capsys.readouterr().err.endswith(f"run this command in the folder of the project: {where}\n")
+
+
 def test_a_new_data_set_can_be_named_in_a_run(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("new", "dataset", NAME) == 0
     assert "'datasets={bag-of-labels: {protocols: [distinct]}}'" in capsys.readouterr().out
@@ -111,7 +130,7 @@ def test_a_new_paper_is_part_of_the_default_run(project: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["methods", "x"], "there is no template 'methods'; the kinds are dataset, method, metric, paper, variant"),
+        (["methods", "x"], "there is no template 'methods' in this folder; the kinds are dataset, method, metric, paper, variant"),
         (["method", "My-Model"], "'My-Model': a name consists of lower-case letters, digits and _"),
         (["method", "../x"], "'../x': a name consists of lower-case letters"),
         (["method", "class"], "'class': is a keyword of Python"),

@@ -16,6 +16,7 @@ from vsebench.core.modules import project
 CONFIGURATION = "config/demo.yaml"
 # The files and folders to copy.
 PARTS = ("Snakefile", "workflow", "profiles", "config", "data/included", "docs/examples")
+PARTS += ("docs/templates/variant", "docs/templates/variant.txt")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

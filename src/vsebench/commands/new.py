@@ -2,7 +2,8 @@
 
 The folder docs/templates/KIND contains templates of files, at the paths that the files get in the project. In these
 paths and texts, `my_KIND` stands for the new name, `my-KIND` for the name with hyphens (for data sets), and `MyKind`
-for the name of a class. docs/templates/KIND.txt contains the next steps.
+for the name of a class. docs/templates/KIND.txt contains the next steps. A folder that `vsebench demo` made has only the
+templates of the kinds that need no module.
 """
 
 import argparse
@@ -39,10 +40,13 @@ def run(arguments: argparse.Namespace) -> None:
     kind, name = arguments.kind, arguments.name
     folder = TEMPLATES / kind
     if not TEMPLATES.is_dir():
-        raise UserError(f"there is no folder {TEMPLATES}; run this command in the folder of the project")
+        made = "a clone of the repository or, for a variant, a folder that `vsebench demo` made"
+        raise UserError(f"there is no folder {TEMPLATES}; run this command in the folder of the project: {made}")
+    in_clone = Path("src/vsebench").is_dir()
     if not folder.is_dir():
         kinds = sorted(path.name for path in TEMPLATES.iterdir() if path.is_dir())
-        raise UserError(f"there is no template {kind!r}; the kinds are {', '.join(kinds)}")
+        others = "" if in_clone else "; for others, you need a clone of the repository (docs/library.md)"
+        raise UserError(f"there is no template {kind!r} in this folder; the kinds are {', '.join(kinds)}{others}")
     words = {f"my_{kind}": name, f"my-{kind}": name.replace("_", "-"), f"My{kind.capitalize()}": class_name(name)}
     words |= base_of(kind, arguments.extends)
     templates = sorted(path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
@@ -53,8 +57,8 @@ def run(arguments: argparse.Namespace) -> None:
         with replacing(file) as temporary:
             temporary.write_text(fill(template.read_text(encoding="utf-8"), words), encoding="utf-8")
         print(file)
-    print("\nNext:")
-    print(fill(folder.with_suffix(".txt").read_text(encoding="utf-8"), words), end="")
+    steps = fill(folder.with_suffix(".txt").read_text(encoding="utf-8"), words)
+    print(f"\nNext:\n{steps if in_clone else steps.replace('.venv/bin/', '')}", end="")
 
 
 def class_name(name: str) -> str:
