@@ -65,6 +65,13 @@ def test_a_mirror_can_be_an_address_and_an_empty_folder_is_reported(mirror, mark
     assert lines(capsys)["mirror"].startswith(f"{mark:8}{'mirror':33}{mirror}")
 
 
+def test_the_password_of_a_mirror_is_not_printed(capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("VSEBENCH_MIRROR", "http://me:secret@example.org/archives")
+    assert run("doctor") == 0
+    assert lines(capsys)["mirror"].startswith(f"ok      {'mirror':33}http://example.org/archives (an address")
+
+
 def test_a_file_in_the_place_of_a_folder_that_runs_write_is_named(capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("VSEBENCH_MIRROR", raising=False)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from packaging.requirements import Requirement  # comes with Matplotlib
 
-from vsebench.core.errors import UserError
+from vsebench.core.errors import UserError, without_password
 from vsebench.core.machine import processor
 from vsebench.core.modules import PACKAGE
 
@@ -113,7 +113,7 @@ def _mirror(name: str | None) -> Finding:
         remedy = "set VSEBENCH_MIRROR to a folder with archives of data, if you have one; otherwise they are downloaded"
         return Finding("mirror", "none", remedy)
     if "://" in name:
-        return Finding("mirror", f"{name} (an address, which is not checked here)")
+        return Finding("mirror", f"{without_password(name)} (an address, which is not checked here)")
     if not Path(name).is_dir():
         return Finding("mirror", name, "there is no such folder; correct VSEBENCH_MIRROR or unset it", needed=True)
     number = sum(path.is_file() for path in Path(name).iterdir())

@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import Iterable
 from difflib import get_close_matches
+from urllib.parse import urlsplit, urlunsplit
 
 LONGEST = 1000  # longest message in characters; it may quote a table cell of any length
 # import names of the packages that `make setup-peers` installs
@@ -71,3 +72,13 @@ def missing_package(name: str) -> str:
     if package in IMAGES:
         return f"it needs the package {package}; `make setup-images` installs it"
     return f"it needs the package {package}; install it, usually with `pip install {package}`"
+
+
+def without_password(address: str) -> str:
+    """Return an address without user and password, for records and messages.
+
+    >>> without_password("https://me:secret@example.org/a.zip")
+    'https://example.org/a.zip'
+    """
+    parts = urlsplit(address)
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))

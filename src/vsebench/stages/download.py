@@ -20,10 +20,9 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
 
 from vsebench.config.dataset import DatasetDefinition, FirstDownloads, SourceFile, read_definition
-from vsebench.core.errors import UserError
+from vsebench.core.errors import UserError, without_password
 from vsebench.core.storage import read_json, replacing, write_json
 from vsebench.core.yaml_files import check, read_config
 from vsebench.formats import own_files
@@ -141,16 +140,6 @@ def _locations(file: SourceFile, target: Path, mirror: str | None) -> Iterator[t
         yield f"mirror: {without_password(location) if isinstance(location, str) else location}", location
     for address in file.sources:
         yield without_password(address), address
-
-
-def without_password(address: str) -> str:
-    """Return an address without user and password, for records and messages.
-
-    >>> without_password("https://me:secret@example.org/a.zip")
-    'https://example.org/a.zip'
-    """
-    parts = urlsplit(address)
-    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
 
 
 def _fetch(location: Path | str, target: Path, file: SourceFile) -> Digest:
