@@ -59,7 +59,7 @@ def test_the_commands_that_a_newcomer_needs_come_first_and_those_of_maintainers_
     ]
     assert names[0][:3] == ["run", "demo", "doctor"]
     assert names[1] == ["fill", "record", "record-downloads", "stage"]
-    assert sorted(sum(names, [])) == sorted([*(name.replace("_", "-") for name in COMMANDS), "stage"])
+    assert sorted([*names[0], *names[1]]) == sorted([*(name.replace("_", "-") for name in COMMANDS), "stage"])
 
 
 @pytest.mark.parametrize("buffered", [True, False])
@@ -100,9 +100,7 @@ def test_an_unknown_command_is_answered_in_one_line_with_the_nearest_name(argume
 
 @pytest.mark.parametrize("group", [[], ["stage"]])
 def test_without_a_command_the_usage_is_shown(group, capsys):
-    with pytest.raises(SystemExit) as end:
-        main(group)
-    assert end.value.code == 2
+    assert main(group) == 2
     assert "usage: vsebench" in capsys.readouterr().err
 
 

@@ -57,7 +57,9 @@ def run_one(folder: str, program: str, argv: list[str]) -> int:
         return 2
     parser = help_of(program, modules)
     parser.parse_args(argv)
-    parser.error(f"NAME is missing; `{program} --help` lists all")
+    parser.print_usage(sys.stderr)
+    print(f"vsebench: NAME is missing; `{program} --help` lists all", file=sys.stderr)
+    return 2
 
 
 def run_module(name: str, path: str, program: str, argv: list[str]) -> int:

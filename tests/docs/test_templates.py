@@ -130,7 +130,10 @@ def test_a_new_paper_is_part_of_the_default_run(project: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["methods", "x"], "there is no template 'methods' in this folder; the kinds are dataset, method, metric, paper, variant"),
+        (
+            ["methods", "x"],
+            "there is no template 'methods' in this folder; the kinds are dataset, method, metric, paper, variant",
+        ),
         (["method", "My-Model"], "'My-Model': a name consists of lower-case letters, digits and _"),
         (["method", "../x"], "'../x': a name consists of lower-case letters"),
         (["method", "class"], "'class': is a keyword of Python"),

@@ -15,8 +15,10 @@ from vsebench.core.modules import project
 
 CONFIGURATION = "config/demo.yaml"
 # The files and folders to copy.
-PARTS = ("Snakefile", "workflow", "profiles", "config", "data/included", "docs/examples")
-PARTS += ("docs/templates/variant", "docs/templates/variant.txt")
+PARTS = (
+    "Snakefile", "workflow", "profiles", "config", "data/included", "docs/examples", "docs/templates/variant",
+    "docs/templates/variant.txt",
+)  # fmt: skip
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
