@@ -318,7 +318,7 @@ def evaluate(
         As in `fit`; also if the protocol or a metric is unknown.
     """
     rules = load_protocol(protocol)
-    metrics = default_metrics(rules.new_images) if metrics is None else metrics
+    metrics = default_metrics(rules.new_images, rules.seen_and_unseen) if metrics is None else metrics
     _check_evaluation(methods if not scores else [*methods, *scores], metrics, seeds, bootstrap, threads)
     settings = check(Propensity, {"a": propensity[0], "b": propensity[1]}, "propensity")
     variants = [_variant(name, factors, None) for name in methods]

@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from tests.plan.runs import CONFIG, IAPR, ONE, default, own_table, partitioned, planned
-from vsebench.config.run import DEFAULT_METRICS, NEW_IMAGE_METRICS, default_metrics
+from vsebench.config.run import DEFAULT_METRICS, NEW_IMAGE_METRICS, SEEN_METRICS, default_metrics
 from vsebench.core.tasks import Task
 from vsebench.plan import read_plan
 from vsebench.plan.jobs import Wildcards, job
@@ -236,7 +236,17 @@ def test_a_run_that_names_no_metrics_also_measures_the_headline_metrics_of_new_i
     values = default(datasets=datasets, methods=["popularity"], decisions={}, sweeps={}, scaling=None, papers=[])
     del values["metrics"]
     metrics = read_plan(CONFIG, values, []).config.metrics
-    assert metrics == default_metrics(new)
+    assert metrics == default_metrics(new, False)
     assert set(DEFAULT_METRICS) <= set(metrics)
     assert set(NEW_IMAGE_METRICS) <= set(metrics) or not new
     assert read_plan(CONFIG, values | {"metrics": ["map"]}, []).config.metrics == ["map"]
+
+
+@pytest.mark.parametrize(("protocol", "both"), [("unseen_labels_all", True), ("unseen_labels", False)])
+def test_a_run_that_names_no_metrics_measures_seen_and_unseen_labels_if_it_ranks_them_together(protocol, both):
+    datasets = {"corel5k-network": {"protocols": [protocol], "word_vectors": "glove-6b-subset"}}
+    values = default(datasets=datasets, methods=["conse"], decisions={}, sweeps={}, scaling=None, papers=[])
+    del values["metrics"]
+    plan = read_plan(CONFIG, values, [])
+    assert plan.config.metrics == default_metrics(True, both)
+    assert (set(SEEN_METRICS) <= set(plan.config.metrics)) == both

@@ -19,11 +19,21 @@ DEFAULT_METRICS = (
 )  # fmt: skip
 # The headline metrics if test images are new. A run that names no metrics measures them besides the default ones.
 NEW_IMAGE_METRICS = ("map", "pc_precision@5", "pc_recall@5", "macro_f1_of_means@5", "n_plus@5")
+# It also measures these if trained and untrained labels are ranked together.
+SEEN_METRICS = ("seen_recall@5", "unseen_recall@5", "harmonic_recall@5")
 
 
-def default_metrics(new_images: bool) -> list[str]:
-    """Return the metrics of a run that names none; `new_images` says whether the run has new test images."""
-    return [*(NEW_IMAGE_METRICS if new_images else ()), *DEFAULT_METRICS]
+def default_metrics(new_images: bool, seen_and_unseen: bool) -> list[str]:
+    """Return the metrics of a run that names none.
+
+    `new_images` says whether the run has new test images, and `seen_and_unseen` whether it ranks trained and untrained
+    labels together.
+    """
+    return [
+        *(NEW_IMAGE_METRICS if new_images else ()),
+        *DEFAULT_METRICS,
+        *(SEEN_METRICS if seen_and_unseen else ()),
+    ]
 
 
 class RunDataset(Strict):
@@ -133,7 +143,8 @@ class RunConfig(Strict):
     # none: the protocol's metric, `ndcg@10` for `distinct` and `regions`, `map` for the others
     validation_metric: str | None = None
     # full names of the metrics to measure, in the order of display; see [metrics.md](metrics.md). The default of a run
-    # with new test images also has `map`, `pc_precision@5`, `pc_recall@5`, `macro_f1_of_means@5` and `n_plus@5`
+    # with new test images also has `map`, `pc_precision@5`, `pc_recall@5`, `macro_f1_of_means@5` and `n_plus@5`; with
+    # `unseen_labels_all` or `from-<data set>`, it has `seen_recall@5`, `unseen_recall@5` and `harmonic_recall@5`, too
     metrics: list[str] = Field(default=list(DEFAULT_METRICS), min_length=1)
     validation_images: int = Field(default=20000, ge=1)  # maximum number of images to validate on
     bootstrap: int = Field(default=1000, ge=100)  # number of resamples for intervals and tests

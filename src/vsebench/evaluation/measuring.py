@@ -225,6 +225,8 @@ def _measure_seen(
         sums = np.vstack([table.mean(axis=0), samples])
         with np.errstate(invalid="ignore"):  # 0 / 0 without such a label is NaN
             found = metric.value(*(sums[:, :2] / sums[:, 2:]).T)
+        if not sums[0, 2:].all():  # only one kind of labels is held out, so that recall@k states the same
+            found[:] = np.nan
         measured.append(Measured(found[:1], found[1:, np.newaxis], np.array([len(table)])))
     return measured
 

@@ -48,9 +48,10 @@ def with_metrics(config: RunConfig) -> RunConfig:
     """Return the run with its metrics; a run that names none gets default metrics, which depend on its protocols."""
     if "metrics" in config.model_fields_set:
         return config
-    protocols = {name for entry in config.datasets.values() for name in entry.protocols}
-    new_images = any(load_protocol(name).new_images for name in protocols)
-    return config.model_copy(update={"metrics": default_metrics(new_images)})
+    protocols = [load_protocol(name) for entry in config.datasets.values() for name in entry.protocols]
+    new_images = any(protocol.new_images for protocol in protocols)
+    seen_and_unseen = any(protocol.seen_and_unseen for protocol in protocols)
+    return config.model_copy(update={"metrics": default_metrics(new_images, seen_and_unseen)})
 
 
 def read_method(variant: str, config: RunConfig, folder: Path, where: str) -> MethodConfig:

@@ -25,6 +25,11 @@ class Protocol(ABC):
     unseen: ClassVar[bool] = False  # whether some candidates are never trained, so that word vectors are needed
     only_unseen: ClassVar[bool] = False  # whether no candidate is trained, so that methods need other data on labels
 
+    @property
+    def seen_and_unseen(self) -> bool:
+        """Whether trained (seen) and untrained (unseen) labels are ranked together."""
+        return self.unseen and not self.only_unseen
+
     def generator(self, name: str, seed: int) -> np.random.Generator:
         """Return the random generator of a split, which is the same on every machine; `name` is the protocol's name."""
         return np.random.Generator(np.random.PCG64([seed, zlib.crc32(name.encode())]))

@@ -126,7 +126,7 @@ class LabelMetric(Metric):
 class SeenMetric(Metric):
     """A metric that combines the recall of seen labels with the recall of unseen labels, over all test images.
 
-    It is NaN if it needs the recall of seen labels or that of unseen labels, and the test images have no such label.
+    It is NaN unless the test images have labels of both kinds.
     """
 
     takes_cutoff = "always"
