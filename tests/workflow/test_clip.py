@@ -6,6 +6,7 @@ a wrong order of images, labels or prompts would show as a ranking by chance.
 """
 
 import json
+import re
 
 import numpy as np
 import polars as pl
@@ -103,3 +104,20 @@ def test_the_page_goes_from_photographs_to_a_table(project):
     assert min(both) > 0.9
     harmonic = value["unseen_labels_all", "zero_shot_cosine", "harmonic_recall@5"]
     assert harmonic == pytest.approx(2 * both[0] * both[1] / sum(both))
+
+
+def test_features_of_open_images_as_the_page_says(project):
+    path, run = project.folder / "config" / "datasets" / "openimages-clip.yaml", "openimages.yaml"
+    shipped = path.with_name("openimages-common214.yaml").read_text(encoding="utf-8")
+    path.write_text(shipped + path.read_text(encoding="utf-8"), encoding="utf-8")
+    (project.folder / "openimages-photos").mkdir()
+    outcome = project.snakemake("accuracy", "--configfile", run, "--dry-run", "--printshellcmds")
+    assert outcome.status == 0, outcome.text[-3000:]
+    assert "--images openimages-photos --output image --transform clip --resize 224 --suffixes drop" in outcome.text
+    (partition,) = re.findall(r"^    (partition: .*)$", PAGE, re.MULTILINE)
+    (project.folder / "test-images.txt").touch()
+    path.write_text(path.read_text(encoding="utf-8") + partition + "\n", encoding="utf-8")
+    text = (project.folder / run).read_text(encoding="utf-8").replace("[images]", "[official]")
+    (project.folder / run).write_text(text, encoding="utf-8")
+    outcome = project.snakemake("accuracy", "--configfile", run, "--dry-run")
+    assert outcome.status == 0, outcome.text[-3000:]

@@ -52,7 +52,10 @@ class UnseenLabels(Protocol):
         unseen = self.draw(labels, frequency[labels], rng) if dataset.unseen is None else ids_of(dataset.unseen)
         seen = np.setdiff1d(labels, unseen)
         if len(seen) < EVERY:
-            raise UserError(f"only {len(seen)} seen labels have a word vector; at least {EVERY} are needed")
+            raise UserError(
+                f"only {len(seen)} seen labels have a word vector; at least {EVERY} are needed"
+                " (methods that are not trained can rank all labels under the protocol 'images')"
+            )
         validated = self.draw(seen, frequency[seen], rng)
         n_labels = dataset.labels.n_labels
         learnt, asked, never = (mask_of(of, n_labels) for of in (np.setdiff1d(seen, validated), validated, unseen))
