@@ -8,9 +8,10 @@ one epoch only shows that labels were ranked. The data are written to FOLDER in 
 Classification Repository (0.9 GB) unless these files exist already, and are then read from the files.
 
 Each method then runs in a process of its own: one epoch, or the whole fit of a method without epochs, and the ranking
-of the labels for 200 test images. A method is refused before it begins if its lower bound on memory
-(`Fitter.least_memory`) exceeds the limit; a process that exceeds the limit on memory or time is ended. The script
-prints a table, and writes results/extreme.json.
+of the labels for 200 test images. Methods that know images by their labels alone get all images, and rank the labels
+for 200 of them; one label of each image is held out (protocol `distinct`). A method is refused before it begins if its
+lower bound on memory (`Fitter.least_memory`) exceeds the limit; a process that exceeds the limit on memory or time is
+ended. The script prints a table, and writes results/extreme.json.
 """
 
 import argparse
@@ -34,14 +35,14 @@ from vsebench.core.machine import memory_bytes, peak_memory_bytes, peak_memory_o
 from vsebench.core.storage import read_parquet, write_json, write_parquet
 from vsebench.core.tasks import Case, Task
 from vsebench.core.workers import workers
-from vsebench.data.features import read_features, write_features
+from vsebench.data.features import Features, read_features, write_features
 from vsebench.data.problem import Dataset, LabelMatrix, Problem, Split
 from vsebench.data.streams import Stream, generator
 from vsebench.evaluation.metrics import mean_metric
 from vsebench.evaluation.ranking import rank
 from vsebench.formats.readers import xc_repository
-from vsebench.methods.base import Method, load_method, read_settings, with_factors
-from vsebench.protocols.base import split_dataset
+from vsebench.methods.base import Fitter, Method, Settings, load_method, read_settings, with_factors
+from vsebench.protocols.base import load_protocol, split_dataset
 from vsebench.training import check_memory, warm_up
 
 FULL = SparseRows(images=500_000, dimensions=200_000, labels=100_000, labels_per_image=5, words=104)
@@ -50,6 +51,9 @@ FACTORS = 100
 METHODS = (
     "popularity", "random", "wsabie", "wsabie_auc", "random_projection_tree", "vote_by_cosine", "bce", "zlpr", "lsep",
     "linear_warp", "pamir_ia", "one_vs_rest", "lsep_linear", "ridge", "logistic", "softmax", "kernel_ridge",
+    "nearest_images", "jec", "tagprop", "tagprop_sigma", "two_pass_knn", "nmf_knn", "cca_knn_labels", "fasttag",
+    "opt_auc", "warp", "vse_ens", "vse_fs", "ials", "mult_vae",
+    "ease", "edlae", "slim", "item_knn", "rp3beta", "pure_svd",
 )  # fmt: skip
 FILES: dict[xc_repository.Part, str] = {"train": "train.txt", "test": "test.txt"}
 IMAGES_A_BLOCK = 20_000
@@ -113,20 +117,12 @@ def read_text(folder: Path) -> dict[str, Any]:
 
 def run_method(folder: Path, variant: str, limit: int) -> dict[str, Any]:
     """Fit a method and rank labels for test images; return seconds and memory, or why the fit was refused."""
-    sizes = json.loads((folder / "sizes.json").read_text())
-    parts = np.array(sizes["parts"])
-    features = read_features(folder / "features.npz", np.ones(len(parts), dtype=np.bool_))
-    labels = LabelMatrix.from_pairs(read_parquet(folder / "pairs.parquet"), len(parts), sizes["labels"])
-    split = split_dataset("official", Dataset(labels, parts, features.known), SEED)
-    config = configured(variant)
-    method = load_method(config.method)
-    values = with_factors(method, config.settings, FACTORS)
-    if "normalise" in method.settings_type.model_fields:
-        values["normalise"] = ["idf", "l2"]
-    settings = read_settings(method, values, variant)
+    method, settings = method_of(variant)
+    protocol = "distinct" if "known_labels" in method.needs else "official"
+    split, features = read_split(folder, protocol)
     with workers(1) as pool:
         problem = Problem(split.final, SEED, pool, features)
-        case = Case(Task("simulated", "official"), variant, SEED)
+        case = Case(Task("simulated", protocol), variant, SEED)
         try:
             check_memory(method, settings, problem, case, limit)
         except UserError as error:
@@ -142,6 +138,27 @@ def run_method(folder: Path, variant: str, limit: int) -> dict[str, Any]:
         fitted = time.perf_counter()
         measured = {"start_seconds": prepared - start, "fit_seconds": fitted - prepared, "start_bytes": before}
         return measured | ranked(model, split, problem) | {"peak_bytes": peak_memory_bytes()}
+
+
+def method_of(variant: str) -> tuple[type[Fitter], Settings]:
+    """Return a method with the settings in its file, 100 factors, and normalisation steps for counts."""
+    config = configured(variant)
+    method = load_method(config.method)
+    values = with_factors(method, config.settings, FACTORS)
+    if "normalise" in method.settings_type.model_fields:
+        values["normalise"] = ["idf", "l2"]
+    return method, read_settings(method, values, variant)
+
+
+def read_split(folder: Path, protocol: str) -> tuple[Split, Features | None]:
+    """Return the split of the data under a protocol, and the features if the test images are new."""
+    sizes = json.loads((folder / "sizes.json").read_text())
+    parts = np.array(sizes["parts"])
+    labels = LabelMatrix.from_pairs(read_parquet(folder / "pairs.parquet"), len(parts), sizes["labels"])
+    if not load_protocol(protocol).new_images:
+        return split_dataset(protocol, Dataset(labels), SEED), None
+    features = read_features(folder / "features.npz", np.ones(len(parts), dtype=np.bool_))
+    return split_dataset(protocol, Dataset(labels, parts, features.known), SEED), features
 
 
 def ranked(model: Any, split: Split, problem: Problem) -> dict[str, float]:

@@ -1,15 +1,18 @@
 """The command that tries methods on very many labels."""
 
 import json
+import re
 
 import numpy as np
 import pytest
 from scipy import sparse
 
 from benchmarks import extreme
+from tests.docs.conftest import page, section
 from vsebench.core.errors import UserError
 from vsebench.data.problem import LabelMatrix
 from vsebench.formats.readers import xc_repository
+from vsebench.methods.base import Size
 
 SCALE = 4e-4  # 200 training images, 40 labels, 80 features
 LIMITS = extreme.Limits(memory=4 << 30, seconds=300)
@@ -44,6 +47,27 @@ def test_a_fit_that_needs_too_much_memory_is_refused_before_it_begins(tmp_path):
     refused = extreme.run_method(tmp_path, "ridge", bound - 1)["refused"]
     assert "needs at least 0.0 GiB of memory for 200 images, 80 features and 40 labels" in refused
     assert "precision@1" in extreme.run_method(tmp_path, "ridge", bound)
+
+
+def test_a_method_that_knows_labels_alone_is_tested_on_held_out_labels_of_known_images(tmp_path):
+    extreme.write_data(tmp_path, SCALE)
+    extreme.read_text(tmp_path)
+    bound = (8 + 4) * 40**2  # of EASE
+    refused = extreme.run_method(tmp_path, "ease", bound - 1)["refused"]
+    assert "(distinct, seed 1): needs at least 0.0 GiB of memory for 1,200 images, 40 labels" in refused
+    assert "precision@1" in extreme.run_method(tmp_path, "ease", bound)
+
+
+def test_the_page_lists_the_methods_that_need_too_much_memory_at_full_size():
+    table = re.findall(
+        r"^\| (`.*) \| ([\d,]+) \|$", section(page("docs/benchmarks.md"), "### Very many labels"), re.MULTILINE
+    )
+    listed = {name: number for names, number in table for name in re.findall(r"`(\w+)`", names)}
+    size, bounds = Size(extreme.FULL.images, extreme.FULL.dimensions, extreme.FULL.labels), {}
+    for variant in extreme.METHODS:
+        method, settings = extreme.method_of(variant)
+        bounds[variant] = method.least_memory(size, settings) / extreme.GIB
+    assert listed == {variant: f"{bound:,.0f}" for variant, bound in bounds.items() if bound > 20}
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,7 @@ class Fitter(ABC):
 
     @classmethod
     def least_memory(cls, size: Size, settings: Any) -> int:
-        """Return a lower bound on the memory that a fit needs, in bytes; 0 if no bound is known.
+        """Return a lower bound on the memory that a fit, or its model, needs, in bytes; 0 if no bound is known.
 
         The bound counts only the matrices that become too large first: those in which both dimensions are numbers in
         `size`, or one is a number in `size` and the other a setting. If the bound exceeds the machine's memory, the fit

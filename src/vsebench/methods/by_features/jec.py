@@ -23,6 +23,7 @@ from pydantic import Field
 from vsebench.data.problem import Matrix, Queries
 from vsebench.kernels.cooccurrence import count_together
 from vsebench.kernels.ranking.neighbours import add_votes
+from vsebench.methods.base import Size
 from vsebench.methods.by_features.base_distances import (
     DistanceModel,
     blocks_of,
@@ -81,6 +82,10 @@ class Jec(FeatureControl):
     """JEC, for images that have features; the others are left out of training."""
 
     settings_type = JecSettings
+
+    @classmethod
+    def least_memory(cls, size: Size, settings: JecSettings) -> int:
+        return 8 * size.labels**2  # the numbers of images with both labels, by which the model ranks
 
     def model(self) -> JecModel:
         seen = see(self.problem, self.settings)
