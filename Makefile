@@ -5,10 +5,12 @@
 # make test                     set up .venv, run the linters, type checks and tests
 # make test-long                tests that take an hour: long fuzzing, and runs that are killed many times
 # make test-lowest              tests with the lowest versions of the dependencies; test-newest: the newest (both need uv)
+# make test-networks            the tests that need onnxruntime or PyTorch, which are installed (5 GB)
 # make test-slurm               test runs over Slurm, which is started on this machine (as root; docs/cluster.md)
 # make benchmark                compare speed with other packages (docs/benchmarks.md); run this on an idle machine
 # make setup-peers              install the third-party packages of the methods implicit_als, irspack_ials and lightfm_*
 # make setup-images             install the packages that compute image features with a network (docs/features.md)
+# make setup-torch              install PyTorch and onnx, to export networks (docs/clip.md)
 # make setup-cluster            install the package that submits jobs to Slurm (docs/cluster.md)
 # make wheel                    build the wheel and the source archive, in dist
 # make docs                     build the site of the pages, docs/_build/index.html, and check the links between them
@@ -25,7 +27,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # All jobs of a run import the same modules, so Python should keep them compiled.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run iapr paper test test-long test-lowest test-newest test-slurm benchmark wheel setup setup-dev setup-peers setup-images setup-cluster setup-docs docs check lock clean
+.PHONY: run iapr paper test test-long test-lowest test-newest test-networks test-slurm benchmark wheel setup setup-dev setup-peers setup-images setup-torch setup-cluster setup-docs docs check lock clean
 run: setup
 	@$(BIN)/vsebench run $(if $(CONFIG),'$(CONFIG)') $(TARGETS) --cores $(CORES)$(if $(OUT), --out '$(OUT)')
 
@@ -58,6 +60,9 @@ test-long: setup-dev
 	$(BIN)/pytest -m hypothesis --hypothesis-profile thorough
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(VENV)/checked-kernels $(BIN)/pytest tests/kernels tests/methods/test_boundaries.py
 
+test-networks: setup-dev setup-images setup-torch
+	$(BIN)/pytest $(shell grep --recursive --files-with-matches --extended-regexp --include='test_*.py' 'importorskip.*(torch|onnx|setup-images)' tests)
+
 test-slurm: setup-dev setup-cluster
 	$(BIN)/pytest -m slurm -v
 
@@ -72,6 +77,7 @@ setup: $(VENV)/.installed
 setup-dev: $(VENV)/.installed-dev
 setup-peers: $(VENV)/.installed-peers
 setup-images: $(VENV)/.installed-images
+setup-torch: $(VENV)/.installed-torch
 setup-cluster: $(VENV)/.installed-cluster
 setup-docs: $(VENV)/.installed-docs
 
@@ -87,7 +93,7 @@ $(VENV)/.installed: requirements/build.lock requirements/runtime.lock pyproject.
 	@$(BIN)/python -c 'import matplotlib.font_manager' # lists the fonts of this machine, which takes seconds the first time
 	@touch $@
 
-$(addprefix $(VENV)/.installed-,dev images cluster docs): $(VENV)/.installed-%: $(VENV)/.installed requirements/%.lock
+$(addprefix $(VENV)/.installed-,dev images torch cluster docs): $(VENV)/.installed-%: $(VENV)/.installed requirements/%.lock
 	$(BIN)/pip install --quiet --require-hashes --no-build-isolation --use-pep517 -r requirements/$*.lock
 	@touch $@
 
@@ -119,6 +125,7 @@ lock:
 	$(LOCK) --group cluster pyproject.toml --constraint requirements/dev.lock --output-file requirements/cluster.lock
 	$(LOCK) --group docs --constraint requirements/dev.lock --output-file requirements/docs.lock
 	$(LOCK) --extra images pyproject.toml --constraint requirements/dev.lock --output-file requirements/images.lock
+	$(LOCK) --group torch --constraint requirements/dev.lock --constraint requirements/images.lock --output-file requirements/torch.lock
 
 # Deletes results, figures and processed data, but not downloads (data/raw), features (data/features) and .venv.
 clean:

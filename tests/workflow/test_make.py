@@ -29,6 +29,16 @@ def test_make_runs_in_another_folder_with_the_data_of_the_project():
     assert command == ".venv/bin/vsebench run   --cores 2 --out 'runs/mine'"
 
 
+def test_make_runs_the_tests_that_need_pytorch_or_onnxruntime():
+    installed = [f"--assume-old=setup-{name}" for name in ("dev", "images", "torch")]
+    outside = {"PATH": os.environ["PATH"]}
+    command = ["make", "--dry-run", *installed, "test-networks"]
+    done = subprocess.run(command, cwd=ROOT, env=outside, capture_output=True, text=True, check=True)
+    _, *files = done.stdout.splitlines()[-1].split()
+    needed = {"tests/workflow/test_export_clip.py", "tests/workflow/test_clip.py", "tests/stages/test_command.py"}
+    assert needed <= set(files)
+
+
 def test_a_venv_of_an_older_python_is_one_line(tmp_path):
     for name in ("Makefile", "pyproject.toml", "requirements"):
         (tmp_path / name).symlink_to(ROOT / name)
