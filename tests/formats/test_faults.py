@@ -56,6 +56,10 @@ def words_npz(**arrays):
     return saved(lambda buffer: np.savez(buffer, **{name: np.array(value) for name, value in arrays.items()}))["f.npy"]
 
 
+def npy(array):
+    return saved(lambda buffer: np.save(buffer, array))["f.npy"]
+
+
 def labels_xml(*names):
     return b"<labels>\n%s</labels>" % b"".join(b"<label name='%s'/>" % name for name in names)
 
@@ -63,6 +67,7 @@ def labels_xml(*names):
 DOG, CAT = "n02084071", "n02121808"
 DOGS, CATS = synset(1, DOG, "dog", 2), synset(2, CAT, "cat", 2)
 SKY_1, TREE_3 = (b"sky", (1, 2)), (b"tree", (3, 4))
+NO_CHARACTER = npy(np.array(["a"] * 4)).replace(b"a\0\0\0", b"\0\0\0\x7f")
 IDS = b"0123456789abcdef,machine"
 FAULTS = {
     "lear": {
@@ -373,12 +378,32 @@ FAULTS = {
             (word2vec(b"1 2", (b"sky", (1, np.nan))), "word 1: the vector of 'sky' has a number that is not"),
         ],
     },
-    "words, npz": {
+    "npz (word vectors)": {
         "w.npz": [
             (words_npz(words=["sky"]), "w.npz: not an .npz file with the arrays words and vectors"),
             (words_npz(words=["sky"], vectors=[[1.0], [2.0]]), "words have shape (1,), vectors (2, 1)"),
             (words_npz(words=[1], vectors=[[1.0]]), "words are int64 and vectors float64"),
             (words_npz(words=["sky"], vectors=[[np.inf]]), "row 1: the vector of 'sky' has a number that is"),
+        ],
+    },
+    "words, npz": {
+        "words.npy": [
+            (b"sky", "w.npz: not a readable .npz file (words.npy is not an array)"),
+            (NO_CHARACTER, "w.npz: words: contains something that is not Unicode text"),
+        ],
+        "vectors.npy": [(b"?" * 200, "w.npz: not a readable .npz file (vectors.npy is not an array)")],
+    },
+    "features, npz": {
+        f"{name}.npy": [(b"?" * 200, f"f.npz: not a readable .npz file ({name}.npy is not an array)")]
+        for name in ("format", "shape", "data", "indices", "indptr")
+    },
+    "scores, npz": {
+        "ids.npy": [
+            (b"", "s.npz: not a readable .npz file (ids.npy is not an array)"),
+            (npy(np.array([b"\xff", b"b"])), "s.npz: ids: contains something that is not Unicode text"),
+        ],
+        "scores.npy": [
+            (npy(np.eye(2, 3)) + b"\0", "s.npz: not a readable .npz file (scores.npy is longer than its header states)")
         ],
     },
 }

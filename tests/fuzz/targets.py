@@ -48,6 +48,7 @@ from vsebench.formats.readers import (
     voc2007,
     xc_repository,
 )
+from vsebench.formats.scores_file import read_scores
 from vsebench.formats.word_vectors import npz_vectors, text_vectors, word2vec_binary
 
 CONFIG = Path(__file__).parents[2] / "config"
@@ -147,6 +148,34 @@ def into(write: Callable[[Path, Files], None], archive: str) -> Callable[[Path, 
 def write_files(folder: Path, files: Files) -> None:
     for name, data in files.items():
         (folder / name).write_bytes(data)
+
+
+def members_of(npz: bytes) -> Files:
+    """Return the files in an .npz file, which is a zip archive of .npy files."""
+    with zipfile.ZipFile(io.BytesIO(npz)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def members_of_arrays(**arrays: Any) -> Files:
+    """Return the members of an .npz file with these arrays."""
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)
+    return members_of(buffer.getvalue())
+
+
+def with_npz(name: str, read: Callable[[Files, Path], Any]) -> Callable[[Files, Path], Any]:
+    """Return a reader that first packs the .npy files into a whole .npz file; damage is then in the arrays alone."""
+
+    def read_packed(files: Files, folder: Path) -> Any:
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w") as archive:
+            for member, data in files.items():
+                if member.endswith(".npy"):
+                    archive.writestr(member, data)
+        rest = {file: data for file, data in files.items() if not file.endswith(".npy")}
+        return read(rest | {name: buffer.getvalue()}, folder)
+
+    return read_packed
 
 
 def annotations_of(adapter: Any, options: Any, pack: Callable[[Path, Files], None]) -> Callable[[Files, Path], Reading]:
@@ -502,8 +531,18 @@ def written(write: Callable[[Any, Path], None], value: Any, name: str) -> Files:
         return {name: (Path(folder) / name).read_bytes()}
 
 
+def read_scores_file(files: Files, folder: Path) -> list[Any]:
+    write_files(folder, files)
+    scores = read_scores(folder / "s.npz")
+    values = [scores.values] if isinstance(scores.values, np.ndarray) else [scores.values.image, scores.values.label]
+    return [scores.ids, scores.labels, [array.tolist() for array in values]]
+
+
 WORD_ARRAYS = {"words": np.array(WORDS_WANTED), "vectors": np.arange(1, 9, dtype=np.float32).reshape(4, 2)}
 WORDS_NPZ = saved(lambda buffer: np.savez(buffer, **WORD_ARRAYS), "w.npz")["w.npz"]
+FEATURES_NPZ = saved(lambda buffer: sparse.save_npz(buffer, sparse.csr_array(FEATURES)), "f.npz")
+FEATURES_MEMBERS = {"ids.txt": FEATURES_NPZ["ids.txt"]} | members_of(FEATURES_NPZ["f.npz"])
+del FEATURES_MEMBERS["_is_array.npy"]  # SciPy's mark of an array, which is not read
 
 # Archives as such: a damaged archive is refused or has the same content.
 
@@ -660,8 +699,22 @@ GROUPS: dict[str, dict[str, Target]] = {
             saved(lambda buffer: np.save(buffer, FEATURES)), read_features("f.npy"), any_result=True
         ),
         "features, npz": Target(
-            saved(lambda buffer: sparse.save_npz(buffer, sparse.csr_array(FEATURES)), "f.npz"),
-            read_features("f.npz"),
+            FEATURES_MEMBERS,
+            with_npz("f.npz", read_features("f.npz")),
+            any_result=True,
+        ),
+    },
+    "of a user's scores: npz with scores, npz with vectors": {
+        "scores, npz": Target(
+            members_of_arrays(ids=np.array(["01", "b"], dtype="S2"), labels=LABELS_TO_FIND, scores=np.eye(2, 3)),
+            with_npz("s.npz", read_scores_file),
+            any_result=True,
+        ),
+        "scores, npz with vectors": Target(
+            members_of_arrays(
+                ids=[1, 2], labels=["sky", "Äste"], image_vectors=np.eye(2), label_vectors=np.eye(2, dtype=np.float16)
+            ),
+            with_npz("s.npz", read_scores_file),
             any_result=True,
         ),
     },
@@ -679,7 +732,9 @@ GROUPS: dict[str, dict[str, Target]] = {
         "words, GloVe.gz": Target({"w.txt": gzip.compress(GLOVE)}, read_words(text_vectors, "w.txt")),
         "words, word2vec": Target({"w.bin": WORD2VEC}, read_words(word2vec_binary, "w.bin"), any_result=True),
         "words, word2vec.gz": Target({"w.bin": gzip.compress(WORD2VEC)}, read_words(word2vec_binary, "w.bin")),
-        "words, npz": Target({"w.npz": WORDS_NPZ}, read_words(npz_vectors, "w.npz"), any_result=True),
+        "words, npz": Target(
+            members_of(WORDS_NPZ), with_npz("w.npz", read_words(npz_vectors, "w.npz")), any_result=True
+        ),
     },
     "of the parents of labels: CSV, JSON of Open Images, WordNet": {
         "parents, CSV": Target(
@@ -696,7 +751,7 @@ GROUPS: dict[str, dict[str, Target]] = {
             {name: gzip.compress(text.encode()) for name, text in NOUNS.items()}, read_parents(wordnet, {})
         ),
     },
-    "of archives: tar.bz2, tar.gz, zip": {
+    "of archives: tar.bz2, tar.gz, zip, npz": {
         "tar.bz2 (LEAR)": Target(
             {"t.20091111.tar.bz2": bz2.compress(packed(pack_lear, LEAR, "t.20091111.tar.bz2"))},
             annotations_of(lear, LEAR_OPTIONS, write_files),
@@ -708,6 +763,11 @@ GROUPS: dict[str, dict[str, Target]] = {
         "zip (NUS-WIDE)": Target(
             {name: packed(pack_nuswide, CONCEPTS, name) for name in ("ConceptsList.zip", "Groundtruth.zip")},
             annotations_of(nuswide_concepts, nuswide_concepts.Options(), write_files),
+        ),
+        "npz (word vectors)": Target({"w.npz": WORDS_NPZ}, read_words(npz_vectors, "w.npz")),
+        "npz (features)": Target(
+            {"f.npz": FEATURES_NPZ["f.npz"]},
+            lambda files, folder: read_features("f.npz")({"ids.txt": FEATURES_NPZ["ids.txt"]} | files, folder),
         ),
     },
     "of the configuration of a run, a data set, a method": {

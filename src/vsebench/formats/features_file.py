@@ -25,8 +25,10 @@ from vsebench.core.errors import UserError, one_line
 from vsebench.data.features import Features, csr
 from vsebench.formats.annotations import Dropped, check_unique
 from vsebench.formats.download.archives import text_lines
+from vsebench.formats.numpy_files import load
 from vsebench.formats.own_files import find
 
+CSR = ("format", "shape", "data", "indices", "indptr")  # the arrays of a sparse matrix
 SAVE_SPARSE = "save a CSR matrix with scipy.sparse.save_npz, or dense features as .npy"
 
 
@@ -78,15 +80,6 @@ def arrange(values: Any, ids: list[str], images: Sequence[str], path: Path) -> t
     return Features(arranged, known, where=str(path)), dropped
 
 
-def load(path: Path) -> Any:
-    """Read a .npy file, memory-mapped, or the arrays of an .npz file by name; pickled objects are not loaded."""
-    try:
-        content = np.load(path, mmap_mode="r", allow_pickle=False)
-        return content if isinstance(content, np.ndarray) else {name: content[name] for name in content.files}
-    except Exception as error:  # damaged bytes make NumPy's reader raise a dozen kinds of errors
-        raise UserError(f"{path}: not a readable {path.suffix} file ({error})") from None
-
-
 def read_npy(path: Path) -> NDArray[Any]:
     """Read an array of numbers."""
     values = load(path)
@@ -106,7 +99,7 @@ def as_float(values: NDArray[Any], path: Path) -> NDArray[Any]:
 
 def read_csr(path: Path) -> Any:
     """Read a sparse matrix in the layout of scipy.sparse.save_npz."""
-    arrays = load(path)
+    arrays = load(path, CSR)
     if not isinstance(arrays, dict):
         raise UserError(f"{path}: contains an array, not a sparse matrix; {SAVE_SPARSE}")
     try:

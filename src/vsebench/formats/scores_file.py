@@ -23,13 +23,15 @@ from vsebench.core.errors import UserError
 from vsebench.data.chunks import even_chunks
 from vsebench.data.problem import Ids
 from vsebench.formats.annotations import check_unique
-from vsebench.formats.features_file import load, read_ids
+from vsebench.formats.features_file import read_ids
+from vsebench.formats.numpy_files import load, texts
 
 LARGEST = 1e30  # larger numbers overflow in inner products
 COLUMNS = ("image", "label")
 SMALL = 1 << 16  # this many numbers fit into 16 bits
 ROWS_A_BATCH = 1 << 16  # number of rows of a table to read at a time
 ROWS_A_CHECK = 1 << 12  # number of rows of a matrix to check at a time
+ARRAYS = ("ids", "labels", "scores", "image_vectors", "label_vectors")  # of an .npz file
 SUFFIXES = (".npy", ".npz", ".parquet", ".csv")
 
 
@@ -104,7 +106,7 @@ def read_scores(path: Path) -> Scores:
 
 
 def _from_arrays(path: Path) -> tuple[list[str], list[str], Values]:
-    content = load(path)
+    content = load(path, ARRAYS)
     if isinstance(content, dict):
         ids, labels = (_names(content, key, path) for key in ("ids", "labels"))
         if "scores" not in content and {"image_vectors", "label_vectors"} <= content.keys():
@@ -130,7 +132,7 @@ def _names(content: dict[str, Any], key: str, path: Path) -> list[str]:
     array = content.get(key)
     if array is None or array.ndim != 1 or array.dtype.kind not in "UiuS":
         raise UserError(f"{path}: `{key}` is missing, or is not a list of text")
-    names = [name.decode() if isinstance(name, bytes) else str(name) for name in array.tolist()]
+    names = texts(array, f"{path}: {key}")
     check_unique(names, f"{path}: {key}", "name")
     return names
 

@@ -12,10 +12,10 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from vsebench.core.errors import UserError, one_line
+from vsebench.core.errors import UserError
+from vsebench.formats.numpy_files import load, texts
 from vsebench.formats.own_files import find
 from vsebench.formats.word_vectors.word_files import FileOptions, Kept, VectorsRead, mean_of_prompts
 
@@ -32,7 +32,7 @@ def read_vectors(raw: Path, options: Options, needed: Collection[str]) -> Vector
         wanted = "give words (n,) and vectors (n, d), or (n, p, d) for several vectors per word"
         raise UserError(f"{path}: words have shape {words.shape}, vectors {vectors.shape}; {wanted}")
     kept = Kept(needed, vectors.shape[-1])
-    for row, word in enumerate(words.tolist()):
+    for row, word in enumerate(texts(words, f"{path}: words")):
         name = word.encode(errors="surrogatepass")
         if kept.needs(name):
             vector = vectors[row] if vectors.ndim == 2 else mean_of_prompts(vectors[row])
@@ -41,8 +41,7 @@ def read_vectors(raw: Path, options: Options, needed: Collection[str]) -> Vector
 
 
 def _arrays(path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            return archive["words"], archive["vectors"]
-    except Exception as error:  # damaged bytes make NumPy's reader raise a dozen kinds of errors
-        raise UserError(f"{path}: not an .npz file with the arrays words and vectors ({one_line(error)})") from None
+    arrays = load(path, ("words", "vectors"))
+    if not isinstance(arrays, dict) or len(arrays) < 2:
+        raise UserError(f"{path}: not an .npz file with the arrays words and vectors")
+    return arrays["words"], arrays["vectors"]

@@ -1,0 +1,45 @@
+"""Read .npy and .npz files that NumPy, SciPy or a user's program wrote."""
+
+import zipfile
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vsebench.core.errors import UserError, one_line
+
+
+def load(path: Path, names: Collection[str] = ()) -> Any:
+    """Read a .npy file, memory-mapped, or those of the named arrays that an .npz file contains, as a dict.
+
+    Pickled objects are not loaded. If the file is missing or damaged, or one of these members of an .npz file is not an
+    array, a `UserError` says so.
+    """
+    try:
+        content = np.load(path, mmap_mode="r", allow_pickle=False)
+        if isinstance(content, np.ndarray):
+            return content
+        with content:
+            return {name: _member(content.zip, f"{name}.npy") for name in names if name in content.files}
+    except Exception as error:  # damaged bytes make NumPy's reader raise a dozen kinds of errors
+        raise UserError(f"{path}: not a readable {path.suffix} file ({one_line(error)})") from None
+
+
+def _member(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
+    with archive.open(name) as member:
+        if not member.peek(len(np.lib.format.MAGIC_PREFIX)).startswith(np.lib.format.MAGIC_PREFIX):
+            raise ValueError(f"{name} is not an array")
+        array: NDArray[Any] = np.lib.format.read_array(member, allow_pickle=False)
+        if member.read(1):  # at the end of the member, this read also verifies its checksum
+            raise ValueError(f"{name} is longer than its header states")
+    return array
+
+
+def texts(array: NDArray[Any], where: str) -> list[str]:
+    """Return an array of text, UTF-8 bytes or whole numbers as strings; `where` is the file and the array's name."""
+    try:
+        return [value.decode() if isinstance(value, bytes) else str(value) for value in array.tolist()]
+    except (ValueError, SystemError):  # NumPy raises a SystemError for text with a number that is no character
+        raise UserError(f"{where}: contains something that is not Unicode text") from None
