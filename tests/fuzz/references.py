@@ -275,6 +275,23 @@ def table_csv(files: Files, wide: bool = False) -> Reading | None:
     return add_up(found)
 
 
+def text_columns(files: Files) -> dict[str, list[str]]:
+    """Return each file as a column of text, a cell per line; all columns have as many rows as the shortest."""
+    cells = {name: data.decode(errors="replace").split("\n") for name, data in files.items()}
+    n_rows = min(map(len, cells.values()))
+    return {name: column[:n_rows] for name, column in cells.items()}
+
+
+def table_columns(files: Files) -> Reading | None:
+    columns = text_columns(files)
+    if not {"image", "label"} <= set(columns):
+        return None
+    counts = columns.get("count", ["1"] * len(columns["image"]))
+    if not all(map(is_count, counts)):
+        return None
+    return add_up([*zip(columns["image"], columns["label"], (int(count.strip()) for count in counts), strict=True)])
+
+
 def parents_csv(files: Files, labels: list[str]) -> list[list[str]] | None:
     """Return the parents of each label in a table of labels and parents."""
     text = table_text(files["p.csv"])
@@ -293,6 +310,50 @@ def parents_csv(files: Files, labels: list[str]) -> list[list[str]] | None:
             return None
         found.add((label, parent))
     return [sorted(parent for child, parent in found if child == label) for label in labels]
+
+
+def parents_wordnet(files: Files, labels: list[str]) -> list[list[str]] | None:
+    """Return the hypernyms of the first sense of each label, which is a noun in the singular or the plural."""
+    senses = noun_rows(files, "wordnet_noun_senses.tsv.gz", "lemma\tsynsets")
+    hypernyms = noun_rows(files, "wordnet_noun_hypernyms.tsv.gz", "synset\tlemmas\thypernyms\tinstance_hypernyms")
+    irregular = noun_rows(files, "wordnet_noun_exceptions.txt.gz", None)
+    if senses is None or hypernyms is None or irregular is None:
+        return None
+    synset_of = [row.split("\t", 1) for row in senses]
+    parents_of = [row.split("\t") for row in hypernyms]
+    are_valid = all(len(row) == 2 and row[0] and are_synsets(row[1]) for row in synset_of)
+    are_valid &= all(len(row) == 4 and are_synsets(row[0]) and "|" not in row[0] for row in parents_of)
+    are_valid &= all(cell == "" or are_synsets(cell) for row in parents_of for cell in row[2:])
+    are_valid &= all(len(row.split()) > 1 for row in irregular)
+    if not are_valid or not all(distinct([row[0] for row in rows]) for rows in (synset_of, parents_of)):
+        return None
+    found = []
+    for label in labels:
+        forms = [label, *(form for row in irregular if row.split()[0] == label for form in row.split()[1:])]
+        forms += [label[: -len(ending)] + base for ending, base in PLURALS if label.endswith(ending)]
+        synsets = [synsets.split("|")[0] for form in forms for lemma, synsets in synset_of if lemma == form]
+        parents = [cell for row in parents_of if row[0] in synsets[:1] for cell in row[2:] if cell]
+        found.append(sorted({parent for cell in parents for parent in cell.split("|")}))
+    return found
+
+
+def are_synsets(cell: str) -> bool:
+    return all(re.fullmatch("n[0-9]{8}", name) for name in cell.split("|"))
+
+
+PLURALS = [("s", ""), ("ses", "s"), ("xes", "x"), ("zes", "z"), ("ches", "ch"), ("shes", "sh"), ("men", "man")]
+PLURALS += [("ies", "y")]
+
+
+def noun_rows(files: Files, name: str, header: str | None) -> list[str] | None:
+    """Return the lines of a file of WordNet after its header, without blank lines."""
+    text = table_text(files.get(name, b""))
+    if not text:
+        return None
+    lines = text.split("\n")
+    if header is not None and lines.pop(0) != header:
+        return None
+    return [line for line in lines if line.strip()]
 
 
 def words_text(files: Files, wanted: list[str]) -> dict[str, list[float]] | None:

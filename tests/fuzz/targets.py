@@ -450,16 +450,26 @@ def read_table(name: str, layout: str = "long") -> Callable[[Files, Path], Readi
     return read
 
 
+COLUMNS = {"image": b"01\nb\n b \n01", "label": "sky\nsky\nÄste\nsky".encode(), "count": b"1\n2\n3\n10"}
+
+
+def read_columns(files: Files, folder: Path) -> Reading:
+    """Write the files as columns of text of a Parquet table, and read the table."""
+    columns = references.text_columns(files)
+    pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String)).write_parquet(folder / "t.parquet")
+    return read_table("t.parquet")({}, folder)
+
+
 # Parents of labels
 
 PARENTS_CSV = b'regions,label,parent\n1,cactus,"plant, green"\r\n2,cactus,dessert\n\n3, lamp,thing\n'
 HIERARCHY = b"""{"LabelName": "/m/0", "Subcategory": [{"LabelName": "cactus", "Subcategory": [{"LabelName": "lamp"}]},
  {"LabelName": "/m/4", "Part": [{"LabelName": "x"}], "Subcategory": [{"LabelName": "lamp"}]}]}"""
 NOUNS = {
-    wordnet.SENSES: "lemma\tsynsets\ncactus\tn00000003|n00000009\nlamp\tn00000004\n",
-    wordnet.HYPERNYMS: "synset\tlemmas\thypernyms\tinstance_hypernyms\n"
-    "n00000003\tcactus\tn00000001|n00000002\t\nn00000004\tlamp\t\tn00000002\n",
-    wordnet.EXCEPTIONS: "cacti cactus\n",
+    wordnet.SENSES: b"lemma\tsynsets\ncactus\tn00000003|n00000009\nlamp\tn00000004\n",
+    wordnet.HYPERNYMS: b"synset\tlemmas\thypernyms\tinstance_hypernyms\n"
+    b"n00000003\tcactus\tn00000001|n00000002\t\nn00000004\tlamp\t\tn00000002\n",
+    wordnet.EXCEPTIONS: b"cacti cactus\n",
 }
 LABELS_TO_FIND = ["cactus", "lamp", "cacti"]
 
@@ -473,6 +483,10 @@ def read_parents(adapter: Any, options: dict[str, str]) -> Callable[[Files, Path
         return [sorted(parents) for parents in found]
 
     return read
+
+
+def read_wordnet(files: Files, folder: Path) -> list[list[str]]:
+    return read_parents(wordnet, {})({name: gzip.compress(data) for name, data in files.items()}, folder)
 
 
 # Word vectors
@@ -685,7 +699,7 @@ GROUPS: dict[str, dict[str, Target]] = {
         "ILSVRC 2010": Target(ILSVRC_TRUTHS | ilsvrc_files(compressed=False), read_ilsvrc, any_result=True),
         "ILSVRC 2010, compressed": Target(ilsvrc_files(compressed=True), read_ilsvrc),
     },
-    "of a user's table: CSV, wide CSV, CSV.gz, JSON lines, Parquet": {
+    "of a user's table: CSV, wide CSV, CSV.gz, JSON lines, Parquet, cells of Parquet": {
         "table, CSV": Target({"t.csv": CSV}, read_table("t.csv"), references.table_csv),
         "table, wide CSV": Target(
             {"t.csv": WIDE}, read_table("t.csv", "wide"), partial(references.table_csv, wide=True)
@@ -693,6 +707,7 @@ GROUPS: dict[str, dict[str, Target]] = {
         "table, JSON lines": Target({"t.jsonl": JSON_LINES}, read_table("t.jsonl"), references.table_jsonl),
         "table, CSV.gz": Target({"t.csv.gz": gzip.compress(CSV)}, read_table("t.csv.gz")),
         "table, Parquet": Target({"t.parquet": parquet_of(NAMES)}, read_table("t.parquet"), any_result=True),
+        "table, cells of Parquet": Target(COLUMNS, read_columns, references.table_columns),
     },
     "of a user's image features: npy, npz": {
         "features, npy": Target(
@@ -747,9 +762,7 @@ GROUPS: dict[str, dict[str, Target]] = {
             read_parents(openimages_tree, {}),
             partial(references.parents_json, labels=LABELS_TO_FIND),
         ),
-        "parents, WordNet": Target(
-            {name: gzip.compress(text.encode()) for name, text in NOUNS.items()}, read_parents(wordnet, {})
-        ),
+        "parents, WordNet": Target(NOUNS, read_wordnet, partial(references.parents_wordnet, labels=LABELS_TO_FIND)),
     },
     "of archives: tar.bz2, tar.gz, zip, npz": {
         "tar.bz2 (LEAR)": Target(

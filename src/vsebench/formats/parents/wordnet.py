@@ -25,6 +25,7 @@ from vsebench.formats.readers.table import explained, lines_of
 SENSES = "wordnet_noun_senses.tsv.gz"
 HYPERNYMS = "wordnet_noun_hypernyms.tsv.gz"
 EXCEPTIONS = "wordnet_noun_exceptions.txt.gz"
+SYNSET = re.compile(r"n[0-9]{8}")
 SYNSETS = re.compile(r"n[0-9]{8}(\|n[0-9]{8})*")
 NAMED = re.compile(r"(n[0-9]{8}) .+")  # a label that begins with its synset
 ENDINGS = (("ses", "s"), ("xes", "x"), ("zes", "z"), ("ches", "ch"), ("shes", "sh"), ("men", "man"), ("ies", "y"))
@@ -76,8 +77,8 @@ def _read_hypernyms(path: Path) -> dict[str, set[str]]:
     for number, line in _lines(path, header="synset\tlemmas\thypernyms\tinstance_hypernyms"):
         cells = line.split("\t")
         parents = [cell for cell in cells[2:] if cell]
-        synsets = [*cells[:1], *parents]
-        if len(cells) != 4 or cells[0] in hypernyms or not all(SYNSETS.fullmatch(cell) for cell in synsets):
+        is_new = SYNSET.fullmatch(cells[0]) is not None and cells[0] not in hypernyms
+        if len(cells) != 4 or not is_new or not all(SYNSETS.fullmatch(cell) for cell in parents):
             raise UserError(f"{path}: line {number}: {line[:60]!r} must be a new synset, its lemmas and its hypernyms")
         hypernyms[cells[0]] = {synset for cell in parents for synset in cell.split("|")}
     return hypernyms
