@@ -291,6 +291,10 @@ MISTAKES = {
     ),
     "the same id": ({"images": "same", "suffixes": "drop"}, "same: the image 'a' occurs 2 times; names must be unique"),
     "an odd name": ({"images": "odd"}, "odd: 'a\\nb.png': an id must be Unicode text without line breaks"),
+    "an escape sequence": (
+        {"images": "coloured"},
+        r"coloured: 'a\x1b[31m.png': an id must be Unicode text without line",
+    ),
     "nothing readable": ({"images": "pages"}, "none of 1 images can be read; first error: a.png: it is not an image"),
     "too small": ({"resize": 3}, "--resize: 3 pixels, but net.onnx takes 4 x 4; use more, or squash"),
     "no threads": ({"threads": 0}, "--threads: is 0; use 1 or more"),
@@ -303,7 +307,14 @@ def test_a_mistake_is_one_line_and_leaves_no_features(mistake, folder, capsys):
     (folder / "last.onnx").write_bytes(onnx_files.network(("n", 4, 4, 3)))
     (folder / "two.onnx").write_bytes(onnx_files.network(inputs=2))
     (folder / "bad.csv").write_text("image,path\n1,photos/a.png\n")
-    for name in ("empty/notes.txt", "pages/a.png", "same/a.png", "same/a.jpg", "odd/a\nb.png"):
+    for name in (
+        "empty/notes.txt",
+        "pages/a.png",
+        "same/a.png",
+        "same/a.jpg",
+        "odd/a\nb.png",
+        "coloured/a\x1b[31m.png",
+    ):
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text("no image")
     changes, message = MISTAKES[mistake]

@@ -67,8 +67,24 @@ NO_CHARACTER = npy(np.array(["a"] * 4)).replace(b"a\0\0\0", b"\0\0\0\x7f")
 IDS = b"0123456789abcdef,machine"
 FAULTS = {
     "lear": {
-        "t_dictionary.txt": [(b"a\na\nb\n", "the label 'a' occurs 2 times; names must be unique")],
-        "t_test_list.txt": [(b"01/1\nx\n", "the image '01/1' occurs 2 times; names must be unique")],
+        "t_dictionary.txt": [
+            (b"a\na\nb\n", "the label 'a' occurs 2 times; names must be unique"),
+            (b"a\n\nb\n", "t_dictionary.txt: line 2: the label is empty"),
+            (
+                b"a\nsky\x1b[2J\nb\n",
+                r"t_dictionary.txt: line 2: the label 'sky\x1b[2J' contains '\x1b'; remove control",
+            ),
+            (
+                b"a\nb\nsk",
+                "t_dictionary.txt: has no line break at its end, so a part of it may be missing; download it",
+            ),
+        ],
+        "t_test_list.txt": [
+            (b"01/1\nx\n", "the image '01/1' occurs 2 times; names must be unique"),
+            (b"\n02/1\n", "t_test_list.txt: line 1: the image is empty"),
+            (b"02/1\n02/\xe2\x80\xa82\n", r"t_test_list.txt: line 2: the image '02/\u20282' contains '\u2028'"),
+            (b"02/1\n02/", "t_test_list.txt: has no line break at its end"),
+        ],
         "t_train_list.txt": [(b"01/1\n\xff\n", "t_train_list.txt: line 2: not UTF-8 text")],
         "t_train_annot.hvecs": [
             (hvecs(ROWS[:1]), "has 1 rows, but t_train_list.txt has 2 images"),
@@ -82,16 +98,24 @@ FAULTS = {
             (None, "contains 0 files named wlist.txt"),
             (b"1\ta\n1\tb\n", "wlist.txt: line 2: '1\\tb' must be a new code"),
             (b"1\ta\n2\ta\n", "wlist.txt: line 2: the word 'a' occurs twice"),
+            (b"1\ta\n2\tb\x07c\n", r"wlist.txt: line 2: the word 'b\x07c' contains '\x07'"),
+            (b"3\tsky\n7\tman\n12\ttree-top\n13\ttre", "wlist.txt: has no line break at its end, so a part of it"),
         ],
         "00/labels.txt": [
             (b"1\t1\t3\n1\t2\t8\n", "00/labels.txt: line 2: the label code 8"),
             (b"1\tx\t3\n", "00/labels.txt: line 1: image, region and code must be whole"),
             (b"1\t3\n", "00/labels.txt: line 1: has 2 fields"),
+            (b"1\t1\t3\n1\t2\t1", "00/labels.txt: has no line break at its end, so a part of it may be missing"),
         ],
         "02/labels.txt": [(b"1\t1\t7\n", "02/labels.txt: line 1: region 1 of image 1 occurs twice")],
     },
     "nuswide concepts": {
-        "Concepts81.txt": [(b" \n", "Concepts81.txt: contains no concept")],
+        "Concepts81.txt": [
+            (b" \n", "Concepts81.txt: has 0 concepts instead of 2; use the official archive"),
+            (b"sky\n", "Concepts81.txt: has 1 concepts instead of 2"),
+            (b"sky\n\nlake\n", "Concepts81.txt: line 2: the concept is empty"),
+            (b"sky\nlak", "Concepts81.txt: has no line break at its end"),
+        ],
         "Labels_lake_Train.txt": [(b"0\n", "Labels_lake_Train.txt: has 1 lines, but Labels_sky_Train.txt has 3")],
         "Labels_sky_Test.txt": [(b"0\n2\n", "Labels_sky_Test.txt: line 2: b'2' must be 0 or 1")],
         "Labels_sky_Train.txt": [(b"0\n-1130179\n0\n", "line 2: b'-1130179' must be 0 or 1")],
@@ -119,7 +143,7 @@ FAULTS = {
         "Final_Tag_List.txt": [
             (None, "NUS_WID_Tags.zip: contains no Final_Tag_List.txt"),
             (b"\n", "Final_Tag_List.txt: contains no tag"),
-            (b"sky\n\nred", "Final_Tag_List.txt: line 2: is blank"),
+            (b"sky\n\nred", "Final_Tag_List.txt: line 2: the tag is empty"),
             (b"sky\nsky\n", "Final_Tag_List.txt: the tag 'sky' occurs 2 times; names must be unique"),
         ],
         "All_Tags.txt": [(b"1 sky\n\n2 red\n", "All_Tags.txt: line 2: '' is not a photo id")],
@@ -130,7 +154,11 @@ FAULTS = {
             (openimages(IDS + b",/m/a"), "a.tar.gz: top/train/labels.csv: line 3: has 3 columns"),
             (openimages(IDS + b",/m/a,0.5,1"), "line 3: has 5 columns"),
             (openimages(b"1,machine,/m/a,0.5"), "line 3: b'1' is not an image id of 16"),
-            (openimages(IDS + b",,0.5"), "line 3: has no label"),
+            (openimages(IDS + b",,0.5"), "line 3: the label is empty"),
+            (
+                openimages(IDS + b",/m/\x9b,0.5".decode("latin-1").encode()),
+                r"line 3: the label '/m/\x9b' contains '\x9b'",
+            ),
             (openimages(IDS + b",/m/a,high"), "line 3: the confidence b'high' is not a number"),
             (openimages(IDS + b",/m/a,1.01"), "the confidence b'1.01' is not between 0 and 1"),
             (openimages(IDS + b",/m/a\r,0.5"), "line 3: contains a carriage return"),
@@ -144,8 +172,9 @@ FAULTS = {
     "mirflickr concepts": {
         "a/sky.txt": [(b"1", "the concept 'sky' occurs 2 times; names must be unique")],
         "sky.txt": [
-            (b"1\n0", "sky.txt: line 2: '0' must be the number of an image, 1 to 25000"),
-            (b"7\n1\n07", "sky.txt: line 3: image 7 is already in line 1"),
+            (b"1\n0\n", "sky.txt: line 2: '0' must be the number of an image, 1 to 25000"),
+            (b"7\n1\n07\n", "sky.txt: line 3: image 7 is already in line 1"),
+            (b"7\n249", "sky.txt: has no line break at its end, so a part of it may be missing"),
         ],
     },
     "voc2007": {
@@ -156,7 +185,10 @@ FAULTS = {
             (b"000001 -1\n000003 -1\n", "image '000002' is missing here, but in train.txt or val.txt"),
             (VOC_VALUES + b"000099 1\n", "image '000099' is not in train.txt or val.txt"),
         ],
-        "test.txt": [(b"\n", "test.txt: contains no image")],
+        "test.txt": [
+            (b"\n", "test.txt: contains no image"),
+            (b"000004\x07\n", "test.txt: line 1: '000004\\x07' is not the number of an image"),
+        ],
         "val.txt": [
             (b"000001\n", "val.txt: line 1: image '000001' is also in the part 'train'"),
             (b"000002\n000002\n", "val.txt: line 2: image '000002' occurs twice"),
@@ -215,7 +247,7 @@ FAULTS = {
             (labels_xml(b"x", b"sky", b"grey sky", b'blob "1"'), "l.xml: all attributes of a.arff are labels"),
             (labels_xml(), "l.xml: contains no label"),
             (labels_xml(b"sky", b"sky"), "l.xml: line 2: the label 'sky' occurs twice"),
-            (b"<labels>\n<label/></labels>", "l.xml: line 2: a label has no name"),
+            (b"<labels>\n<label/></labels>", "l.xml: line 2: the name of a label is empty"),
             (b"<labels>\n<b/></labels>", "l.xml: line 2: has an element 'b'; use only `label` elements in one"),
             (b"<labels>\n<label", "l.xml: line 2: not readable XML (unclosed token)"),
             (b"<?xml version='1.0' encoding='utf-7'?><labels/>", "l.xml: line 1: not readable XML"),
@@ -288,7 +320,14 @@ FAULTS = {
             (b"image,label,label\n1,a,b\n", "more than one column 'label'"),
             (b"image,label\n\n", "the table has no rows"),
             (b"image,label\n1,a\n ,b\n", "line 3: the image is empty"),
-            (b'image,label\n1,a\n"2\n3",\n', "line 4: the label is empty"),
+            (
+                b'image,label\n1,a\n2,"b\nc"\n',
+                r"line 4: the label 'b\nc' contains '\n'; remove control characters and line",
+            ),
+            (
+                b"image,label\n\x1b]8;;1,a\n",
+                r"line 2: the image '\x1b]8;;1' contains '\x1b'; remove control characters",
+            ),
             (b"image,label,x\n1,a,b\n2,b\n", "line 3: 2 columns, but the first line has 3"),
             (b'image,label\n1,"a\n2,b\n', "unexpected end of data"),
             (b'image,label\n1,"a"b\n', "line 2: ',' expected after '\"'"),
@@ -339,7 +378,10 @@ FAULTS = {
             (NOUNS[wordnet.HYPERNYMS] + b"n00000008\tsky\tthing\t\n", "line 4: 'n00000008\\tsky\\tth"),
             (NOUNS[wordnet.HYPERNYMS] + b"n00000005|n00000006\tsky\t\t\n", "line 4: 'n00000005|n00000006\\tsky"),
         ],
-        wordnet.EXCEPTIONS: [(b"geese\n", "line 1: 'geese' must be an irregular form")],
+        wordnet.EXCEPTIONS: [
+            (b"geese\n", "line 1: 'geese' must be an irregular form"),
+            (b"geese goo", f"{wordnet.EXCEPTIONS}: has no line break at its end, so a part of it may be missing"),
+        ],
     },
     "words, GloVe": {
         "w.txt": [
@@ -352,6 +394,10 @@ FAULTS = {
             (b"sky 1 2\ntree  1 2\nsea 1 2\n", "line 2: 'tree ' has 3 numbers, but most lines have 2"),
             (b"sea 1 2\nsky 1 2tree 1 2\nsun 1 2\n", "line 2: 'sky 1 2tree' has 4 numbers, but most lines have 2"),
             (b"sea 1 2\rsky 1 2\r", "contains carriage returns inside lines"),
+            (
+                b"sea 1 2\nsky 1 2.",
+                "line 2: has no line break, so a part of it may be missing; download the file again",
+            ),
             (b"sea 1 2\nsky 0,5 2\n", "line 2: 'sky': '0,5' is not a finite number"),
             (b"sea 1 2\nsky 1_0 2\n", "line 2: 'sky': '1_0' is not a finite number"),
             (b"not a number\nsky 1 2\n", "line 1: 'not': 'a' is not a finite number"),  # of a word that is not needed

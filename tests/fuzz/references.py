@@ -35,19 +35,29 @@ def text_lines(data: bytes) -> list[str] | None:
     return lines
 
 
+def whole_lines(data: bytes) -> list[str] | None:
+    """Return the lines of a file that has to end with a line break."""
+    return text_lines(data) if data[-1:] in (b"\n", b"\r", b"") else None
+
+
+def is_name(text: str) -> bool:
+    separators = ("Cc", "Zl", "Zp")
+    return text.strip() != "" and not any(unicodedata.category(letter) in separators for letter in text)
+
+
 def distinct(names: list[str]) -> bool:
     return len(names) == len(set(names))
 
 
 def lear(files: Files) -> Reading | None:
-    labels = text_lines(files.get("t_dictionary.txt", b"\xff"))
+    labels = whole_lines(files.get("t_dictionary.txt", b"\xff"))
     images: list[str] = []
     parts: list[str] = []
     counts = {}
-    if labels is None or not distinct(labels):
+    if labels is None or not distinct(labels) or not all(map(is_name, labels)):
         return None
     for part in ("train", "test"):
-        names = text_lines(files.get(f"t_{part}_list.txt", b"\xff"))
+        names = whole_lines(files.get(f"t_{part}_list.txt", b"\xff"))
         data = files.get(f"t_{part}_annot.hvecs")
         if names is None or data is None or len(data) != len(names) * (len(labels) + 1) * 2:
             return None
@@ -58,7 +68,7 @@ def lear(files: Files) -> Reading | None:
             counts.update({(name, label): 1 for label, value in zip(labels, row[1:], strict=True) if value})
         images += names
         parts += [part] * len(names)
-    return Reading(images, labels, counts, parts) if distinct(images) else None
+    return Reading(images, labels, counts, parts) if distinct(images) and all(map(is_name, images)) else None
 
 
 def is_number(text: str) -> bool:
@@ -66,7 +76,7 @@ def is_number(text: str) -> bool:
 
 
 def saiapr(files: Files) -> Reading | None:
-    words = text_lines(files.get("wlist.txt", b"\xff"))
+    words = whole_lines(files.get("wlist.txt", b"\xff"))
     if words is None:
         return None
     word_of: dict[int, str] = {}
@@ -75,13 +85,15 @@ def saiapr(files: Files) -> Reading | None:
         if not is_number(code) or int(code) in word_of:
             return None
         word_of[int(code)] = word.strip() or f"label {code}"
+        if not is_name(word_of[int(code)]):
+            return None
     folders = sorted({name.split("/")[0] for name in files if "/" in name})
     if not distinct(list(word_of.values())) or not folders:
         return None
     regions: dict[tuple[int, int], str] = {}
     for folder in folders:
         has_labels = f"{folder}/labels.txt" in files
-        lines = text_lines(files[f"{folder}/labels.txt" if has_labels else f"{folder}/features.txt"])
+        lines = whole_lines(files[f"{folder}/labels.txt" if has_labels else f"{folder}/features.txt"])
         for line in lines if lines is not None else ["?"]:
             fields = line.split()
             if len(fields) < 3 or has_labels != (len(fields) == 3):
@@ -98,8 +110,8 @@ def saiapr(files: Files) -> Reading | None:
 
 def concept_columns(files: Files) -> tuple[list[str], dict[str, list[list[int]]]] | None:
     """Return the concepts, and for each part a column of 0 and 1 for each concept."""
-    concepts = text_lines(files.get("Concepts81.txt", b"\xff"))
-    if not concepts or not distinct(concepts):
+    concepts = whole_lines(files.get("Concepts81.txt", b"\xff"))
+    if not concepts or len(concepts) != 2 or not distinct(concepts) or not all(map(is_name, concepts)):
         return None
     columns: dict[str, list[list[int]]] = {"Train": [], "Test": []}
     for part, of_part in columns.items():
@@ -138,13 +150,12 @@ def nuswide_concepts(files: Files) -> Reading | None:
     return Reading(images, concepts, counts, parts)
 
 
-def tag_list(data: bytes) -> list[str] | None:
-    tags = text_lines(data)
-    return tags if tags and "" not in tags and distinct(tags) else None
+def tag_list(tags: list[str] | None) -> list[str] | None:
+    return tags if tags and all(map(is_name, tags)) and distinct(tags) else None
 
 
 def nuswide_final(files: Files) -> Reading | None:
-    tags = tag_list(files.get("Final_Tag_List.txt", b""))
+    tags = tag_list(text_lines(files.get("Final_Tag_List.txt", b"")))
     data = files.get("All_Tags.txt")
     if tags is None or data is None:
         return None
@@ -166,7 +177,7 @@ def nuswide_final(files: Files) -> Reading | None:
 
 
 def nuswide_1006(files: Files) -> Reading | None:
-    tags = tag_list(files.get("TagList1k.txt", b""))
+    tags = tag_list(whole_lines(files.get("TagList1k.txt", b"")))
     read = concept_columns(files)
     if tags is None or read is None:
         return None
@@ -227,11 +238,11 @@ def add_up(rows: list[tuple[Any, Any, int]]) -> Reading | None:
     counts: Counter[tuple[str, str]] = Counter()
     images = set()
     for image, label, count in rows:
-        if not isinstance(image, str) or not image.strip():
+        if not isinstance(image, str) or not is_name(image.strip()):
             return None
         images.add(image.strip())
         if label is not None:
-            if not isinstance(label, str) or not label.strip():
+            if not isinstance(label, str) or not is_name(label.strip()):
                 return None
             counts[image.strip(), label.strip()] += count
     if not counts or max(counts.values()) >= 2**31:
@@ -306,7 +317,7 @@ def parents_csv(files: Files, labels: list[str]) -> list[list[str]] | None:
         if len(cells) != len(header):
             return None
         label, parent = (cells[header.index(name)].strip() for name in ("label", "parent"))
-        if not label or not parent or label == parent:
+        if not is_name(label) or not is_name(parent) or label == parent:
             return None
         found.add((label, parent))
     return [sorted(parent for child, parent in found if child == label) for label in labels]
@@ -348,7 +359,7 @@ PLURALS += [("ies", "y")]
 def noun_rows(files: Files, name: str, header: str | None) -> list[str] | None:
     """Return the lines of a file of WordNet after its header, without blank lines."""
     text = table_text(files.get(name, b""))
-    if not text:
+    if not text or not text.endswith("\n"):
         return None
     lines = text.split("\n")
     if header is not None and lines.pop(0) != header:
@@ -358,6 +369,8 @@ def noun_rows(files: Files, name: str, header: str | None) -> list[str] | None:
 
 def words_text(files: Files, wanted: list[str]) -> dict[str, list[float]] | None:
     """Return the vectors of wanted words in a text of word vectors."""
+    if files["w.txt"][-1:] not in (b"\n", b"\r"):
+        return None
     lines = files["w.txt"].removeprefix(b"\xef\xbb\xbf").split(b"\n")
     if lines[-1] == b"":
         del lines[-1]
@@ -473,7 +486,7 @@ def openimages(files: Files) -> Reading | None:
             return None
         ids[part] = set()
         for row in rows:
-            if len(row) != 4 or not re.fullmatch("[0-9a-fA-F]{16}", row[0]) or not row[2]:
+            if len(row) != 4 or not re.fullmatch("[0-9a-fA-F]{16}", row[0]) or not is_name(row[2]):
                 return None
             try:
                 confidence = float(row[3])
@@ -569,7 +582,7 @@ def mulan_labels(data: bytes) -> list[str] | None:
     kinds = [element.localName for element in elements]
     names = [" ".join(element.getAttribute("name").split()) for element in elements][1:]
     well_formed = kinds == ["labels", *["label"] * len(names)] and b"<!DOCTYPE" not in data.replace(b"\0", b"")
-    return names if well_formed and names and all(names) and distinct(names) else None
+    return names if well_formed and names and all(map(is_name, names)) and distinct(names) else None
 
 
 def mulan(files: Files, kind: str) -> tuple[Reading, list[list[float]]] | None:
@@ -676,7 +689,7 @@ def mirflickr_concepts(files: Files) -> Reading | None:
     counts = {}
     names = sorted(name for name in files if re.fullmatch(r"[a-z_]+(_r1)?\.txt", name))
     for name in names:
-        lines = text_lines(files[name])
+        lines = whole_lines(files[name])
         if lines is None or not all(is_number(line) and len(line) < 10 and 1 <= int(line) <= 25000 for line in lines):
             return None
         if not distinct([str(int(line)) for line in lines]):
@@ -688,15 +701,15 @@ def mirflickr_concepts(files: Files) -> Reading | None:
 
 
 def recognize_anything(files: Files) -> Reading | None:
-    lines, labels = (text_lines(files[name]) if name in files else None for name in ("a.txt", "l.txt"))
-    if not lines or not labels or "" in labels or not distinct(labels):
+    lines, labels = (whole_lines(files[name]) if name in files else None for name in ("a.txt", "l.txt"))
+    if not lines or not labels or not all(map(is_name, labels)) or not distinct(labels):
         return None
     images, counts = [], {}
     for line in lines:
         path, *names = line.split(",")
         image = path.split("/")[-1]
         image = re.fullmatch(r"(.+)\.[^.]*|.*", image, re.DOTALL).group(1) or image  # type: ignore[union-attr]
-        if not image or not set(names) <= set(labels) or not distinct(names):
+        if not is_name(image) or not set(names) <= set(labels) or not distinct(names):
             return None
         images.append(image)
         counts.update({(image, name): 1 for name in names})
@@ -717,7 +730,7 @@ def voc2007(files: Files) -> Reading | None:
         images: list[str] = []
         for name, part in parts.items():
             lines = text_lines(files.get(f"{name}.txt", b"\xff"))
-            if not lines or any(line == "" or any(letter.isspace() for letter in line) for line in lines):
+            if not lines or any(not is_name(line) or any(letter.isspace() for letter in line) for line in lines):
                 return None
             images += lines
             part_of.update(dict.fromkeys(lines, part))

@@ -1,5 +1,6 @@
 """The annotations that every adapter returns, and functions that adapters share."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 from vsebench.core.errors import UserError
 from vsebench.core.schemas import PAIRS
 from vsebench.data.features import Features
+
+CONTROL = re.compile("[\0-\x1f\x7f-\x9f\u2028\u2029]")  # Unicode's category Cc, and its separators of lines
 
 
 class Dropped(NamedTuple):
@@ -81,6 +84,29 @@ def sort_names(numbers: Mapping[str, int]) -> tuple[list[str], NDArray[np.int32]
     ranks = np.empty(len(names), dtype=np.int32)
     ranks[[numbers[name] for name in names]] = np.arange(len(names), dtype=np.int32)
     return names, ranks
+
+
+def fault_of(name: str) -> str | None:
+    """Return what is wrong with the name of a label or the id of an image; None if nothing is.
+
+    A control character, such as a line break, would cut a row of a table in two.
+    """
+    if not name.strip():
+        return "is empty"
+    if found := CONTROL.search(name):
+        return f"{name[:60]!r} contains {found[0]!r}; remove control characters and line breaks from names"
+    return None
+
+
+def check_names(names: Sequence[str], where: str, what: str, unit: str = "line") -> None:
+    """Raise a `UserError` if a name is empty, has a control character, or occurs twice.
+
+    `where` is the file, and `names` its lines (or what `unit` names); `what` is the kind of name, such as 'image'.
+    """
+    for number, name in enumerate(names, 1):
+        if fault := fault_of(name):
+            raise UserError(f"{where}: {unit} {number}: the {what} {fault}")
+    check_unique(names, where, what)
 
 
 def check_unique(names: Sequence[str], where: str, what: str) -> None:

@@ -23,7 +23,7 @@ from scipy import sparse
 from vsebench.config.dataset import FeaturesFile
 from vsebench.core.errors import UserError, one_line
 from vsebench.data.features import Features, csr
-from vsebench.formats.annotations import Dropped, check_unique
+from vsebench.formats.annotations import Dropped, check_names
 from vsebench.formats.download.archives import text_lines
 from vsebench.formats.numpy_files import load
 from vsebench.formats.own_files import find
@@ -115,9 +115,7 @@ def read_csr(path: Path) -> Any:
 def read_ids(path: Path) -> list[str]:
     """Read one image id per line."""
     ids = text_lines(path.read_bytes(), str(path))
-    if "" in ids:
-        raise UserError(f"{path}: line {ids.index('') + 1}: the image id is missing")
-    check_unique(ids, str(path), "image")
+    check_names(ids, str(path), "image")
     return ids
 
 
@@ -132,11 +130,8 @@ def read_parquet(path: Path, column: str) -> tuple[list[str], NDArray[np.float32
     names = frame[column]
     if not (names.dtype.is_integer() or names.dtype == pl.String):
         raise UserError(f"{path}: the column {column!r} is {names.dtype}; convert it to text or whole numbers")
-    ids = [str(image).strip() for image in names]
-    missing = [row for row, (image, name) in enumerate(zip(names, ids, strict=True), 1) if image is None or not name]
-    if missing:
-        raise UserError(f"{path}: row {missing[0]}: the image id is missing")
-    check_unique(ids, str(path), "image")
+    ids = ["" if image is None else str(image).strip() for image in names]
+    check_names(ids, str(path), "image", unit="row")
     return ids, numbers_of(frame.drop(column), path)
 
 

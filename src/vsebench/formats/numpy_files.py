@@ -29,7 +29,8 @@ def load(path: Path, names: Collection[str] = ()) -> Any:
 
 def _member(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
     with archive.open(name) as member:
-        if not member.peek(len(np.lib.format.MAGIC_PREFIX)).startswith(np.lib.format.MAGIC_PREFIX):
+        magic = np.lib.format.MAGIC_PREFIX
+        if not member.peek(len(magic)).startswith(magic):  # type: ignore[attr-defined]  # a ZipExtFile has it
             raise ValueError(f"{name} is not an array")
         array: NDArray[Any] = np.lib.format.read_array(member, allow_pickle=False)
         if member.read(1):  # at the end of the member, this read also verifies its checksum

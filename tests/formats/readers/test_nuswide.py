@@ -13,6 +13,12 @@ from vsebench.formats.readers import nuswide_concepts, nuswide_tags
 from vsebench.formats.readers.nuswide_tags import parse_matrix
 
 
+@pytest.fixture(autouse=True)
+def two_concepts(monkeypatch):
+    """The small archive has two of the 81 concepts."""
+    monkeypatch.setattr(nuswide_concepts, "N_CONCEPTS", 2)
+
+
 def labels_of(found):
     """Return the names of the labels of each image."""
     rows = rows_of(LabelMatrix.from_pairs(found.pairs, len(found.images), len(found.labels)))

@@ -100,6 +100,7 @@ def test_names(tmp_path):
         (b"/m/a,Jaguar\n/m/a,Tiger\n", "names.csv: line 2: gives /m/a a second name"),
         (b'/m/a,"Jaguar\n', "names.csv: line 1: unexpected end of data"),
         (b"/m/a,J\n/m/b,\xff\n", "names.csv: line 2: not UTF-8 text"),
+        (b'/m/a,J\n/m/b,"two\nlines"\n', r"names.csv: line 3: the name 'two\nlines' contains '\n'; remove control"),
     ],
 )
 def test_a_fault_of_the_names_is_named(tmp_path, text, message):

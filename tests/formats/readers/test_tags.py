@@ -81,6 +81,12 @@ def test_every_tag_is_a_label_or_dropped(tags):
     assert len(result.pairs) + sum(entry.number for entry in result.dropped) == sum(map(len, tags))
 
 
+def test_tags_that_would_break_a_table_are_left_out_as_written():
+    found = annotate(["1"], [["sky", " ", "a\x1b[31m", "a\u2028b"]], TagOptions(as_written=True), "here")
+    assert found.labels == ["sky"]
+    assert [tuple(entry) for entry in found.dropped] == [("tags", 3, "empty, or with a control character")]
+
+
 def test_tags_as_they_are_written():
     images, tags = ["1", "2"], [["New York", "newyork", "geo:lat=5", "nikon D70"], ["New York", "New York", "--"]]
     found = annotate(images, tags, TagOptions(as_written=True, stop_lists=["cameras"]), "here")

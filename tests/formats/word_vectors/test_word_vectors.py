@@ -58,9 +58,9 @@ def test_only_the_wanted_words_are_kept(tmp_path):
     assert (found.dimensions, found.repeated) == (2, [])
 
 
-@pytest.mark.parametrize("end", [b"\n", b"\r\n", b" \n", b""])
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b" \n"])
 def test_a_header_and_ends_of_lines_are_no_words(tmp_path, end):
-    data = b"2 3" + (end or b"\n") + b"sky 1 2 3" + (end or b"\n") + b"tree 4 5 6" + end
+    data = b"2 3" + end + b"sky 1 2 3" + end + b"tree 4 5 6" + end
     assert plain(read(tmp_path, data)) == {"sky": [1, 2, 3], "tree": [4, 5, 6]}
 
 

@@ -290,6 +290,17 @@ def line_blocks(stream: IO[bytes], size: int = 1 << 22) -> Iterator[bytes]:
         yield rest + b"\n"
 
 
+def whole_lines(data: bytes, where: str) -> list[str]:
+    """Return the lines as `text_lines` does; `data` is a file that has a line break at its end if nothing is missing.
+
+    Without this line break, a number or a name in the last line could be only the beginning of the right one.
+    """
+    lines = text_lines(data, where)
+    if data and not data.endswith((b"\n", b"\r")):
+        raise UserError(f"{where}: has no line break at its end, so a part of it may be missing; download it again")
+    return lines
+
+
 def text_lines(data: bytes, where: str) -> list[str]:
     """Split UTF-8 text into lines without surrounding white space; blank lines at the end are removed.
 

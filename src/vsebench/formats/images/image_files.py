@@ -16,7 +16,7 @@ from pathlib import Path, PurePath, PurePosixPath
 
 from vsebench.config.dataset import Suffixes
 from vsebench.core.errors import UserError
-from vsebench.formats.annotations import check_unique
+from vsebench.formats.annotations import check_unique, fault_of
 from vsebench.formats.download.archives import open_members
 from vsebench.formats.readers import table
 
@@ -61,8 +61,9 @@ def open_images(path: Path, suffixes: Suffixes) -> ImageFiles:
     if not images.ids:
         raise UserError(f"{path}: contains no image file; file names must end in {', '.join(sorted(SUFFIXES))}")
     for image in images.ids:
-        if image != image.strip() or "\n" in image or "\r" in image or not _is_unicode(image):
-            raise UserError(f"{path}: {image!r}: an id must be Unicode text without line breaks or surrounding space")
+        if image != image.strip() or fault_of(image) or not _is_unicode(image):
+            wanted = "an id must be Unicode text without line breaks, control characters or surrounding space"
+            raise UserError(f"{path}: {image!r}: {wanted}")
     check_unique(images.ids, str(path), "image")
     return images
 

@@ -97,7 +97,7 @@ def read_exceptions(path: Path) -> dict[str, list[str]]:
 
 def _lines(path: Path, header: str | None = None) -> Iterator[tuple[int, str]]:
     """Yield the number and text of each line after the header; empty lines are skipped."""
-    number = 0
+    number, text = 0, ""
     with explained(path):
         for number, text in enumerate(lines_of(path), 1):
             line = text.rstrip("\n")
@@ -108,3 +108,5 @@ def _lines(path: Path, header: str | None = None) -> Iterator[tuple[int, str]]:
                 yield number, line
     if number == 0:
         raise UserError(f"{path}: is empty")
+    if not text.endswith("\n"):
+        raise UserError(f"{path}: has no line break at its end, so a part of it may be missing")

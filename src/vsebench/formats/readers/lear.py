@@ -32,8 +32,8 @@ from pydantic import Field
 from vsebench.core.errors import UserError
 from vsebench.core.yaml_files import Strict
 from vsebench.data.features import Features
-from vsebench.formats.annotations import RawAnnotations, check_unique, count_pairs, image_ids
-from vsebench.formats.download.archives import open_members, text_lines
+from vsebench.formats.annotations import RawAnnotations, check_names, check_unique, count_pairs, image_ids
+from vsebench.formats.download.archives import open_members, whole_lines
 
 PARTS = ("train", "test")
 KINDS = {"hvec": ("<u2", "<u2"), "hvec32": ("<u4", "<u4"), "fvec": ("<u4", "<f4"), "dvec": ("<u4", "<f8")}
@@ -58,13 +58,14 @@ def read(raw: Path, options: Options) -> RawAnnotations:
     members = [dictionary, *(name for pair in names.values() for name in pair)]
     content, vectors = _read_archive(archive, members, options)
 
-    labels = text_lines(content[dictionary], f"{archive}: {dictionary}")
-    check_unique(labels, f"{archive}: {dictionary}", "label")
+    labels = whole_lines(content[dictionary], f"{archive}: {dictionary}")
+    check_names(labels, f"{archive}: {dictionary}", "label")
     images: list[str] = []
     matrices = []
     sizes = {}
     for part, (list_name, rows_name) in names.items():
-        part_images = text_lines(content[list_name], f"{archive}: {list_name}")
+        part_images = whole_lines(content[list_name], f"{archive}: {list_name}")
+        check_names(part_images, f"{archive}: {list_name}", "image")
         where = f"{archive}: {rows_name}"
         stated = f"the dictionary has {len(labels)} labels"
         rows = parse_rows(content[rows_name], ("<i2", "<i2"), len(labels), stated, where)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from vsebench.core.errors import UserError
 from vsebench.formats.annotations import RawAnnotations, check_unique, count_pairs, image_ids
-from vsebench.formats.download.archives import read_members, text_lines
+from vsebench.formats.download.archives import read_members, whole_lines
 from vsebench.formats.readers.mirflickr import Numbering, name_images
 
 ARCHIVE = "mirflickr25k_annotations_v080.zip"
@@ -51,7 +51,7 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 def _parse_list(data: bytes, where: str) -> NDArray[np.int64]:
     """Return the image numbers of a list, (m,), from 1 to 25,000, without duplicates."""
     seen: dict[int, int] = {}
-    for line, text in enumerate(text_lines(data, where), 1):
+    for line, text in enumerate(whole_lines(data, where), 1):
         number = int(text) if re.fullmatch("[0-9]{1,9}", text) else 0
         if not 1 <= number <= IMAGES:
             raise UserError(f"{where}: line {line}: {text[:40]!r} must be the number of an image, 1 to {IMAGES}")

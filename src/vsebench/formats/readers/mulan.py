@@ -50,7 +50,7 @@ from scipy import sparse
 from vsebench.core.errors import UserError
 from vsebench.core.yaml_files import Strict
 from vsebench.data.features import Features, csr
-from vsebench.formats.annotations import RawAnnotations, check_unique, count_pairs, image_ids
+from vsebench.formats.annotations import RawAnnotations, check_unique, count_pairs, fault_of, image_ids
 from vsebench.formats.download.archives import MEMORY, text_lines
 
 ATTRIBUTE = re.compile(
@@ -177,8 +177,8 @@ def read_labels(path: Path) -> list[str]:
             root.append(kind)
             return
         name = " ".join(attributes.get("name", "").split())
-        if not name:
-            refuse("a label has no name")
+        if fault := fault_of(name):
+            refuse(f"the name of a label {fault}")
         if name in names:
             refuse(f"the label {name[:60]!r} occurs twice")
         names.append(name)

@@ -38,10 +38,11 @@ from numpy.typing import NDArray
 from vsebench.core.errors import UserError
 from vsebench.core.yaml_files import Strict
 from vsebench.data.features import Features
-from vsebench.formats.annotations import Dropped, RawAnnotations, check_unique, count_pairs, image_ids
-from vsebench.formats.download.archives import by_basename, text_lines
+from vsebench.formats.annotations import Dropped, RawAnnotations, check_names, count_pairs, image_ids
+from vsebench.formats.download.archives import by_basename, whole_lines
 
 PARTS = ("Train", "Test")
+N_CONCEPTS = 81
 FEATURES = "NUS_WID_Low_Level_Features.zip"
 OF_NUMBERS = b"0123456789+-.eE \t\r"  # float() also accepts "nan" and "1_0"
 NEWLINE, ZERO, ONE = b"\n01"
@@ -72,10 +73,10 @@ def read_names(raw: Path) -> list[str]:
     """Read the concepts' names."""
     archive = raw / "ConceptsList.zip"
     where = f"{archive}: Concepts81.txt"
-    concepts = text_lines(by_basename(archive, ["Concepts81.txt"])["Concepts81.txt"], where)
-    if not concepts:
-        raise UserError(f"{where}: contains no concept")
-    check_unique(concepts, where, "concept")
+    concepts = whole_lines(by_basename(archive, ["Concepts81.txt"])["Concepts81.txt"], where)
+    check_names(concepts, where, "concept")
+    if len(concepts) != N_CONCEPTS:
+        raise UserError(f"{where}: has {len(concepts)} concepts instead of {N_CONCEPTS}; use the official archive")
     return concepts
 
 

@@ -39,8 +39,8 @@ from numpy.typing import NDArray
 
 from vsebench.core.errors import UserError
 from vsebench.core.yaml_files import Strict
-from vsebench.formats.annotations import Dropped, RawAnnotations, check_unique, count_pairs, image_ids
-from vsebench.formats.download.archives import by_basename, line_blocks, text_lines
+from vsebench.formats.annotations import Dropped, RawAnnotations, check_names, count_pairs, image_ids
+from vsebench.formats.download.archives import by_basename, line_blocks, text_lines, whole_lines
 from vsebench.formats.readers.nuswide_concepts import NEWLINE, ONE, PARTS, ZERO, name_images, read_concepts, read_names
 
 ARCHIVE = "NUS_WID_Tags.zip"
@@ -67,19 +67,18 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 def _read_final(archive: Path) -> RawAnnotations:
     list_name, name = "Final_Tag_List.txt", "All_Tags.txt"
     content = by_basename(archive, [list_name, name])
-    tags = _parse_list(content[list_name], f"{archive}: {list_name}")
+    where = f"{archive}: {list_name}"
+    tags = _parse_list(text_lines(content[list_name], where), where)
     dropped: list[Dropped] = []
     ids, image, label = _parse_tags(content[name], tags, f"{archive}: {name}", dropped)
     return RawAnnotations(image_ids(_tell_apart(ids)), tags, count_pairs(image, label, len(tags)), dropped)
 
 
-def _parse_list(data: bytes, where: str) -> list[str]:
-    tags = text_lines(data, where)
+def _parse_list(tags: list[str], where: str) -> list[str]:
+    """Return the tags, one per line of the file `where`, after checking that they are names without duplicates."""
     if not tags:
         raise UserError(f"{where}: contains no tag")
-    if "" in tags:
-        raise UserError(f"{where}: line {tags.index('') + 1}: is blank")
-    check_unique(tags, where, "tag")
+    check_names(tags, where, "tag")
     return tags
 
 
@@ -125,7 +124,8 @@ def _tell_apart(ids: list[str]) -> list[str]:
 def _read_1k(raw: Path, selection: str) -> RawAnnotations:
     archive = raw / ARCHIVE
     dropped: list[Dropped] = []
-    tags = _parse_list(by_basename(archive, ["TagList1k.txt"])["TagList1k.txt"], f"{archive}: TagList1k.txt")
+    where = f"{archive}: TagList1k.txt"
+    tags = _parse_list(whole_lines(by_basename(archive, ["TagList1k.txt"])["TagList1k.txt"], where), where)
     sizes, image, label = _read_matrices(archive, len(tags))
     if selection != "1k":
         tags, image, label = _leave_out(read_names(raw), tags, image, label, dropped)

@@ -37,7 +37,7 @@ from pydantic import Field
 from vsebench.core.errors import UserError
 from vsebench.core.schemas import PAIRS
 from vsebench.core.yaml_files import Strict
-from vsebench.formats.annotations import Dropped, RawAnnotations, image_ids
+from vsebench.formats.annotations import Dropped, RawAnnotations, fault_of, image_ids
 from vsebench.formats.download.archives import by_basename, line_blocks, open_members
 
 HEADER = "ImageID,Source,LabelName,Confidence"
@@ -161,7 +161,8 @@ def _parse_block(block: bytes, n_before: int, where: str) -> pl.DataFrame:
         frame = frame.select(number, label, confidence, good=good.fill_null(value=False))
     except pl.exceptions.PolarsError:
         _explain(block, n_before, where)
-    if len(frame) != block.count(b"\n") or not frame["good"].all():
+    all_good = len(frame) == block.count(b"\n") and frame["good"].all()
+    if not all_good or any(map(fault_of, frame["label"].unique())):
         _explain(block, n_before, where)
     return frame.drop("good")
 
@@ -185,8 +186,8 @@ def _find_fault(line: bytes) -> str | None:
         return "contains a carriage return"
     if not IMAGE_ID.fullmatch(image):
         return f"{image[:40]!r} is not an image id of 16 hexadecimal digits"
-    if not label:
-        return "has no label"
+    if fault := fault_of(label.decode(errors="replace")):
+        return f"the label {fault}"
     try:
         number = confidence.lstrip(b" \t")  # as polars does; float() accepts more
         if not NUMBER.fullmatch(number):
@@ -273,6 +274,8 @@ def read_class_names(raw: Path, class_names: ClassNames) -> dict[str, str]:
             if len(row) != 2:
                 raise UserError(f"{where}: line {rows.line_num}: has {len(row)} columns, not a label's id and name")
             mid, name = (cell.strip() for cell in row)
+            if name and (fault := fault_of(name)):
+                raise UserError(f"{where}: line {rows.line_num}: the name {fault}")
             if name_of.setdefault(mid, name) != name:
                 raise UserError(f"{where}: line {rows.line_num}: gives {mid} a second name, {name[:60]!r}")
     except csv.Error as error:

@@ -15,8 +15,8 @@ import numpy as np
 
 from vsebench.core.errors import UserError
 from vsebench.core.yaml_files import Strict
-from vsebench.formats.annotations import RawAnnotations, check_unique, count_pairs, image_ids
-from vsebench.formats.download.archives import text_lines
+from vsebench.formats.annotations import RawAnnotations, check_names, check_unique, count_pairs, fault_of, image_ids
+from vsebench.formats.download.archives import whole_lines
 
 
 class Options(Strict):
@@ -34,9 +34,7 @@ def read(raw: Path, options: Options) -> RawAnnotations:
     """
     path = raw / options.annotations
     labels = _lines(raw / options.labels)
-    if "" in labels:
-        raise UserError(f"{raw / options.labels}: line {labels.index('') + 1}: is blank")
-    check_unique(labels, str(raw / options.labels), "label")
+    check_names(labels, str(raw / options.labels), "label")
     numbers = {name: number for number, name in enumerate(labels)}
     ids: list[str] = []
     images: list[int] = []
@@ -46,9 +44,10 @@ def read(raw: Path, options: Options) -> RawAnnotations:
         file = path_of_image.rpartition("/")[2]
         image = file.rpartition(".")[0] or file
         wrong = next((name for name in names if name not in numbers), None)
-        if not image or wrong is not None:
-            problem = "has no image" if not image else f"{wrong!r} is not in {options.labels}"
-            raise UserError(f"{path}: line {line}: {problem}")
+        if fault := fault_of(image):
+            raise UserError(f"{path}: line {line}: the image {fault}")
+        if wrong is not None:
+            raise UserError(f"{path}: line {line}: {wrong!r} is not in {options.labels}")
         check_unique(names, f"{path}: line {line}", "label")
         images += [len(ids)] * len(names)
         found += [numbers[name] for name in names]
@@ -60,7 +59,7 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 
 def _lines(path: Path) -> list[str]:
     try:
-        lines = text_lines(path.read_bytes(), str(path))
+        lines = whole_lines(path.read_bytes(), str(path))
     except OSError as error:
         raise UserError(f"{path}: {error.strerror}; run the download stage") from None
     if not lines:

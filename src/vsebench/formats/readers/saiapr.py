@@ -15,8 +15,8 @@ from pydantic import Field
 
 from vsebench.core.errors import UserError
 from vsebench.core.yaml_files import Strict
-from vsebench.formats.annotations import RawAnnotations, count_pairs, image_ids
-from vsebench.formats.download.archives import read_members, text_lines
+from vsebench.formats.annotations import RawAnnotations, count_pairs, fault_of, image_ids
+from vsebench.formats.download.archives import read_members, whole_lines
 
 TABLES = ("labels.txt", "features.txt")  # the first that exists in a folder is read
 NUMBER = re.compile(r"[0-9]{1,18}")  # int() would also accept other forms and numbers too large for int64
@@ -51,12 +51,14 @@ def _read_words(members: dict[str, bytes], archive: Path) -> tuple[list[str], di
     words: list[str] = []
     seen: set[str] = set()
     row_of_code: dict[int, int] = {}
-    for number, line in enumerate(text_lines(members[names[0]], where), start=1):
+    for number, line in enumerate(whole_lines(members[names[0]], where), start=1):
         code, _, word = line.partition("\t")
         if not NUMBER.fullmatch(code) or int(code) in row_of_code:
             raise UserError(f"{where}: line {number}: {line[:60]!r} must be a new code, a tab and a word")
         row_of_code[int(code)] = len(words)
         words.append(word.strip() or f"label {code}")
+        if fault := fault_of(words[-1]):
+            raise UserError(f"{where}: line {number}: the word {fault}")
         if words[-1] in seen:
             raise UserError(f"{where}: line {number}: the word {words[-1]!r} occurs twice")
         seen.add(words[-1])
@@ -76,7 +78,7 @@ def _choose_tables(members: dict[str, bytes], archive: Path) -> list[str]:
 def _read_regions(data: bytes, row_of_code: dict[int, int], where: str, regions: dict[tuple[int, int], int]) -> None:
     """Add the rows of a table to `regions`: (image, region) -> label (its index in the vocabulary)."""
     has_features = where.endswith("features.txt")
-    for number, line in enumerate(text_lines(data, where), start=1):
+    for number, line in enumerate(whole_lines(data, where), start=1):
         fields = line.split()
         if len(fields) < 3 or (len(fields) > 3) != has_features:
             raise UserError(f"{where}: line {number}: has {len(fields)} fields; it must have image, region and code")

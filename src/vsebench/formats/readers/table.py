@@ -34,7 +34,7 @@ from pydantic_core import PydanticCustomError
 from vsebench.core.errors import UserError, one_line
 from vsebench.core.schemas import PAIRS
 from vsebench.core.yaml_files import Strict
-from vsebench.formats.annotations import RawAnnotations, image_ids, sort_names
+from vsebench.formats.annotations import RawAnnotations, fault_of, image_ids, sort_names
 from vsebench.formats.own_files import find
 
 FORMATS = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
@@ -171,8 +171,8 @@ def name_of(cell: Any, what: str) -> str:
     if not isinstance(cell, str):
         raise TableError(f"the {what} is {cell!r}, but must be text or a whole number")
     name = cell.strip()
-    if not name:
-        raise TableError(f"the {what} is empty")
+    if fault := fault_of(name):
+        raise TableError(f"the {what} {fault}")
     try:
         name.encode()
     except UnicodeEncodeError:
@@ -263,14 +263,18 @@ def columns_of(header: list[str], options: Options) -> tuple[str, str, str | Non
 
 
 def lines_of(path: Path) -> Iterator[str]:
-    r"""Yield the lines of a text file, decompressed, each ending in "\n"; raise a `UserError` if it is not UTF-8."""
+    r"""Yield the lines of a text file, decompressed; each ends in "\n", except for a last line without a line break.
+
+    Raises a `UserError` if the file is not UTF-8.
+    """
     lines: Iterator[str | bytes] = _zstd_lines(path) if path.suffix.lower() == ".zst" else _byte_lines(path)
     for number, line in enumerate(lines, 1):
         try:
             text = line if isinstance(line, str) else line.decode()
         except UnicodeDecodeError:
             raise UserError(f"{path}: line {number}: not UTF-8 text") from None
-        yield (text.removeprefix("\ufeff") if number == 1 else text).rstrip("\r\n") + "\n"
+        end = "\n" if isinstance(line, str) or line.endswith(b"\n") else ""
+        yield (text.removeprefix("\ufeff") if number == 1 else text).rstrip("\r\n") + end
 
 
 def _byte_lines(path: Path) -> Iterator[bytes]:

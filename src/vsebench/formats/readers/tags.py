@@ -5,8 +5,8 @@ is folded ("STRASSE", "straße"), and only letters, combining marks and digits a
 "newyork" are the same label. Accents are kept. Tags that become empty, machine tags ("geo:lat=52.1") and tags on the
 stop lists are removed. A tag counts once per image.
 
-With the option `as_written`, tags become labels unchanged, including machine tags; only tags on the stop lists are
-removed.
+With the option `as_written`, tags become labels unchanged, including machine tags; only tags on the stop lists and tags
+with control characters are removed.
 """
 
 import re
@@ -22,7 +22,7 @@ from pydantic import Field
 
 from vsebench.core.errors import UserError
 from vsebench.core.yaml_files import Strict
-from vsebench.formats.annotations import Dropped, RawAnnotations, count_pairs, image_ids, sort_names
+from vsebench.formats.annotations import Dropped, RawAnnotations, count_pairs, fault_of, image_ids, sort_names
 
 MACHINE_TAG = re.compile(r"[^\W\d]\w*:\w+=")
 
@@ -127,6 +127,8 @@ def _fate(tag: str, stop: StopTags, numbers: dict[str, int], as_written: bool) -
     name = normalise(tag)
     if not name and not as_written:
         return "without letters and digits"
+    if as_written and fault_of(tag):
+        return "empty, or with a control character"
     if name in stop:
         return "on a stop list (stop_lists, stop_tags)"
     return numbers.setdefault(tag if as_written else name, len(numbers))

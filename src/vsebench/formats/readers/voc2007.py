@@ -27,7 +27,7 @@ import polars as pl
 
 from vsebench.core.errors import UserError
 from vsebench.core.yaml_files import Strict
-from vsebench.formats.annotations import Dropped, RawAnnotations, count_pairs, image_ids
+from vsebench.formats.annotations import Dropped, RawAnnotations, count_pairs, fault_of, image_ids
 from vsebench.formats.download.archives import read_members, text_lines
 
 CLASSES = (
@@ -108,7 +108,7 @@ def _read_part(lines: list[str], part: str, part_of: dict[str, str], where: str)
     if not lines:
         raise UserError(f"{where}: contains no image")
     for number, image in enumerate(lines, 1):
-        if len(image.split()) != 1:
+        if len(image.split()) != 1 or fault_of(image):
             raise UserError(f"{where}: line {number}: {image[:60]!r} is not the number of an image")
         if image in part_of:
             found = "occurs twice" if part_of[image] == part else f"is also in the part {part_of[image]!r}"

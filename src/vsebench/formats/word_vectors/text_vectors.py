@@ -9,6 +9,7 @@
 - A word may contain spaces (Common Crawl has `. . .`), so a line is split from its end.
 - Only ordinary spaces separate a word from its numbers. A word may contain a no-break space (U+00A0) or Unicode's next
   line (U+0085), where Python's `str.split` and `str.splitlines` would split it.
+- The last line must have a line break too: without it, its last number could be cut off.
 - If a word occurs twice, its first line counts. The number of values is checked in every line; the values themselves
   are checked only for the first word and for the needed words.
 
@@ -70,6 +71,9 @@ def _lines(stream: IO[bytes], path: Path) -> Iterator[bytes]:
             raise UserError(f"{path}: line {number}: exceeds {LONGEST_LINE} bytes; not a text file of word vectors")
         text = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
         yield text.removesuffix(b"\n").removesuffix(b"\r").removesuffix(b" ")
+        if not line.endswith((b"\n", b"\r")):
+            missing = "has no line break, so a part of it may be missing"
+            raise UserError(f"{path}: line {number}: {missing}; download the file again, or add a line break")
 
 
 def _header(first: list[bytes], path: Path) -> tuple[int | None, int]:
