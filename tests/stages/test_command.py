@@ -85,6 +85,14 @@ def test_a_command_gives_scores_that_are_checked_and_measured(folder, capfd):
     assert (entry["choice"], entry["settings"]) == ("command", {"command": record["command"]})
 
 
+def test_scores_are_on_the_disk_before_they_get_their_name(folder, monkeypatch):
+    flushed, scores = [], MODEL / "scores.csv"
+    monkeypatch.setattr(os, "fsync", lambda number: flushed.append((os.fstat(number).st_ino, scores.exists())))
+    assert command(train()) == 0
+    assert (scores.stat().st_ino, False) in flushed
+    assert (scores.with_suffix(".split.txt").stat().st_ino, False) in flushed
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [

@@ -1,5 +1,6 @@
 import hashlib
 import json
+import os
 
 import pytest
 
@@ -69,6 +70,13 @@ def test_a_file_is_fetched_and_noted(server, fetch):
     assert (note["source"], note["md5"], note["bytes"]) == (address, md5, len(ZIP))
     assert note["sha256"] == hashlib.sha256(ZIP).hexdigest()
     assert note["time"].endswith("+00:00")
+
+
+def test_a_download_is_on_the_disk_before_it_gets_its_name(server, fetch, tmp_path, monkeypatch):
+    flushed, target = [], tmp_path / "raw" / "x.zip"
+    monkeypatch.setattr(os, "fsync", lambda number: flushed.append((os.fstat(number).st_ino, target.exists())))
+    assert fetch(f"{server.address}/x.zip")[0] == 0
+    assert (target.stat().st_ino, False) in flushed
 
 
 @pytest.mark.parametrize("as_mirror", [False, True])

@@ -1,6 +1,6 @@
 """Write results so that no reader sees an incomplete file; read results, with a clear message if that fails.
 
-All functions that write a file seal it (see `seals`), except `replacing`.
+All functions that write a file seal it (see `seals`), except `replacing` and `move`.
 """
 
 import json
@@ -47,9 +47,7 @@ def replacing(path: Path) -> Iterator[Path]:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         yield temporary
-        _flush(temporary)  # otherwise, a crash of the computer could leave an empty file under the new name
-        temporary.replace(path)
-        _flush(path.parent)
+        move(temporary, path)
     except (OSError, pl.exceptions.PolarsError) as error:
         if (refused := refusal(error)) is None:
             raise
@@ -57,6 +55,13 @@ def replacing(path: Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
+
+
+def move(written: Path, path: Path) -> None:
+    """Give a complete file its final name, in the same file system, after its content has reached the disk."""
+    _flush(written)  # otherwise, a crash of the computer could leave an empty file under the new name
+    written.replace(path)
+    _flush(path.parent)
 
 
 def _flush(path: Path) -> None:

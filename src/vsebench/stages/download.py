@@ -23,7 +23,7 @@ from typing import Any
 
 from vsebench.config.dataset import DatasetDefinition, FirstDownloads, SourceFile, read_definition
 from vsebench.core.errors import UserError, without_password
-from vsebench.core.storage import read_json, replacing, write_json
+from vsebench.core.storage import move, read_json, replacing, write_json
 from vsebench.core.yaml_files import check, read_config
 from vsebench.formats import own_files
 from vsebench.formats.adapters import knows, load_adapter
@@ -165,7 +165,7 @@ def _download(address: str, target: Path, file: SourceFile) -> Digest:
             raise
         # An earlier attempt may have left wrong bytes.
         return _download(address, target, file)
-    part.replace(target)
+    move(part, target)
     transfer.discard(part)
     return digest
 

@@ -15,6 +15,7 @@ import polars as pl
 from vsebench.config.method import WRITTEN
 from vsebench.core.errors import UserError
 from vsebench.core.processes import Ended, ending_on_signals, run_command
+from vsebench.core.storage import move
 from vsebench.formats.exported_split import read_exported
 from vsebench.formats.scores_file import companions, read_scores
 from vsebench.methods.outside.outside_scores import check_scores
@@ -112,7 +113,7 @@ def keep_scores(written: Path, problem: Path, out: Path) -> None:
     except UserError as error:
         raise UserError(f"the command wrote wrong scores: {str(error).replace(str(written), written.name)}") from None
     for file in (*companions(written), written):
-        file.replace(out.parent / file.name)
+        move(file, out.parent / file.name)
 
 
 def keep_copies(ran: Path, problem: Path, out: Path) -> Ended:
