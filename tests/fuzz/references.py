@@ -177,7 +177,7 @@ def nuswide_final(files: Files) -> Reading | None:
 
 
 def nuswide_1006(files: Files) -> Reading | None:
-    tags = tag_list(whole_lines(files.get("TagList1k.txt", b"")))
+    tags = tag_list(text_lines(files.get("TagList1k.txt", b"")))
     read = concept_columns(files)
     if tags is None or read is None:
         return None

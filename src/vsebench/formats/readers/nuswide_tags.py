@@ -40,7 +40,7 @@ from numpy.typing import NDArray
 from vsebench.core.errors import UserError
 from vsebench.core.yaml_files import Strict
 from vsebench.formats.annotations import Dropped, RawAnnotations, check_names, count_pairs, image_ids
-from vsebench.formats.download.archives import by_basename, line_blocks, text_lines, whole_lines
+from vsebench.formats.download.archives import by_basename, line_blocks, text_lines
 from vsebench.formats.readers.nuswide_concepts import NEWLINE, ONE, PARTS, ZERO, name_images, read_concepts, read_names
 
 ARCHIVE = "NUS_WID_Tags.zip"
@@ -125,7 +125,7 @@ def _read_1k(raw: Path, selection: str) -> RawAnnotations:
     archive = raw / ARCHIVE
     dropped: list[Dropped] = []
     where = f"{archive}: TagList1k.txt"
-    tags = _parse_list(whole_lines(by_basename(archive, ["TagList1k.txt"])["TagList1k.txt"], where), where)
+    tags = _parse_list(text_lines(by_basename(archive, ["TagList1k.txt"])["TagList1k.txt"], where), where)
     sizes, image, label = _read_matrices(archive, len(tags))
     if selection != "1k":
         tags, image, label = _leave_out(read_names(raw), tags, image, label, dropped)
