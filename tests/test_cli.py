@@ -72,8 +72,8 @@ def test_a_command_ends_quietly_if_the_reader_of_its_output_has_ended(words, buf
     done = subprocess.run(command, cwd=ROOT, env=environment, stdout=writing, stderr=subprocess.PIPE, check=False)
     os.close(writing)
     assert done.stderr == b""
-    # If nothing is buffered, argparse itself overlooks that nobody reads its help.
-    assert done.returncode == (0 if words == ["--help"] and not buffered else 1)
+    # If nothing is buffered, argparse of some Pythons overlooks that nobody reads its help.
+    assert done.returncode in ((0, 1) if words == ["--help"] and not buffered else (1,))
 
 
 def test_the_version_is_that_of_the_package(capsys):
