@@ -143,7 +143,7 @@ def test_a_table_without_a_newer_number_is_read_outside_of_a_run(tmp_path, metad
 @pytest.mark.parametrize("number", [NEWER, 10**30, "1.5", "new\nest", ""])
 @pytest.mark.parametrize("suffix", ["json", "parquet"])
 def test_another_number_is_refused_in_one_line(tmp_path, capsys, number, suffix):
-    path, out = tmp_path / f"a.{suffix}", tmp_path / f"out.{suffix}"
+    path, out = tmp_path / f"a.{suffix}", tmp_path / f"metrics.{suffix}"
     if suffix == "json":
         path.write_text(json.dumps({"schema": number, "seed": 1}))
     else:

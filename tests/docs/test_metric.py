@@ -8,7 +8,7 @@ import pytest
 
 from tests.docs.conftest import STAGES, Copy
 from vsebench.core.schemas import LISTS, PAIRS, RANKS, SPLIT_LABELS
-from vsebench.core.storage import write_table
+from vsebench.core.storage import write_json, write_table
 from vsebench.core.tasks import Case, Task
 
 TASK = Task("made-up", "images")
@@ -24,6 +24,7 @@ def results(tmp_path: Path) -> Path:
     write_table(pl.DataFrame(schema=LISTS), LISTS, case.folder(tmp_path) / "lists.parquet")
     candidates = pl.DataFrame({"label": range(10), "first": True, "final": True, "valid": True, "test": True})
     write_table(candidates.cast(SPLIT_LABELS), SPLIT_LABELS, case.split(tmp_path) / "labels.parquet")
+    write_json({"n_labels": 10}, case.split(tmp_path) / "split.json")
     training = pl.DataFrame({"image": [0], "label": [0], "count": [1]}, schema=PAIRS)
     write_table(training, PAIRS, case.split(tmp_path) / "final.parquet")
     return tmp_path

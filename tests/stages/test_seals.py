@@ -96,6 +96,38 @@ def test_files_that_do_not_belong_together_are_refused(folder, capsys, change, s
     assert sorted(folder.rglob("*")) == before
 
 
+RANKS = "ridge/ranks.parquet"
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        (RANKS, lambda t: t.with_columns(above=pl.lit(-9, pl.Int32)), "the column 'above' has impossible numbers"),
+        (RANKS, lambda t: t.with_columns(above=pl.col("negatives") * 100), "the column 'above' has impossible numbers"),
+        (RANKS, lambda t: t.with_columns(tied=pl.col("negatives") + 1), "the column 'tied' has impossible numbers"),
+        (RANKS, lambda t: t.with_columns(label=pl.col("label") + 1000), "the column 'label' has impossible numbers"),
+        (RANKS, lambda t: t.drop("cold"), "has no column 'cold'"),
+        (RANKS, lambda t: t.cast({"above": pl.Int64}), "the column 'above' is of type Int64 instead of Int32"),
+        ("ridge/lists.parquet", lambda t: t.drop("rank"), "has no column 'rank'"),
+    ],
+)
+def test_tables_with_other_columns_or_impossible_numbers_are_refused(folder, capsys, name, change, message):
+    rewritten(name, change)(folder)
+    before = sorted(folder.rglob("*"))
+    assert measure(folder) == 1
+    (line,) = (line for line in capsys.readouterr().err.splitlines() if line.startswith("vsebench "))
+    assert line.endswith(f"seed1/{name}: {message}; delete it and run again")
+    assert sorted(folder.rglob("*")) == before
+
+
+@pytest.mark.parametrize(("table", "column"), [("images", "final"), ("labels", "test"), ("train", "count")])
+def test_a_split_with_other_columns_is_refused(folder, table, column):
+    path = at(folder) / f"split/{table}.parquet"
+    write_parquet(read_parquet(path).drop(column), path)
+    with pytest.raises(UserError, match=rf"split/{table}\.parquet: has no column '{column}'; delete it and run again"):
+        splits.load(at(folder) / "split")
+
+
 def test_test_labels_among_the_training_labels_are_refused(folder):
     """The seals do not show it, for example if a protocol is wrong."""
     split = at(folder) / "split"

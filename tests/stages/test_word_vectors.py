@@ -10,12 +10,13 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tests.builders import frame
 from tests.stages.small import EPOCHS, case, run, split, write_labels, write_processed
 from vsebench import models
 from vsebench.config.dataset import WordVectorsConfig
 from vsebench.core.errors import UserError
-from vsebench.core.schemas import WORD_VECTORS
-from vsebench.core.storage import read_json, read_parquet, write_arrays, write_json, write_parquet
+from vsebench.core.schemas import HISTORY, WORD_VECTORS
+from vsebench.core.storage import read_json, read_parquet, write_arrays, write_json, write_table
 from vsebench.core.yaml_files import check
 from vsebench.data import needs
 from vsebench.formats.parents.wordnet import EXCEPTIONS
@@ -189,9 +190,10 @@ def test_it_is_timed_with_word_vectors(folder, monkeypatch):
     out = ["--out", case / "split"]
     assert run("split", "--processed", folder, "--protocol", "distinct", "--seed", 1, *out) == 0
     write_json({"selection": {"settings": {"factors": 2}, "epochs": 5}}, case / "my_row" / "run.json")
-    history = pl.DataFrame({"seed": 1, "phase": "selection", "epoch": range(1, 6), "seconds": 0.1,
-                            "validation": [0.1, 0.2, 0.3, 0.2, 0.1]})  # fmt: skip
-    write_parquet(history, case / "my_row" / "history.parquet")
+    keys = {"seed": 1, "phase": "selection", "seconds": 0.1}
+    values = enumerate([0.1, 0.2, 0.3, 0.2, 0.1], 1)
+    history = frame([keys | {"epoch": epoch, "validation": value} for epoch, value in values], HISTORY)
+    write_table(history, HISTORY, case / "my_row" / "history.parquet")
     monkeypatch.setattr(timing.os, "sched_setaffinity", lambda process, cores: None)
     arguments = Namespace(results=results, dataset="tiny", protocol="distinct", no_refit=False, features=None, epochs=2,
                           feature_sets={}, variants={"my_row": "by_words"}, word_vectors=folder / "word_vectors.npz",
@@ -202,5 +204,5 @@ def test_it_is_timed_with_word_vectors(folder, monkeypatch):
     first, second, all_epochs = (phase["seconds"] for phase in phases[1:4])
     assert all_epochs > first + second
     assert timing.best_epoch(case / "my_row" / "history.parquet") == 3
-    write_parquet(history.with_columns(validation=None), case / "my_row" / "history.parquet")
+    write_table(history.with_columns(validation=pl.lit(None, pl.Float64)), HISTORY, case / "my_row" / "history.parquet")
     assert timing.best_epoch(case / "my_row" / "history.parquet") == 0

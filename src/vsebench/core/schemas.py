@@ -1,9 +1,11 @@
-"""The schema number of all results, and the ordered columns of the tables that stages write.
+"""The ordered columns of the tables that stages write, and which numbers they can contain.
 
-`storage.write_table` checks the columns. An analysis (`vsebench.evaluation.analyses`) defines the columns of its table
-in its own module.
+`storage.write_table` checks the columns, and `storage.read_table` the columns and numbers. An analysis
+(`vsebench.evaluation.analyses`) defines the columns of its table in its own module.
 """
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import polars as pl
@@ -152,6 +154,27 @@ SCALING: Schema = {
     "machine": pl.String,
 }
 
+# in the folder of a fitted model, by the names of the files
+OF_MODEL: dict[str, Schema] = {
+    "history": HISTORY,
+    "ranks": RANKS,
+    "lists": LISTS,
+    "label_ranks": LABEL_RANKS,
+    "decisions": DECISIONS,
+    "thresholds": THRESHOLDS,
+}
+# in the folder of results, by the names of the files
+OF_RESULTS: dict[str, Schema] = {
+    "metrics": METRICS,
+    "summary": SUMMARY,
+    "cold": COLD,
+    "by_frequency": BY_FREQUENCY,
+    "history": HISTORY,
+    "timing": TIMING,
+    "sweeps": SWEEPS,
+    "scaling": SCALING,
+}
+
 # written by the stage `annotate`, as CSV
 ANNOTATIONS: Schema = {"image": pl.String, "rank": pl.Int32, "label": pl.String, "score": pl.Float32}
 
@@ -195,3 +218,17 @@ COMPARISON: Schema = {
     "difference": pl.Float64,
     "verdict": pl.String,
 }
+
+
+def _at_least(name: str, least: int, table: pl.DataFrame) -> pl.Series:
+    return table[name] >= least
+
+
+# Whether the numbers in columns of these names are possible, if the columns are of the type Int32.
+NUMBERS: dict[str, Callable[[pl.DataFrame], pl.Series]] = {
+    **{name: partial(_at_least, name, 0) for name in ("image", "label", "negatives")},
+    **{name: partial(_at_least, name, 1) for name in ("rank", "count", "right")},
+    "above": lambda table: (table["above"] >= 0) & (table["above"] <= table["negatives"]),
+    "tied": lambda table: (table["tied"] >= 0) & (table["tied"] <= table["negatives"] - table["above"]),
+}
+CAN_BE_NULL = ("above", "tied", "right")  # all other columns in NUMBERS have a number in each row

@@ -17,8 +17,9 @@ import polars as pl
 
 from vsebench.core.errors import UserError, refusal
 from vsebench.core.machine import memory_limit
-from vsebench.core.schemas import Schema
+from vsebench.core.schemas import CAN_BE_NULL, NUMBERS, Schema
 from vsebench.core.seals import (
+    DELETE,
     SCHEMA_VERSION,
     SEAL,
     check_seal,
@@ -102,6 +103,32 @@ def read_parquet(path: Path) -> pl.DataFrame:
         raise UserError(f"{path}: no such file") from None
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise UserError(f"{path}: not a readable parquet file ({error}); delete it and run again") from None
+
+
+def read_table(path: Path, schema: Schema, n_labels: int | None = None) -> pl.DataFrame:
+    """Read a table that was written with this schema.
+
+    A missing column, a column of another type, or an impossible number (see `schemas.NUMBERS`) raises a `UserError`.
+    If `n_labels` is given, the numbers in the column `label` have to be smaller.
+    """
+    frame = read_parquet(path)
+    check_columns(frame, schema, path)
+    for name, is_possible in NUMBERS.items():
+        if schema.get(name) != pl.Int32:
+            continue
+        possible = is_possible(frame).all(ignore_nulls=name in CAN_BE_NULL)  # None if a null is not ignored
+        if not possible or (name == "label" and n_labels is not None and (frame["label"] >= n_labels).any()):
+            raise UserError(f"{path}: the column {name!r} has impossible numbers; {DELETE}")
+    return frame[list(schema)]
+
+
+def check_columns(frame: pl.DataFrame, schema: Schema, path: Path) -> None:
+    """Raise a `UserError` unless a table that was read from `path` has these columns with these types."""
+    for name, kind in pl.Schema(schema).items():
+        if name not in frame.columns:
+            raise UserError(f"{path}: has no column {name!r}; {DELETE}")
+        if frame.schema[name] != kind:
+            raise UserError(f"{path}: the column {name!r} is of type {frame.schema[name]} instead of {kind}; {DELETE}")
 
 
 def as_sealed_json(value: dict[str, Any] | list[Any], path: Path, **form: Any) -> str:

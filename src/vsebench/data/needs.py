@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vsebench.core.errors import UserError
-from vsebench.core.storage import read_arrays, read_json, read_parquet, set_of
+from vsebench.core.schemas import IMAGES, SPLIT_IMAGES, SPLIT_LABELS
+from vsebench.core.storage import read_arrays, read_json, read_parquet, read_table, set_of
 from vsebench.data.problem import HeldOut, LabelMatrix, Mask, Problem, WordVectors
 
 if TYPE_CHECKING:  # importing features loads SciPy, which most fits do not need
@@ -167,7 +168,7 @@ class FeaturesNeed(FileNeed["Features"]):
         from vsebench.data.features import read_features, side_by_side  # SciPy, which most jobs do not need
 
         paths = [path] if isinstance(path, Path) else path
-        known = read_parquet(paths[0].parent / "images.parquet")["has_features"].to_numpy()
+        known = read_table(paths[0].parent / "images.parquet", IMAGES)["has_features"].to_numpy()
         return side_by_side({set_of(file): read_features(file, known) for file in paths})
 
     def example(self, labels: LabelMatrix) -> "Features":
@@ -296,7 +297,8 @@ class PartsNeed(Need):
 
     def load(self, split: Path) -> Parts:
         """Read the parts of the split in a folder."""
-        images, labels = (read_parquet(split / f"{name}.parquet")["test"].to_numpy() for name in ("images", "labels"))
+        images = read_table(split / "images.parquet", SPLIT_IMAGES)["test"].to_numpy()
+        labels = read_table(split / "labels.parquet", SPLIT_LABELS)["test"].to_numpy()
         return Parts(read_json(split / "split.json")["hash"], images, labels)
 
 

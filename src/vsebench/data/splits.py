@@ -15,8 +15,8 @@ import numpy as np
 import polars as pl
 
 from vsebench.core.errors import UserError, one_line
-from vsebench.core.schemas import PAIRS, SPLIT_IMAGES, SPLIT_LABELS
-from vsebench.core.storage import read_json, read_parquet, write_json, write_table
+from vsebench.core.schemas import IMAGES, PAIRS, SPLIT_IMAGES, SPLIT_LABELS
+from vsebench.core.storage import read_json, read_parquet, read_table, write_json, write_table
 from vsebench.data.needs import WORD_VECTORS
 from vsebench.data.problem import Dataset, HeldOut, Ids, LabelMatrix, Mask, Split, Training, ids_of, mask_of
 
@@ -30,10 +30,10 @@ def load_dataset(folder: Path, word_vectors: Path | None = None) -> Dataset:
 
     word_vectors : word_vectors.npz of the processed folder, for a protocol that uses only labels with a vector
     """
-    images = read_parquet(folder / "images.parquet")
+    images = read_table(folder / "images.parquet", IMAGES)
     vocabulary = read_parquet(folder / "labels.parquet")
-    labels = LabelMatrix.from_pairs(read_parquet(folder / "pairs.parquet"), images.height, vocabulary.height)
-    has_parts = "part" in images.columns and images["part"].null_count() < images.height
+    labels = LabelMatrix.from_pairs(read_table(folder / "pairs.parquet", PAIRS), images.height, vocabulary.height)
+    has_parts = images["part"].null_count() < images.height
     parts = images["part"].fill_null("").to_numpy().astype(np.str_) if has_parts else None
     with_features = images["has_features"].to_numpy()
     with_word_vectors = None if word_vectors is None else WORD_VECTORS.load(word_vectors).known
@@ -115,10 +115,11 @@ def n_common(first: LabelMatrix, second: LabelMatrix) -> int:
 def _load(folder: Path, with_test: bool, refit: bool) -> tuple[Split, int]:
     """Read a split; also return how many of its test labels were training labels when it was made."""
     size = read_json(folder / "split.json")
-    images, labels = read_parquet(folder / "images.parquet"), read_parquet(folder / "labels.parquet")
+    images = read_table(folder / "images.parquet", SPLIT_IMAGES)
+    labels = read_table(folder / "labels.parquet", SPLIT_LABELS)
 
     def read(part: str) -> LabelMatrix:
-        pairs = read_parquet(folder / f"{part}.parquet")
+        pairs = read_table(folder / f"{part}.parquet", PAIRS)
         return LabelMatrix.from_pairs(pairs, size["n_images"], size["n_labels"])
 
     train, valid, both = read("train"), read("valid"), read("final")

@@ -7,8 +7,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from vsebench.config.dataset import Propensity
-from vsebench.core.schemas import LISTS
-from vsebench.core.storage import read_json, read_parquet
+from vsebench.core.schemas import DECISIONS, LABEL_RANKS, LISTS, PAIRS, RANKS, SPLIT_IMAGES, SPLIT_LABELS
+from vsebench.core.storage import read_json, read_table
 from vsebench.core.tasks import Case
 from vsebench.evaluation.frequencies import Frequencies
 from vsebench.evaluation.measuring import Ranked
@@ -21,22 +21,22 @@ def read_ranked(case: Case, results: Path) -> Ranked:
     The lists are empty if their file does not exist: a pack contains the file only if a metric of the packed run needs
     it.
     """
-    folder = case.folder(results)
+    folder, n_labels = case.folder(results), n_labels_of(case, results)
     lists, label_ranks = folder / "lists.parquet", folder / "label_ranks.parquet"
     return Ranked(
-        read_parquet(folder / "ranks.parquet"),
-        read_parquet(lists) if lists.is_file() else pl.DataFrame(schema=LISTS),
-        read_parquet(label_ranks) if label_ranks.is_file() else None,
+        read_table(folder / "ranks.parquet", RANKS, n_labels),
+        read_table(lists, LISTS, n_labels) if lists.is_file() else pl.DataFrame(schema=LISTS),
+        read_table(label_ranks, LABEL_RANKS, n_labels) if label_ranks.is_file() else None,
     )
 
 
 def read_sets(case: Case, decision: str, results: Path) -> LabelSets:
     """Read the label sets that a decision chose for the test images of a case, and the correct sets."""
-    folder = case.folder(results)
-    images = read_parquet(folder / "lists.parquet")["image"].unique().sort()
-    chosen = read_parquet(folder / "decisions.parquet").filter(decision=decision)
-    right = read_parquet(folder / "ranks.parquet")
-    return LabelSets.of_pairs(chosen, right, images, n_labels_of(case, results))
+    folder, n_labels = case.folder(results), n_labels_of(case, results)
+    images = read_table(folder / "lists.parquet", LISTS, n_labels)["image"].unique().sort()
+    chosen = read_table(folder / "decisions.parquet", DECISIONS, n_labels).filter(decision=decision)
+    right = read_table(folder / "ranks.parquet", RANKS, n_labels)
+    return LabelSets.of_pairs(chosen, right, images, n_labels)
 
 
 def n_labels_of(case: Case, results: Path) -> int:
@@ -45,16 +45,22 @@ def n_labels_of(case: Case, results: Path) -> int:
 
 def n_candidates_of(case: Case, results: Path) -> int:
     """Return the number of labels that can be predicted: the candidates of the protocol."""
-    return int(read_parquet(case.split(results) / "labels.parquet")["test"].sum())
+    return int(_labels_of(case, results)["test"].sum())
 
 
 def frequencies_of(case: Case, results: Path, propensity: Propensity) -> Frequencies:
     """Return how many training images, including validation images, have each label."""
-    pairs, images = (read_parquet(case.split(results) / name) for name in ("final.parquet", "images.parquet"))
-    counts = np.bincount(pairs["label"].to_numpy(), minlength=n_labels_of(case, results))
+    split, n_labels = case.split(results), n_labels_of(case, results)
+    pairs = read_table(split / "final.parquet", PAIRS, n_labels)
+    images = read_table(split / "images.parquet", SPLIT_IMAGES)
+    counts = np.bincount(pairs["label"].to_numpy(), minlength=n_labels)
     return Frequencies(counts.astype(np.int64), int(images["final"].sum()), propensity)
 
 
 def learnt_of(case: Case, results: Path) -> NDArray[np.bool_]:
     """Return, for each label, whether models are trained on it under the protocol, (n_labels,)."""
-    return read_parquet(case.split(results) / "labels.parquet")["final"].to_numpy()
+    return _labels_of(case, results)["final"].to_numpy()
+
+
+def _labels_of(case: Case, results: Path) -> pl.DataFrame:
+    return read_table(case.split(results) / "labels.parquet", SPLIT_LABELS)

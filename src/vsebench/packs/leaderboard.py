@@ -8,7 +8,8 @@ from typing import Any
 import polars as pl
 
 from vsebench.core.errors import UserError
-from vsebench.core.storage import read_json, read_parquet
+from vsebench.core.schemas import SUMMARY
+from vsebench.core.storage import read_json, read_table
 from vsebench.core.tasks import Task
 from vsebench.evaluation.metrics.base import load_metric
 from vsebench.packs.comparison import Comparison, compare
@@ -86,7 +87,7 @@ class BoardTask:
         """Map (run, method) to the row of summary.parquet for a metric."""
         found: dict[tuple[int, str], Numbers] = {}
         for number, run in self.runs.items():
-            summary = read_parquet(run.folder / "summary.parquet")
+            summary = read_table(run.folder / "summary.parquet", SUMMARY)
             rows = summary.filter(dataset=self.task.dataset, protocol=self.task.protocol, decision="", metric=metric)
             found |= {(number, row["method"]): row for row in rows.iter_rows(named=True)}
         return found

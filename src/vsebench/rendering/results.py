@@ -12,8 +12,8 @@ import polars as pl
 
 from vsebench.core.errors import UserError
 from vsebench.core.modules import modules_in
-from vsebench.core.schemas import CLAIMS, COMPARISON, Schema
-from vsebench.core.storage import read_json, read_parquet
+from vsebench.core.schemas import CLAIMS, COMPARISON, OF_RESULTS, Schema
+from vsebench.core.storage import read_json, read_table
 from vsebench.core.tasks import Entry, Task
 from vsebench.papers.verdict import SIGNIFICANT
 from vsebench.rendering.marks import marks_of
@@ -57,22 +57,22 @@ class Results:
     @cached_property
     def timing(self) -> pl.DataFrame:
         """The table of seconds and memory of each timed method; empty if the run times no method."""
-        return read_parquet(self.folder / GATHERED["timing"])
+        return self._read("timing")
 
     @cached_property
     def history(self) -> pl.DataFrame:
         """The table of all epochs, one row per epoch of a fit; empty if no method of the run is trained in epochs."""
-        return read_parquet(self.folder / GATHERED["history"])
+        return self._read("history")
 
     @cached_property
     def cold(self) -> pl.DataFrame:
         """The table of metrics with and without images that lack training labels; empty if no image lacks them."""
-        return read_parquet(self.folder / GATHERED["cold"])
+        return self._read("cold")
 
     @cached_property
     def by_frequency(self) -> pl.DataFrame:
         """The table of the recall of frequent and of rare labels; empty if no label has a training image."""
-        return read_parquet(self.folder / GATHERED["by_frequency"])
+        return self._read("by_frequency")
 
     @cached_property
     def scaling(self) -> pl.DataFrame | None:
@@ -116,10 +116,11 @@ class Results:
 
     def analysis(self, name: str) -> pl.DataFrame:
         """Return the table of an analysis; it is empty if the run has none of the methods that the papers name."""
-        if name in self.outline.files:
-            return read_parquet(self.folder / GATHERED[name])
         # `load_analysis` is not imported: its module imports the models, on which no table depends.
-        return pl.DataFrame(schema=import_module(modules_in("evaluation/analyses")[name]).SCHEMA)
+        schema: Schema = import_module(modules_in("evaluation/analyses")[name]).SCHEMA
+        if name in self.outline.files:
+            return read_table(self.folder / GATHERED[name], schema)
+        return pl.DataFrame(schema=schema)
 
     def tasks_of(self, frame: pl.DataFrame) -> list[Task]:
         """Return the tasks that occur in a table, in display order."""
@@ -247,11 +248,13 @@ class Results:
             )
         return rows
 
+    def _read(self, name: str) -> pl.DataFrame:
+        return read_table(self.folder / GATHERED[name], OF_RESULTS[name])
+
     def _table(self, name: str) -> pl.DataFrame:
-        path = self.folder / GATHERED[name]
-        frame = read_parquet(path)
+        frame = self._read(name)
         if frame.is_empty():
-            raise UserError(f"{path}: has no rows; delete it and run again")
+            raise UserError(f"{self.folder / GATHERED[name]}: has no rows; delete it and run again")
         return frame
 
     def _csv(self, name: str, schema: Schema) -> pl.DataFrame:

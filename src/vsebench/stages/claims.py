@@ -8,8 +8,8 @@ from typing import Any
 
 import polars as pl
 
-from vsebench.core.schemas import CLAIMS
-from vsebench.core.storage import read_json, read_parquet, replacing
+from vsebench.core.schemas import CLAIMS, LISTS, OF_RESULTS, RANKS, SIBLINGS, SWEEP_RANKS, Schema
+from vsebench.core.storage import read_json, read_parquet, read_table, replacing
 from vsebench.core.tasks import Case, Task
 from vsebench.evaluation.reading import n_candidates_of, read_ranked, read_sets
 from vsebench.papers.base import read_papers
@@ -47,8 +47,11 @@ def read_evidence(arguments: argparse.Namespace) -> Evidence:
     """Return the results on which claims are tested."""
     results: Path = arguments.results
 
-    def read(case: Case, name: str) -> pl.DataFrame:
-        return read_parquet(case.folder(results) / name)
+    def read(case: Case, name: str, schema: Schema) -> pl.DataFrame:
+        return read_table(case.folder(results) / name, schema)
+
+    def gathered(name: str, path: Path) -> pl.DataFrame:
+        return read_table(path, OF_RESULTS[name])
 
     entries = read_json(results / "settings.json")
     fits = {Case(Task(each["dataset"], each["protocol"]), each["method"], each["seed"]): each for each in entries}
@@ -57,21 +60,21 @@ def read_evidence(arguments: argparse.Namespace) -> Evidence:
         seeds=arguments.seeds,
         own_seeds=arguments.own_seeds,
         resamples=arguments.bootstrap,
-        timing=read_parquet(results / "timing.parquet"),
-        history=read_parquet(results / "history.parquet"),
-        sweeps=read_parquet(arguments.sweeps) if arguments.sweeps else None,
-        scaling=read_parquet(arguments.scaling) if arguments.scaling else None,
-        read_ranks=lru_cache(KEPT)(lambda case: read(case, "ranks.parquet")),
-        read_sweep_ranks=lambda case, parameter: read(case, f"sweep/{parameter}-ranks.parquet"),
-        read_lists=lambda case: read(case, "lists.parquet"),
+        timing=gathered("timing", results / "timing.parquet"),
+        history=gathered("history", results / "history.parquet"),
+        sweeps=gathered("sweeps", arguments.sweeps) if arguments.sweeps else None,
+        scaling=gathered("scaling", arguments.scaling) if arguments.scaling else None,
+        read_ranks=lru_cache(KEPT)(lambda case: read(case, "ranks.parquet", RANKS)),
+        read_sweep_ranks=lambda case, parameter: read(case, f"sweep/{parameter}-ranks.parquet", SWEEP_RANKS),
+        read_lists=lambda case: read(case, "lists.parquet", LISTS),
         read_ranked=lru_cache(KEPT)(lambda case: read_ranked(case, results)),
         read_sets=lru_cache(KEPT)(lambda case, decision: read_sets(case, decision, results)),
         n_labels=lambda case: n_candidates_of(case, results),
-        siblings={name: read_parquet(Path(path)) for name, path in arguments.siblings.items()},
+        siblings={name: read_table(Path(path), SIBLINGS) for name, path in arguments.siblings.items()},
         tuned_sweeps=arguments.tuned_sweeps,
         selection=lambda case: selection_of(case, results),
         on_request={path.stem: read_parquet(path) for path in arguments.analyses},
-        metrics=read_parquet(results / "metrics.parquet"),
+        metrics=gathered("metrics", results / "metrics.parquet"),
         at_limit={case: limit_of(entry) for case, entry in fits.items() if entry.get("at_limit")},
         on_edges={case: entry.get("on_edges", []) for case, entry in fits.items()},
     )

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import polars as pl
 
-from vsebench.core.schemas import COMPARISON
-from vsebench.core.storage import read_json, read_parquet, replacing
+from vsebench.core.schemas import COMPARISON, OF_RESULTS
+from vsebench.core.storage import read_json, read_table, replacing
 from vsebench.core.tasks import Task
 from vsebench.papers.base import read_papers
 from vsebench.papers.comparison import Ours, compare
@@ -19,7 +19,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    tables = {name: read_parquet(arguments.results / f"{name}.parquet") for name in ("summary", "timing", "history")}
+    names = ("summary", "timing", "history")
+    tables = {name: read_table(arguments.results / f"{name}.parquet", OF_RESULTS[name]) for name in names}
     real = {entry["name"] for entry in read_json(arguments.results / "datasets.json") if not entry["simulated"]}
     stopped = [each for each in read_json(arguments.results / "settings.json") if each.get("at_limit")]
     at_limit = {(Task(each["dataset"], each["protocol"]), each["method"]) for each in stopped}

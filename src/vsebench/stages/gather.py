@@ -8,7 +8,9 @@ from typing import Any
 import polars as pl
 
 from vsebench.config.method import OUTSIDE
-from vsebench.core.storage import read_json, read_parquet, write_json, write_parquet
+from vsebench.core.errors import UserError
+from vsebench.core.schemas import OF_RESULTS
+from vsebench.core.storage import read_json, read_table, write_json, write_table
 from vsebench.core.yaml_files import check
 from vsebench.methods.base import load_method
 from vsebench.selection import on_edges, union
@@ -28,13 +30,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--about", type=Path, nargs="+", help="for datasets.json: one about.json per input")
     parser.add_argument(
-        "--out", type=Path, required=True, help="file to write: one table (.parquet) or a list of records (.json)"
+        "--out",
+        type=Path,
+        required=True,
+        help="file to write: a table of `core.schemas.OF_RESULTS` (.parquet) or a list of records (.json)",
     )
 
 
 def run(arguments: argparse.Namespace) -> None:
     if arguments.out.suffix == ".parquet":
-        write_parquet(pl.concat(read_parquet(path) for path in arguments.inputs), arguments.out)
+        if (schema := OF_RESULTS.get(arguments.out.stem)) is None:
+            raise UserError(f"--out: {arguments.out}: the name should be one of {', '.join(OF_RESULTS)}")
+        write_table(pl.concat(read_table(path, schema) for path in arguments.inputs), schema, arguments.out)
     elif arguments.variants:
         records = [settings_used(read_json(path), arguments.not_tuned) for path in arguments.inputs]
         write_json([described(record, **arguments.variants[record["method"]]) for record in records], arguments.out)

@@ -11,7 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from vsebench.core.storage import read_json, read_parquet, write_json
+from vsebench.core.schemas import PAIRS, RANKS
+from vsebench.core.storage import read_json, read_table, write_json
 from vsebench.core.tasks import FROM_PACK, Case, Task, entry_at_task, pack_folder
 
 
@@ -45,9 +46,10 @@ def why_not(task: Task, variant: str, seeds: Sequence[int], results: Path) -> st
         if ours is None or ours != theirs:
             hashes = f"{str(theirs)[:12]}, here {str(ours)[:12]}"
             return f"the pack {pack} has another split (seed {seed}: {hashes})"
-        held_out = read_parquet(case.split(results) / "test.parquet").select("image", "label").sort("image", "label")
-        ranks = read_parquet(case.folder(results) / "ranks.parquet").select("image", "label").sort("image", "label")
-        if not ranks.equals(held_out):
+        held_out = read_table(case.split(results) / "test.parquet", PAIRS)
+        ranks = read_table(case.folder(results) / "ranks.parquet", RANKS)
+        first, second = (frame.select("image", "label").sort("image", "label") for frame in (held_out, ranks))
+        if not first.equals(second):
             return f"the pack {pack} has other test labels (seed {seed})"
     return None
 

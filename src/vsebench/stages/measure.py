@@ -12,8 +12,8 @@ import polars as pl
 
 from vsebench.config.dataset import Propensity
 from vsebench.core.errors import UserError
-from vsebench.core.schemas import BY_FREQUENCY, COLD, METRICS, SUMMARY
-from vsebench.core.storage import read_json, read_parquet, write_table
+from vsebench.core.schemas import BY_FREQUENCY, COLD, METRICS, PAIRS, SIBLINGS, SUMMARY
+from vsebench.core.storage import read_json, read_table, write_table
 from vsebench.core.tasks import Case, Entry, Task, common_seeds
 from vsebench.evaluation.by_frequency import recall_by_frequency
 from vsebench.evaluation.measuring import Measured, Ranked, measure, measure_sets, values_of_cold
@@ -71,7 +71,7 @@ def that_fit(variants: list[str], task: Task, packs: Path | None) -> list[str]:
 
 def measure_rankings(arguments: argparse.Namespace, task: Task, metrics: list[str]) -> dict[Entry, BySeed]:
     """Return the metrics of the rankings of all methods."""
-    siblings = read_parquet(arguments.siblings) if arguments.siblings else None
+    siblings = read_table(arguments.siblings, SIBLINGS) if arguments.siblings else None
     propensity = Propensity(**arguments.propensity) if arguments.propensity else None
     by_entry: dict[Entry, dict[int, Measured]] = {Entry(variant): {} for variant in arguments.variants}
     for seed in arguments.seeds:
@@ -109,7 +109,8 @@ def measure_by_frequency(arguments: argparse.Namespace, task: Task, metrics: lis
     cutoff = next((cut for name in metrics if (cut := load_metric(name).cutoff)), 10)
     parts = [pl.DataFrame(schema=BY_FREQUENCY)]
     for seed in arguments.seeds:
-        training = read_parquet(Case(task, arguments.variants[0], seed).split(arguments.results) / "final.parquet")
+        split = Case(task, arguments.variants[0], seed).split(arguments.results)
+        training = read_table(split / "final.parquet", PAIRS)
         for variant in with_seed(arguments, task, seed):
             case = Case(task, variant, seed)
             recall = recall_by_frequency(read_ranked(case, arguments.results).ranks, training, cutoff)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import polars as pl
 
-from vsebench.core.schemas import SWEEPS
-from vsebench.core.storage import read_parquet, write_table
+from vsebench.core.schemas import SWEEP, SWEEP_RANKS, SWEEPS
+from vsebench.core.storage import read_table, write_table
 from vsebench.evaluation.metrics import values
 
 
@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     parts = [
-        measure(read_parquet(sweep), read_parquet(ranks), arguments.metrics)
+        measure(read_table(sweep, SWEEP), read_table(ranks, SWEEP_RANKS), arguments.metrics)
         for sweep, ranks in zip(arguments.sweeps, arguments.ranks, strict=True)
     ]
     write_table(pl.concat([pl.DataFrame(schema=SWEEPS), *parts]), SWEEPS, arguments.out)

@@ -19,8 +19,8 @@ from vsebench.cases import add_need_arguments
 from vsebench.core.errors import UserError
 from vsebench.core.machine import OtherProcesses, peak_memory_bytes, processor
 from vsebench.core.processes import run_in_new_process
-from vsebench.core.schemas import TIMING
-from vsebench.core.storage import read_json, read_parquet, set_of, write_table
+from vsebench.core.schemas import HISTORY, TIMING
+from vsebench.core.storage import read_json, read_table, set_of, write_table
 from vsebench.core.tasks import Case, Task
 from vsebench.core.workers import workers
 from vsebench.data import splits
@@ -114,7 +114,7 @@ def best_epoch(history: Path) -> int:
 
     A method with a fixed number of epochs keeps its last model, but its best epoch can be an earlier one.
     """
-    return int(to_best_epoch(read_parquet(history))["epoch"].max() or 0)  # type: ignore[arg-type]
+    return int(to_best_epoch(read_table(history, HISTORY))["epoch"].max() or 0)  # type: ignore[arg-type]
 
 
 def features_of(arguments: argparse.Namespace, variant: str) -> list[Path] | None:

@@ -18,8 +18,8 @@ import polars as pl
 
 from vsebench import models
 from vsebench.core.modules import modules_in
-from vsebench.core.schemas import Schema
-from vsebench.core.storage import read_json, read_parquet
+from vsebench.core.schemas import OF_MODEL, SIBLINGS, Schema
+from vsebench.core.storage import read_json, read_parquet, read_table
 from vsebench.core.tasks import Case
 from vsebench.data import splits
 from vsebench.data.needs import FEATURES
@@ -65,7 +65,7 @@ class AnalysedDataset:
     @cached_property
     def siblings(self) -> pl.DataFrame | None:
         """The table `schemas.SIBLINGS`; None if the data set has none."""
-        return read_parquet(self.folder / "siblings.parquet") if self.has_siblings else None
+        return read_table(self.folder / "siblings.parquet", SIBLINGS) if self.has_siblings else None
 
     @cached_property
     def _loaded(self) -> "dict[tuple[Path, ...], Features]":
@@ -94,8 +94,8 @@ class AnalysedCase:
         return str(self.case)
 
     def table(self, name: str) -> pl.DataFrame:
-        """Return a table in the model's folder, such as "ranks"."""
-        return read_parquet(self.case.folder(self.results) / f"{name}.parquet")
+        """Return a table in the model's folder, one of `schemas.OF_MODEL`, such as "ranks"."""
+        return read_table(self.case.folder(self.results) / f"{name}.parquet", OF_MODEL[name])
 
     @cached_property
     def record(self) -> dict[str, Any]:
