@@ -79,18 +79,49 @@ def test_a_download_is_on_the_disk_before_it_gets_its_name(server, fetch, tmp_pa
     assert (target.stat().st_ino, False) in flushed
 
 
-@pytest.mark.parametrize("as_mirror", [False, True])
-def test_a_password_in_an_address_is_not_written_down(server, fetch, monkeypatch, as_mirror):
-    address = server.address.replace("http://", "http://me:secret@")
-    if as_mirror:
-        monkeypatch.setenv("VSEBENCH_MIRROR", address)
-    status, err, folder = fetch(*([] if as_mirror else [f"{address}/x.zip"]))
+def test_a_password_in_the_address_of_the_mirror_is_not_written_down(server, fetch, monkeypatch):
+    monkeypatch.setenv("VSEBENCH_MIRROR", server.address.replace("http://", "http://me:secret@"))
+    status, err, folder = fetch()
     assert status == 0
-    assert record(folder)["source"] == ("mirror: " if as_mirror else "") + f"{server.address}/x.zip"
-    status, refused, _ = fetch(f"{address}/missing.zip", name="missing.zip")
+    assert record(folder)["source"] == f"mirror: {server.address}/x.zip"
+    status, refused, _ = fetch(name="missing.zip")
     assert status == 1
     assert "/missing.zip (HTTP 404)" in refused
     assert "secret" not in err + refused + (folder / "provenance.json").read_text()
+
+
+@pytest.mark.parametrize("user", ["me:secret", "secret", ":secret"])
+def test_a_password_in_the_address_of_a_data_set_is_refused_and_not_shown(fetch, user):
+    status, err, folder = fetch("http://127.0.0.1/a.zip", f"http://{user}@127.0.0.1/a.zip")
+    assert status == 1
+    advice = "an address contains a user name; move user name and password to the file ~/.netrc"
+    assert err.endswith(f"files.0.sources: {advice}\n")
+    assert "secret" not in err
+    assert not folder.exists()
+
+
+class Private(Files):
+    """Asks for the user me with the password secret."""
+
+    def answer(self):
+        if self.headers.get("Authorization") == "Basic bWU6c2VjcmV0":
+            super().answer()
+        else:
+            self.send_error(401)
+
+
+def test_user_name_and_password_are_read_from_netrc(fetch, tmp_path, monkeypatch):
+    (tmp_path / ".netrc").write_text("machine 127.0.0.1 login me password secret\n")
+    (tmp_path / ".netrc").chmod(0o600)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.delenv("NETRC", raising=False)
+    with serve(Private, files={"/x.zip": ZIP}) as server:
+        monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
+        assert "x.zip (HTTP 401)" in fetch(f"{server.address}/x.zip")[1]
+        monkeypatch.setenv("HOME", str(tmp_path))
+        status, err, folder = fetch(f"{server.address}/x.zip")
+    assert status == 0
+    assert "secret" not in err + (folder / "provenance.json").read_text()
 
 
 @pytest.mark.parametrize("name", [".", "..", "..."])

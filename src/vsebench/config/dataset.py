@@ -4,12 +4,13 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
+from urllib.parse import urlsplit
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from vsebench.core.errors import UserError
-from vsebench.core.yaml_files import Strict, check
+from vsebench.core.yaml_files import SECRET, Strict, check
 
 NormalisationStep = Literal["l2", "idf", "standard", "root"]  # the steps in `vsebench.data.features`
 TransformName = Literal[
@@ -56,6 +57,16 @@ class SourceFile(Strict):
     md5: str | None = Field(default=None, pattern=r"^[0-9a-f]{32}$")  # checksum of the file
     sha256: str | None = Field(default=None, pattern=SHA256)  # checksum of the file
     size: int | None = None  # size of the file in bytes
+
+    @field_validator("sources")
+    @classmethod
+    def _without_password(cls, sources: list[str]) -> list[str]:
+        """Refuse addresses with a password: they would be in command lines of jobs, and so in logs and messages."""
+        if any("@" in urlsplit(address).netloc for address in sources):
+            raise PydanticCustomError(
+                SECRET, "an address contains a user name; move user name and password to the file ~/.netrc"
+            )
+        return sources
 
     @property
     def has_checksum(self) -> bool:

@@ -17,6 +17,8 @@ else:
 
 Model = TypeVar("Model", bound=BaseModel)
 
+SECRET = "secret"  # the type of an error whose message must not contain the value
+
 SHORT = Repr()  # shortens long values in messages
 SHORT.maxstring = SHORT.maxlong = 200
 
@@ -75,6 +77,8 @@ def _explain(detail: Any, where: str) -> str:
             return f"{where}: {key}: unknown key; correct or remove it"
         case "missing":
             return f"{where}: {key}: this key is missing; add it"
+        case "secret":
+            return f"{where}: {key}: {detail['msg']}"
     if not detail["loc"] and isinstance(detail["input"], dict):
         return f"{where}: {detail['msg']}"  # a check of several keys failed; the message names them
     return f"{where}: {key}: {detail['msg']}, not {SHORT.repr(detail['input'])}"

@@ -139,7 +139,7 @@ def _locations(file: SourceFile, target: Path, mirror: str | None) -> Iterator[t
         location = f"{mirror.rstrip('/')}/{file.name}" if remote else Path(mirror).expanduser() / file.name
         yield f"mirror: {without_password(location) if isinstance(location, str) else location}", location
     for address in file.sources:
-        yield without_password(address), address
+        yield address, address
 
 
 def _fetch(location: Path | str, target: Path, file: SourceFile) -> Digest:

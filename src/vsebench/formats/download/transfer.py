@@ -1,5 +1,7 @@
 """Fetch one file from one address, with retries, and resume after an interruption.
 
+If the server asks for a user name and a password, they are looked up in ~/.netrc (by the package requests).
+
 The bytes fetched so far are in `<name>.part`. The notes in `<name>.part.json` contain a hash of the address from which
 the bytes came, and the version and size of the file there. Without notes, or if the server now has another version, the
 transfer starts over.
