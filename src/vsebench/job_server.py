@@ -164,12 +164,19 @@ def _edited() -> bool:
 
 def _read_request(connection: socket.socket) -> Job | None:
     """Read the job that a connection requests; None if the request is wrong, or not complete in time."""
-    connection.settimeout(PATIENCE)
+    end = time.monotonic() + PATIENCE
     streams: list[int] = []
     try:
+        connection.settimeout(PATIENCE)
         _, streams, *_ = socket.recv_fds(connection, 1, 3)
-        with connection.makefile("rb") as message:
-            line = message.readline()
+        line = b""
+        while not line.endswith(b"\n"):
+            if (left := end - time.monotonic()) <= 0:
+                raise TimeoutError
+            connection.settimeout(left)
+            if not (part := connection.recv(1 << 16)):
+                break
+            line += part
         arguments, folder, environment = json.loads(line)
         connection.settimeout(None)
         return Job(list(map(str, arguments)), str(folder), dict(environment), streams)

@@ -5,8 +5,9 @@ import shutil
 import socket
 import subprocess
 import sys
+import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil
@@ -174,6 +175,20 @@ def test_a_silent_client_delays_other_jobs_only_for_a_while(starter, part):
         connection.sendall(part)
         assert run(starter.socket, "stage", "gather", "--help")[0] == 0
         assert connection.recv(1) == b""
+
+
+def test_a_slow_client_delays_other_jobs_only_for_a_while(starter):
+    def send_slowly(connection):
+        with suppress(OSError):  # the server has closed the connection
+            while True:
+                connection.sendall(b" ")
+                time.sleep(0.1)
+
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection, Path(os.devnull).open() as stream:
+        connection.connect(str(starter.socket))
+        socket.send_fds(connection, [b"."], [stream.fileno()] * 3)
+        threading.Thread(target=send_slowly, args=[connection], daemon=True).start()
+        assert run(starter.socket, "stage", "gather", "--help")[0] == 0
 
 
 def test_the_server_ends_with_its_starter_and_leaves_nothing(starter):
