@@ -3,6 +3,7 @@
 import io
 import logging
 import os
+import shutil
 from types import SimpleNamespace
 
 from snakemake_interface_logger_plugins.common import LogEvent
@@ -121,7 +122,7 @@ def test_temporary_files_of_dead_processes_are_deleted_and_those_of_living_ones_
     assert result.exists()
 
 
-def test_failed_jobs_are_listed_with_the_last_line_of_their_logs(tmp_path, capsys):
+def test_failed_jobs_are_listed_with_the_last_line_of_their_logs(tmp_path, capsys, monkeypatch):
     log, missing = tmp_path / "fit.log", tmp_path / "none.log"
     log.write_text("Traceback\nValueError: bad\n")
     job = SimpleNamespace(
@@ -131,7 +132,15 @@ def test_failed_jobs_are_listed_with_the_last_line_of_their_logs(tmp_path, capsy
     )
     print_failures([job])
     lines = capsys.readouterr().err.splitlines()
-    assert lines[2:] == ["  fit: dataset scene, seed 1", f"    {log}: ValueError: bad", f"    {missing}: (empty)"]
+    assert lines[2:] == [
+        "  fit: dataset scene, seed 1",
+        f"    {log}: ValueError: bad",
+        f"    {missing}: the log is empty",
+    ]
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=3 << 20))
+    print_failures([job])
+    full = "the log is empty, and the disk is full (3 MiB are free)"
+    assert capsys.readouterr().err.splitlines()[3:] == [f"    {log}: ValueError: bad", f"    {missing}: {full}"]
     print_failures([])
     assert capsys.readouterr().err == ""
 

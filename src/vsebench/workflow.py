@@ -30,6 +30,7 @@ NEEDLESS = (
     "Select jobs to execute",
     "Using shell",
 )
+FULL = 16 << 20  # a disk with fewer free bytes is called full
 CLEAR = "\r\x1b[K"  # on a terminal: go to the start of the line and delete it
 
 
@@ -118,9 +119,14 @@ def print_failures(jobs: Iterable[Any]) -> None:
 
 
 def last_line(path: Path) -> str:
-    """Return the last line of a log; if the log ends in a traceback, this line names the error."""
-    text = path.read_text(errors="replace").strip() if path.is_file() else ""
-    return text.splitlines()[-1] if text else "(empty)"
+    """Return the last line of a log; if the log ends in a traceback, this line names the error.
+
+    If the log is empty, return a remark that says so, and whether the disk is full.
+    """
+    if text := path.read_text(errors="replace").strip() if path.is_file() else "":
+        return text.splitlines()[-1]
+    free = shutil.disk_usage(next(parent for parent in path.parents if parent.exists())).free
+    return "the log is empty" + (f", and the disk is full ({free >> 20} MiB are free)" if free < FULL else "")
 
 
 def print_results(made: Collection[str], tables: int, figures: int) -> None:
