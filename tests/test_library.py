@@ -12,6 +12,7 @@ import pytest
 from scipy import sparse
 
 import vsebench
+import vsebench.library
 from tests.docs.conftest import ROOT, blocks, page
 from tests.stages.small import case, fit, run, split, write_processed
 from vsebench.core.storage import read_json, read_parquet, write_parquet
@@ -36,6 +37,15 @@ def folder(tmp_path):
 
 def settings_of(row, **more):
     return read_yaml(ROOT / f"config/methods/{row}.yaml")["settings"] | more
+
+
+@pytest.mark.parametrize(("rate", "learnt"), [(0.05, True), (1e6, False), (1e-12, False)])
+@pytest.mark.parametrize("epochs", [5, None])
+def test_a_line_says_that_a_model_has_learnt_nothing(capsys, rate, learnt, epochs):
+    groups = np.kron(np.eye(3, dtype=np.int32), np.ones((40, 5), dtype=np.int32))
+    vsebench.fit("warp", groups, factors=4, epochs=epochs, settings={"learning_rate": rate})
+    said = [line for line in capsys.readouterr().err.splitlines() if "no higher for this image than for others" in line]
+    assert len(said) == (0 if learnt else 1)
 
 
 @pytest.mark.parametrize(("row", "more"), [("vse_fs", {"factors": 4}), ("wsabie", {"factors": 4, "normalise": []})])
@@ -175,9 +185,15 @@ def test_a_mistake_is_one_line(method, matrix, more, message):
 
 
 def test_more_factors_than_the_memory_holds_are_one_line():
-    """The matrix of products would have 364 TiB."""
-    with pytest.raises(vsebench.UserError, match=r"vse_fs on matrix .*: memory ran out .*; lower `factors`"):
+    """A matrix of products would have 364 TiB."""
+    with pytest.raises(vsebench.UserError, match=r"vse_fs on matrix .*: needs at least .* GiB; lower `factors`, leave"):
         vsebench.fit("vse_fs", LABELS, factors=10**7, epochs=1)
+
+
+def test_memory_that_runs_out_in_a_fit_is_one_line(monkeypatch):
+    monkeypatch.setattr(vsebench.library, "refit", lambda *arguments: np.empty(1 << 55))
+    with pytest.raises(vsebench.UserError, match=r"ease on matrix .*: memory ran out .*; lower `factors`, or leave"):
+        vsebench.fit("ease", LABELS)
 
 
 @pytest.mark.parametrize("epochs", [None, 9])

@@ -80,8 +80,8 @@ def test_a_loss_that_is_no_finite_number_is_divergence(validation, loss):
 
 def test_a_model_whose_scores_overflow_has_diverged(validation):
     """The search must go on with other settings."""
-    assert tried(validation, right=[0.5], size=1e38)[0].value is None
-    assert tried(validation, method=Lookup, right=[0.5], size=1e38)[0].value is None
+    assert tried(validation, right=[0.5], size=1e19)[0].value is None
+    assert tried(validation, method=Lookup, right=[0.5], size=1e19)[0].value is None
 
 
 def test_a_closed_form_is_judged_without_epochs(validation):
@@ -116,6 +116,18 @@ def test_a_singular_system_counts_as_divergence(validation):
     assert tried(validation, method=Singular, right=[0.5])[0].value is None
     with pytest.raises(DivergenceError, match=r"a system of equations is singular .* increase regularisation"):
         refit(Singular, Attempt(ScriptSettings(right=[0.1]), None, 0.1), validation.problem, CASE)
+
+
+class SingularEpoch(Script):
+    def epoch(self):
+        raise np.linalg.LinAlgError("Singular matrix")
+
+
+def test_a_singular_system_in_an_epoch_counts_as_divergence(validation):
+    """The kernels are compiled on a tiny problem, in which the system is singular, too."""
+    assert tried(validation, method=SingularEpoch, right=[0.5])[0].value is None
+    with pytest.raises(DivergenceError, match=r"a system of equations is singular .* increase regularisation"):
+        refit(SingularEpoch, Attempt(ScriptSettings(right=[0.1]), 1, 0.1), validation.problem, CASE)
 
 
 def test_settings_are_chosen_without_images_that_have_no_training_label():

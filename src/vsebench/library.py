@@ -4,6 +4,7 @@ The functions call the same code as the workflow's stages, so the same data, set
 mistake in an argument raises a `UserError` with a message of one line.
 """
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -30,6 +31,7 @@ from vsebench.data.needs import NEEDS, Names, Parts
 from vsebench.data.problem import Dataset, Ids, LabelMatrix, Matrix, Problem, Queries, Split, Training, WordVectors
 from vsebench.data.streams import LARGEST_SEED
 from vsebench.evaluation.frequencies import Frequencies
+from vsebench.evaluation.learnt import has_learnt
 from vsebench.evaluation.measuring import Measured, Ranked, measure
 from vsebench.evaluation.metrics.base import load_metric
 from vsebench.evaluation.ranking import check_finite, list_tops, rank, rank_images
@@ -45,6 +47,10 @@ from vsebench.selection import Search, select
 from vsebench.training import Attempt, refit, within_memory
 
 VALIDATION_IMAGES = 20000
+NOTHING_LEARNT = (
+    "the model ranks the labels of a training image no higher for this image than for others; try another "
+    "learning_rate, less regularisation or more epochs"
+)
 PROPENSITY = Propensity()
 Texts = NDArray[np.str_]
 
@@ -231,6 +237,9 @@ def fit(
         tuned for this matrix
     threads : number of threads, which does not affect the result
 
+    A model that has learnt nothing about single images, for example because of a large learning rate, is returned; a
+    line on standard error says so.
+
     Raises
     ------
     UserError
@@ -260,7 +269,9 @@ def fit(
         else:
             chosen = Attempt(variant.settings, epochs, None)
             chosen, _, model = refit(variant.method, chosen, problem, case)
-    check_finite(model, str(case))
+        check_finite(model, str(case))
+        if variant.epochs is not None and not has_learnt(model, problem):
+            print(f"{case}: {NOTHING_LEARNT}", file=sys.stderr)
     return Fitted(method, chosen.settings.given(), chosen.epochs, model, labels, given, named.labels, named.images)
 
 

@@ -5,7 +5,7 @@ import json
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -162,9 +162,10 @@ def check_memory(
     of = f"{size.images:,} images, " + (f"{size.features:,} features and " if size.features else "")
     need = f"{case}: needs at least {needed / 2**30:,.1f} GiB of memory for {of}{size.labels:,} labels"
     if needed > limit:
+        smaller = next((f"lower `{name}`, " for name in ("factors", "hidden") if getattr(settings, name, None)), "")
         raise UserError(
-            f"{need}, but there are only {limit / 2**30:,.1f} GiB; leave this method out for this data set, or keep "
-            "fewer labels (`vocabulary: {top_labels: ...}`)"
+            f"{need}, but there are only {limit / 2**30:,.1f} GiB; {smaller}leave this method out for this data set, "
+            "or keep fewer labels (`vocabulary: {top_labels: ...}`)"
         )
     if needed > WORTH_SAYING:
         print(need, file=sys.stderr)
@@ -233,11 +234,14 @@ def history(records: list[Record], case: Case, phase: str) -> pl.DataFrame:
 
 
 def warm_up(method: type[Method], settings: Settings) -> None:
-    """Train for an epoch on a tiny problem, to compile or load the kernels before an epoch is timed."""
+    """Train for an epoch on a tiny problem, to compile or load the kernels before an epoch is timed.
+
+    Whether this problem can be solved with the settings does not matter.
+    """
     labels = tiny_matrix()
     inputs = examples(method.needs, labels)
     if inputs is not None:
-        with workers(1) as pool:
+        with workers(1) as pool, suppress(LinAlgError):
             method(Problem(Training.all_of(labels), 1, pool, **inputs), settings).epoch()
 
 

@@ -34,7 +34,7 @@ def names():
     for name in vsebench.list_methods():
         try:
             variant = _variant(name, 8, None)
-            _check_needs(variant, {"known_labels", "features", "word_vectors"})
+            _check_needs(variant, {"known_labels", "trained_labels", "features", "word_vectors"})
         except UserError:
             continue
         if variant.sets is None:

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from tests.methods.problems import method_of, names_of_methods
+from tests.methods.problems import PACKAGES, method_of, names_of_methods, settings_of
 from vsebench import training
 from vsebench.core import machine
 from vsebench.core.errors import UserError
 from vsebench.core.tasks import Case, Task
 from vsebench.core.workers import workers
 from vsebench.data.features import Features
-from vsebench.data.problem import LabelMatrix, Problem, Training
-from vsebench.methods.base import Fitter, Method, Size, read_settings
+from vsebench.data.problem import LabelMatrix, Problem, Queries, Training
+from vsebench.methods.base import Fitter, Method, Size, load_method, read_settings
 
 BOUNDED = {
     "wsabie": {"factors": 64, "learning_rate": 0.001, "maximum_norm": 2.0},
@@ -38,7 +38,14 @@ BOUNDED = {
     "rp3beta": {"neighbours": 10, "beta": 0.5},
     "slim": {"l1": 1.0, "l2": 1.0},
     "pure_svd": {"factors": 10},
-}
+    "opt_auc": {"factors": 512, "learning_rate": 0.1, "regularisation": 0.1, "deviation": 0.1},
+    "ials": {"factors": 512, "alpha_0": 0.1, "regularisation": 0.1, "nu": 0.5, "deviation": 0.1},
+    "implicit_als": {"factors": 512, "confidence": 2.0, "regularisation": 0.1},
+    "vse_fs_features": {
+        "factors": 512, "beta_0": 1.0, "alpha": 0.5, "regularisation": 0.1, "deviation": 0.1, "steps": 1,
+    },
+    "mult_vae": {"hidden": (64,), "latent": 32, "learning_rate": 0.001, "divergence": 0.1, "annealing": 10},
+}  # fmt: skip
 SIZES = {"kernel_ridge": Size(images=900, features=300, labels=200), "jec": Size(images=300, features=900, labels=500)}
 # Bytes per pair of two labels of arrays that compiled code allocates, which tracemalloc does not count (for JEC, when
 # its model scores labels).
@@ -58,10 +65,13 @@ def problem_of(size, pool):
 
 
 def fit(method, problem, settings):
+    """Return a model that has scored an image."""
     fitter = method(problem, settings)
     if isinstance(fitter, Method):
         fitter.epoch()
-    return fitter.model()
+    model, image = fitter.model(), np.zeros(1, dtype=np.int32)
+    model.scores(Queries(image, problem.training.labels.rows(image), problem.features.rows(image)))
+    return model
 
 
 @pytest.mark.parametrize("name", BOUNDED)
@@ -86,6 +96,26 @@ def test_every_method_with_a_bound_is_tested_or_shares_it():
     bounds = {name: method_of(name).least_memory.__func__ for name in names_of_methods()}
     tested = {bounds[name] for name in BOUNDED} | {Fitter.least_memory.__func__}
     assert {name for name, bound in bounds.items() if bound not in tested} == set()
+
+
+def methods_with_factors():
+    """Return their names, without PureSVD, whose vectors are never longer than the number of labels."""
+    ours = [name for name in names_of_methods() if name not in {*PACKAGES, "pure_svd"}]
+    return [*PACKAGES, *(name for name in ours if "factors" in load_method(name).settings_type.model_fields)]
+
+
+@pytest.mark.parametrize("name", methods_with_factors())
+def test_vectors_that_are_far_too_long_are_refused_in_one_line_before_a_fit_begins(monkeypatch, name):
+    method = method_of(name)
+    settings = settings_of(name, factors=10**5)
+    with workers(1) as pool:
+        problem = problem_of(Size(30, 20, 10), pool)
+    monkeypatch.setattr(training, "memory_limit", lambda: 1 << 21)
+    with pytest.raises(
+        UserError, match=r"but there are only 0\.0 GiB; lower `factors`, leave this method out"
+    ) as refused:
+        training.check_memory(method, settings, problem, CASE)
+    assert len(str(refused.value).splitlines()) == 1
 
 
 @pytest.mark.parametrize("call", ["attempt", "refit"])

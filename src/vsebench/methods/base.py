@@ -10,7 +10,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from vsebench.core.errors import UserError, missing_package
 from vsebench.core.modules import modules_by_key
@@ -19,9 +20,22 @@ from vsebench.data.needs import NEEDS
 from vsebench.data.problem import Problem
 from vsebench.models import Model
 
+# The sizes of settings other than 0. Products with larger or smaller numbers overflow or vanish in floating point.
+SMALLEST, LARGEST, LARGEST_INTEGER = 1e-30, 1e30, 2**31 - 1
+
 
 class Settings(Strict):
-    """Base class of the settings of a method."""
+    """Base class of the settings of a method; numbers whose size is not sensible are refused."""
+
+    @model_validator(mode="after")
+    def _of_sensible_size(self) -> Self:
+        for name, value in self:
+            if isinstance(value, int) and value > LARGEST_INTEGER:
+                raise PydanticCustomError("integer", f"{name}: is {value}, but must be at most {LARGEST_INTEGER}")
+            if isinstance(value, float) and value != 0 and not SMALLEST <= abs(value) <= LARGEST:
+                sizes = f"0 or between {SMALLEST} and {LARGEST}"
+                raise PydanticCustomError("number", f"{name}: is {value}, but its size must be {sizes}")
+        return self
 
     def given(self) -> dict[str, Any]:
         """Return the settings that were given explicitly, as values for JSON; all others have their defaults."""
@@ -98,10 +112,12 @@ class Fitter(ABC):
         """Return a lower bound on the memory that a fit, or its model, needs, in bytes; 0 if no bound is known.
 
         The bound counts only the matrices that become too large first: those in which both dimensions are numbers in
-        `size`, or one is a number in `size` and the other a setting. If the bound exceeds the machine's memory, the fit
-        is refused before it begins.
+        `size` or settings. By default, these are the vectors of a method that learns embeddings: those of labels, and
+        those of images or features. If the bound exceeds the machine's memory, the fit is refused before it begins.
         """
-        return 0
+        if not isinstance(settings, FactorSettings):
+            return 0
+        return 4 * settings.factors * (size.labels + (size.features if "features" in cls.needs else size.images))
 
     @classmethod
     def knows_labels_alone(cls) -> bool:

@@ -5,6 +5,8 @@ Usunier, "WSABIE", IJCAI 2011. A label counts once per image. Training runs on o
 depend on the threads' timing. The package is optional (`make setup-peers`).
 """
 
+import math
+
 import numpy as np
 from lightfm import LightFM
 from pydantic import Field
@@ -40,8 +42,7 @@ class LightfmWarp(Method):
         self.lightfm = new_lightfm(settings, problem.seed)
 
     def epoch(self) -> Progress:
-        self.lightfm.fit_partial(self.positives, epochs=1, num_threads=1)
-        return Progress(None)
+        return epoch_of(self.lightfm, self.positives)
 
     def model(self) -> Embeddings:
         """Return the model with the labels' biases as an additional factor; the images' biases do not affect ranks."""
@@ -69,8 +70,7 @@ class LightfmFeatures(Method):
         self.lightfm = new_lightfm(settings, problem.seed)
 
     def epoch(self) -> Progress:
-        self.lightfm.fit_partial(self.positives, user_features=self.rows, epochs=1, num_threads=1)
-        return Progress(None)
+        return epoch_of(self.lightfm, self.positives, self.rows)
 
     def model(self) -> BiasedFeatures:
         label = np.hstack([self.lightfm.item_embeddings, self.lightfm.item_biases[:, np.newaxis]])
@@ -89,8 +89,17 @@ def new_lightfm(settings: LightfmSettings, seed: int) -> LightFM:
     return LightFM(
         no_components=settings.factors, loss="warp", learning_rate=settings.learning_rate,
         item_alpha=settings.regularisation, user_alpha=settings.regularisation, max_sampled=settings.trials,
-        random_state=seed,
+        random_state=seed % 2**32,  # larger seeds are not allowed
     )  # fmt: skip
+
+
+def epoch_of(lightfm: LightFM, positives: sparse.coo_matrix, rows: sparse.csr_matrix | None = None) -> Progress:
+    """Train for one epoch; the loss is NaN if a parameter is no longer finite, and None otherwise."""
+    try:
+        lightfm.fit_partial(positives, user_features=rows, epochs=1, num_threads=1)
+    except ValueError:  # "Not all estimated parameters are finite"; inputs were checked before
+        return Progress(math.nan)
+    return Progress(None)
 
 
 METHODS = {"lightfm_warp": LightfmWarp, "lightfm_features": LightfmFeatures}

@@ -52,7 +52,7 @@ class CcaSettings(FeatureSettings):
 
     components: int = Field(ge=1)  # number of canonical components (all if there are fewer)
     # Added to the diagonals of C_xx (features) and C_tt (labels), as a multiple of the mean of each diagonal.
-    regularisation: float = Field(gt=0, allow_inf_nan=False)
+    regularisation: float = Field(gt=0)
     power: float = Field(default=1.0, ge=0)  # q, the exponent of the correlations in an image's vector
     neighbours: int = Field(ge=1)  # number of nearest images
     sharpness: float = Field(gt=0)  # the weight of a neighbour is exp(sharpness (cosine - cosine of the nearest))

@@ -28,15 +28,17 @@ Choices made here, because we could not read the parts of the paper that describ
 - A label without a training image has the score 0.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
 from scipy.linalg import cho_factor, cho_solve, solve, solve_triangular
 
 from vsebench.data.problem import LabelMatrix, Mask
-from vsebench.methods.base import Size
+from vsebench.methods.base import LARGEST, Size
 from vsebench.methods.by_features.least_squares import RidgeSettings, penalty
 from vsebench.methods.by_features.linear_map import LinearMap, dense
 from vsebench.methods.by_features.seen import FeatureControl, see
@@ -47,12 +49,19 @@ Numbers = NDArray[np.float64]
 class FastTagSettings(RidgeSettings):
     """Settings of FastTag; `regularisation` is lambda."""
 
-    gamma: float = Field(gt=0, allow_inf_nan=False)  # weight of the last term of the loss, the completion of labels
+    gamma: float = Field(gt=0)  # weight of the last term of the loss, the completion of labels
     dropped: float = Field(gt=0, lt=1)  # p, the probability that a label is dropped
     stages: int = Field(default=1, ge=1)  # number of stages; 1: no further stage for labels with a low recall
     recall: float = Field(default=0.3, gt=0, le=1)  # a further stage raises the labels with a smaller recall
     cutoff: int = Field(default=5, ge=1)  # number of labels that are predicted for an image to compute the recall
     boost: float = Field(default=2.0, gt=1)  # factor of the weights of images with a raised label, in each stage
+
+    @model_validator(mode="after")
+    def _weights_of_sensible_size(self) -> "FastTagSettings":
+        if (self.stages - 1) * math.log(self.boost) > math.log(LARGEST):
+            limit = f"the weight of an image grows to boost^(stages - 1), which must be at most {LARGEST}"
+            raise PydanticCustomError("boost", f"boost: {limit}; lower boost or stages")
+        return self
 
 
 @dataclass(frozen=True)

@@ -18,14 +18,14 @@ from scipy import sparse
 from vsebench.core.yaml_files import Strict
 from vsebench.data.features import Rows
 from vsebench.data.problem import LabelMatrix, Matrix
-from vsebench.methods.base import Size
+from vsebench.methods.base import LARGEST, Size
 from vsebench.methods.by_features.seen import FeatureSettings
 
 
 class Relative(Strict):
     """A penalty that is given relative to the data: as a multiple of a number computed from Xc' Xc."""
 
-    relative: float = Field(gt=0, allow_inf_nan=False)  # times the mean of the diagonal of Xc' Xc
+    relative: float = Field(gt=0, le=LARGEST)  # times the mean of the diagonal of Xc' Xc
 
 
 def _kind(value: Any) -> str:

@@ -67,8 +67,8 @@ class NmfKnnSettings(FeatureSettings):
 
     neighbours: int = Field(ge=1)  # K, the number of nearest images (all if there are fewer)
     components: int = Field(ge=1)  # number of factors, the columns of U
-    consensus: float = Field(ge=0, allow_inf_nan=False)  # lambda, the weight of the difference from the consensus V*
-    rarity: float = Field(ge=0, allow_inf_nan=False)  # exponent of the weights of rare labels; 0: equal weights
+    consensus: float = Field(ge=0)  # lambda, the weight of the difference from the consensus V*
+    rarity: float = Field(ge=0, le=4)  # exponent of the weights of rare labels; 0: equal weights
     rounds: int = Field(ge=1)  # number of rounds of updates
 
 

@@ -35,7 +35,7 @@ from vsebench.data.problem import Matrix, Problem
 from vsebench.data.streams import Stream, generator
 from vsebench.kernels.full_sample import positive_loss, sweep_labels
 from vsebench.kernels.vectors import LANES, aligned, padded_size
-from vsebench.methods.base import FactorSettings, Method, Progress
+from vsebench.methods.base import FactorSettings, Method, Progress, Size
 from vsebench.methods.by_features.linear_map import EmbeddedFeatures
 from vsebench.methods.by_features.seen import FeatureSettings, see
 from vsebench.methods.by_labels.full_sample import (
@@ -78,6 +78,11 @@ class VseFsFeatures(Method):
         self.map_regularisation = settings.regularisation * mean_squared_length(self.seen.rows)  # lambda m
         self.label_scales = np.ones(train.n_labels, dtype=np.float32)
         self.chunks = chunks_of_equal_work(self.columns.tiles, problem.workers.threads)
+
+    @classmethod
+    def least_memory(cls, size: Size, settings: VseFsFeaturesSettings) -> int:
+        vectors = size.images + size.features + size.labels
+        return 4 * settings.factors * (vectors + settings.factors)  # and H^C
 
     def epoch(self) -> Progress:
         """Update the map, then the labels; the loss is computed after both."""

@@ -22,7 +22,7 @@ from vsebench.data.streams import Stream, generator
 from vsebench.kernels.sgd.warp import one_trial
 from vsebench.kernels.sgd.wsabie import new_maps, owpc_epoch, wsabie_epoch
 from vsebench.kernels.vectors import aligned, padded_size
-from vsebench.methods.base import Ensemble, FactorSettings, Progress, Size
+from vsebench.methods.base import Ensemble, FactorSettings, Progress
 from vsebench.methods.by_features.from_features import FeatureMethod
 from vsebench.methods.by_features.linear_map import EmbeddedFeatures
 from vsebench.methods.by_features.seen import FeatureSettings
@@ -56,10 +56,6 @@ class Wsabie(FeatureMethod):
         for rows in (features, labels):
             project_rows(rows, settings.maximum_norm)
         self.maps = new_maps(features, labels)
-
-    @classmethod
-    def least_memory(cls, size: Size, settings: EmbeddingSettings) -> int:
-        return 4 * settings.factors * (size.features + size.labels)  # the two maps
 
     def epoch(self) -> Progress:
         """Take gradient steps on the weighted hinge loss, each on the first drawn negative that violates the margin."""

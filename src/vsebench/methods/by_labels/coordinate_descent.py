@@ -16,7 +16,7 @@ from vsebench.data.problem import Matrix, Problem
 from vsebench.data.streams import Stream, generator
 from vsebench.kernels.full_sample import LabelSide, extend_images, positive_loss, sweep_images, sweep_labels
 from vsebench.kernels.vectors import LANES, aligned, padded_size
-from vsebench.methods.base import Method, Progress
+from vsebench.methods.base import FactorSettings, Method, Progress, Size
 from vsebench.methods.by_labels.full_sample import (
     chunks_of_equal_work,
     in_blocks,
@@ -24,7 +24,7 @@ from vsebench.methods.by_labels.full_sample import (
     rows_and_columns,
     stable_order,
 )
-from vsebench.methods.by_labels.start import padded_start, roomy
+from vsebench.methods.by_labels.start import padded_start, roomy, start_memory
 from vsebench.models import Embeddings
 
 IMAGES_PER_CALL = 512  # images per kernel call; their vectors stay in the cache until H^I is computed
@@ -49,6 +49,11 @@ class Objective:
     gamma: float
     regularisation: float
     nu: float
+
+
+def chunks_of_images(n_images: int) -> list[tuple[int, int]]:
+    """Return the first image of each chunk, and the image after the last one."""
+    return even_chunks(n_images, padded_size(math.ceil(n_images / IMAGE_CHUNKS)))
 
 
 class FullSample(Method):
@@ -77,9 +82,13 @@ class FullSample(Method):
         self.image_scales[: train.n_rows] = by_image[self.order]
         self.scores = aligned(len(self.columns.weights))
         # Chunks of images with many labels come first, so that no thread has to process one of them alone at the end.
-        size = padded_size(math.ceil(train.n_rows / IMAGE_CHUNKS))
-        self.image_chunks = even_chunks(train.n_rows, size)[::-1]
+        self.image_chunks = chunks_of_images(train.n_rows)[::-1]
         self.label_chunks = chunks_of_equal_work(self.columns.tiles, problem.workers.threads)
+
+    @classmethod
+    def least_memory(cls, size: Size, settings: FactorSettings) -> int:
+        squares = 2 + len(chunks_of_images(size.images))  # H^C and H^I, which is the sum of one part per chunk
+        return start_memory(size.images, size.labels, settings.factors) + 4 * squares * settings.factors**2
 
     def epoch(self) -> Progress:
         """Update all images, then all labels; the loss is computed between the two updates."""

@@ -5,9 +5,12 @@ Tikk, "Applications of the conjugate gradient method for implicit feedback colla
 count once per image. The package is optional (`make setup-peers`).
 """
 
+import math
+
 import numpy as np
 import scipy.sparse
 from implicit.cpu.als import AlternatingLeastSquares
+from implicit.recommender_base import ModelFitError
 from pydantic import Field
 
 from vsebench.data.problem import Problem
@@ -40,7 +43,10 @@ class ImplicitAls(Method):
 
     def epoch(self) -> Progress:
         # With one iteration per call, each call continues from the factors of the previous call.
-        self.als.fit(self.weights, show_progress=False)
+        try:
+            self.als.fit(self.weights, show_progress=False)
+        except ModelFitError:  # a factor is NaN
+            return Progress(math.nan)
         return Progress(None)
 
     def model(self) -> Embeddings:

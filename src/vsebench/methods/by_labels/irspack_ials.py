@@ -8,6 +8,7 @@ collaborative filtering", RecSys 2011. Labels count once per image. The package 
 import numpy as np
 import scipy.sparse
 from irspack import IALSRecommender
+from numpy.linalg import LinAlgError
 
 from vsebench.data.problem import Problem
 from vsebench.methods.base import Method, Progress
@@ -29,12 +30,15 @@ class IrspackIals(Method):
         self.recommender = IALSRecommender(
             positives, n_components=settings.factors, alpha0=settings.alpha_0, reg=settings.regularisation,
             nu=settings.nu, init_std=settings.deviation * settings.factors**0.5,  # irspack divides it by this root
-            random_seed=problem.seed, n_threads=problem.workers.threads,
+            random_seed=problem.seed % 2**31, n_threads=problem.workers.threads,
         )  # fmt: skip
         self.recommender.start_learning()
 
     def epoch(self) -> Progress:
-        self.recommender.run_epoch()
+        try:
+            self.recommender.run_epoch()
+        except RuntimeError as error:  # "Conjugate-gradient solver encountered a singular system."
+            raise LinAlgError(str(error)) from None
         return Progress(None)
 
     def model(self) -> Embeddings:

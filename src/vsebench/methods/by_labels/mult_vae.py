@@ -26,8 +26,8 @@ from scipy import sparse
 from vsebench.data.problem import LabelMatrix, Matrix, Problem, Queries
 from vsebench.data.streams import Stream, generator
 from vsebench.kernels.losses.label_losses import softmax_loss
-from vsebench.methods.base import Method, Progress, Settings
-from vsebench.methods.networks.layers import TANH, Layers, LayerSettings, batches
+from vsebench.methods.base import Method, Progress, Settings, Size
+from vsebench.methods.networks.layers import TANH, Layers, LayerSettings, batches, weights_memory
 from vsebench.models import LARGEST_SCORE, Embedded, ModelOfFields, check_matrix, norm
 
 
@@ -58,6 +58,11 @@ class MultVae(Method):
         self.encoder = Layers([*sizes, 2 * settings.latent], layers, start, self.dropout, TANH)
         self.decoder = Layers([settings.latent, *reversed(sizes)], layers, start, self.dropout, TANH)
         self.n_epochs = 0
+
+    @classmethod
+    def least_memory(cls, size: Size, settings: MultVaeSettings) -> int:
+        sizes = [size.labels, *settings.hidden]
+        return weights_memory([*sizes, 2 * settings.latent]) + weights_memory([settings.latent, *reversed(sizes)])
 
     def epoch(self) -> Progress:
         """Train once on every image, in a new random order; each step has its own divergence weight."""

@@ -12,8 +12,8 @@ from vsebench.kernels.sgd.pipeline import Positives, new_pipeline
 from vsebench.kernels.sgd.sampling import Streams
 from vsebench.kernels.sgd.steps import Rates
 from vsebench.kernels.vectors import LANES
-from vsebench.methods.base import FactorSettings, Method, Settings
-from vsebench.methods.by_labels.start import padded_start
+from vsebench.methods.base import FactorSettings, Method, Settings, Size
+from vsebench.methods.by_labels.start import padded_start, start_memory
 from vsebench.models import Embeddings
 
 
@@ -47,6 +47,10 @@ class SgdMethod(Method):
         self.steps = len(self.pipeline.positives.pairs)
         self.rates = Rates(settings.learning_rate, settings.regularisation)
         self.rng = Streams.of(problem.seed, Stream.POSITIVES, Stream.NEGATIVES, Stream.NEGATIVES_AGAIN)
+
+    @classmethod
+    def least_memory(cls, size: Size, settings: SgdSettings) -> int:
+        return start_memory(size.images, size.labels, settings.factors)
 
     def model(self) -> Embeddings:
         k = self.settings.factors

@@ -27,6 +27,12 @@ def padded_start(n_rows: int, factors: int, deviation: float, rng: np.random.Gen
     return start
 
 
+def start_memory(n_images: int, n_labels: int, factors: int) -> int:
+    """Return the bytes that the vectors of images and labels take in memory, without those in a temporary file."""
+    tables = (4 * n_rows * factors for n_rows in (n_images, n_labels))
+    return sum(n_bytes for n_bytes in tables if not is_large(n_bytes))
+
+
 def roomy(*shape: int) -> Matrix:
     """Return float32 zeros as `aligned` does; if they take too much memory, they are stored in a memory-mapped file.
 

@@ -10,6 +10,7 @@ Sources: He, Zhang, Ren and Sun, "Delving deep into rectifiers", ICCV 2015; Sriv
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -99,6 +100,14 @@ class Activation:
 
 RECTIFIED = Activation(lambda units: np.maximum(units, 0, out=units), lambda units: units > 0)
 TANH = Activation(lambda units: np.tanh(units, out=units), lambda units: 1 - units * units)  # only without dropout
+
+
+def weights_memory(sizes: Sequence[int]) -> int:
+    """Return the bytes of a network's weights, from its numbers of inputs, activations and outputs.
+
+    They are stored five times: values, gradients, the optimiser's two means, and the model's copy.
+    """
+    return 5 * 4 * sum(inputs * units for inputs, units in pairwise(sizes))
 
 
 class Layers:

@@ -7,7 +7,6 @@ not scores of labels, the table that computes the scores. The network itself is 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,7 +19,7 @@ from vsebench.kernels.rank_loss import rank_losses
 from vsebench.kernels.vectors import LANES
 from vsebench.methods.base import Method, Progress, Settings, Size
 from vsebench.methods.by_features.seen import NormaliseSettings, see
-from vsebench.methods.networks.layers import Layers, LayerSettings, batches
+from vsebench.methods.networks.layers import Layers, LayerSettings, batches, weights_memory
 from vsebench.methods.networks.network import Network
 from vsebench.models import Model
 
@@ -125,10 +124,10 @@ class NetworkMethod(Method):
 
     @classmethod
     def least_memory(cls, size: Size, settings: Any) -> int:
-        if cls.loss_type.table_type is not LabelTable:  # a network's outputs then form a word vector
-            return 0
-        weights: int = sum(inputs * units for inputs, units in pairwise([size.features, *settings.hidden, size.labels]))
-        return 5 * 4 * weights  # values, gradients, the optimiser's two means, and the model's copy
+        sizes = [size.features, *settings.hidden]
+        if cls.loss_type.table_type is LabelTable:  # the outputs of other networks form a word vector
+            sizes.append(size.labels)
+        return weights_memory(sizes)
 
     def epoch(self) -> Progress:
         """Train once on every image, in a new random order."""

@@ -44,7 +44,9 @@ class SampleSettings(Settings):
 
     positives: int = Field(default=5, ge=1)  # P, drawn from the image's labels with replacement
     negatives: int = Field(default=10, ge=1)  # N, drawn for each image
-    negative_power: float = Field(default=1.0, ge=0)  # a; label l is drawn with a probability proportional to c_l^a
+    negative_power: float = Field(
+        default=1.0, ge=0, le=10
+    )  # a; label l is drawn with a probability proportional to c_l^a
     # Labels that cannot be negatives: none, the image's drawn positives, all its labels, or the drawn positives of the
     # whole batch. With `next_image`, negatives are labels of the next image in the batch.
     exclude: Literal["none", "drawn", "positives", "batch", "next_image"] = "positives"
