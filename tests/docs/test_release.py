@@ -14,6 +14,11 @@ def test_the_citation_has_the_version_licence_and_keywords_of_the_package() -> N
         assert citation[key] == project[key]
 
 
+def test_the_changelog_has_the_version_with_its_date() -> None:
+    citation = yaml.safe_load(page("CITATION.cff"))
+    assert f"\n## [{citation['version']}] - {citation['date-released']}\n" in page("CHANGELOG.md")
+
+
 def test_the_citation_refers_to_each_paper_whose_numbers_are_compared() -> None:
     titles = [reference["title"].lower() for reference in yaml.safe_load(page("CITATION.cff"))["references"]]
     for path in (ROOT / "config/papers").glob("*.yaml"):
