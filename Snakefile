@@ -2,9 +2,13 @@ import gc
 
 from snakemake.utils import min_version
 
-from vsebench import workflow as hooks
+from vsebench.core.bytecode import delete_incomplete
 
 min_version("9.0")
+delete_incomplete()  # before this process or a job imports such a file
+
+from vsebench import workflow as hooks
+
 # Before the first job, Snakemake makes many objects, which it keeps. The garbage collector would search them in vain,
 # which takes a sixth of the time.
 gc.disable()

@@ -23,3 +23,12 @@ python() {
     fi
     return "$status"
 }
+
+# Write a text to a file: `write_text FILE TEXT`. The file gets its name when it is complete; if that fails, for example
+# because the disk is full, there is no such file. A killed process's temporary file is deleted at the next run's start.
+write_text() {
+    local temporary="${1%/*}/.${1##*/}.$$.tmp.json"
+    printf '%s\n' "$2" > "$temporary" && mv "$temporary" "$1" && return
+    rm -f "$temporary"
+    return 1
+}

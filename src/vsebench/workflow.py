@@ -116,17 +116,14 @@ def print_failures(jobs: Iterable[Any]) -> None:
         print(f"  {job.rule.name}: {wildcards}", file=sys.stderr)
         for path in job.log:
             print(f"    {path}: {last_line(Path(path))}", file=sys.stderr)
+    if failed and (free := shutil.disk_usage(".").free) < FULL:
+        print(f"  The disk is full: {free >> 20} MiB are free. Make space first.", file=sys.stderr)
 
 
 def last_line(path: Path) -> str:
-    """Return the last line of a log; if the log ends in a traceback, this line names the error.
-
-    If the log is empty, return a remark that says so, and whether the disk is full.
-    """
-    if text := path.read_text(errors="replace").strip() if path.is_file() else "":
-        return text.splitlines()[-1]
-    free = shutil.disk_usage(next(parent for parent in path.parents if parent.exists())).free
-    return "the log is empty" + (f", and the disk is full ({free >> 20} MiB are free)" if free < FULL else "")
+    """Return the last line of a log; if the log ends in a traceback, this line names the error."""
+    text = path.read_text(errors="replace").strip() if path.is_file() else ""
+    return text.splitlines()[-1] if text else "(empty)"
 
 
 def print_results(made: Collection[str], tables: int, figures: int) -> None:

@@ -70,3 +70,17 @@ def test_a_job_with_one_thread_starts_from_the_server(tmp_path, monkeypatch, thr
         said = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True).stdout
     assert said.startswith(arguments)
     assert said.endswith("gather --out a b\n")
+
+
+def test_a_text_that_cannot_be_written_whole_leaves_no_file(shell, tmp_path):
+    (tmp_path / "results").mkdir()
+    path, text = tmp_path / "results" / "about.json", "it's \\n " * 1000
+    assert shell(f"write_text results/about.json {shlex.quote(text)}").returncode == 0
+    assert path.read_text() == f"{text}\n"
+    path.unlink()
+    # As on a full disk: the system refuses to write more than a block.
+    small = f"trap '' XFSZ; ulimit -f 1; write_text results/about.json {shlex.quote(text)}; echo not reached"
+    done = shell(small)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.strip().endswith("File too large")
+    assert list(path.parent.iterdir()) == []

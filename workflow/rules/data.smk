@@ -10,7 +10,7 @@ rule about:
     params:
         about=job_content("about"),
     shell:
-        "printf '%s\\n' {params.about:q} > {output} 2> {log}"
+        "write_text {output} {params.about:q} 2> {log}"
 
 
 rule download:

@@ -15,7 +15,7 @@ rule outline:
             PLAN.outline.model_dump(mode="json"), Path("results/outline.json")
         ),
     shell:
-        "printf '%s\\n' {params.outline:q} > {output} 2> {log}"
+        "write_text {output} {params.outline:q} 2> {log}"
 
 
 rule table:
