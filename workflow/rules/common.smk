@@ -74,7 +74,8 @@ if workflow.is_main_process:
         sys.exit(f"vsebench: {error}")
     for line in [*few_seeds(PLAN), *left_out_lines(PLAN)]:
         print(line, file=sys.stderr)
-    logging.raiseExceptions = False  # no traceback if the disk is too full for Snakemake's log
+    # No traceback if the disk is too full for Snakemake's log.
+    logging.raiseExceptions = False
     if workflow.local_exec and not workflow.dryrun:
         progress = Progress(workflow.resource_settings.cores, {"time_methods", "scale"})
         if Quietness.RULES in (workflow.output_settings.quiet or ()):
