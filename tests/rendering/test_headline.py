@@ -7,7 +7,8 @@ from tests.rendering.conftest import changed, outline_of
 from vsebench.core import schemas
 from vsebench.core.tasks import Task
 from vsebench.rendering.figures.accuracy_against_time import front
-from vsebench.rendering.page.headline import headlines, what_was_run
+from vsebench.rendering import choices
+from vsebench.rendering.page.headline import CHOICES, headlines, what_was_run
 from vsebench.rendering.results import best_sentence
 from vsebench.rendering.timing import training_seconds
 
@@ -100,6 +101,7 @@ def test_simulated_data_is_called_so():
     [
         ("tuned", "2 of 2 fits: chosen by this run on validation labels"),
         ("recorded", "2 of 2 fits: chosen by an earlier search on validation labels of the same data"),
+        ("elsewhere", "2 of 2 fits: models that were trained elsewhere"),
         ("untuned", "2 of 2 fits: not chosen for this data (untuned)"),
         ("none", "no method has settings to choose"),
     ],
@@ -125,3 +127,7 @@ def test_training_seconds_are_those_of_all_epochs_where_they_were_timed():
 def test_the_front_has_equal_variants_and_none_that_is_beaten():
     points = {"a": (1.0, 0.5), "b": (1.0, 0.5), "c": (1.0, 0.4), "d": (2.0, 0.5), "e": (3.0, 0.6)}
     assert front(points) == ["a", "b", "e"]
+
+
+def test_each_way_of_choosing_has_its_words():
+    assert set(CHOICES) == set(choices.CHOICES) - {"none"}

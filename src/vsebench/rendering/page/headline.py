@@ -12,6 +12,9 @@ CHOICES = {
     "recorded": "chosen by an earlier search on validation labels of the same data",
     "paper": "taken from a paper or its code",
     "untuned": "not chosen for this data (untuned)",
+    "weights": "weights of an ensemble, chosen by this run on validation labels",
+    "elsewhere": "models that were trained elsewhere",
+    "command": "models that a user's command trained",
 }
 
 
