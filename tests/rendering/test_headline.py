@@ -6,8 +6,8 @@ from tests.builders import frame
 from tests.rendering.conftest import changed, outline_of
 from vsebench.core import schemas
 from vsebench.core.tasks import Task
-from vsebench.rendering.figures.accuracy_against_time import front
 from vsebench.rendering import choices
+from vsebench.rendering.figures.accuracy_against_time import front
 from vsebench.rendering.page.headline import CHOICES, headlines, what_was_run
 from vsebench.rendering.results import best_sentence
 from vsebench.rendering.timing import training_seconds
