@@ -107,7 +107,7 @@ NEW_IMAGES.append(FROM + DATASET_NAME)
 
 
 wildcard_constraints:
-    dataset=DATASET_NAME,
+    dataset="|".join(PLAN.datasets),
     protocol="|".join([*KNOWN_IMAGES, *NEW_IMAGES]),
     seed="[0-9]+",
     variant=VARIANT_NAME,
