@@ -36,7 +36,7 @@ GROUP = re.compile(r"^## (.+)\n((?:(?!## ).*\n)*)", re.MULTILINE)
 PAGE = re.compile(r"^- \[(.+?)\]\(([^)#]+)\.md\)", re.MULTILINE)
 
 # The settings of all methods can be listed without the third-party packages that some methods import.
-PEERS = ("implicit", "implicit.cpu", "implicit.cpu.als", "irspack", "lightfm")
+PEERS = ("implicit", "implicit.cpu", "implicit.cpu.als", "implicit.recommender_base", "irspack", "lightfm")
 missing = [module for module in PEERS if find_spec(module.partition(".")[0]) is None]
 sys.modules.update({module: MagicMock() for module in missing})
 

@@ -4,22 +4,19 @@ If a disk is full while Python 3.11 writes such a file, an incomplete file can s
 then ends in an EOFError, even after there is space again.
 """
 
-import marshal
 import sys
 from contextlib import suppress
+from importlib.machinery import SourcelessFileLoader
 from pathlib import Path
 
 from vsebench.core.modules import PACKAGE
-
-HEADER = 16  # bytes before the code
 
 
 def delete_incomplete(folder: Path = PACKAGE) -> None:
     """Delete the compiled modules below a folder that this Python would try to import, but cannot read."""
     for path in folder.rglob(f"__pycache__/*.{sys.implementation.cache_tag}.pyc"):
         with suppress(OSError):  # another process may replace or delete it
-            content = path.read_bytes()
             try:
-                marshal.loads(content[HEADER:])
-            except (EOFError, ValueError, TypeError):
+                SourcelessFileLoader("module", str(path)).get_code("module")  # reads it, and executes nothing
+            except (EOFError, ImportError, TypeError, ValueError):
                 path.unlink()
