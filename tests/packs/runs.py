@@ -91,6 +91,8 @@ def write_others(results, seeds, metrics, verdict, name):
     machine = {"machine": {"processor": "a test's"}, "versions": {"vsebench": "0.2.0"}, "git_commit": "0123456789ab"}
     write_json(machine, results / "machine.json")
     frame([PAPER | {"verdict": verdict}], schemas.CLAIMS).write_csv(results / "claims.csv")
+    (results / "tables").mkdir()
+    (results / "tables/verdicts.md").write_text(f"| Claim | Verdict |\n| :-- | :-- |\n| Ridge is best | {verdict} |\n")
 
 
 def edit_json(path: Path, change):

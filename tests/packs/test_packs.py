@@ -75,6 +75,25 @@ def test_a_pack_has_the_ranks_and_the_files_that_its_metrics_read_but_no_models(
     assert of_ridge == {"ranks.parquet", "label_ranks.parquet"}  # no metric reads the lists
 
 
+@pytest.mark.parametrize("name", ["claims.csv", "tables/verdicts.md"])
+def test_a_table_that_was_changed_after_packing_is_refused(name, packed, tmp_path, capsys):
+    path = rewritten(packed, tmp_path / "x.vsepack", lambda m: m.update({name: m[name].replace(b"holds", b"fails")}))
+    assert f"x.vsepack: {name} is missing or was changed after the pack was made" in refused(path, capsys)
+    path = rewritten(packed, tmp_path / "x.vsepack", lambda members: members.pop(name))
+    assert f"x.vsepack: {name} is missing" in refused(path, capsys)
+
+
+def test_a_page_is_filled_with_the_tables_of_packs(packed, tmp_path, capsys):
+    cell = "<!-- cell: {}; row: Ridge is best; column: Verdict -->{}<!-- end of cell -->"
+    page = tmp_path / "page.md"
+    page.write_text(f"It {cell.format('small/verdicts', '')}.")
+    assert run("fill", page, "--tables", f"small={packed}") == 0
+    assert page.read_text() == f"It {cell.format('small/verdicts', 'holds')}."
+    page.write_text(f"It {cell.format('small/accuracy', '')}.")
+    assert run("fill", page, "--tables", f"small={packed}") == 1
+    assert "the run has no table" in capsys.readouterr().err
+
+
 def test_a_pack_is_named_after_the_configuration(first, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert run("pack", "--results", first) == 0
@@ -196,8 +215,8 @@ def test_an_old_pack_is_read():
 
 
 def test_a_newer_schema_is_refused(packed, tmp_path, capsys):
-    newer = rewritten(packed, tmp_path / "newer.vsepack", lambda m: edit(m, lambda manifest: manifest.update(pack=2)))
-    assert "the pack has the schema number 2, but this version of vsebench reads up to 1" in refused(newer, capsys)
+    newer = rewritten(packed, tmp_path / "newer.vsepack", lambda m: edit(m, lambda manifest: manifest.update(pack=3)))
+    assert "the pack has the schema number 3, but this version of vsebench reads up to 2" in refused(newer, capsys)
 
 
 def edit(members, change):

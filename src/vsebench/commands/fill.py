@@ -29,7 +29,7 @@ The first comment can continue on the next line. It must not start at the beginn
 then treat the whole line as HTML.
 
 A page can have tables of several runs: with `--tables lsep=FOLDER --tables wsabie=FOLDER`, blocks refer
-to a table as `lsep/NAME`.
+to a table as `lsep/NAME`. In place of a folder of tables, `--tables` can name the run's pack.
 """
 
 import argparse
@@ -39,6 +39,8 @@ from pathlib import Path
 
 from vsebench.core.errors import UserError
 from vsebench.core.storage import replacing
+from vsebench.packs.archive import read_text
+from vsebench.packs.writing import SUFFIX
 from vsebench.rendering import marks
 from vsebench.rendering.keys import keys
 from vsebench.rendering.table import DAGGER
@@ -49,7 +51,7 @@ BLOCK = re.compile(
 CELL = re.compile(r"<!-- cell: (?P<content>(?:(?!-->).)*?) -->(?P<old>(?:(?!<!--).)*?)<!-- end of cell -->", re.DOTALL)
 START = re.compile("^<!-- (?:table|figure|keys):|<!-- cell:", re.MULTILINE)
 Lines = list[list[str]]  # the cells of a table's lines: the headings, the rule, and the rows
-Folders = dict[str, Path]  # name of a run -> folder of its tables; the name is "" if blocks do not state it
+Folders = dict[str, Path]  # name of a run, or "" if blocks do not state it -> folder of its tables, or its pack
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -60,7 +62,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[("", Path("results/tables"))],
         metavar="[RUN=]FOLDER",
-        help="folder of the run's tables (default: results/tables); for several runs, repeat --tables RUN=FOLDER",
+        help="folder of the run's tables, or the run's pack (default: results/tables); for several runs, repeat "
+        "--tables RUN=FOLDER",
     )
     parser.add_argument(
         "--figures", type=Path, default=Path("figures"), help="folder of the run's figures (default: figures)"
@@ -181,10 +184,17 @@ def table_and_options(content: str, known: list[str], folders: Folders, where: s
     run, _, file = name.rpartition("/")
     if run not in folders:
         raise UserError(f"{where}: there is no run {run!r}; add --tables {run}=FOLDER")
-    path = folders[run] / f"{file}.md"
-    if not path.is_file():
-        raise UserError(f"{where}: the run has no table {path}")
-    return table_lines(path.read_text(encoding="utf-8")), options
+    text = table_text(folders[run], f"{file}.md")
+    if text is None:
+        raise UserError(f"{where}: the run has no table {folders[run] / file}.md")
+    return table_lines(text), options
+
+
+def table_text(source: Path, name: str) -> str | None:
+    """Return the Markdown of a table in a folder of tables or in a pack; None if it is missing."""
+    if source.suffix == SUFFIX:
+        return read_text(source, f"tables/{name}")
+    return (source / name).read_text(encoding="utf-8") if (source / name).is_file() else None
 
 
 def table_lines(text: str) -> Lines:

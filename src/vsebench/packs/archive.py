@@ -10,6 +10,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO
 
@@ -20,7 +21,7 @@ LARGEST = 1 << 30  # maximum number of bytes of a member
 LARGEST_SUM = 1 << 32  # maximum number of bytes of all members together
 NEEDED = ("summary.parquet", "metrics.parquet", "settings.json", "datasets.json", "machine.json", "outline.json")
 # No member can lie outside the folder that a pack is unpacked to: the names of folders contain no dots.
-MEMBER = re.compile(r"(?:[a-z0-9][a-z0-9_-]*/){0,4}[a-z0-9][a-z0-9_-]*\.(?:json|csv|parquet)")
+MEMBER = re.compile(r"(?:[a-z0-9][a-z0-9_-]*/){0,4}[a-z0-9][a-z0-9_-]*\.(?:json|csv|md|parquet)")
 DAMAGED = (
     zipfile.BadZipFile,
     zlib.error,
@@ -37,6 +38,13 @@ def read_pack(path: Path) -> Manifest:
     """Return the manifest of a pack without unpacking the rest."""
     with reading(path) as archive:
         return _manifest(archive, path)
+
+
+def read_text(path: Path, name: str) -> str | None:
+    """Return the text of a pack's member without unpacking the rest; None if the pack has no such member."""
+    with reading(path) as archive:
+        _manifest(archive, path)
+        return archive.read(name).decode() if name in archive.namelist() else None
 
 
 def unpack(path: Path, folder: Path) -> Manifest:
@@ -89,4 +97,9 @@ def check_members(archive: zipfile.ZipFile, where: str) -> None:
 
 
 def _manifest(archive: zipfile.ZipFile, path: Path) -> Manifest:
-    return read_manifest(json.loads(archive.read(MANIFEST)), str(path))
+    """Return the manifest, after a check of the members whose checksums it has."""
+    manifest = read_manifest(json.loads(archive.read(MANIFEST)), str(path))
+    for name, checksum in manifest.checksums.items():
+        if name not in archive.namelist() or sha256(archive.read(name)).hexdigest() != checksum:
+            raise UserError(f"{path}: {name} is missing or was changed after the pack was made; do not use this file")
+    return manifest

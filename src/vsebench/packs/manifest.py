@@ -20,7 +20,7 @@ from vsebench.evaluation.metrics.base import (
 )
 
 # The schema number of packs. Increase it if an older version of vsebench would fail on a new pack or misread it.
-PACK_VERSION = 1
+PACK_VERSION = 2
 MANIFEST = "pack.json"
 
 
@@ -73,6 +73,7 @@ class Manifest(_Open):
     datasets: dict[str, PackedData]
     metrics: list[str]
     decision_metrics: list[str]
+    checksums: dict[str, str] = {}  # member in CSV or Markdown, which carries no checksum itself -> SHA-256
 
     @property
     def of_tasks(self) -> dict[Task, PackedTask]:

@@ -30,7 +30,9 @@ def describe(manifest: Manifest, sizes: Mapping[str, int], modified: float) -> d
     modified : when the results were made, in seconds since 1970
     """
     date = datetime.fromtimestamp(modified, UTC).date().isoformat()
-    tasks = [f"{task}/" for task in manifest.tasks]
+    folders = {name: (f"Ranks of the methods on {name}", task.protocol) for name, task in manifest.tasks.items()}
+    if any(name.startswith("tables/") for name in sizes):
+        folders["tables"] = ("Tables", "The tables of the run, in Markdown")
     files = [name for name in sizes if name in CONTENT]
     datasets = [f"#data-{name}" for name in manifest.datasets]
     descriptor = {
@@ -46,7 +48,7 @@ def describe(manifest: Manifest, sizes: Mapping[str, int], modified: float) -> d
         "description": "Accuracy of methods for image annotation, with the ranks of the held-out labels.",
         "datePublished": date,
         "license": "The data sets of the run have their own licences; see mentions.",
-        "hasPart": _references([*files, *tasks]),
+        "hasPart": _references([*files, *(f"{name}/" for name in folders)]),
         "mentions": _references([*datasets, "#run"]),
     }
     run = {
@@ -64,7 +66,7 @@ def describe(manifest: Manifest, sizes: Mapping[str, int], modified: float) -> d
         "version": f"{manifest.vsebench} ({manifest.commit})",
     }
     graph = [descriptor, root, *(_file(name, sizes[name]) for name in files)]
-    graph += [_task(name, manifest.tasks[name].protocol) for name in manifest.tasks]
+    graph += [_folder(name, *described) for name, described in folders.items()]
     graph += [_dataset(name, manifest) for name in manifest.datasets]
     return {"@context": "https://w3id.org/ro/crate/1.1/context", "@graph": [*graph, run, software]}
 
@@ -85,8 +87,8 @@ def _file(name: str, size: int) -> dict[str, str]:
     }
 
 
-def _task(name: str, protocol: str) -> dict[str, str]:
-    return {"@id": f"{name}/", "@type": "Dataset", "name": f"Ranks of the methods on {name}", "description": protocol}
+def _folder(name: str, title: str, description: str) -> dict[str, str]:
+    return {"@id": f"{name}/", "@type": "Dataset", "name": title, "description": description}
 
 
 def _dataset(name: str, manifest: Manifest) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 import json
 import zipfile
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,9 @@ def write_pack(results: Path, data: Path, out: Path) -> Manifest:
     manifest = manifest_of(results, data)
     files = {name: made(results / name) for name in members_of(manifest, results)}
     sizes = {name: path.stat().st_size for name, path in files.items()}
+    plain = {name: path for name, path in files.items() if path.suffix in (".csv", ".md")}
+    checksums = {name: sha256(path.read_bytes()).hexdigest() for name, path in plain.items()}
+    manifest = manifest.model_copy(update={"checksums": checksums})
     texts = {
         MANIFEST: as_sealed_json(manifest.model_dump(mode="json"), Path(MANIFEST), **FORM) + "\n",
         CRATE: json.dumps(describe(manifest, sizes, (results / "summary.parquet").stat().st_mtime), **FORM) + "\n",
@@ -48,6 +52,7 @@ def write_pack(results: Path, data: Path, out: Path) -> Manifest:
 def members_of(manifest: Manifest, results: Path) -> list[str]:
     """Return the paths of the result files that belong in the pack, relative to `results`."""
     names = [*NEEDED, *(name for name in IF_MADE if (results / name).is_file())]
+    names += sorted(str(path.relative_to(results)) for path in (results / "tables").glob("*.md"))
     for task, packed in manifest.of_tasks.items():
         decided = {Entry.of(name).variant for name in packed.decided}
         for method, seeds in packed.methods.items():
