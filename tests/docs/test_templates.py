@@ -45,7 +45,7 @@ def test_a_new_module_passes_its_test_and_the_linter(kind: str, tmp_path: Path) 
     files, _, after = made.stdout.partition("\nNext:\n")
     assert {OWN_TESTS[kind]} < {*files.split()}
     assert all((tmp_path / file).is_file() for file in files.split())
-    assert f".venv/bin/pytest {OWN_TESTS[kind]}" in after
+    assert f".venv/bin/pytest {OWN_TESTS[kind]}" in after or f".venv/bin/vsebench check-method {NAME}" in after
     assert "my_" not in after
     done = python(tmp_path, "pytest", "-q", "-p", "no:cacheprovider", "tests")
     assert done.returncode == 0, done.stdout
@@ -54,15 +54,36 @@ def test_a_new_module_passes_its_test_and_the_linter(kind: str, tmp_path: Path) 
     assert lint.returncode == 0, lint.stdout
 
 
-def test_a_new_method_passes_the_tests_of_every_method(tmp_path: Path) -> None:
-    copy_of(tmp_path, ("src", "config", "docs/templates", "tests/methods"))
-    for name in ("tests/__init__.py", "tests/builders.py", "pyproject.toml"):
+def test_a_new_method_passes_the_check_of_methods(tmp_path: Path) -> None:
+    copy_of(tmp_path, ("src", "config", "docs/templates", "tests/methods", "workflow", "profiles"))
+    for name in ("tests/__init__.py", "tests/builders.py", "pyproject.toml", "Snakefile"):
         shutil.copy(ROOT / name, tmp_path / name)
     assert python(tmp_path, "vsebench", "new", "method", NAME).returncode == 0
-    contract = ["tests/methods/test_contract.py", "-k", f"{NAME} and not refused"]
-    done = python(tmp_path, "pytest", "-p", "no:cacheprovider", *contract)
-    assert done.returncode == 0, done.stdout
+    done = python(tmp_path, "vsebench", "check-method", NAME)
+    assert done.returncode == 0, done.stdout + done.stderr
     assert " passed" in done.stdout
+    assert f"runs/check-{NAME}/results/tables/accuracy-sim-iapr-distinct.md" in done.stdout
+    assert "| bag\\_of\\_labels | " in done.stdout
+    module = tmp_path / f"src/vsebench/methods/{NAME}.py"
+    module.write_text(module.read_text(encoding="utf-8") + "x = 1", encoding="utf-8")
+    wrong = python(tmp_path, "vsebench", "check-method", NAME)
+    assert wrong.returncode == 1
+    assert wrong.stderr.endswith(f"`ruff check {module.relative_to(tmp_path)}` failed; its messages are above\n")
+    assert "vsebench run" not in wrong.stdout
+
+
+@pytest.mark.parametrize(("name", "message"), [("warpp", "did you mean warp"), ("../warp", "there is no file")])
+def test_a_method_to_check_that_does_not_exist_is_one_line(
+    name: str, message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.chdir(ROOT)
+    assert run("check-method", name) == 1
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert message in error
+    monkeypatch.chdir(tmp_path)
+    assert run("check-method", "warp") == 1
+    assert "run this command in a clone of the repository" in capsys.readouterr().err
 
 
 @pytest.fixture
