@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def opened(path: Path, stack: ExitStack) -> Path:
-    """Return a folder, or a temporary folder with the content of a pack."""
+    """Return the path if it is a folder. If it is a pack, unpack it into a temporary folder, and return that folder."""
     if path.is_dir():
         return path
     folder = Path(stack.enter_context(TemporaryDirectory(prefix="vsebench-")))

@@ -61,7 +61,7 @@ class SourceFile(Strict):
     @field_validator("sources")
     @classmethod
     def _without_password(cls, sources: list[str]) -> list[str]:
-        """Refuse addresses with a password: they would be in command lines of jobs, and so in logs and messages."""
+        """Refuse addresses with a user name or password, which command lines of jobs, logs and messages would show."""
         if any("@" in urlsplit(address).netloc for address in sources):
             raise PydanticCustomError(
                 SECRET, "an address contains a user name; move user name and password to the file ~/.netrc"
@@ -158,8 +158,8 @@ class FeaturesFile(Strict):
 def _number_of_sets(features: Any) -> str:
     """Return the form of `features`: one set without a name, or a mapping of names to sets.
 
-    Each set has the key `file`, `network` or `adapter`. A named set can itself be called `network` or `file`; then its
-    value is a mapping with one of the three keys.
+    Each set has the key `file`, `network` or `adapter`. A set can have the name `network` or `file`; it is still a
+    named set, because its value is a mapping with one of the three keys.
     """
     if not isinstance(features, Mapping) or not features:
         return "<one set>"

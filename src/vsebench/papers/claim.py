@@ -73,7 +73,7 @@ class ClaimTest(Strict, ABC):
         return " ".join(filter(None, sentences)) or None
 
     def fits(self, case: ClaimCase) -> list[str]:
-        """Return the methods, or "method/decision", whose fits are compared in a case."""
+        """Return the fits that are compared in a case; each is named "method" or "method/decision"."""
         return list(filter(None, dict.fromkeys((self.method, case.rival))))
 
     def domain(self) -> dict[str, Any]:

@@ -257,8 +257,9 @@ class Plan:
     def decisions_of(self, variant: str, task: Task) -> list[str]:
         """Return the decisions of a variant for a task.
 
-        There are none if test images have training labels, if models are also fitted to the validation labels, or if
-        labels are unseen. Decisions that need the label distribution are left out if it is not known.
+        There are none if other labels of the test images are used in training, if models are also fitted to the
+        validation labels, or if the test labels are not trained. Decisions that need the label distribution are left
+        out if it is not known.
         """
         if not load_protocol(task.protocol).new_images or self.obstacle_to_decisions(task):
             return []

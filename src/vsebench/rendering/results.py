@@ -296,7 +296,7 @@ def best_of(accuracy: pl.DataFrame, metric: str, methods: Sequence[str]) -> str 
 
 
 def leading_metric(results: Results, task: Task) -> str:
-    """Return the run's headline metric, or the next metric that differs between the methods on a task.
+    """Return the first of the run's headline metrics that is not the same for all methods on a task.
 
     For example, recall@10 is 1 for every method if there are only ten labels.
     """

@@ -180,7 +180,7 @@ def _explain(block: bytes, n_before: int, where: str) -> NoReturn:
 def _find_fault(line: bytes) -> str | None:
     fields = line.split(b",")
     if len(fields) != len(COLUMNS):
-        return f"has {len(fields)} columns instead of {HEADER}"
+        return f"has {len(fields)} columns instead of the {len(COLUMNS)} columns {HEADER}"
     image, _, label, confidence = fields
     if b"\r" in line:
         return "contains a carriage return"

@@ -3,7 +3,7 @@
     popularity of label l   g_l ~ (r_l + shift)^-exponent * exp(-decay * r_l),  r_l = (rank of l - 1/2) / n_labels
     topic t                 phi_tl = a_t b_l g_l exp(spread * z_tl),  z_tl ~ N(0, 1)
     image i                 theta_i ~ Dirichlet(concentration, ..., concentration) over the topics
-    number of labels        k_i = m * exp(sigma * x_i), x_i ~ N(0, 1), rounded and clipped to [minimum, maximum]
+    number of labels        k_i = m * exp(sigma * y_i), y_i ~ N(0, 1), rounded and clipped to [minimum, maximum]
     labels                  drawn from p_il = sum over t of theta_it phi_tl without replacement;
                             with `novelty`, label n + 1 is, with probability n / (n + novelty), a copy of one of the n
                             labels before it (Hoppe's urn), so labels repeat, like the labels of an image's regions

@@ -109,7 +109,7 @@ class EpochsAtEqualSettings(AgainstRivals):
     effect = "ratio (claimed: above 1)"
 
     def measured(self) -> list[str]:
-        return ["epochs to best epoch at equal settings, ratio"]
+        return ["best epoch at equal settings, ratio"]
 
     def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
         ours, theirs = (epochs_tried(evidence, case.task, variant) for variant in (self.method, case.rival))

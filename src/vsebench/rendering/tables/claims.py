@@ -120,7 +120,7 @@ class ClaimsSummary(TableKind):
         notes = (
             "Effect: the mean over the tasks (data sets under a protocol), with its 95 % interval. A claim must hold "
             "in all comparisons (rivals and metrics); the effect is that of the weakest comparison.",
-            "A verdict on other real data shows whether the claim generalises. A verdict on simulated data is about "
-            "cost, or about such data only.",
+            "A verdict on other real data shows whether the claim generalises. A verdict on simulated data "
+            "either is about cost, or says nothing about real data.",
         )
         return Table(COLUMNS_OF_SUMMARY, rows, "Verdicts on the papers' claims", notes, small=True)

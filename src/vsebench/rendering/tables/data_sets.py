@@ -83,7 +83,7 @@ def flat_counts(counts: dict[str, Any]) -> dict[str, Any]:
 
 
 class WordVectors(TableKind):
-    """One row per data set whose labels have word vectors: how many labels got their vector by each rule."""
+    """One row per data set whose labels have word vectors: how many labels were found by each of the `RULES`."""
 
     needs = ("datasets", "word_vectors")
     section = "data"

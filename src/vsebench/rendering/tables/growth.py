@@ -19,7 +19,7 @@ FIT = (
 )
 NOTES = (
     f"Exponent of the time per epoch: {FIT}",
-    "Measured on simulated data, at the start of training. The number of pairs varies with the number of images.",
+    "Measured on simulated data, at the start of training. More pairs (of an image and a label) also mean more images.",
 )
 SCORING_NOTES = (
     f"Exponent of the time to score all labels for an image: {FIT}",
