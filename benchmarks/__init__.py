@@ -1,1 +1,1 @@
-"""Compare the methods with third-party packages for the same task: `python -m benchmarks`, or `make benchmark`."""
+"""Compare the methods with those of third-party packages: `python -m benchmarks`, or `make benchmark`."""

@@ -1,7 +1,7 @@
 """Measure everything: `python -m benchmarks [--quick] [--only NAME ...]`.
 
-Each comparison is written as soon as it is measured, and replaces an earlier one of the same kind. At the end, the page
-and the figures are made from all results, including earlier ones.
+Each comparison is written as soon as it is measured, and replaces earlier results of the same comparison. At the end,
+the page and the figures are made from all results, including those of earlier runs.
 """
 
 import argparse

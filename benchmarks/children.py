@@ -37,7 +37,7 @@ def run_module(*arguments: str, cache: Path | None = None) -> Child:
 
 
 def last_words(process: subprocess.CompletedProcess[str]) -> str:
-    """Return the last line that a failed process wrote to standard error; if killed or silent, return how it ended."""
+    """Return a failed process's last line on standard error; if it was killed or wrote none, return how it ended."""
     if process.returncode == -signal.SIGKILL:
         return "it was killed, usually because memory ran out"
     lines = process.stderr.strip().splitlines()

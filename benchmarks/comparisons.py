@@ -1,6 +1,7 @@
 """The comparisons: their contestants, and the work that is timed.
 
-After one warm-up epoch each, contestants take turns in one process: repeat n is epoch n + 1 of each contestant.
+Contestants take turns in one process. Where epochs are compared, each contestant first trains one epoch to warm up, so
+repeat n is its epoch n + 1.
 """
 
 from collections.abc import Callable
@@ -53,7 +54,8 @@ TO_95 = (
 class LearningCurve:
     """A contestant's settings, recall@10 on the validation labels after each epoch, and recall@10 on the test labels.
 
-    The latter is measured after training for the best number of epochs on training and validation labels.
+    For recall@10 on the test labels, the contestant is trained on training and validation labels for the best number of
+    epochs.
     """
 
     contestant: Contestant

@@ -61,7 +61,7 @@ class Contestant:
 
 @cache
 def warm(variant: str, own: type[Method] | None) -> tuple[type[Method], dict[str, Any]]:
-    """Compile the kernels of a method before it is timed; return the method and its settings in a variant's file.
+    """Compile the kernels of a method before it is timed; return the method and the settings in a variant's file.
 
     The method is `own` or, if this is None, the method that the file names.
     """

@@ -1,8 +1,8 @@
 """Measure how the time of an epoch with word vectors, and of its parts, depends on the number of labels.
 
 The parts are the network, the loss, and the draws of labels. Labels and features are random, so accuracy is not
-measured. Label frequencies follow Zipf's law, in random order: if the vectors of frequent labels were adjacent, they
-would stay in the processor's cache.
+measured. Label frequencies are proportional to 1 / (r + 10) for r = 0, 1, 2, ..., in random order: if the vectors of
+frequent labels were adjacent, they would stay in the processor's cache.
 """
 
 from collections.abc import Callable
@@ -85,7 +85,7 @@ def method_of(variant: str, problem: Problem) -> NetworkMethod:
 
 
 def parts_of(method: NetworkMethod, n_labels: int, n_images: int) -> Turns:
-    """Return a method's turns: an epoch, and its parts on the same batches."""
+    """Return what is timed in turns: a method's epoch, and each part of an epoch alone, on the same batches."""
     batches = [np.arange(start, min(start + BATCH, n_images)) for start in range(0, n_images, BATCH)]
     outputs: Matrix = np.ones((BATCH, OUTPUTS), dtype=np.float32)
     turns: Turns = {

@@ -44,7 +44,10 @@ class Searched:
 
 
 def blobs(plan: Plan) -> Data:
-    """Return Corel 5k with 374 words if the mirror has it, or else simulated rows of the same size."""
+    """Return Corel 5k with 374 labels, whose features are blobs, or else simulated rows of the same size.
+
+    Corel 5k is used if its files are in the folder VSEBENCH_MIRROR and the scale is 1.
+    """
     folder = Path(os.environ.get(MIRROR, ""))
     config = read_config(DatasetConfig, CONFIG / "datasets" / f"{BLOBS}.yaml")
     if plan.scale != 1 or not all((folder / file.name).is_file() for file in config.files):
@@ -58,7 +61,7 @@ def blobs(plan: Plan) -> Data:
 
 
 def simulated(name: str, size: SparseRows, plan: Plan) -> Data:
-    """Draw images with labels and sparse rows; a tenth is for the test and a tenth for validation."""
+    """Draw images with labels and sparse rows; a tenth of the images is for the test and a tenth for validation."""
     rng = generator(SEED, Stream.SIMULATED_LABELS)
     size = size.scaled(plan.scale)
     labels = draw_labels(size, rng)
@@ -123,7 +126,7 @@ def dense_rows(plan: Plan) -> Searched:
 
 
 def searched(data: Data) -> Searched:
-    """Return the test images of a set as queries, and its training images as rows."""
+    """Return the test images of a data set as queries, and its training and validation images as rows."""
     assert data.features is not None
     learnt = np.flatnonzero(data.known.n_labels_of_row).astype(np.int32)
     return Searched(data.name, data.features.rows(learnt), data.features.rows(data.test.images))

@@ -70,7 +70,7 @@ def contestants(data: Data, trials: int, rows: str) -> tuple[Contestant, Contest
 
 
 def wsabie_epoch(plan: Plan) -> Tables:
-    """Compare epochs on blobs, with at most one trial per other label."""
+    """Compare epochs on blobs; the maximum number of trials is the number of labels minus 1."""
     data = blobs(plan)
     return race(plan, "wsabie_epoch", data, contestants(data, data.train.n_labels - 1, "blobs"))
 

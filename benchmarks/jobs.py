@@ -1,4 +1,4 @@
-"""Print how a run's time divides into jobs: `python -m benchmarks.jobs [FOLDER]`, by default the current folder.
+"""Print how a run's time divides among its jobs: `python -m benchmarks.jobs [FOLDER]`, by default the current folder.
 
 The script reads Snakemake's records of files (`.snakemake/metadata`) and prints the seconds of jobs by rule and method.
 If several runs made a file, the last one counts. Jobs run in parallel, so the sum exceeds the time of the run.
@@ -43,7 +43,7 @@ def read_jobs(folder: Path) -> pl.DataFrame:
 
 
 def file_of(record: Path) -> str:
-    """Return the file that a record is about: the record's path is that file's path in base64, in folders if long."""
+    """Return the file that a record is about; the record's path is that file's path in base64 (in folders if long)."""
     return urlsafe_b64decode("".join(part.removeprefix("@") for part in record.parts)).decode()
 
 

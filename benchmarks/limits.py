@@ -8,7 +8,8 @@ What an iteration has to do, with N images, M labels, P pairs, K factors and num
 
   update of the images   3 N K^2 + 8 P K operations: the products H^C u, half of the sum of u u' (which is symmetric),
                          and four multiply-adds per pair and factor (score, slope, curvature, score after the step);
-                         the image vectors are read and written once, and three numbers per pair;
+                         the image vectors are read once and written once;
+                         three numbers per pair are read or written;
                          each pair reads two random rows of K numbers: the label's vector and its change
   update of the labels   3 M K^2 + 8 P K operations;
                          each of the K / 16 blocks of factors reads four numbers per pair and writes one;
@@ -68,7 +69,7 @@ def needed(labels: LabelMatrix, factors: int) -> tuple[Work, Work]:
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True)
 def read_rows(array, rows, out):
-    """Add up random rows of an array, (n, 16) float32; `rows` are int32, and the last AHEAD of them are not read."""
+    """Add up the rows of an array, (n, 16) float32, with the numbers `rows`, int32, except the last AHEAD numbers."""
     total = broadcast(np.float32(0))
     for j in range(len(rows) - AHEAD):
         prefetch(array, (rows[j + AHEAD], 0))

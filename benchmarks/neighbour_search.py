@@ -1,4 +1,4 @@
-"""Compare exact search with a matrix product, faiss and scikit-learn, and random projection trees with exact search."""
+"""Compare exact search with a matrix product, with faiss and scikit-learn, and with random projection trees."""
 
 import importlib
 from collections.abc import Callable, Sequence
@@ -73,7 +73,10 @@ def search_by_all(search: Search, searched: Searched, k: int, pool: Workers) -> 
 
 
 def brute_force(searched: Searched, k: int) -> Callable[[], Ids]:
-    """Return scikit-learn's search by Euclidean distance, which is faster and equivalent for rows of unit length."""
+    """Return scikit-learn's search by Euclidean distance.
+
+    For rows of unit length, it is equivalent to the search by cosine, and faster.
+    """
     module = importlib.import_module("sklearn.neighbors")
     fitted = module.NearestNeighbors(n_neighbors=k, algorithm="brute", metric="euclidean").fit(searched.rows)
     return lambda: np.asarray(fitted.kneighbors(searched.queries, return_distance=False), dtype=np.int32)

@@ -1,9 +1,9 @@
 """Compare the time and memory that another program's scores need with those of this package's models.
 
-Opt-AUC and WARP are fitted on simulated labels of the plan's largest comparison size. The vectors of Opt-AUC are then
-given to a run as a file of two matrices, and the first 100 labels that Opt-AUC ranks for each image as a file of lists.
-The stage `fit` trains the model or reads the file, and the stage `rank` ranks the held-out labels. Each stage runs in a
-new process: `python -m benchmarks.outside_scores ARGUMENTS`.
+Opt-AUC and WARP are fitted on simulated labels of the size `memory` of the plan. Two files then contain the scores of
+Opt-AUC, as another program would write them: the first file has the vectors of images and labels, and the second file
+has each image's 100 labels with the highest scores. The stage `fit` trains the model or reads the file, and the stage
+`rank` ranks the held-out labels. Each stage runs in a new process: `python -m benchmarks.outside_scores ARGUMENTS`.
 """
 
 import json
@@ -127,7 +127,7 @@ def write_data(folder: Path, size: str, scale: float) -> None:
 
 
 def write_files(folder: Path) -> None:
-    """Write the fitted model's vectors, and the first labels that it ranks for each image, as another program would."""
+    """Write the fitted model's vectors, and each image's labels with the highest scores, as another program would."""
     model = read_arrays(folder / TRAINED[-1] / "model.npz")
     ids, names = read_parquet(folder / "images.parquet")["id"], read_parquet(folder / "labels.parquet")["name"]
     vectors = {"image_vectors": model["image"], "label_vectors": model["label"]}

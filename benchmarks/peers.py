@@ -1,7 +1,7 @@
 """Methods of third-party packages, each run in the way that suits it best.
 
-Only epochs are timed, not the preparation of the data, which every call of `fit` repeats. Matrix products run on the
-calling thread, as implicit recommends.
+`run` returns the seconds of the epochs alone, without the preparation of the data, which every call of `fit` repeats.
+Matrix products run on the calling thread, as implicit recommends.
 """
 
 import numpy as np

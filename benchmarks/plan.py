@@ -37,14 +37,14 @@ class OnFeatures:
 
     Attributes
     ----------
-    blobs : simulated rows, used if the mirror lacks the rows of Corel 5k
+    blobs : simulated rows, used unless the scale is 1 and the folder VSEBENCH_MIRROR has the files of Corel 5k
     trainings : name of a comparison of epochs -> number of epochs of each contestant
     sparse, sparse_queries : sparse rows to train on and to search, and number of queries
     dense : numbers of rows, queries and dimensions of dense rows to search
     factors : D
     neighbours : number of neighbours to search for
     levels : number of levels, p, of each tree
-    steps : for a step: numbers of non-zeros of a row (1, 2 and 4 times those of `sparse`), factors D, labels Y
+    steps : for a WSABIE step: numbers of non-zeros of a row (1, 2 and 4 times those of `sparse`), factors D, labels Y
     losses : numbers of labels, and of labels per image, for which losses are measured
     epochs : numbers of labels for which an epoch with word vectors is measured, and the number of images
     searched : number of images that are searched for a word, and dimensions of their vectors

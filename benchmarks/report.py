@@ -114,7 +114,7 @@ def comparison_table(rows: pl.DataFrame) -> Table:
 
 
 def feature_table(rows: pl.DataFrame) -> Table:
-    """Return a table with one row per comparison on image features, which includes its goal."""
+    """Return a table with one row, including the goal, for each comparison on image features."""
     rows = rows.filter(pl.col("what") != TREE)
     notes = (
         "Data named sim-..., `dense rows` and `sparse rows` are simulated.",

@@ -12,7 +12,7 @@ config/datasets/sim-scale.yaml, drawn in smaller sizes into FOLDER. Each part ru
     rank        the stage `rank` with the model of VSE-fs: ranks of the held-out labels, and lists
 
 Times are processor time, since other work on a machine changes it less than wall time. Memory is the peak minus the
-memory after imports. Each is fitted by a power of the number of images, labels or pairs; `vsebench.evaluation.growth`
+memory after imports. Both are fitted by a power of the number of images, labels or pairs; `vsebench.evaluation.growth`
 estimates the exponents. The script prints a table, and writes results/scale.parquet.
 """
 
@@ -150,7 +150,10 @@ def child(part: str, folder: Path, sizes: dict[str, int]) -> dict[str, float]:
 
 
 def settings_of_sizes() -> list[tuple[str, dict[str, int]]]:
-    """Return, for each measurement, the varied size and all sizes; the middle sizes occur once per varied size."""
+    """Return, for each measurement, the name of the varied size and the values of all sizes.
+
+    The middle values of all sizes occur once for each varied size.
+    """
     middle = {name: sizes[1] for name, sizes in SIZES.items()}
     return [(variable, middle | {variable: size}) for variable, sizes in SIZES.items() for size in sizes]
 
@@ -194,14 +197,18 @@ def table_of(found: pl.DataFrame) -> str:
 
 
 def interval(row: pl.DataFrame) -> str:
-    """Return the fitted exponent of a row and its confidence interval, as text."""
+    """Return, as text, the fitted exponent in a row and the confidence interval of the exponent."""
     exponent, low, high = row.select("exponent", "ci_low", "ci_high").row(0)
     return f"{exponent:.2f} [{low:.2f}, {high:.2f}]"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, help="a new folder for the simulated data; it is deleted at each size")
+    parser.add_argument(
+        "folder",
+        type=Path,
+        help="a new or empty folder for the simulated data, which are deleted before each size is measured",
+    )
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--part", choices=PARTS, help=argparse.SUPPRESS)
     parser.add_argument("--sizes", type=json.loads, help=argparse.SUPPRESS)
@@ -209,7 +216,10 @@ def main() -> None:
     if arguments.part:
         print(json.dumps(child(arguments.part, arguments.folder, arguments.sizes)))
         return
-    found = measure_all(arguments.folder.resolve(), arguments.repeats)
+    folder = arguments.folder.resolve()
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        parser.error(f"{folder}: exists and is not an empty folder; name another one")
+    found = measure_all(folder, arguments.repeats)
     write_parquet(found, Path("results/scale.parquet"))
     print(table_of(found))
 

@@ -1,4 +1,7 @@
-"""Compare our networks with PyTorch's: same loss (binary cross-entropy or LSEP), features and initial weights."""
+"""Compare our networks with PyTorch's; both have the same loss, features and initial weights.
+
+The loss is binary cross-entropy or LSEP.
+"""
 
 import importlib
 from functools import partial

@@ -204,7 +204,7 @@ def compiled_anew(part: Part) -> Kernels:
 
 
 def modules_of(method: type[Method]) -> set[ModuleType]:
-    """Return the modules of a method's classes and, for a network, of the classes of its loss and labels."""
+    """Return the modules of a method's classes and, for a network, of its loss and its table of labels."""
     classes = [method]
     if issubclass(method, NetworkMethod):
         classes += [method.loss_type, method.loss_type.table_type]

@@ -214,7 +214,7 @@ def test_divergence_names_the_settings_and_no_file_since_the_caller_gave_them(ep
         ({"protocol": "every"}, "there is no protocol 'every'"),
         ({"metrics": ["recall"]}, "the metric 'recall' needs a cut-off"),
         ({"seeds": 0}, "seeds: is 0; give a whole number of at least 1"),
-        ({"seeds": [1, 1]}, "seeds: must be different numbers"),
+        ({"seeds": [1, 1]}, "seeds: must be at least one number, and all different"),
         ({"protocol": "images"}, "vse_fs: cannot run here: the test images are new"),
     ],
 )

@@ -28,9 +28,9 @@ from vsebench.models import Embeddings
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True, **NO_ALLOCATION)
 def warp_adaptive_epoch(embedding, biases, squares, pipeline, trials, steps, rates, streams):
-    """Take `steps` steps that lower L(floor((Y - 1) / trials)) max(0, 1 - m), where L is the rank loss.
+    """Take `steps` steps that lower L(floor(N / trials)) max(0, 1 - m), where L is the rank loss.
 
-    Here m = <v_i, v_p - v_n> + b_p - b_n, and Y - 1 is the number of labels that the image does not carry. Negatives
+    Here m = <v_i, v_p - v_n> + b_p - b_n, and N is the number of labels that the image does not carry. Negatives
     are drawn with replacement until one violates the margin: 1 + s_in > s_ip. Then each parameter v takes an Adagrad
     step along L dm/dv - lambda v. If no trial violates the margin, nothing changes.
 

@@ -28,7 +28,7 @@ def add_case_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--epochs", type=json.loads, help='JSON: {"maximum": ..., "patience": ...}, for a method with epochs'
     )
-    parser.add_argument("--metric", help="validation metric, such as ndcg@10; without it, nothing is tuned")
+    parser.add_argument("--metric", help="validation metric, such as ndcg@10; without it, nothing is chosen")
     parser.add_argument("--no-refit", action="store_true", help="do not fit the tested model to the validation labels")
     parser.add_argument("--images", type=int, default=0, help="maximum number of validation images")
     parser.add_argument("--grid", type=json.loads, default={}, help="JSON: the values to try for each setting")

@@ -1,7 +1,7 @@
 """The library: fit a method to a sparse matrix, rank labels, evaluate methods under a protocol, read a finished run.
 
-The functions call the same code as the workflow's stages, so the same data, settings and seed give the same numbers. A
-mistake in an argument raises a `UserError` with a message of one line.
+The functions call the same code as the workflow's stages, so the same data, settings and seed give the same numbers as
+in a run. A mistake in an argument raises a `UserError` with a message of one line.
 """
 
 import sys
@@ -126,8 +126,8 @@ class Fitted:
         ----------
         features : (n, d) numbers, dense or scipy sparse, if the model uses features; if it uses several sets of
             features, a mapping of their names to such arrays
-        labels : the known labels of the new images, which are not ranked: (n, n_labels) counts, or another form that
-            `fit` accepts as `matrix`
+        labels : the known labels of the new images: (n, n_labels) counts, or another form that `fit` accepts as
+            `matrix`; known labels are not ranked
         k : number of labels per image
 
         Returns
@@ -237,14 +237,14 @@ def fit(
         tuned for this matrix
     threads : number of threads, which does not affect the result
 
-    A model that has learnt nothing about single images, for example because of a large learning rate, is returned; a
-    line on standard error says so.
+    A model may have learnt nothing about single images, for example because of a large learning rate. It is returned
+    without an exception, and a line on standard error says so.
 
     Raises
     ------
     UserError
-        An array has the wrong shape, a number is negative or not finite, the method or a setting is unknown, the method
-        needs an argument that is missing, or training diverged.
+        An array has the wrong shape, a number of `matrix` is negative, a number is not finite, the method or a setting
+        is unknown, the method needs an argument that is missing, or training diverged.
     """
     variant = _variant(method, factors, settings)
     named, sets, vectors = _inputs(matrix, features, word_vectors)
@@ -511,7 +511,7 @@ def _check_evaluation(
     if isinstance(seeds, int):
         _check_count("seeds", seeds, 1)
     elif not len(seeds) or len(set(seeds)) < len(seeds):
-        raise UserError(f"seeds: must be different numbers, not {seeds!r}")
+        raise UserError(f"seeds: must be at least one number, and all different, not {seeds!r}")
     else:
         for seed in seeds:
             _check_seed("seeds", seed)

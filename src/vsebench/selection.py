@@ -54,7 +54,7 @@ class Selection:
     Attributes
     ----------
     chosen : the best attempt
-    tries : all attempts; empty if nothing is chosen
+    tries : all attempts except those that were repeated with more epochs; empty without a search
     history : the epochs of the best attempt and of the final fit, `schemas.HISTORY`
     model : the model to test
     """
@@ -71,11 +71,12 @@ def select(
     """Choose settings and epochs on the validation labels, and fit the model to test with them.
 
     First, all combinations of the grid are tried. Then, within `search.beyond` further attempts, values beyond the grid
-    are tried as long as the best value is at an edge. After that, the best attempt is repeated with more epochs as long
-    as it stopped at its limit on epochs. An attempt trains until the validation metric stops increasing or the limit on
-    epochs is reached; its value is the metric after its best epoch. The best attempt is the first one with the highest
-    value. With its settings and epochs, the method is fitted to training and validation labels. If the tested model
-    must not learn the validation labels, the model of the best epoch is kept.
+    are tried as long as the best value of a setting is the smallest or the largest of those tried. After that, the best
+    attempt is repeated with more epochs as long as it stopped at its limit on epochs. An attempt trains until the
+    validation metric stops increasing or the limit on epochs is reached; its value is the metric after its best epoch.
+    The best attempt is the first one with the highest value. With its settings and epochs, the method is fitted to
+    training and validation labels. If the model to test must not learn the validation labels, there is no final fit,
+    and the model of the best epoch is kept.
 
     Parameters
     ----------
@@ -264,7 +265,7 @@ def weigh(method: type[Ensemble], settings: Settings, validation: Validation, ca
     for member, model, deviation in zip(settings.members, models, deviations, strict=True):
         if not model.has_finite_scores() or not deviation > 0:
             what = f"the scores of {member.variant} are all equal or not finite"
-            raise UserError(f"{case}: {what}; name another member")
+            raise UserError(f"{case}: {what}; name another variant under `members`")
     for weights in weights_on_simplex(len(models)):
         members = [
             member.model_copy(update={"weight": weight, "deviation": deviation})

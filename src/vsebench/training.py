@@ -67,7 +67,7 @@ class Attempt:
     value : the validation metric of the best epoch; None if training diverged or nothing was validated
     at_limit : whether a limit ended training too early: the limit on epochs, while the metric might still have
         increased, or the limit on iterations, before the solver converged
-    solved : how the method's iterative solver ended; None for a method without solver
+    solved : how the method's iterative solver ended; None for a method without an iterative solver
     limit : the limit on epochs; None for a method without epochs
     epochs_by_seed : if `value` is a mean over seeds, the best epoch of each seed; empty for a single seed
     """
@@ -180,7 +180,7 @@ def size_of(problem: Problem) -> Size:
 
 
 def stopped_early(fitter: Fitter) -> bool:
-    """Return whether the method's solver stopped at its limit on iterations."""
+    """Return whether the method has an iterative solver that ended before it converged."""
     return fitter.solved is not None and not fitter.solved.converged
 
 

@@ -110,7 +110,7 @@ def print_failures(jobs: Iterable[Any]) -> None:
     """List failed jobs, given as Snakemake's objects, and their logs at the end of a run, below all other messages."""
     failed = sorted(jobs, key=str)
     if failed:
-        print("\nFailed. The other jobs' results are kept; run the same command again to continue:", file=sys.stderr)
+        print("\nFailed jobs (all other results are kept; run the same command again to continue):", file=sys.stderr)
     for job in failed:
         wildcards = ", ".join(f"{key} {value}" for key, value in job.wildcards_dict.items())
         print(f"  {job.rule.name}: {wildcards}", file=sys.stderr)
@@ -142,8 +142,8 @@ class Progress(logging.Handler):
     """A handler of Snakemake's messages about jobs; it prints how many jobs have ended and how long the rest will take.
 
     A job is expected to take the mean time of the finished jobs of its rule in this run or, if there are none yet, of
-    all finished jobs. On a terminal the line is replaced in place after each job, and the file of each finished table
-    is printed above it. Elsewhere a line is printed from time to time.
+    all finished jobs. On a terminal, this line is rewritten in place after each job, and the file of each finished
+    table is printed above it. Elsewhere, a new line is printed from time to time.
 
     Parameters
     ----------

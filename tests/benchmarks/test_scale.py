@@ -1,8 +1,10 @@
 """The table of growth, from numbers that are exact powers of the sizes, and the definition of a smaller set."""
 
 import json
+import sys
 
 import polars as pl
+import pytest
 
 from benchmarks import scale
 
@@ -34,3 +36,12 @@ def test_one_size_is_varied_at_a_time():
     middle = {name: sizes[1] for name, sizes in scale.SIZES.items()}
     for variable, sizes in scale.settings_of_sizes():
         assert all(sizes[name] == middle[name] for name in middle if name != variable)
+
+
+def test_a_folder_with_files_is_refused_and_kept(tmp_path, monkeypatch, capsys):
+    (tmp_path / "mine.txt").write_text("mine")
+    monkeypatch.setattr(sys, "argv", ["scale", str(tmp_path)])
+    with pytest.raises(SystemExit, match="2"):
+        scale.main()
+    assert "exists and is not an empty folder" in capsys.readouterr().err
+    assert (tmp_path / "mine.txt").read_text() == "mine"

@@ -296,7 +296,7 @@ MISTAKES = {
         r"coloured: 'a\x1b[31m.png': an id must be Unicode text without line",
     ),
     "nothing readable": ({"images": "pages"}, "none of 1 images can be read; first error: a.png: it is not an image"),
-    "too small": ({"resize": 3}, "--resize: 3 pixels, but net.onnx takes 4 x 4; use more, or squash"),
+    "too small": ({"resize": 3}, "--resize: 3 pixels, but net.onnx takes 4 x 4; use 4 or more, or squash"),
     "no threads": ({"threads": 0}, "--threads: is 0; use 1 or more"),
 }
 

@@ -383,5 +383,6 @@ def test_damaged_sets_in_a_model_are_refused(changes, message):
 
 def test_features_of_another_width_are_refused():
     together = side_by_side({"a": dense(COUNTS), "b": dense(COUNTS)})
-    with pytest.raises(UserError, match="features of 4 numbers per image, but the model was fitted to 4 of a, 4 of b"):
+    message = "features of 4 numbers per image, but the model was fitted to 4 of the set a, 4 of the set b"
+    with pytest.raises(UserError, match=message):
         Normalisation.fit(["l2"], together, np.arange(5)).apply(COUNTS)

@@ -144,7 +144,7 @@ MISTAKES = {
     "three dimensions": (npy(VALUES[None]), "f.npy: features have shape (1, 4, 3)"),
     "text": (npy(np.array([["a"]] * 4)), "f.npy: features should be numbers, but are <U1"),
     "objects": (npy(np.array([[None]] * 4)), "f.npy: not a readable .npy file"),
-    "too few rows": (npy(VALUES[:3]), "f.npy: 3 rows of features, but 4 images in the data set; name the image"),
+    "too few rows": (npy(VALUES[:3]), "f.npy: 3 rows of features, but 4 images in the data set; list the image ids"),
     "fewer ids than rows": (ids(b"a\nb\nc\n"), "f.npy: 4 rows of features, but 3 ids in "),
     "an id twice": (ids(b"a\nb\na\nd\n"), "ids.txt: the image 'a' occurs 2 times; names must be unique"),
     "a blank line": (ids(b"a\n\nc\nd\n"), "ids.txt: line 2: the image is empty"),

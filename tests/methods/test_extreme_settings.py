@@ -61,9 +61,9 @@ def values_of(name):
 @pytest.mark.parametrize(
     ("setting", "value", "message"),
     [
-        ("learning_rate", 1e31, "learning_rate: is 1e+31, but its size must be 0 or between 1e-30 and 1e+30"),
-        ("learning_rate", 1e-31, "learning_rate: is 1e-31, but its size must be 0 or between 1e-30 and 1e+30"),
-        ("learning_rate", np.inf, "learning_rate: is inf, but its size must be 0 or between 1e-30 and 1e+30"),
+        ("learning_rate", 1e31, "learning_rate: is 1e+31, but its magnitude must be 0 or between 1e-30 and 1e+30"),
+        ("learning_rate", 1e-31, "learning_rate: is 1e-31, but its magnitude must be 0 or between 1e-30 and 1e+30"),
+        ("learning_rate", np.inf, "learning_rate: is inf, but its magnitude must be 0 or between 1e-30 and 1e+30"),
         ("factors", 2**31, "factors: is 2147483648, but must be at most 2147483647"),
     ],
 )

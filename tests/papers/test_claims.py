@@ -247,12 +247,14 @@ def test_other_verdicts_do_not_depend_on_measured_seconds_and_memory(tmp_path):
 def test_a_ratio_needs_two_pairs():
     with pytest.raises(UntestableError, match="at least two seeds"):
         ratio(np.array([2.0]), np.array([1.0]), "seeds")
+    with pytest.raises(UntestableError, match="the same number of repeats"):
+        ratio(np.array([2.0, 2.0, 2.0]), np.array([1.0, 1.0]), "repeats")
     assert ratio(np.array([2.0, 2.0]), np.array([1.0, 1.0]), "seeds").effect().value == pytest.approx(2.0)
 
 
 def test_two_variants_are_compared_on_the_same_images_only():
     other = ranks(1, 0).with_columns(image=pl.col("image") + 1)
-    with pytest.raises(UserError, match=r"different test images; delete these files and run again"):
+    with pytest.raises(UserError, match=r"different test images; delete both files and run again"):
         metric_difference([ranks(1, 0)], [other], "mrr", 100)
 
 

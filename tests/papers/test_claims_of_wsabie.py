@@ -122,6 +122,9 @@ def test_sibling_precision_and_its_ratio_to_precision():
     without = Evidence(**(vars(evidence()) | {"siblings": {}}))
     with pytest.raises(UntestableError, match="tree has no table of siblings"):
         test.test(without, case)
+    without = Evidence(**(vars(evidence()) | {"read_lists": None}))
+    with pytest.raises(UntestableError, match="no lists of the first labels"):
+        test.test(without, case)
 
 
 def test_what_noisier_labels_leave_of_two_variants():

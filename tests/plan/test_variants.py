@@ -106,7 +106,7 @@ def test_no_decision_is_taught_where_validation_asks_for_other_labels_than_the_t
     plan = read_plan(CONFIG, unseen_labels(["official", "unseen_labels"], ["x_ent"], **changes), [])
     assert [entry.variant for entry in plan.decided(Task("corel5k-densehue", "official"))] == ["x_ent"]
     assert plan.decided(Task("corel5k-densehue", "unseen_labels")) == []
-    assert any("its validation labels differ from its test labels" in line for line in left_out_lines(plan))
+    assert any("the validation labels of the task differ from its test labels" in line for line in left_out_lines(plan))
 
 
 def test_a_variant_that_reads_the_test_labels_is_an_oracle(folder):

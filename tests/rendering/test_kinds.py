@@ -119,7 +119,7 @@ def test_the_names_are_known_without_what_draws(results_folder: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "parameters", "message"),
     [
-        ("acuracy", {}, "there is no kind of tables 'acuracy'; there are "),
+        ("acuracy", {}, "there is no kind of tables 'acuracy'; use one of "),
         ("accuracy", {}, "table1: task: this key is missing; add it"),
         ("accuracy", {"task": "a/b", "metrics": 3}, "table1: metrics: unknown key"),
         ("audit", {"verdict": "maybe"}, "table1: verdict: "),

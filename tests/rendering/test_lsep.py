@@ -108,7 +108,7 @@ def test_who_tuned_a_model_trained_elsewhere_is_said_once(results: Results) -> N
     variants = results.outline.variants | {"lsep": outside}
     seen = changed(results, **vars(results) | {"outline": results.outline.model_copy(update={"variants": variants})})
     said = table_kind(seen, "decisions-scene-official").table(seen).notes
-    assert said.count("LSEP was trained elsewhere; tuned: by its author.") == 1
+    assert said.count("LSEP was trained elsewhere; how its settings were chosen: by its author.") == 1
 
 
 @pytest.mark.parametrize("name", ["table1", "table2"])

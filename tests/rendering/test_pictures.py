@@ -70,7 +70,8 @@ def test_ids_that_fit_no_picture_are_shown_beside_one(folder: Path) -> None:
     found = find_pictures([table("12")], {"saiapr": Pictures(images=str(folder))})
     assert found.pictures == {}
     assert found.notices == [
-        "saiapr: no picture has the id of an image (an image has the id '12', a picture '07/5.png'); see the "
+        "saiapr: no picture has the id of an image (for example, an image has the id '12', and a "
+        "picture has the id '07/5.png'); see the "
         "key `pictures`."
     ]
 

@@ -278,7 +278,7 @@ def test_what_does_not_beat_random_is_said(results: Results) -> None:
     hopeless = pl.when(pl.col("method") == "random", pl.col("metric") == "mrr").then(0.3).otherwise("p_adjusted")
     other = changed(results, summary=results.summary.with_columns(p_adjusted=hopeless))
     said = notes(other, task, other.accuracy(task), results.outline.metrics)
-    assert "No method is significantly better than Random in MRR; there, bold is the maximum." in said
+    assert "No method is significantly better than Random in MRR, where bold marks the maximum." in said
     assert not any("beat Random" in line for line in notes(results, task, results.accuracy(task), ["mrr"]))
 
 
@@ -298,8 +298,8 @@ def test_who_tuned_a_model_trained_elsewhere_is_said_where_the_model_is_shown(re
     changes[other] = changes[other].model_copy(update={"by_command": True})
     seen = changed(results, outline=results.outline.model_copy(update={"variants": variants | changes}))
     said = {
-        best: f"{variants[best].title} was trained elsewhere; tuned: by its author.",
-        other: f"{variants[other].title} was trained by its own command; tuned: by its author.",
+        best: f"{variants[best].title} was trained elsewhere; how its settings were chosen: by its author.",
+        other: f"{variants[other].title} was trained by its own command; how its settings were chosen: by its author.",
     }
     for name in ("methods-by-tasks", "accuracy-sim-iapr-distinct"):
         assert set(said.values()) <= set(table_kind(seen, name).table(seen).notes)

@@ -47,7 +47,7 @@ def test_methods_that_break_leave_the_others_their_results(unfitted):
     outcome = unfitted.snakemake("results/sim-iapr/regions/metrics.parquet")
     assert outcome.status == 1
     results = unfitted.folder / "results" / "sim-iapr" / "regions" / "seed1"
-    _, failed, summary = outcome.text.rpartition("Failed. The other jobs' results are kept")
+    _, failed, summary = outcome.text.rpartition("Failed jobs (all other results are kept")
     assert failed
     messages = {row: message for row, (_, message) in broken.items()}
     messages["opt_auc"] = "opt_auc on sim-iapr (regions, seed 1): training diverged"

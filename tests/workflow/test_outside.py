@@ -37,12 +37,13 @@ def test_the_examples_of_the_page(tmp_path):
     value = mean_average_precision(project, "sim-features/images")
     assert value["sklearn_ridge"] > value["popularity"] + 0.05
     assert abs(value["sklearn_ridge"] - value["ridge"]) < 0.02
-    note = "Ridge (scikit-learn) was trained elsewhere; tuned: not tuned; penalty 10."
+    note = "Ridge (scikit-learn) was trained elsewhere; how its settings were chosen: not tuned; penalty 10."
     assert note in tables["accuracy-sim-features-images"]
     value = mean_average_precision(project, "sim-iapr/distinct")
     assert value["awk_item_knn"] > value["popularity"] + 0.05
     assert abs(value["awk_item_knn"] - value["item_knn"]) < 0.02
-    note = "Label neighbours (awk) was trained by its own command; tuned: not tuned; shrinkage 10."
+    how = "how its settings were chosen: not tuned; shrinkage 10"
+    note = f"Label neighbours (awk) was trained by its own command; {how}."
     assert note in tables["accuracy-sim-iapr-distinct"]
 
 

@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--labels", type=Path, required=True, help="labels.parquet of the model's data set")
     form = "file of image features (.npy, .npz or .parquet); if the model uses several sets, one file per set"
     parser.add_argument("--features", type=Path, nargs="+", required=True, help=form)
-    rows = "text file of image ids, one per row; one for all files or one per file (default: 1, 2, 3, ...)"
+    rows = "text file with one image id per row; one file for all features, or one for each (default: 1, 2, 3, ...)"
     parser.add_argument("--ids", type=Path, nargs="+", default=[], help=rows)
     parser.add_argument("--image", default="image", help="column of image ids in a .parquet file (default: image)")
     parser.add_argument("--top", type=int, default=5, help="number of labels per image (default: 5)")

@@ -19,7 +19,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("first", type=Path, help="a pack, or a folder of results")
     parser.add_argument("second", type=Path, help="a pack, or a folder of results")
     parser.add_argument(
-        "--metrics", nargs="+", help="metrics to compare (default: all of both runs that can be computed from packs)"
+        "--metrics",
+        nargs="+",
+        help="metrics to compare (default: all that both runs have and that can be computed from packs)",
     )
     parser.add_argument("--out", type=Path, help="CSV file to write the differences to")
 

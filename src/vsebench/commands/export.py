@@ -17,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--results",
         type=Path,
         default=Path("results"),
-        help="results of the run, beside its folder data (default: results)",
+        help="folder of the run's results; the run's folder data must be beside it (default: results)",
     )
 
 

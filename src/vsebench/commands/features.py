@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", required=True, help="name of the network's output to use as features")
     parser.add_argument("--images", type=Path, required=True, help="folder, tar archive, or table of images and files")
     parser.add_argument("--transform", choices=get_args(TransformName), required=True, help="how pixels are scaled")
-    sides = "pixels to scale the shorter side to, before cropping; or squash: scale the whole image (default: 256)"
+    sides = "the shorter side in pixels, before the centre is cropped; or squash: scale the whole image (default: 256)"
     parser.add_argument("--resize", type=resize, default=256, help=sides)
     ids = "whether image ids keep or drop the extensions of file names, such as .jpg (default: keep)"
     parser.add_argument("--suffixes", choices=get_args(Suffixes), default="keep", help=ids)
@@ -63,9 +63,10 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.threads < 1:
         raise UserError(f"--threads: is {arguments.threads}; use 1 or more")
     network = Network(arguments.model, arguments.output, arguments.threads)
-    if arguments.resize != "squash" and arguments.resize < max(network.height, network.width):
-        size = f"{network.height} x {network.width}"
-        raise UserError(f"--resize: {arguments.resize} pixels, but {arguments.model} takes {size}; use more, or squash")
+    least = max(network.height, network.width)
+    if arguments.resize != "squash" and arguments.resize < least:
+        size = f"{network.height} x {network.width}; use {least} or more, or squash"
+        raise UserError(f"--resize: {arguments.resize} pixels, but {arguments.model} takes {size}")
     transform = Transform(arguments.transform, arguments.resize, network.height, network.width)
     images = open_images(arguments.images, arguments.suffixes)
     if images.left_out:

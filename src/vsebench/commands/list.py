@@ -56,7 +56,7 @@ def protocols(_: argparse.Namespace) -> Named:
 
 
 def tasks(arguments: argparse.Namespace) -> Named:
-    """Yield each task of a run with the methods that run there."""
+    """Yield each task of a run with the methods that run on it."""
     content = read_yaml(arguments.configuration)
     if not isinstance(content, dict):
         raise UserError(f"{arguments.configuration}: must be a YAML mapping of keys to values")

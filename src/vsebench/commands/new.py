@@ -2,8 +2,8 @@
 
 The folder docs/templates/KIND contains templates of files, at the paths that the files get in the project. In these
 paths and texts, `my_KIND` stands for the new name, `my-KIND` for the name with hyphens (for data sets), and `MyKind`
-for the name of a class. docs/templates/KIND.txt contains the next steps. In a folder that `vsebench demo` made, there
-is only the template of a variant, which needs no module.
+for the name of a class. docs/templates/KIND.txt contains the next steps. A folder that `vsebench demo` made has
+only the template of a variant, because a variant needs no module.
 """
 
 import argparse

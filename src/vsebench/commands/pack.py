@@ -13,7 +13,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--results", type=Path, default=Path("results"), help="results of a finished run (default: results)"
     )
-    parser.add_argument("--data", type=Path, help="the run's data, for checksums (default: data beside the results)")
+    data = "folder of the run's data; checksums of its files go into the pack (default: data beside the results)"
+    parser.add_argument("--data", type=Path, help=data)
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -1,8 +1,8 @@
 """Record the settings that a tuned run chose, for runs that do not tune.
 
 The command writes <out>/<data set>.yaml (`config.method.ChosenSettings`) for each data set on which the run tuned
-methods. A search that is in an earlier record, and that the run did not repeat, is kept if its data and metric are the
-same.
+methods. A search that is in an earlier record, and that the run did not repeat, is kept if the earlier record has the
+same data and metric as the run.
 """
 
 import argparse
@@ -71,7 +71,7 @@ def searches_of(entries: list[Entry]) -> dict[str, Any]:
 
 
 def with_earlier(record: dict[str, Any], path: Path) -> dict[str, Any]:
-    """Add to a record the searches that only the earlier file has, if their data and metric are the same."""
+    """Add to a record the searches that only the earlier file has, if both have the same data and metric."""
     if not path.exists():
         return record
     earlier = read_yaml(path)

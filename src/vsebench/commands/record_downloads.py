@@ -1,8 +1,8 @@
 """Record the checksums of downloaded files for which no official checksum is known.
 
-The command reads provenance.json in each folder of downloads. It adds the sha256 of each file that came from an address
-in its data set's file to data/included/first-downloads.yaml. Files from a mirror, and files that were put in place by
-hand, are left out, because they may be other copies. Later downloads must have the recorded checksums.
+The command reads provenance.json in each folder of downloads. If a file came from an address in its data set's file,
+the command adds the file's sha256 to data/included/first-downloads.yaml. Files from a mirror, and files that were put
+in place by hand, are left out, because they may be other copies. Later downloads must have the recorded checksums.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from vsebench.plan.paths import FIRST_DOWNLOADS
 SOURCES = ("datasets", "siblings", "word_vectors")  # folders of the configuration whose files name downloads
 HEAD = """\
 # sha256 of files for which no official checksum is known, as they were when somebody first downloaded them from their
-# sources. Later downloads must have the same. `vsebench record-downloads` adds to this file.
+# sources. Later downloads must have the same sha256. `vsebench record-downloads` adds to this file.
 """
 
 
@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> None:
         if recorded.setdefault(name, sha256) != sha256:
             raise UserError(
                 f"{record}: the sha256 of {name} is {sha256}, but {recorded[name]} in {path}; find out which of "
-                "the two files is right, and delete the wrong file and its record, or the wrong line"
+                f"the two is right, and delete the downloaded file and its record, or the line in {path}"
             )
     with replacing(path) as temporary:
         temporary.write_text(HEAD + yaml.safe_dump({"sha256": recorded}), encoding="utf-8")

@@ -1,6 +1,6 @@
 """Run all jobs of a configuration, or only those that the named targets need.
 
-The command checks the configuration's file and starts Snakemake, which has further options of its own.
+The command checks the configuration's file and starts Snakemake. For other options of Snakemake, use `snakemake`.
 """
 
 import argparse
@@ -35,7 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--out",
         type=Path,
         metavar="FOLDER",
-        help="folder for the run's files; shares downloads and prepared data with this folder (default: this folder)",
+        help="folder for the run's files (default: the current folder); downloads and prepared data are shared with "
+        "the current folder",
     )
     parser.add_argument("-n", "--dry-run", action="store_true", help="only list the jobs that would run")
 
@@ -75,7 +76,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def go_on_without(failed: dict[str, str], command: list[str]) -> None:
-    """Run Snakemake again without the outside models whose jobs have failed."""
+    """Run Snakemake again without the models that are trained elsewhere and whose jobs have failed."""
     print(f"\nThe run goes on without {', '.join(failed)}.", file=sys.stderr, flush=True)
     without = f"without={json.dumps(failed)}"
     subprocess.run([sys.executable, "-m", "snakemake", *command, "--config", without], check=False)
@@ -84,7 +85,7 @@ def go_on_without(failed: dict[str, str], command: list[str]) -> None:
 
 
 def options_of(profile: Path) -> list[str]:
-    """Return the options in a profile; if Snakemake read the profile itself, it would print a line about it."""
+    """Return the options in a profile; if Snakemake read the profile itself, it would print a line that says so."""
     if not profile.is_file():
         return []
     options = ["--workflow-profile", "none"]

@@ -24,7 +24,7 @@ SetName = Annotated[str, Field(pattern=f"^{SET_NAME}$")]  # the name of one of s
 
 
 def _kind(value: Any) -> str:
-    """Return the form of normalisation steps: one list for all sets of features, or a mapping of sets to lists."""
+    """Return which form normalisation steps have: one list for all sets of features, or a mapping of sets to lists."""
     return "<by set>" if isinstance(value, Mapping) else "<steps>"
 
 
@@ -114,7 +114,7 @@ class Pictures(Strict):
 
 
 class FeaturesFile(Strict):
-    """A set of image features: read from a file, computed from the user's images by a network, or from the adapter.
+    """A set of image features: read from a file, computed from images by a network, or read by the adapter.
 
     `formats/features_file.py` describes the formats of the file.
     """
@@ -135,7 +135,7 @@ class FeaturesFile(Strict):
             raise PydanticCustomError("mapping", "should be a mapping, such as `file: features.npy`")
         if isinstance(value, Mapping) and "normalise" in value:
             raise PydanticCustomError(
-                "normalise", "`normalise` belongs next to `features`; it can map each set to steps"
+                "normalise", "`normalise` belongs next to `features`, not inside it; it can map each set to its steps"
             )
         return value
 
@@ -144,7 +144,7 @@ class FeaturesFile(Strict):
         if sum(source is not None for source in (self.file, self.network, self.adapter)) != 1:
             raise PydanticCustomError("file", "features: name exactly one of `file`, `network` and `adapter`")
         if self.file is None and {"ids", "image"} & self.model_fields_set:
-            raise PydanticCustomError("network", "features: `ids` and `image` belong to a `file`; remove them")
+            raise PydanticCustomError("network", "features: `ids` and `image` work only with `file`; remove them")
         if self.ids is not None and self.file is not None and self.file.endswith(".parquet"):
             raise PydanticCustomError("ids", "ids: a .parquet file has its ids in a column; name it in `image` instead")
         return self
@@ -156,7 +156,7 @@ class FeaturesFile(Strict):
 
 
 def _number_of_sets(features: Any) -> str:
-    """Return the form of `features`: one set without a name, or a mapping of names to sets.
+    """Return which form `features` has: one set without a name, or a mapping of names to sets.
 
     Each set has the key `file`, `network` or `adapter`. A set can have the name `network` or `file`; it is still a
     named set, because its value is a mapping with one of the three keys.
@@ -297,7 +297,7 @@ class DatasetDefinition(Source):
         return {name: features.network for name, features in self.sets.items() if features.network is not None}
 
     def downloads(self, name: str) -> bool:
-        """Return whether a file is downloaded, rather than the user's own."""
+        """Return whether a file is downloaded; otherwise, it is the user's own."""
         return name in {file.name for file in self.files}
 
 
@@ -362,7 +362,7 @@ class DatasetConfig(DatasetDefinition, Described):
         return self.model_dump(include={"family", *Described.model_fields}) | short
 
     def replaced(self, options: dict[str, Any], vocabulary: dict[str, Any]) -> "DatasetConfig":
-        """Return the data set with some of its options and filters replaced by a run's.
+        """Return the data set with some of its options and filters replaced by those of a run.
 
         If the run changes the filters or the size (`scale`, or `images` and `labels`), the expected counts are dropped.
         """
@@ -376,7 +376,7 @@ class DatasetConfig(DatasetDefinition, Described):
 
 
 def read_definition(text: str, name: str) -> DatasetDefinition:
-    """Read and check the definition of the data set `name`, a JSON object from a stage's command line."""
+    """Read and check the definition of the data set `name`; `text` is a JSON object from a stage's command line."""
     return check(DatasetDefinition, parse_definition(text), f"{name}: --definition")
 
 

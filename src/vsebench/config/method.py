@@ -184,12 +184,12 @@ def _extended(path: Path, extending: tuple[Path, ...]) -> Any:
         return values
     name = values.pop("extends")
     if not isinstance(name, str):
-        raise UserError(f"{path}: extends: give the name of another file in this folder")
+        raise UserError(f"{path}: extends: give the name of another file in this folder, without .yaml")
     base = path.with_name(f"{name}.yaml")
     if base in (*extending, path):
         raise UserError(f"{path}: extends: {base.stem!r} extends this file itself; name another file")
     if not base.is_file():
-        raise UserError(f"{path}: extends: there is no file {base}; name another file in this folder")
+        raise UserError(f"{path}: extends: there is no file {base}; name another file in this folder, without .yaml")
     inherited = _extended(base, (*extending, path))
     if not isinstance(inherited, dict) or not isinstance(values.get("settings", {}), dict):
         return values  # a later check of the values reports the mistake

@@ -64,7 +64,7 @@ class RunDataset(Strict):
 
 
 class Timing(Strict):
-    """The number of repeats and epochs to time for each method."""
+    """How methods are timed: the numbers of repeats and epochs to time, and the protocols."""
 
     # number of new processes per method; they use the split and settings of each seed of the task in turn. A claim on
     # time or memory needs five
@@ -85,7 +85,10 @@ Sizes = Annotated[list[Annotated[int, Field(ge=1)]], AfterValidator(_different)]
 
 
 class Scaling(Strict):
-    """Sizes of simulated data at which times are measured, to fit how times grow; `GROWTH` lists them by simulator."""
+    """The sizes of simulated data for which times are measured, to fit how the times grow with each size.
+
+    `GROWTH` lists which sizes each simulator has.
+    """
 
     # a data set of the adapter `simulator`, to measure an epoch's time by `pairs`, `labels` and `factors`; or of
     # `simulated_tree`, to measure the time to score an image by `images` and `terms`

@@ -1,7 +1,7 @@
 """Delete incomplete files of Python's compiled modules.
 
-If a disk is full while Python 3.11 writes such a file, an incomplete file can stay there. Each import of the module
-then ends in an EOFError, even after there is space again.
+If the disk is full while Python 3.11 writes such a file, the file can remain incomplete. Each import of the module then
+raises an EOFError, even when the disk has space again.
 """
 
 import sys
@@ -13,7 +13,7 @@ from vsebench.core.modules import PACKAGE
 
 
 def delete_incomplete(folder: Path = PACKAGE) -> None:
-    """Delete the compiled modules below a folder that this Python would try to import, but cannot read."""
+    """Below a folder, delete the compiled modules that this Python would try to import, but cannot read."""
     for path in folder.rglob(f"__pycache__/*.{sys.implementation.cache_tag}.pyc"):
         with suppress(OSError):  # another process may replace or delete it
             try:

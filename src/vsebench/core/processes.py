@@ -146,8 +146,8 @@ class PeakMemory:
 
     Attributes
     ----------
-    peak_bytes : the largest sum over these processes so far or, if larger, the peak that the system recorded for one of
-        them
+    peak_bytes : the largest total memory of these processes so far or, if larger, the peak that the system recorded for
+        one of them
     """
 
     def __init__(self, process: int) -> None:

@@ -10,7 +10,7 @@ repeatable   whether the same run always gives the same bytes; false for measure
 schema       the schema number
 
 Every read of a file checks its checksum and its path. A job (`job`) also checks that the files that it reads belong
-together: for example, that a model was fitted on the same split whose test labels it ranks.
+together: for example, that a model was fitted on the split whose test labels it ranks.
 """
 
 import hashlib
@@ -122,7 +122,8 @@ def sealed_json(value: dict[str, Any], path: Path, **form: Any) -> str:
 def check_seal(path: Path, seal: object, schema: object = SCHEMA_VERSION) -> None:
     """Check a file's seal; raise a `UserError` if the file has no seal or if the seal does not fit.
 
-    Files with a smaller schema number have no seals; they are accepted in packs and outside a run's folders.
+    Files with a schema number below `SCHEMA_VERSION` have no seals; they are accepted in packs and outside a run's
+    folders.
     """
     if seal is None and str(schema) in map(str, range(SCHEMA_VERSION)) and (is_of_pack(path) or not is_in_run(path)):
         return

@@ -109,7 +109,7 @@ def read_table(path: Path, schema: Schema, n_labels: int | None = None) -> pl.Da
     """Read a table that was written with this schema.
 
     A missing column, a column of another type, or an impossible number (see `schemas.NUMBERS`) raises a `UserError`.
-    If `n_labels` is given, the numbers in the column `label` have to be smaller.
+    If `n_labels` is given, the numbers in the column `label` must be smaller than it.
     """
     frame = read_parquet(path)
     check_columns(frame, schema, path)

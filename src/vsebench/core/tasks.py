@@ -1,4 +1,4 @@
-"""Tasks, fitted models and entries of the results, and their folders; only this module knows paths in `results`."""
+"""Tasks, fitted models and entries of the results, and the paths of their folders in `results`."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -60,7 +60,7 @@ class Case:
 
 
 def pack_folder(results: Path, pack: str) -> Path:
-    """Return the folder of an unpacked pack; it contains the same files as a folder of results."""
+    """Return the folder of an unpacked pack; its files have the same paths as those in a folder of results."""
     return results / "packs" / pack
 
 

@@ -121,7 +121,7 @@ class Features:
 
 
 def side_by_side(sets: Mapping[str, Features]) -> Features:
-    """Put sets of features of the same images side by side, in this order.
+    """Put sets of features of the same images side by side, in the order of `sets`.
 
     Parameters
     ----------
@@ -161,7 +161,9 @@ def _beside(parts: Sequence[Any]) -> Any:
 def csr(
     data: NDArray[np.float32], indices: NDArray[np.integer], offsets: NDArray[np.integer], shape: tuple[int, int]
 ) -> Any:
-    """Return a scipy.sparse.csr_array; its integers are int32 if it has fewer than 2^31 entries, rows and columns.
+    """Return a scipy.sparse.csr_array of the entries.
+
+    Column numbers and offsets are int32 if there are fewer than 2^31 entries, rows and columns, otherwise int64.
 
     Parameters
     ----------
@@ -219,8 +221,8 @@ class Normalisation:
     """Normalisation steps in the order of application, with the arrays that were estimated from the training images.
 
     - `root` divides each row by its sum, then takes the square root of each number; features must not be negative.
-    - `idf` multiplies column j by ln((n + 1) / (1 + df_j)), where df_j of the n images have a non-zero number in
-      column j.
+    - `idf` multiplies column j by ln((n + 1) / (1 + df_j)), where df_j of the n training images have a non-zero
+      number in column j.
     - `standard` subtracts each column's mean, and divides by its population standard deviation (by 1 if that is below
       1e-6).
     - `l2` divides each row by its Euclidean length.
@@ -234,8 +236,8 @@ class Normalisation:
     learnt : for each step its arrays by name, (d,) float32 each: `weight` for `idf`, `mean` and `deviation` for
         `standard`, none for the others. If a step is for one set, d is the number of columns of this set
     named : the named sets of the features, `Features.named`
-    sets : for each step the number of the set in `named` that it is applied to, or `WHOLE` for whole rows; empty if the
-        features have no name
+    sets : for each step, the number (in `named`) of the set that the step is applied to, or `WHOLE` for whole rows;
+        empty if the features have no name
     """
 
     steps: tuple[Step, ...]
@@ -258,8 +260,8 @@ class Normalisation:
             last step
 
         Raises a `UserError` if `standard` is used for sparse features, or if steps are given for a set that the
-        features do not have. If a step estimates arrays, a `UserError` is also raised if no training image has
-        features, or if `root` is used for negative numbers.
+        features do not have. For steps that estimate arrays, it also raises one if no training image has features, or
+        if `root` is used for negative numbers.
         """
         planned = list(_planned(steps, features, unit_length))
         if features.is_sparse and "standard" in [step for step, _ in planned]:
@@ -282,10 +284,10 @@ class Normalisation:
         """Normalise rows of features, (m, d) float16 or float32, or a scipy.sparse.csr_array of float32.
 
         Returns (m, d) float32, dense or sparse like `rows`, which is not changed; without steps, float32 `rows` are
-        returned themselves.
+        returned as they are, without a copy.
         """
         if self.named and rows.shape[1] != self.named[-1].stop:
-            widths = ", ".join(f"{block.stop - block.start} of {block.name}" for block in self.named)
+            widths = ", ".join(f"{block.stop - block.start} of the set {block.name}" for block in self.named)
             raise UserError(f"features of {rows.shape[1]} numbers per image, but the model was fitted to {widths}")
         rows = rows.astype(np.float32, copy=False)
         for (step, block), arrays in zip(self._applied(), self.learnt, strict=True):
@@ -293,7 +295,7 @@ class Normalisation:
         return rows
 
     def with_standard(self, rows: Rows) -> "tuple[Normalisation, Rows]":
-        """Add the step `standard`, fitted to dense normalised rows; return the normalisation and the rows after it."""
+        """Add the step `standard`, fitted to dense normalised rows; return the new normalisation, and the new rows."""
         learnt = _learn("standard", rows)
         sets = (*self.sets, WHOLE) if self.named else ()
         added = replace(self, steps=(*self.steps, "standard"), learnt=(*self.learnt, learnt), sets=sets)
@@ -346,7 +348,8 @@ def _planned(steps: Steps, features: Features, unit_length: bool) -> Iterator[tu
     """Yield, in order, the steps for these features, each with the number of the set that it is applied to."""
     if not features.named:
         if isinstance(steps, Mapping):
-            raise UserError(f"normalise: steps are given for {', '.join(steps)}, but the features have no names")
+            sets = ", ".join(steps)
+            raise UserError(f"normalise: has steps for the sets {sets}, but the only set has no name; give one list")
         yield from ((step, WHOLE) for step in steps)
         if unit_length and list(steps[-1:]) != ["l2"]:
             yield "l2", WHOLE

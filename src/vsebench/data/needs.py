@@ -41,7 +41,7 @@ class Names:
 
 @dataclass(frozen=True)
 class Parts:
-    """The test images of a split and the labels to rank for them, without the held-out labels.
+    """The test images of a split and the labels to rank for them, but not which labels are held out.
 
     Attributes
     ----------
@@ -283,7 +283,7 @@ class NamesNeed(FileNeed[Names]):
 
 
 class PartsNeed(Need):
-    """The test images and candidate labels of the split, without the test labels. They are read with the split."""
+    """The test images and candidate labels of the split, but not which labels are held out; read with the split."""
 
     key = "parts"
     missing_reason = "the test images of the split are unknown"

@@ -1,6 +1,7 @@
-"""The data that a method is fitted to and tested on: label matrices, splits and queries. Arrays are checked when built.
+"""The data that a method is fitted to and tested on: label matrices, splits and queries.
 
-Images and labels are numbered from 0, in the order of the rows and columns of the data set's label matrix.
+Images and labels are numbered from 0, in the order of the rows and columns of the data set's label matrix. The classes
+check their arrays when an object is made.
 """
 
 from collections.abc import Iterator, Mapping
@@ -32,7 +33,9 @@ ROWS_AT_ONCE = 1 << 18  # rows of two matrices that are compared or added up tog
 
 @dataclass(frozen=True)
 class LabelMatrix:
-    """A sparse matrix of counts, one row per image, stored by rows; labels ascend within a row.
+    """How often each image has each label: a sparse matrix, one row per image, stored by rows.
+
+    Labels ascend within a row.
 
     Attributes
     ----------

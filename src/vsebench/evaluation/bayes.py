@@ -4,7 +4,8 @@ The distribution is that of a simulated data set: given the features, labels are
 (`formats/simulators/simulated_independent.py`) or form one of the sets of a catalogue
 (`formats/simulators/simulated_catalogue.py`). Y is an image's label set, and p_k = P(label k in Y | x).
 
-    exact match   the most probable set: {k: p_k > 1/2}, or the S_c with the largest P(c | x)
+    exact match   the most probable set: {k: p_k > 1/2} for independent labels, or the set S of the catalogue with the
+                  largest P(S | x)
     example F1    the set A with the largest E[2 |A and Y| / (|A| + |Y|)], where the F1 of two empty sets is 1. The
                   best set of s labels contains the s labels k with the largest
 

@@ -15,10 +15,10 @@ BANDS = 5
 def recall_by_frequency(ranks: pl.DataFrame, training: pl.DataFrame, cutoff: int) -> pl.DataFrame:
     """Return the mean recall of labels, grouped by their number of training images.
 
-    The recall of a label is computed over the images from which it is held out: it is the share of them that have the
-    label among the first `cutoff` labels of their list. Labels that are held out from no image belong to no group.
-    Equally frequent labels are in ascending order. If no label has a training image, as with unseen labels, there are
-    no groups.
+    The recall of a label is computed over the images from which it is held out: it is the share of these images that
+    have the label among the first `cutoff` labels of their list. Labels that are held out from no image belong to no
+    group. Equally frequent labels are sorted by label. If no label has a training image, as with unseen labels, there
+    are no groups.
 
     `ranks` is the table RANKS of `core.schemas`, `training` the table PAIRS of the training and validation labels.
     Returns a row for each of up to five groups, the most frequent labels first: band (from 1), labels (their number),

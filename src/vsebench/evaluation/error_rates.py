@@ -85,8 +85,8 @@ class Simulation:
 class Drawn:
     """One simulated task for each of several groups: estimates without the variation between seeds, and this variation.
 
-    The quantities are the means of the first two methods: both means in the first group, then both in the second, and
-    so on. Each item of `peers` contains the means of one method, (n_seeds, groups).
+    The quantities of `still` are the means of the first two methods: both means in the first group, then both in the
+    second, and so on. Each item of its `peers` contains the means of one method, (n_seeds, groups).
     """
 
     still: Estimates

@@ -4,13 +4,14 @@ A mean over seeds has two sources of variance: the images, whose variance is est
 the seeds, whose variance is estimated from the spread between seeds, with the help of the other methods on the task
 (`seed_variance.py`). The half-width of an interval at the confidence level 1 - a is
 
-    sqrt(max(t(n - 1)^2 V_images, t(n - 1)^2 V_common + t(f)^2 V_seeds)),    t at 1 - a / 2,
+    sqrt(max(t(n - 1)^2 V_images, t(n - 1)^2 V_common + t(f)^2 V_seeds)),
 
-where n is the number of images. V_seeds is the variance between S seeds, divided by S, and f its degrees of freedom
-(S - 1 without the help of other methods). V_images is the variance of the mean over seeds when images are resampled,
-and V_common the part of V_images that is common to all seeds. V_common, not V_images, is added to V_seeds, so that no
-variance counts twice. Without the help of other methods, such an interval has at least its nominal coverage, whatever
-the variances are (Banerjee, Sankhya 22, 1960). The p-value is the smallest a whose interval excludes the tested value.
+where t(k) is the 1 - a / 2 quantile of Student's distribution with k degrees of freedom, and n is the number of images.
+V_seeds is the variance between S seeds, divided by S, and f its degrees of freedom (S - 1 without the help of other
+methods). V_images is the variance of the mean over seeds when images are resampled, and V_common the part of V_images
+that is common to all seeds. V_common, not V_images, is added to V_seeds, so that no variance counts twice. Without the
+help of other methods, such an interval has at least its nominal coverage, whatever the variances are (Banerjee, Sankhya
+22, 1960). The p-value is the smallest a whose interval excludes the tested value.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence

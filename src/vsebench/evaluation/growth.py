@@ -36,7 +36,7 @@ def largest_errors(times: pl.DataFrame, terms: Sequence[Mapping[Any, int]]) -> V
     """Fit a cost formula to the times of a method, and return the largest relative error of each repeat, (n_repeats,).
 
     The cost is a constant plus the sum of the terms, each multiplied by a coefficient. The constant and the
-    coefficients are non-negative and minimise the squared relative errors in each repeat.
+    coefficients are non-negative and minimise the sum of the squared relative errors in each repeat.
 
     Parameters
     ----------

@@ -1,7 +1,8 @@
 """Test whether a model has learnt to tell its training images apart.
 
-Numbers that stay finite do not show it. With a learning rate of 1e6, the vectors of WSABIE stay short, because their
-length is limited, but the ranking is random; the weights of a linear model are then large, but the ranking is good.
+It is not enough that all numbers of the model are finite. With a learning rate of 1e6, the vectors of WSABIE stay
+short, because their length is limited, but its ranking is random. The weights of a linear model become large with this
+learning rate, but its ranking is good.
 """
 
 import math
@@ -21,10 +22,11 @@ ERRORS = 3.0  # number of standard errors by which the mean advantage has to exc
 def has_learnt(model: Model, problem: Problem) -> bool:
     """Return whether a model ranks the labels of training images higher for these images than for other images.
 
-    At most `MOST_IMAGES` images are drawn, and each is compared with the next one. The advantage of an image is the
-    share of the pairs of one of its labels and another label that the model puts in this order, minus the same share
-    for the labels of the next image. The mean advantage is 0 for a model that gives all images the same ranking. True
-    if there are too few images to tell, or if all have the same labels.
+    At most `MOST_IMAGES` images are drawn, and each is compared with the next one. Consider the pairs of one of an
+    image's labels and one other label, and the share of these pairs in which the model ranks the image's label higher
+    for this image. The advantage of the image is this share, minus the share for the labels of the next image in place
+    of its own. The mean advantage is 0 for a model that gives all images the same ranking. True if there are too few
+    images to tell, or if all have the same labels.
     """
     labels, features, images = problem.training.labels, problem.features, problem.training.images
     images = images[labels.n_labels_of_row[images] > 0]

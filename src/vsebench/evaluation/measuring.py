@@ -139,7 +139,7 @@ def _measure_equal_labels(sets: Sequence[LabelSets], names: Sequence[str], resam
 
 
 def _recentred(measured: Measured, metrics: Sequence[str]) -> Measured:
-    """If `SetMetric.recentred`, shift a metric's resamples so that their median is the metric, within its range."""
+    """Shift the resamples of metrics with `recentred` so that their median is the metric; clip them to its range."""
     samples = measured.samples.copy()
     for column, metric in enumerate(map(load_metric, metrics)):
         if isinstance(metric, SetMetric) and metric.recentred:

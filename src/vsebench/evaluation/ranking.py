@@ -155,7 +155,7 @@ def list_tops(
 ) -> pl.DataFrame:
     """Return the first ten labels of each image's list, the table `schemas.LISTS`.
 
-    Among labels with the same score, negatives come before held-out labels, both in ascending order. `for_cold`, if
+    Among labels with the same score, negatives come before held-out labels; both are sorted by label. `for_cold`, if
     given, ranks the labels for cold images.
     """
     check_labels(model, held_out, "model")
@@ -181,8 +181,9 @@ def _list_tops(model: Model, held_out: HeldOut, features: "Features | None", poo
 def rank_images(model: Model, held_out: HeldOut, features: "Features | None", pool: Workers) -> pl.DataFrame:
     """For each candidate label, rank the test images that have it among all test images.
 
-    Returns the table `schemas.LABEL_RANKS`, sorted by label and image. To save memory, scores are computed twice: once
-    for the images with a label, and once to compare these scores with those of all other images.
+    Returns the table `schemas.LABEL_RANKS`, sorted by label and image. To save memory, all scores are computed twice:
+    first to keep the scores of each label for the images that have it, and then to compare them with the scores for all
+    other images.
     """
     check_labels(model, held_out, "model")
     right = held_out.right

@@ -61,7 +61,7 @@ def typical(variances: Values, freedom: int, n_methods: int) -> Typical:
 
 
 def moderated(variances: Values, freedom: int, of_task: Typical) -> tuple[Values, float | Values]:
-    """Shrink variances of comparisons, (n,), towards the typical variance; return them and the degrees of freedom."""
+    """Raise variances of comparisons, (n,), towards the typical variance; return them and the degrees of freedom."""
     total = of_task.freedom + freedom
     drawn = np.maximum(variances, (of_task.freedom * of_task.variance + freedom * variances) / total)
     return np.where(variances > NO_VARIANCE, drawn, variances), total

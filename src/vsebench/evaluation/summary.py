@@ -110,7 +110,7 @@ def _best(metric: str, of_metric: _OfMetric, contenders: Sequence[int]) -> int |
     sign = -1 if kind.lower_is_better else 1
 
     def largest_deficit(n: int) -> float:
-        """Return by how much the entry is worse than another entry, at most, on the seeds that both have."""
+        """Return the largest amount by which another entry is better, on the seeds that both have."""
         means = [of_metric.on(of_metric.common(n, m)).means for m in contenders]
         return max(sign * float(of_both[m] - of_both[n]) for m, of_both in zip(contenders, means, strict=True))
 

@@ -13,9 +13,10 @@ KINDS = {  # name of an adapter's function -> kind of the adapter, if it does no
 
 
 def knows(adapter: str) -> frozenset[str]:
-    """Return the inputs of methods (keys of `needs.NEEDS`) that only a simulator provides, such as true probabilities.
+    """Return the inputs of methods (keys of `needs.NEEDS`) that an adapter provides and that real data lack.
 
-    A simulator's module lists them in `KNOWS`; an adapter of real data has no such attribute.
+    True probabilities are an example. A simulator's module lists these inputs in `KNOWS`; an adapter of real data does
+    not have this attribute, and provides none of them.
     """
     return frozenset(getattr(load_adapter(adapter, adapter, "Options"), "KNOWS", ()))
 

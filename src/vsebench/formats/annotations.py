@@ -18,7 +18,7 @@ CONTROL = re.compile("[\0-\x1f\x7f-\x9f\u2028\u2029]")  # Unicode's category Cc,
 
 
 class Dropped(NamedTuple):
-    """What an adapter left out: the kind (such as "images"), how many there are, and the reason."""
+    """What an adapter left out: the kind (such as "images"), how many of them were left out, and the reason."""
 
     what: str
     number: int
@@ -37,11 +37,11 @@ class RawAnnotations:
         image has the label); no (image, label) pair is repeated, and pairs are in ascending order
     dropped : what the adapter left out
     parts : "train", "valid" or "test" for each image (String); None for a data set without an official partition
-    features : image features, rows in the order of `images`; None for a data set without features, or with `sets`
+    features : image features, rows in the order of `images`; None if there are none, or if they are in `sets`
     sets : name -> features, if there are several sets of features, otherwise empty; rows in the order of `images`
     truth : arrays that only a simulator knows; None for real data. An array `image` has one row per image, an array
-        `label` one row per label. The topic model (`simulator.py`) has `image` (n_images, T) and `label`
-        (n_labels, T), float32; image @ label.T is the probability of each label for each image. The modules
+        `label` one row per label. The topic model (`simulator.py`) with T topics has `image` (n_images, T) and
+        `label` (n_labels, T), float32; image @ label.T is the probability of each label for each image. The modules
         `tree_posterior` and `label_probabilities` in `methods.controls` describe the arrays of the other simulators
     """
 
@@ -56,7 +56,7 @@ class RawAnnotations:
 
     @property
     def known(self) -> NDArray[np.bool_]:
-        """(n_images,) bool: whether an image has features; if there are several sets, whether all of them have it."""
+        """(n_images,) bool: whether an image has features; if there are several sets, whether it is in all of them."""
         sets = [*self.sets.values(), *([] if self.features is None else [self.features])]
         no_image = np.zeros(len(self.images), dtype=np.bool_)
         return np.logical_and.reduce([features.known for features in sets]) if sets else no_image
@@ -79,7 +79,7 @@ def count_pairs(images: NDArray[np.integer], labels: NDArray[np.integer], n_labe
 
 
 def sort_names(numbers: Mapping[str, int]) -> tuple[list[str], NDArray[np.int32]]:
-    """Return the names in sorted order, and for each number, the position of the name with this number, (n,) int32."""
+    """Return the names in sorted order, and for each number, the position of its name in this order, (n,) int32."""
     names = sorted(numbers)
     ranks = np.empty(len(names), dtype=np.int32)
     ranks[[numbers[name] for name in names]] = np.arange(len(names), dtype=np.int32)
@@ -89,7 +89,7 @@ def sort_names(numbers: Mapping[str, int]) -> tuple[list[str], NDArray[np.int32]
 def fault_of(name: str) -> str | None:
     """Return what is wrong with the name of a label or the id of an image; None if nothing is.
 
-    A control character, such as a line break, would cut a row of a table in two.
+    A control character is a fault, because some of them, such as a line break, would cut a row of a table in two.
     """
     if not name.strip():
         return "is empty"
@@ -101,7 +101,8 @@ def fault_of(name: str) -> str | None:
 def check_names(names: Sequence[str], where: str, what: str, unit: str = "line") -> None:
     """Raise a `UserError` if a name is empty, has a control character, or occurs twice.
 
-    `where` is the file, and `names` its lines (or what `unit` names); `what` is the kind of name, such as 'image'.
+    `where` is the file. Each of its lines contains one of the `names`, in this order; `unit` says if these are not
+    lines, but for example rows. `what` is the kind of name, such as 'image'.
     """
     for number, name in enumerate(names, 1):
         if fault := fault_of(name):

@@ -31,20 +31,20 @@ Made by vsebench. Train a model on these files, score the test images, and write
 | `images.csv` | id: all images; train, valid, final, test: whether the image is used for this part |
 | `labels.csv` | name: all labels; trained: whether the final model sees the label; candidate: whether it is ranked |
 | `features.npy`, `.npz` | if the data set has features: one row per image in `images.csv` (.npz: SciPy's CSR format) |
-| `features-NAME.npy`, `.npz` | instead, if the data set has several sets of features: one file per set |
+| `features-NAME.npy`, `.npz` | instead of these, if the data set has several sets of features: one file per set |
 | `word_vectors.npz` | if there are word vectors: `vectors`, one row per label of `labels.csv`, and which are `known` |
 | `split.json` | the task, the seed and the hash of the split |
 | `split.txt` | the hash alone |
 
 docs/outside.md describes the formats of score files. For `scores.parquet`, copy `split.txt` to `scores.split.txt` next
-to it, so that scores of another split are refused. `vsebench check-scores scores.parquet {folder}` tells whether a file
-fits this split.
+to it, so that scores of another split are refused. `vsebench check-scores scores.parquet {folder}` tells whether the
+scores fit this split.
 """
 
 
 @dataclass(frozen=True)
 class ExportedSplit:
-    """What is needed to check scores: names, test images, candidate labels, and the task and seed of the split."""
+    """What is needed to check scores: image ids, label names, test images, candidate labels, and split.json."""
 
     names: Names
     parts: Parts
@@ -62,7 +62,8 @@ def write_exported(split: Path, processed: Path, folder: Path, task: Task, seed:
     """
     hash_of_split = read_json(split / "split.json").get("hash")
     if hash_of_split is None:
-        raise UserError(f"{split}/split.json: has no hash, because an older version wrote it; delete it and run again")
+        why = "because an older version of vsebench wrote it"
+        raise UserError(f"{split}/split.json: has no hash, {why}; delete it and run again")
     _write_tables(split, processed, folder)
     for link in (path for pattern in LINKED for path in folder.glob(pattern)):
         link.unlink()

@@ -5,8 +5,8 @@
     .parquet   a column of image ids (text or whole numbers), and either columns of numbers, or a single column of
                lists of numbers, all of the same length
 
-Rows are matched to images by image id. A .parquet file has a column of ids; the other formats need a text file with one
-id per line, in the order of the rows. Without such a file, the rows must be in the order of the data set's images. An
+Rows are matched to images by image id. A .parquet file has a column of ids. For the other formats, a text file can list
+one id per line, in the order of the rows; without this file, the rows must be in the order of the data set's images. An
 image without a row has no features. Rows of images that are not in the data set are counted and left out. float16 stays
 float16; all other numbers become float32.
 """
@@ -44,7 +44,8 @@ def read_features_file(raw: Path, source: FeaturesFile, images: Sequence[str]) -
     row_ids, values = read_rows(path, find(raw, source.ids) if source.ids else None, source.image)
     ids = list(images) if row_ids is None else row_ids
     if values.ndim == 2 and len(ids) != values.shape[0]:
-        needed = f"ids in {source.ids}" if source.ids else "images in the data set; name the image of each row (`ids`)"
+        in_data_set = "images in the data set; list the image ids of the rows in a text file (`ids`)"
+        needed = f"ids in {source.ids}" if source.ids else in_data_set
         raise UserError(f"{path}: {values.shape[0]} rows of features, but {len(ids)} {needed}")
     Features(values, np.ones(len(ids), dtype=bool), where=str(path))  # check all rows before some are left out
     return arrange(values, ids, images, path)

@@ -1,4 +1,4 @@
-"""Read labels that a user gives in Python, such as in a notebook: a matrix, lists, or a polars or pandas table."""
+"""Read labels that a user gives in Python, for example in a notebook: a matrix, lists, or a polars or pandas table."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,12 +34,13 @@ class GivenLabels:
 
 
 def labels_of(given: Any, known: Sequence[str] | None = None, can_be_empty: bool = False) -> GivenLabels:
-    """Return the labels in a matrix, in lists or in a table.
+    """Read labels that are given as a matrix, as lists or as a table.
 
     Parameters
     ----------
     given : one of
-        - (n_images, n_labels) scipy sparse or array; a positive whole number states how often the image has the label
+        - a scipy sparse matrix or an array, (n_images, n_labels); a positive whole number states how often the image
+          has the label
         - a list that contains one list of labels for each image; the result has the labels in the order of their names
         - a polars or pandas table with the columns `image` and `label`, one row per pair; the result has both in the
           order of their names
@@ -109,7 +110,7 @@ def column_of(table: Any, name: str) -> list[str]:
 def of_pairs(
     rows: Any, names: list[str], n_images: int, known: Sequence[str] | None, images: list[str] | None = None
 ) -> GivenLabels:
-    """Return the labels, given as pairs: `rows` contains the image of each pair, and `names` its label."""
+    """Return the labels, given as pairs: `rows` contains the number of each pair's image, and `names` its label."""
     labels = sorted(set(names)) if known is None else list(known)
     column = {name: n for n, name in enumerate(labels)}
     unknown = sorted(set(names) - column.keys())

@@ -12,7 +12,7 @@ from vsebench.core.errors import UserError, one_line
 
 
 def load(path: Path, names: Collection[str] = ()) -> Any:
-    """Read a .npy file, memory-mapped, or those of the named arrays that an .npz file contains, as a dict.
+    """Return the memory-mapped array of a .npy file, or a dict with the arrays of an .npz file that are in `names`.
 
     Pickled objects are not loaded. If the file is missing or damaged, or one of these members of an .npz file is not an
     array, a `UserError` says so.
@@ -39,7 +39,7 @@ def _member(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
 
 
 def texts(array: NDArray[Any], where: str) -> list[str]:
-    """Return an array of text, UTF-8 bytes or whole numbers as strings; `where` is the file and the array's name."""
+    """Convert an array of text, UTF-8 bytes or whole numbers to strings; `where` is the file and the array's name."""
     try:
         return [value.decode() if isinstance(value, bytes) else str(value) for value in array.tolist()]
     except (ValueError, SystemError):  # NumPy raises a SystemError for text with a number that is no character

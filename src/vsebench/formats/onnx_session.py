@@ -12,7 +12,7 @@ def load_network(path: Path, output: str, threads: int) -> tuple[Any, bytes]:
     """Return an onnxruntime session, and the content of the file, which contains all weights.
 
     Raises a `UserError` if onnxruntime is not installed; if the file is missing, is not an ONNX file or keeps its
-    weights in another file; or if it has no output of this name.
+    weights in another file; or if the network has no output with the name in `output`.
     """
     try:
         import onnxruntime

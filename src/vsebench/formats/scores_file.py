@@ -1,13 +1,14 @@
 """Read a file of scores for (image, label) pairs, computed by a model outside this package.
 
-    .npy       (images, labels) numbers; beside it `<name>.ids.txt` and `<name>.labels.txt`, one id or label per line
+    .npy       a matrix of numbers, (images, labels); beside it `<name>.ids.txt` and `<name>.labels.txt`, one id or
+               label per line
     .npz       `scores` (images, labels), or `image_vectors` (images, d) and `label_vectors` (labels, d), whose inner
                products are the scores; `ids` and `labels`, the image ids and label names as text
     .parquet   the columns `image`, `label` and `score`, one row per listed label of an image; a column `rank` (1 is
     .csv       the best) can replace `score`; labels that are not listed are tied behind all listed labels
 
 Larger scores are better. If the model was trained on a split that `vsebench export` wrote, a text file
-`<name>.split.txt` beside the scores can contain the hash of this split (the key `hash` of its split.json).
+`<name>.split.txt` beside the scores can contain the hash of this split (the value of `hash` in its split.json).
 """
 
 from dataclasses import dataclass
@@ -93,8 +94,8 @@ def read_scores(path: Path) -> Scores:
     Raises
     ------
     UserError
-        The file is missing or damaged; an array or a column is missing or has the wrong shape or type; an id, a label
-        or a listed pair occurs twice or is empty; or a score is not a finite number.
+        The file is missing or damaged; an array or a column is missing or has the wrong shape or type; an id or a label
+        is empty or occurs twice; a pair is listed twice; or a score is not a finite number.
     """
     if path.suffix not in SUFFIXES:
         raise UserError(f"{path}: scores must be in a file of the type {', '.join(SUFFIXES)}")
@@ -119,8 +120,9 @@ def _from_arrays(path: Path) -> tuple[list[str], list[str], Values]:
         content = content["scores"]
     else:
         for name in ("ids", "labels"):
-            if not path.with_suffix(f".{name}.txt").is_file():
-                raise UserError(f"{path}: the file {path.with_suffix(f'.{name}.txt')} is missing; it lists the {name}")
+            companion = path.with_suffix(f".{name}.txt")
+            if not companion.is_file():
+                raise UserError(f"{path}: the file {companion} is missing; it must list the {name}, one per line")
         ids, labels = (read_ids(path.with_suffix(f".{name}.txt")) for name in ("ids", "labels"))
     values = numbers_of(content, str(path))
     _check_shape(values, (len(ids), len(labels)), str(path))
@@ -128,7 +130,7 @@ def _from_arrays(path: Path) -> tuple[list[str], list[str], Values]:
 
 
 def _names(content: dict[str, Any], key: str, path: Path) -> list[str]:
-    """Return an array of text in an archive as a list."""
+    """Return the text in the array `key` of an .npz file as a list."""
     array = content.get(key)
     if array is None or array.ndim != 1 or array.dtype.kind not in "UiuS":
         raise UserError(f"{path}: `{key}` is missing, or is not a list of text")
@@ -190,14 +192,15 @@ def _kind_of_numbers(columns: list[str], path: Path) -> str:
     """Return which of the columns `score` and `rank` a table has."""
     given = [name for name in ("score", "rank") if name in columns]
     if len(given) != 1 or not set(COLUMNS) <= set(columns):
-        raise UserError(f"{path}: has the columns {', '.join(columns[:9])}; needs image, label, and score or rank")
+        needed = "image, label, and either score or rank"
+        raise UserError(f"{path}: has the columns {', '.join(columns[:9])}; needs {needed}")
     return given[0]
 
 
 def _read_batch(
     frame: pl.DataFrame, kind: str, numbers: dict[str, dict[str, int]], where: str, before: int
 ) -> list[NDArray[Any]]:
-    """Return the numbers of the images and labels in some rows, and the scores; new names get the next numbers.
+    """Return, for each row, the numbers of its image and of its label, and its score; add new names to `numbers`.
 
     `before` is the number of earlier rows of the table; `where` names the table in error messages.
     """

@@ -1,9 +1,9 @@
 """Filter images and labels: the same filters, in the same order, for every data set.
 
 docs/data.md lists the filters in their order. A sample is drawn from the images with at least `min_labels_per_image`
-labels (if this is not set: one). Among labels with equally many images, `top_labels` keeps those that come first in the
-vocabulary. Without filters, everything is kept, including images without a label and labels without an image. The
-filters `min_images_per_label` and `top_labels` also remove all labels without an image.
+labels, or with at least one label if this key is not set. Among labels with equally many images, `top_labels` keeps
+those that come first in the vocabulary. Without filters, everything is kept, including images without a label and
+labels without an image. The filters `min_images_per_label` and `top_labels` also remove all labels without an image.
 """
 
 from collections.abc import Sequence
@@ -72,7 +72,7 @@ def sample_images(annotations: RawAnnotations, vocabulary: Vocabulary, where: st
 
 
 def filter_pairs(pairs: pl.DataFrame, vocabulary: Vocabulary, dropped: list[Dropped]) -> pl.DataFrame:
-    """Apply the filters on labels and images until all are satisfied; add the removed labels to `dropped`."""
+    """Apply the filters on labels and images until all are satisfied; add the number of removed labels to `dropped`."""
     fewest_images, fewest_labels = vocabulary.min_images_per_label, vocabulary.min_labels_per_image
     pairs, rare_labels = _drop_rare(pairs, "label", fewest_images)
     if vocabulary.top_labels is not None:
@@ -93,7 +93,10 @@ def filter_pairs(pairs: pl.DataFrame, vocabulary: Vocabulary, dropped: list[Drop
 
 
 def _drop_rare(pairs: pl.DataFrame, column: str, fewest: int | None) -> tuple[pl.DataFrame, int]:
-    """Drop the images (or labels) with fewer than `fewest` rows; return the other rows and the number dropped."""
+    """Drop the images (or labels) with fewer than `fewest` rows.
+
+    Returns the other rows, and the number of images (or labels) that were dropped.
+    """
     if fewest is None:
         return pairs, 0
     rare = pairs.group_by(column).len().filter(pl.col("len") < fewest)

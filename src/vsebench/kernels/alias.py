@@ -36,7 +36,7 @@ class AliasTable(NamedTuple):
 
 @njit(cache=True)
 def fill_aliases(kept, alias):
-    """Give each number with a weight below 1 an alias with a weight of at least 1; the alias's weight is then reduced.
+    """Give each number with a weight below 1 an alias with a weight of at least 1, and reduce the weight of the alias.
 
     kept : (n,) float64, weights with a mean of 1, overwritten with probabilities; alias : (n,) int32, 0 to n - 1
     """

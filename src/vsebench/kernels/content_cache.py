@@ -27,7 +27,11 @@ CHECKSUM_LENGTH = sha256().digest_size
 
 
 class ByContent(caching._CacheLocator):
-    """The folder of a compiled kernel: `NUMBA_CACHE_DIR`, `__pycache__`, or the user's cache folder for numba."""
+    """The folder of a compiled kernel.
+
+    It is `NUMBA_CACHE_DIR` if this is set. Otherwise, it is `__pycache__` or, if that is not writable, the user's cache
+    folder for numba.
+    """
 
     def __init__(self, function: Callable[..., Any], file: Path, folder: Path) -> None:
         self.line = function.__code__.co_firstlineno
@@ -88,7 +92,7 @@ class SignatureFiles(IndexDataCacheFile):
 
 
 def files_of(cache_path: str, filename_base: str, source_stamp: Any) -> IndexDataCacheFile:
-    """Return the files of a compiled function; those of other packages stay as numba makes them."""
+    """Return the files of a compiled function; for functions of other packages, numba's own class is used."""
     of_this_package = isinstance(source_stamp, str) and f"-{source_stamp}." in filename_base
     kind = SignatureFiles if of_this_package else IndexDataCacheFile
     return kind(cache_path, filename_base, source_stamp)

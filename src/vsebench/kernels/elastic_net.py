@@ -8,17 +8,19 @@ from numba import njit
 def elastic_net_columns(start, stop, gram, l1, l2, tolerance, most_sweeps, weights):
     """Minimise 1/2 |x_c - X w|^2 + l2/2 |w|^2 + l1 sum of w over w >= 0 with w_c = 0, for c = start to stop - 1.
 
-    For each label k in turn, with r_k = (X' (x_c - X w))_k and the number g_kk of images with label k,
+    X is the binary label matrix and x_c its column c. A sweep updates the weight of each label k in turn: with g = X' X
+    and r_k = (X' (x_c - X w))_k,
 
         w_k = max(0, r_k + g_kk w_k - l1) / (g_kk + l2).
 
     No element of g or w is negative, so r_k + g_kk w_k never exceeds g_kc. Therefore w_k is 0 if g_kc <= l1, and such
-    labels k are skipped. For each label c, sweeps are repeated until one changes no weight by more than the tolerance.
+    labels k are skipped. For each label c, sweeps are repeated until one changes no weight by more than the tolerance,
+    but at most `most_sweeps` times.
 
-    gram : (n_labels, n_labels) float64, X' X: the numbers of images that have both labels
+    gram : (n_labels, n_labels) float64, g: the numbers of images that have both labels
     l1, l2, tolerance : float64
     most_sweeps : integer, the largest number of sweeps for a label
-    weights : (n_labels, n_labels) float32, one column per label; only the columns start to stop - 1 are written
+    weights : (n_labels, n_labels) float32, the w of each label as a column; only columns start to stop - 1 are written
 
     Returns the largest number of sweeps of a label, integer, and the largest change of a weight in a label's last
     sweep, float64.

@@ -20,10 +20,10 @@ since its last update; v_i = u_i - gamma p_i is computed where it is needed.
 
 `vsebench.methods.by_labels.full_sample.rows_and_columns` shows by an example how positives are indexed.
 
-These arguments have the same meaning in all functions; the docstring of a function describes only the others:
+The docstring of a function does not repeat the following arguments, whose meaning is the same in all functions.
 
 rows, columns : `Rows` and `Columns`
-labels : `LabelSide`, or (n_labels, K), the v_c
+labels : `LabelSide` in an update of images; (n_labels, K), the v_c, in an update of labels
 blocks : (K / 16, n_images, 16), the u_i
 scores : (n_slots,), the s_ic in the slots (array positions) of `Columns`
 penalties : (n_labels,), beta_c
@@ -212,7 +212,9 @@ def sweep_images(start, stop, rows, labels, gamma, regularisation, image_scales,
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def gather_labels(f0, group, width, n, vectors, rows, x):
-    """Gather the factors f0 to f0 + 15 of the labels of 16 images: x[j, f, lane] is factor f0 + f of label j.
+    """Gather the factors f0 to f0 + 15 of the labels of 16 images into `x`.
+
+    x[j, f, lane] is factor f0 + f of label number j (counted from 0) of image `group` + lane.
 
     group, width : integers, the first image and the number of images, at most 16
     n : integer, the largest number of labels of an image; x is 0 where an image has fewer

@@ -26,8 +26,8 @@ Operations, named as in NumPy where NumPy has them:
     zero_sums(rows), add_products(...) inner products of int16 numbers, summed in int32
     to_float(sums)                     16 int32 as a `Vector`
 
-An index is an integer or a tuple of integers and is not checked; the 16 numbers must be contiguous. Compilers split
-a `Vector` on processors with shorter registers.
+An index is an integer or a tuple of integers and is not checked; the 16 numbers must be contiguous. If a
+processor has shorter registers, the compiler splits each `Vector`.
 
 16 float32 fill exactly one cache line (64 bytes) if the array starts at the beginning of a line. `aligned` and
 `scratch` make such arrays. In other arrays, each vector spans two cache lines and takes up to twice as long to fetch.
@@ -83,7 +83,7 @@ def scratch(size):
 
 
 class VectorType(types.Type):
-    """Numba's type for 16 numbers: float32 in a `Vector`; int32, the sums of `add_products`, in an `IntVector`."""
+    """Numba's type for 16 numbers: float32 in a `Vector`, and int32 (sums of `add_products`) in an `IntVector`."""
 
 
 vector, int_vector = VectorType("Vector"), VectorType("IntVector")

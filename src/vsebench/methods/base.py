@@ -1,7 +1,8 @@
 """The base classes of methods, `Method` and `Control`, and the functions that load a method by its name.
 
-A module in src/vsebench/methods, or in a sub-folder, lists its methods in the dictionary `METHODS`, from name to class.
-Files in config/methods name a method and its settings; several files can use the same method.
+A module in src/vsebench/methods, or in a sub-folder of it, lists its methods in the dictionary `METHODS`, whose keys
+are the methods' names and whose values are their classes. A file in config/methods names a method and gives its
+settings; several files can use the same method.
 """
 
 import importlib
@@ -25,7 +26,7 @@ SMALLEST, LARGEST, LARGEST_INTEGER = 1e-30, 1e30, 2**31 - 1
 
 
 class Settings(Strict):
-    """Base class of the settings of a method; numbers whose size is not sensible are refused."""
+    """Base class of the settings of a method; numbers that are too large, or too close to 0, are refused."""
 
     @model_validator(mode="after")
     def _of_sensible_size(self) -> Self:
@@ -34,7 +35,7 @@ class Settings(Strict):
                 raise PydanticCustomError("integer", f"{name}: is {value}, but must be at most {LARGEST_INTEGER}")
             if isinstance(value, float) and value != 0 and not SMALLEST <= abs(value) <= LARGEST:
                 sizes = f"0 or between {SMALLEST} and {LARGEST}"
-                raise PydanticCustomError("number", f"{name}: is {value}, but its size must be {sizes}")
+                raise PydanticCustomError("number", f"{name}: is {value}, but its magnitude must be {sizes}")
         return self
 
     def given(self) -> dict[str, Any]:
@@ -62,7 +63,10 @@ class Progress:
 
 @dataclass(frozen=True)
 class Solved:
-    """How an iterative solver ended: whether it converged, after how many iterations, and with which gradient."""
+    """How an iterative solver ended: whether it converged, after how many iterations, and with which gradient.
+
+    For `slim`, `iterations` is the number of sweeps, and `gradient` the largest change of a weight in the last sweep.
+    """
 
     converged: bool
     iterations: int
@@ -71,7 +75,7 @@ class Solved:
 
 @dataclass(frozen=True)
 class Size:
-    """The size of a problem: its numbers of training images, of features, and of labels.
+    """The size of a problem: its numbers of training images, of features per image, and of labels.
 
     If the method reads features, only images with features are counted; otherwise, `features` is 0.
     """
@@ -89,8 +93,8 @@ class Fitter(ABC):
     settings_type : the pydantic class of the method's settings
     needs : the inputs that the method needs besides the labels, as keys of `needs.NEEDS`
     ranks_unseen : whether the method can rank labels that it was not trained on, for example by their word vectors
-    gives : outputs besides scores: "thresholds" if its model is a `models.Thresholded`, "trials" if a step examines
-        negatives until one violates the margin
+    gives : outputs besides scores: "thresholds" if its model is a `models.Thresholded`, "trials" if the method counts
+        the negatives that a step examines
     solved : how the method's iterative solver ended, set by `model`; None for a method without an iterative solver
     """
 
@@ -111,9 +115,10 @@ class Fitter(ABC):
     def least_memory(cls, size: Size, settings: Any) -> int:
         """Return a lower bound on the memory that a fit, or its model, needs, in bytes; 0 if no bound is known.
 
-        The bound counts only the matrices that become too large first: those in which both dimensions are numbers in
-        `size` or settings. By default, these are the vectors of a method that learns embeddings: those of labels, and
-        those of images or features. If the bound exceeds the machine's memory, the fit is refused before it begins.
+        The bound counts only the matrices that become too large first: those whose numbers of rows and of columns are
+        both given by `size` or by the settings. By default, these are the vectors of a method that learns embeddings:
+        those of labels, and those of features if the method reads features, else those of images. If the bound exceeds
+        the memory that the process can use, the fit is refused before it begins.
         """
         if not isinstance(settings, FactorSettings):
             return 0
@@ -160,7 +165,7 @@ class Member(Settings):
 
 
 class EnsembleSettings(Settings):
-    """Settings of an ensemble; `fit` reads them from the records of the members' fits."""
+    """Settings of an ensemble; `fit` fills them in from the records of the members' fits."""
 
     members: list[Member] = Field(min_length=2)
 

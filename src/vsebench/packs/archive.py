@@ -79,7 +79,7 @@ def checked(file: BinaryIO, where: str) -> Iterator[zipfile.ZipFile]:
 
 
 def check_members(archive: zipfile.ZipFile, where: str) -> None:
-    """Refuse a member that has a wrong name, occurs twice or is too large."""
+    """Refuse a member that has a wrong name, occurs twice or is too large; refuse too large or incomplete packs."""
     names: set[str] = set()
     for member in archive.infolist():
         if not MEMBER.fullmatch(member.filename):

@@ -54,7 +54,7 @@ def manifest_of(results: Path, data: Path | None = None) -> Manifest:
     Raises
     ------
     UserError
-        A file is missing, or an older version wrote the splits.
+        A file is missing, or an older version of vsebench wrote the splits.
     """
     outline, machine = read_outline(made(results / "outline.json")), read_json(made(results / "machine.json"))
     own = [name for name in outline.variants if FROM_PACK not in name]

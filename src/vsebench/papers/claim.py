@@ -61,7 +61,7 @@ class ClaimTest(Strict, ABC):
         return self.measure(evidence, case).effect()
 
     def obstacle(self, evidence: Evidence, case: ClaimCase) -> str | None:
-        """Return why the effect in a case is shown, but does not count for the verdict; None if it counts."""
+        """Return why a case does not count for the verdict, so that its effect is only shown; None if it counts."""
         if case.data == "simulated" and not (self.on_simulated or self.judge_simulated):
             return ON_SIMULATED
         return None
@@ -77,7 +77,10 @@ class ClaimTest(Strict, ABC):
         return list(filter(None, dict.fromkeys((self.method, case.rival))))
 
     def domain(self) -> dict[str, Any]:
-        """Return the parameters of the judged tests; a set lists values of several tests, an empty set means all."""
+        """Return the parameters of the judged tests.
+
+        If a parameter is a set, there is a test for each of its values; an empty set stands for all values.
+        """
         fields = self.model_dump(exclude={"judge_simulated"})
         return fields | {name: set(fields[name]) for name in ("rivals", "metrics") if name in fields}
 

@@ -1,8 +1,9 @@
 """Compare published numbers with ours for the same data and protocol; the data are never simulated.
 
 A paper's `tasks` and `rows` state which of our tasks and methods correspond to those of the paper. The verdict on an
-accuracy is "inside" if our 95 % interval over images and seeds contains the published value, otherwise "outside". Times
-get no verdict: they were measured on different machines, so only their ratios can be compared.
+accuracy is "inside" if our 95 % interval over images and seeds contains the published value, up to its rounding,
+otherwise "outside". Times get no verdict: they were measured on different machines, so only their ratios can be
+compared.
 """
 
 from collections.abc import Callable, Collection, Mapping

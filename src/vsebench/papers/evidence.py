@@ -126,7 +126,7 @@ class OfMeans(Measurement):
         return self.statistic(self.estimates.samples.mean(axis=0))
 
     def reordered(self, order: NDArray[np.int64]) -> "OfMeans":
-        """Return the same estimates with the resamples in another order."""
+        """Return the same measurement with its resamples in another order."""
         return replace(self, estimates=replace(self.estimates, samples=self.estimates.samples[:, order]))
 
 
@@ -378,8 +378,10 @@ class Evidence:
         A data set without siblings, or a run without lists, raises an `UntestableError`.
         """
         siblings = self.siblings.get(task.dataset)
-        if siblings is None or self.read_lists is None:
+        if siblings is None:
             raise UntestableError(f"The data set {task.dataset} has no table of siblings.")
+        if self.read_lists is None:
+            raise UntestableError("The run has no lists of the first labels of each image.")
         seeds = []
         for seed in self.common_seeds(task, *variants):
             cases = [Case(task, variant, seed) for variant in variants]
@@ -451,7 +453,10 @@ def metric_difference(
 def metric_of_both(
     ours: Sequence[pl.DataFrame], theirs: Sequence[pl.DataFrame], metric: str, resamples: int
 ) -> Estimates:
-    """Return estimates of a metric of two methods from their tables RANKS of the same images, one per seed."""
+    """Return estimates of a metric of two methods on the same images.
+
+    `ours` and `theirs` contain one table RANKS per seed.
+    """
     check_same_images(ours, theirs)
     both = [np.hstack([by_image(a, [metric]), by_image(b, [metric])]) for a, b in zip(ours, theirs, strict=True)]
     return of_units(both, resamples)
@@ -482,7 +487,7 @@ def check_same_images(ours: Sequence[pl.DataFrame], theirs: Sequence[pl.DataFram
     for a, b in zip(ours, theirs, strict=True):
         if set(a["image"]) != set(b["image"]):
             raise UserError(
-                "ranks.parquet: two methods of a task have different test images; delete these files and run again"
+                "ranks.parquet: two methods of a task have different test images; delete both files and run again"
             )
 
 
@@ -496,12 +501,14 @@ def ratio(numerator: Values, denominator: Values, pairs: str, bound: float = 1.0
 
     Parameters
     ----------
-    numerator, denominator : (n_pairs,); fewer than two pairs raise an `UntestableError`. If one of them has more seeds,
-        its last seeds are left out
+    numerator, denominator : (n_pairs,). If one of them has more seeds, its last seeds are left
+        out. Fewer than two pairs, or different numbers of repeats, raise an `UntestableError`
     pairs : what the pairs are, "seeds" or "repeats", for the message
     bound : the ratio under the null hypothesis
     """
     n_pairs = min(len(numerator), len(denominator))
-    if n_pairs < 2 or (pairs == "repeats" and len(numerator) != len(denominator)):
+    if n_pairs < 2:
         raise UntestableError(f"The test needs at least two {pairs} of both methods.")
+    if pairs == "repeats" and len(numerator) != len(denominator):
+        raise UntestableError("The test needs the same number of repeats of both methods.")
     return LogRatios(np.log(numerator[:n_pairs] / denominator[:n_pairs]), bound)

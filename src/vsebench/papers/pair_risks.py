@@ -94,7 +94,8 @@ def derivatives(scores: Values, chances: Values, loss: Loss) -> tuple[Values, Va
     """Return the gradient (n, labels) and the second derivatives (n, labels, labels) of the risk.
 
     Let p be the softmax of f over the labels not in the set, and q the softmax of -f over the labels in it. Then
-    dz/df = p - q, and the second derivatives of z are diag(p + q) - p p' - q q'. For `exponential`, pass halved scores.
+    dz/df = p - q, and the second derivatives of z are diag(p + q) - p p' - q q', where p' is the transpose of p. For
+    `exponential`, pass halved scores; the derivatives are then those with respect to the halved scores.
     """
     labels = scores.shape[1]
     present = all_sets(labels)[1:-1]

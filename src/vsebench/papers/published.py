@@ -154,10 +154,10 @@ class PrintedCells:
         return next((cell for cell in cells if table in (None, cell.table)), None)
 
     def each(self, column: str, *sources: str) -> Iterator[tuple[PrintedCell, ...]]:
-        """Yield the numbers of a column, each with its sources: numbers in the same row, for its data set, or for
-        `all`.
+        """Yield the numbers of a column, each with its sources.
 
-        The `sources` are columns; a number that lacks one of them is left out.
+        The `sources` are columns. A source is a number in the same row, in the row of its data set, or in the row
+        `all`; a number that lacks one of its sources is left out.
         """
         for cell in self.numbers(column):
             rows = (cell.row, cell.dataset, "all")

@@ -52,7 +52,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Tested:
-    """The measurement for a claim in one case, the reason if it does not count, and a remark on the compared fits."""
+    """The measurement for a claim in one case, the reason if the case does not count, and a remark on the fits."""
 
     case: ClaimCase
     measurement: Measurement
@@ -182,7 +182,7 @@ def comparisons(cases: Sequence[Tested], evidence: Evidence) -> dict[tuple[str, 
 
 
 def lines_of(judged: Judged, p: float | None) -> list[dict[str, Any]]:
-    """Return the table rows of a claim's verdict on one kind of data and of the cases that it is based on."""
+    """Return the table rows of a claim on one kind of data: first its verdict, then its cases."""
     text, test = judged.claim.text, judged.claim.test
     shared: dict[str, Any] = {"claim": text.claim, "where": text.where, "quotation": text.quotation}
     shared |= {"data": judged.data, "method": test.method}

@@ -54,7 +54,7 @@ def check_plan(plan: Plan, where: str) -> None:
 
 
 def check_without(plan: Plan, where: str) -> None:
-    """Check that methods that are left out of tasks belong to the run."""
+    """Check that the run has each task and method that the key `without` names."""
     chosen = [f"{task}/{variant}" for task in plan.named_tasks for variant in plan.chosen_variants(task)]
     for name in plan.config.without:
         if name not in chosen:
@@ -149,7 +149,7 @@ def check_features(plan: Plan, name: str, key: str, where: str) -> None:
 
 
 def sets_of(dataset: DatasetConfig) -> str:
-    """Return the end of a message, which names a data set's sets of features."""
+    """Return the end of a message: the names of a data set's sets of features."""
     names = [name for name in dataset.sets if name]
     return f"the names are {', '.join(names)}" if names else "the data set's features have no names"
 
@@ -229,7 +229,7 @@ def check_commands(plan: Plan) -> None:
 
 
 def check_requirements(path: Path) -> None:
-    """Check that requirements are in one file, because an environment is made again only if this file changes."""
+    """Check that all requirements are in one file, because an environment is made again only if this file changes."""
     for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
         if re.match(r"\s*(-r|-c|--requirement|--constraint)\b", line):
             raise UserError(f"{path}: line {number}: changes in the named file are not noticed; copy its lines here")
@@ -330,8 +330,8 @@ def check_sweeps(plan: Plan, where: str) -> None:
 def check_decisions(plan: Plan, where: str) -> None:
     """Check the settings of decisions, that their variants exist, and that decisions can be fitted to their models.
 
-    As in sweeps, variants that are not in the run are allowed, so that a user can shorten `methods` and change no other
-    key.
+    As in sweeps, variants that are not in the run are allowed, so that a user can shorten `methods` without changing
+    any other key.
     """
     for name, decision in plan.decisions.items():
         file = f"{plan.folder}/decisions/{name}.yaml"
@@ -358,7 +358,7 @@ def check_decisions(plan: Plan, where: str) -> None:
 
 
 def check_timing(plan: Plan, where: str) -> None:
-    """Check that the protocols with which methods are timed belong to the run."""
+    """Check that the protocols under which methods are timed belong to the run."""
     for name in plan.config.timing.protocols or ():
         if name not in {task.protocol for task in plan.tasks}:
             raise UserError(f"{where}: timing.protocols: no data set of the run has the protocol {name}; remove {name}")
@@ -388,7 +388,7 @@ def check_scaling(plan: Plan, where: str) -> None:
 
 
 def check_tasks(plan: Plan, where: str) -> None:
-    """Check that a variant can run on each data set, and that tasks with unseen labels have word vectors."""
+    """Check that at least one variant can run on each data set, and that tasks with unseen labels have word vectors."""
     for task in plan.named_tasks:
         if load_protocol(task.protocol).unseen:
             check_word_vectors(plan, task, f"{where}: datasets.{task.dataset}.protocols: {task.protocol}")
@@ -438,7 +438,7 @@ def check_papers(plan: Plan) -> None:
 
 
 def check_names_in_paper(plan: Plan, paper: Paper) -> None:
-    """Check that each method and data set that a paper's file names has a file of its own."""
+    """Check that each method and data set named in a paper's file is known."""
     methods = {*names_in(plan.folder / "methods"), *(name for pack in plan.packs.values() for name in pack.variants)}
     datasets = {*names_in(plan.folder / "datasets"), *plan.datasets}
     for key, row in paper.rows.items():
@@ -491,11 +491,11 @@ def check_lists(config: RunConfig, where: str) -> None:
 
 
 def check_seeds(config: RunConfig, where: str) -> None:
-    """Check the seeds of the run and of its protocols, and that methods and protocols with their own seeds belong to
-    the run.
+    """Check all seeds, and that the methods and protocols with seeds of their own belong to the run.
 
-    Results for a single seed are those of the run's first seed, so every protocol must begin with it. A method with
-    fewer seeds than others has the first of their seeds, so seeds must then be in ascending order.
+    Results for a single seed are those of the run's first seed, so the seeds of every protocol must begin with it. A
+    method with fewer seeds than its protocol has the protocol's first seeds. With `protocol_seeds` or `method_seeds`,
+    seeds must therefore be in ascending order.
     """
     protocols = {protocol for entry in config.datasets.values() for protocol in entry.protocols}
     for name, seeds in ({"": config.seeds} | config.protocol_seeds).items():

@@ -79,7 +79,7 @@ def read_papers_of(config: RunConfig, folder: Path, where: str) -> list[Paper]:
 
 
 def read_dataset(name: str, entry: RunDataset, folder: Path, where: str, base: Path) -> DatasetConfig:
-    """Return a data set's description: from its file, or from the run if the run names its own table in `data`.
+    """Return a data set's description: from its file, or from the run if the run names the user's table in `data`.
 
     Paths in the run's file are relative to the folder `base`.
     """

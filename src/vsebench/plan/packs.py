@@ -31,7 +31,7 @@ class NamedPack:
     manifest: Manifest
 
     def methods(self, task: Task, seeds: Sequence[int]) -> dict[str, list[int]]:
-        """Map method@pack, for each of the pack's methods for a task, to those of `seeds` that the pack has."""
+        """Map method@pack to those of `seeds` that the method has, for each method that the pack shows on a task."""
         packed = self.manifest.tasks.get(str(task))
         return {
             self.full(method): [seed for seed in seeds if seed in own]

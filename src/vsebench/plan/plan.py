@@ -34,7 +34,7 @@ from vsebench.rendering.kinds import (
 from vsebench.rendering.outline import GATHERED, LeftOut, MetricLeftOut, Outline, OutlineVariant
 
 NO_DECISIONS = "they need validation images that no model is trained on; set refit: false for the data set"
-NO_DECISIONS_OF_UNSEEN = "its validation labels differ from its test labels"
+NO_DECISIONS_OF_UNSEEN = "the validation labels of the task differ from its test labels"
 NO_SIBLINGS = "the data set has no source of siblings"
 NONE_IN_COMMON = "the two data sets have no features with the same name"
 
@@ -82,7 +82,7 @@ class Plan:
         return [self.datasets[name] for name in [task.dataset, *source_datasets([task.protocol])]]
 
     def feature_files(self, task: Task) -> dict[str, str]:
-        """Map each set of features that all data sets of a task have to its file in the processed data."""
+        """Return name -> file in the processed data, for each set of features that all data sets of a task have."""
         tested, *others = (dataset.sets for dataset in self.sources(task))
         return {
             name: features_file(name, features.is_sparse)
@@ -96,7 +96,7 @@ class Plan:
         return [named] if isinstance(named, str) else named
 
     def sets_seen(self, variants: Iterable[str], task: Task) -> dict[str, str]:
-        """Map each set of features that at least one of these variants uses to its file, in the data set's order.
+        """Return name -> file, in the data set's order, for each set of features that at least one variant uses.
 
         A variant that reads features uses the sets that are named for it or, if none is named, all sets.
         """
@@ -108,7 +108,7 @@ class Plan:
         return {name: file for name, file in files.items() if name in seen}
 
     def data_of(self, task: Task, variants: Iterable[str] | None = None) -> TaskData:
-        """Return the properties of a task's data that are known before it is read.
+        """Return the properties of a task's data that are known before the data are read.
 
         With `variants`, only the sets of features that these variants use are included.
         """

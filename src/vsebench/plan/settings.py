@@ -55,8 +55,8 @@ def compiled_settings(plan: Plan, variant: str) -> dict[str, Any]:
 def starting_settings(plan: Plan, variant: str, task: Task, seed: int) -> dict[str, Any]:
     """Return a variant's settings on a task before tuning; a run that does not tune uses them unchanged.
 
-    If a search is recorded, these are the settings that the search chose for this seed or, if it lacks this seed, for
-    its first seed.
+    If a search is recorded, these are the settings that it chose for this seed or, if the record lacks this seed, for
+    the first seed of the record.
     """
     if plan.methods[variant].role == "external":
         return {"file": plan.scores_file(variant, task, seed)}
@@ -86,7 +86,7 @@ def recorded_search(plan: Plan, variant: str, task: Task) -> RecordedSearch | No
 def _is_of_data(chosen: ChosenSettings, dataset: DatasetConfig) -> bool:
     """Return whether settings were chosen on data with the options and filters of this data set.
 
-    An option that is missing in the record counts as its default.
+    An option that is missing in the record counts as set to its default.
     """
     kind = load_adapter(dataset.adapter, dataset.title).Options
     recorded, own = (check(kind, options, dataset.title) for options in (chosen.options, dataset.options))
@@ -107,7 +107,7 @@ def more_seeds(plan: Plan, variant: str, task: Task) -> list[int]:
 
 
 def not_tuned(plan: Plan) -> dict[str, dict[str, Any]]:
-    """Map dataset/protocol/variant to the recorded search, for variants with a grid that the run does not tune.
+    """Map dataset/protocol/variant to the recorded search, for variants that have a grid but are not tuned by the run.
 
     An entry has the keys `configurations` (how many were tried; 0 without a record), `seeds` and `grid`.
     """
@@ -142,7 +142,7 @@ def beyond_edges(plan: Plan, variant: str, sweep: bool = False) -> int:
 
 
 def seed_of_settings(plan: Plan, variant: str, task: Task, seed: int) -> int:
-    """Return the seed that chooses settings: the first if the variant is tuned and the split is fixed, else `seed`."""
+    """Return the seed that chooses settings: the first if a tuned variant has one split for all seeds, else `seed`."""
     first = plan.seeds(task, variant)[0]
     return first if grid_of(plan, variant) and load_protocol(task.protocol).fixed else seed
 
@@ -150,8 +150,9 @@ def seed_of_settings(plan: Plan, variant: str, task: Task, seed: int) -> int:
 def scaled_variants(plan: Plan) -> dict[str, tuple[str, dict[str, Any]]]:
     """Return the module and the settings of each variant that is timed on the data set of `scaling`.
 
-    The time of an epoch is measured for methods that need only labels, and the time to score an image for methods that
-    need only features. If the run varies the number of factors, the stage `scale` sets this number.
+    Which time is measured depends on the simulator: the time of an epoch, for methods that need only labels, or the
+    time to score an image, for methods that need only features. If the run varies the number of factors, the stage
+    `scale` sets this number.
     """
     scaling = plan.config.scaling
     if scaling is None:

@@ -24,7 +24,8 @@ class Distinct(Protocol):
 class Regions(Protocol):
     """One occurrence of a label (a region label) of each image, drawn uniformly, is held out.
 
-    If the label has other occurrences on the image, it is also a training label of the image and counts as a miss.
+    If the label has other occurrences on the image, it is also a training label of the image. The held-out label is
+    then not among the candidates, and counts as a miss.
     """
 
     description = "one region label of each image held out; if the label is repeated, its other occurrences stay"

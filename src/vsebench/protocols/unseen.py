@@ -1,8 +1,9 @@
 """Protocols with labels that are never trained: `unseen_labels` and its variants, and `from-<data set>`.
 
 The labels with a word vector are divided into labels to learn, validation labels and unseen labels. Settings are chosen
-with models that learn the labels to learn and rank the validation labels; the tested model learns the first two kinds
-of labels and ranks the unseen labels. Labels without a word vector are left out.
+with models that are trained on the labels to learn, and that rank the validation labels. The tested model is trained on
+the labels to learn and on the validation labels, and ranks the unseen labels. Labels without a word vector are left
+out.
 
 Source: Ni and others, "Sampled image tagging and retrieval methods on user generated content", Table 2, where
 NUS-WIDE's 81 concepts are unseen, and ranked alone or among 1,006 labels. Drawing unseen labels is our choice.

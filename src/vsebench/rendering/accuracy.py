@@ -27,17 +27,17 @@ def remark_on_occurrences(results: Results, task: Task) -> str:
     if not load_protocol(task.protocol).by_occurrence or counts.get("occurrences") != counts["pairs"]:
         return ""
     return (
-        "no image has a label twice, so the protocol holds out distinct labels; to repeat labels, give a column of "
-        "counts (docs/own-data.md)"
+        "no image has a label twice, so the protocol holds out distinct labels; if labels occur several times on an "
+        "image, give a column of counts (docs/own-data.md)"
     )
 
 
 def remarks_on_outside(results: Results, methods: Iterable[str]) -> list[str]:
-    """Return a sentence on each method that was trained outside this package: how, and who chose its settings."""
+    """Return a sentence on each method trained outside this package: how it was trained, and who chose its settings."""
     variants = {method: results.outline.variants[method] for method in methods}
     return [
         f"{results.method_title(method)} was trained {'by its own command' if variant.by_command else 'elsewhere'}; "
-        f"tuned: {variant.tuned}."
+        f"how its settings were chosen: {variant.tuned}."
         for method, variant in variants.items()
         if variant.role == "external"
     ]

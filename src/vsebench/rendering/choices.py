@@ -17,14 +17,14 @@ CHOICES = {
     "none": None,
 }
 NOTE_OF_CHOICES = (
-    "Settings: searched on validation labels of the same data (number of configurations and seeds), by this run "
-    "or before; taken from a paper; or untuned, as in the method's file. A method without such an entry has nothing "
-    "to choose."
+    "Settings: searched by this run on validation labels (in brackets, the numbers of configurations and of seeds); "
+    "searched before, by an earlier run on the same data; taken from a paper; or untuned, as in the method's file. If "
+    "the cell of one of our methods is empty, the method has no settings to choose."
 )
 
 
 def how_chosen(entries: Sequence[dict[str, Any]]) -> str | None:
-    """Return how a method's settings on a task were chosen, given its entries of settings.json; None if it has none."""
+    """Return how settings were chosen, given a method's entries of settings.json; None if there is no choice."""
     text = CHOICES[entries[0]["choice"]]
     tried = max(entry["n_configurations"] for entry in entries)
     n_seeds = len({seed for entry in entries for seed in entry["seeds_of_search"]})

@@ -83,7 +83,7 @@ def simulated_share(results: Results, datasets: Collection[str]) -> str:
 
 
 def label_edges(axes: Sequence[Axes], x: str, y: str = "") -> None:
-    """Label the lowest panel of each column and the first panel of each row."""
+    """Label the horizontal axis of each column's lowest panel, and the vertical axis of each row's first panel."""
     columns = min(COLUMNS, len(axes))
     for index, axis in enumerate(axes):
         axis.set_xlabel(x if index + columns >= len(axes) else "")
@@ -222,7 +222,7 @@ def legend_of_lines(
 
 
 def explain_marks(figure: Figure) -> None:
-    """Explain the marks in a figure's texts (such as ‡) in a note above its legend, or else at its lower edge."""
+    """Explain the marks in a figure's texts (such as ‡) in a note above the legend, or else at the lower edge."""
     texts = meanings(text.get_text() for text in figure.findobj(Text) if isinstance(text, Text))
     if not texts:
         return

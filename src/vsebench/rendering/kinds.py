@@ -131,7 +131,7 @@ def known(base: type[AnyKind]) -> Mapping[str, type[AnyKind]]:
 def find(base: type[AnyKind], kind: str) -> type[AnyKind]:
     """Return the class of a kind; an unknown name raises a `UserError` that lists the known names."""
     if kind not in known(base):
-        raise UserError(f"there is no kind of {base.folder} {kind!r}; there are {', '.join(known(base))}")
+        raise UserError(f"there is no kind of {base.folder} {kind!r}; use one of {', '.join(known(base))}")
     return known(base)[kind]
 
 
@@ -233,7 +233,7 @@ def inputs(base: type[Kind], instance: Instance, outline: Outline) -> list[str]:
     """Return the results files that a table or figure reads, relative to the folder of results.
 
     Tables and figures about fitted methods also read the settings, to mark fits that ended at a limit. If the run names
-    packs, they also read which methods of the packs match their tasks, because this is not known before the run.
+    packs, they also read which methods of the packs are left out of a task, because this is not known before the run.
     """
     needs = find(base, instance.kind).needs
     marked = ("packs",) if NOT_OF_FITS.issuperset(needs) else ("settings", "packs")

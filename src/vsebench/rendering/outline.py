@@ -104,7 +104,7 @@ class Outline(Strict):
     compared: dict[str, list[str]]  # paper -> its printed tables that contain numbers recomputed by this run
 
     def without(self, left_out: Sequence[LeftOut]) -> "Outline":
-        """Return the outline of the run without the methods of packs that turned out not to match their tasks."""
+        """Return the outline without methods of packs that were fitted on other splits or tested on other labels."""
         names = {(f"{left.dataset}/{left.protocol}", left.method) for left in left_out}
         entries = {
             task: [name for name in of_task if (task, name) not in names] for task, of_task in self.entries.items()

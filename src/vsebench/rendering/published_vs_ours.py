@@ -60,7 +60,7 @@ def metrics_of_methods(printed: Iterable[PrintedCell]) -> list[PrintedCell]:
 
 
 def lines_of(printed: Iterable[PrintedCell]) -> Iterator[tuple[str, str]]:
-    """Yield each data set and method that has a row in a printed table, in the printed order."""
+    """Yield each pair of a data set and a method that has a row in a printed table, in the printed order."""
     names = [cell.row.split("/") for cell in printed]
     datasets = dict.fromkeys(name[0] for name in names)
     methods = dict.fromkeys(name[1] for name in names if len(name) == 2)
@@ -95,6 +95,6 @@ def notes_of_tasks(paper: Paper, printed: Iterable[PrintedCell]) -> list[str]:
 
 
 def note_of_missing(methods: Iterable[str]) -> list[str]:
-    """Return a note on the methods that the run lacks, or none."""
+    """Return a list with a note on the methods that the run lacks; empty if it lacks none."""
     names = ", ".join(methods)
     return [f"Left out, because this run lacks these methods: {names}."] if names else []

@@ -34,7 +34,7 @@ class Results:
 
     @cached_property
     def outline(self) -> Outline:
-        """The outline of the run, without the methods of packs that do not match their tasks."""
+        """The outline of the run, without the methods of packs that the stage `match_packs` left out."""
         outline = read_outline(self.folder / "outline.json")
         if "packs" not in outline.files:
             return outline
@@ -66,7 +66,7 @@ class Results:
 
     @cached_property
     def cold(self) -> pl.DataFrame:
-        """The table of metrics with and without images that lack training labels; empty if no image lacks them."""
+        """The table of metrics on images with and without training labels; empty if every image has one."""
         return self._read("cold")
 
     @cached_property

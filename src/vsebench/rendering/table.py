@@ -68,7 +68,7 @@ class Row:
 
     @classmethod
     def of(cls, *cells: Cell | Value, group: str = "", apart: bool = False) -> Self:
-        """Return a row of cells; a value without an interval or a mark needs no cell."""
+        """Return a row of cells; a value without an interval or a mark need not be a `Cell`."""
         return cls([cell if isinstance(cell, Cell) else Cell(cell) for cell in cells], group, apart)
 
 

@@ -1,13 +1,13 @@
 """Download the files of a data set, and record the source of each file.
 
-A valid file that is already in the folder is kept. Otherwise the stage tries the mirror, a folder or http(s) address in
-the environment variable VSEBENCH_MIRROR, and then the configured sources in their order. A file gets its final name
+A valid file that is already in the folder is kept. Otherwise the stage tries the mirror (the folder or http(s) address
+in the environment variable VSEBENCH_MIRROR), and then the configured sources in their order. A file gets its final name
 only after passing its checks. `provenance.json` lists the name, source, sha256, md5, size in bytes and time of download
 (UTC) of each file. It also lists the user's own files.
 
 If no official checksum of a file is known, a download from one of its sources must have the checksum in
-data/included/first-downloads.yaml, if there is one. Copies from a mirror need not have this checksum, because mirrors
-repack archives.
+data/included/first-downloads.yaml, if the file lists one. Copies from a mirror need not have this checksum, because
+mirrors repack archives.
 
 The package pooch is not used, because it can neither resume a transfer nor try several sources.
 """
@@ -37,7 +37,7 @@ IN_PLACE = "found in place"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--name", required=True, help="the data set, or the source of siblings or word vectors")
     parser.add_argument("--definition", required=True, help="JSON object with keys of the data set's or source's file")
-    parser.add_argument("--first-downloads", type=Path, help="checksums of first downloads; the file may be missing")
+    parser.add_argument("--first-downloads", type=Path, help="file with checksums of first downloads; may be missing")
     parser.add_argument("--out", type=Path, required=True, help="folder for the files")
 
 
@@ -58,7 +58,7 @@ def read_first_downloads(path: Path | None) -> dict[str, str]:
 def download(name: str, definition: DatasetDefinition, out: Path, mirror: str | None, first: Mapping[str, str]) -> None:
     """Put the files of a data set into the folder `out`, and write provenance.json there.
 
-    `first` has the sha256 of first downloads, by the name of the file.
+    `first` maps the name of a file to the sha256 of its first download.
     """
     out.mkdir(parents=True, exist_ok=True)
     known = _known_records(out / "provenance.json")

@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--tasks",
         type=int,
         required=True,
-        help="number of simulated tasks per cell of the first table; half as many groups of tasks in the second",
+        help="number of simulated tasks per cell of the first table; the second uses half as many groups of tasks",
     )
     parser.add_argument(
         "--out",

@@ -44,7 +44,7 @@ def why_not(task: Task, variant: str, seeds: Sequence[int], results: Path) -> st
         case = Case(task, variant, seed)
         ours, theirs = (read_json(case.split(where) / "split.json").get("hash") for where in (results, folder))
         if ours is None or ours != theirs:
-            hashes = f"{str(theirs)[:12]}, here {str(ours)[:12]}"
+            hashes = f"hash {str(theirs)[:12]}, here {str(ours)[:12]}"
             return f"the pack {pack} has another split (seed {seed}: {hashes})"
         held_out = read_table(case.split(results) / "test.parquet", PAIRS)
         ranks = read_table(case.folder(results) / "ranks.parquet", RANKS)

@@ -85,7 +85,10 @@ def left_out(raw: Path, definition: WordVectorsDefinition) -> set[str]:
 def report_missing(
     missing: Sequence[str], n_labels: int, definition: WordVectorsDefinition, arguments: argparse.Namespace
 ) -> None:
-    """Report labels without a vector on standard error; raise a `UserError` if the source does not allow them."""
+    """Report labels without a vector on standard error.
+
+    Raise a `UserError` if no label has a vector, or if the source does not allow labels without one.
+    """
     if not missing:
         return
     named = ", ".join(missing[:NAMED]) + (", ..." if len(missing) > NAMED else "")

@@ -164,7 +164,7 @@ def test_files_that_are_parts(tmp_path):
     assert matrix_of(annotations).tolist() == [[0], [1], [1]]
     (tmp_path / "s-test.arff").write_text(arff([("z", "numeric"), ("y", "{0,1}")], ["{}"]))
     with pytest.raises(
-        UserError, match=r"s-test\.arff: its attributes differ in name or order from those of s-train\.arff\.gz"
+        UserError, match=r"s-test\.arff: its attributes differ in name, type or order from those of s-train\.arff\.gz"
     ):
         mulan.read(tmp_path, options(parts=parts, features="sparse"))
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:  # features need SciPy, which most models do not need
 
 @dataclass(frozen=True)
 class Reads:
-    """The inputs of an analysis in addition to the split; the workflow produces them first."""
+    """The inputs of an analysis in addition to the split; the workflow produces them before the analysis runs."""
 
     model: tuple[str, ...] = ()  # files in the folder of each fitted model
     decided: tuple[str, ...] = ()  # further files in that folder if a decision is analysed

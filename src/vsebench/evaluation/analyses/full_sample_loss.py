@@ -45,8 +45,9 @@ def full_sample_losses(
     0 for other pairs. Constant scores give n b / (1 + n b), where n is the number of other pairs per positive. Images
     without a training label are left out.
 
-    x_ic is <v_i, v_c>. With gamma (VSE-fs only), v_i contains gamma |C_i|^(-1/2) v_c for each positive c. As in
-    training (`excl_c` of Eq. 2), <gamma |C_i|^(-1/2) v_c, v_c> is subtracted from the score of this positive.
+    x_ic is <v_i, v_c>. With gamma (VSE-fs only), v_i contains gamma |C_i|^(-1/2) v_c for each positive c of the image;
+    C_i is the set of its positives. As in training (`excl_c` of Eq. 2), <gamma |C_i|^(-1/2) v_c, v_c> is subtracted
+    from x_ic if c is a positive.
 
     Parameters
     ----------

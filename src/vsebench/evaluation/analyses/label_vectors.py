@@ -1,4 +1,4 @@
-"""Write the label vectors of models that have vectors, scaled to length 1."""
+"""Scale the label vectors of models that have vectors to length 1, and write them."""
 
 import numpy as np
 import polars as pl

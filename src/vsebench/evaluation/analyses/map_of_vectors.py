@@ -1,7 +1,7 @@
 """Project the vectors of test images and labels onto a plane, for a figure.
 
-The plane is spanned by the first two principal components of the image vectors. The analysis skips tasks in
-which models are trained on other labels of the test images, models without vectors, and all seeds except the first.
+The plane is spanned by the first two principal components of the image vectors. The analysis skips models without
+vectors, all seeds except the first, and tasks in which models are trained on other labels of the test images.
 
 Source: Ni and others, "Sampled image tagging and retrieval methods on user generated content", figure 5, which uses
 t-SNE. Principal components are reproducible, have no settings, and are a linear map of the vectors.

@@ -36,8 +36,8 @@ def values_of_images(scores: Matrix, right: Mask, candidates: Mask) -> NDArray[n
     """Return the value of each image, (n,), given arrays (n, n_labels); pairs that are not candidates are left out.
 
     If N_s pairs have ranks up to s, and H_s of them are correct, A is the mean of H_s / N_s over the ranks s of the
-    correct pairs. A pair at rank q counts in H_s and N_s for all s >= q. Pairs with equal scores all get the last of
-    the ranks that they occupy.
+    correct pairs. A pair at rank q counts in N_s for all s >= q, and also in H_s if it is correct. Pairs with equal
+    scores all get the last of the ranks that they occupy.
     """
     image = np.nonzero(candidates)[0]
     order = np.argsort(-scores[candidates], kind="stable")

@@ -35,7 +35,7 @@ def analyse(case: AnalysedCase) -> pl.DataFrame:
 
 
 def pooled_precision(scores: NDArray[np.float32], right: Mask) -> pl.DataFrame:
-    """Return the precision at the first position where recall reaches each level, and the average precision.
+    """Return the precision where the recall first reaches each value of `LEVELS`, and the average precision.
 
     `scores` and `right` contain one value per pair of an image and a label, without the labels that are already known
     for the image. Pairs with equal scores all get the last of the positions that they occupy, as in scikit-learn's

@@ -1,4 +1,4 @@
-"""Compute precision and sibling precision for the first 1 to 10 labels."""
+"""Compute precision and sibling precision for the first k labels, with k from 1 to 10."""
 
 import polars as pl
 

@@ -1,4 +1,4 @@
-"""Simulate WARP's trials on the scores of fitted models; compare their number with the WSABIE paper's bound."""
+"""Simulate WARP's steps on fitted models; compare the scores computed per step with the WSABIE paper's bound."""
 
 import numpy as np
 import polars as pl

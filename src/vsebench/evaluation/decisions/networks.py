@@ -1,7 +1,7 @@
-"""Decisions by a small network that is trained on the image vectors of a fitted model; the model does not change.
+"""Decisions by a small network that is trained on a fitted model's image vectors or scores; the model does not change.
 
 Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, section 3.3; the
-inputs in the authors' code are the same vectors (of the last hidden layer), the scores, or both.
+inputs in the authors' code are also image vectors (of the last hidden layer), the scores, or both.
 """
 
 from collections.abc import Callable
@@ -143,6 +143,8 @@ class ClassThresholdSettings(HeadSettings):
 
 class ClassThreshold(ThresholdDecision):
     """The labels that score above a threshold, which the network predicts for each image and label.
+
+    The loss of an image x, where y_k is 1 if the image has the label k and 0 otherwise, is
 
         L = -sum over labels k of y_k log s_k + (1 - y_k) log(1 - s_k),   s_k = sigmoid(f_k(x) - t_k(x)),   f fixed
 

@@ -52,9 +52,9 @@ class Threshold(Decision):
     """One threshold for all labels and images: the best on the validation images (the smallest of equally good ones).
 
     The candidate thresholds are equally spaced over the range of each image's `highest` highest scores, as in the
-    paper's published code. According to the paper, they span all scores, although most scores are too low to be useful
-    thresholds. Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017,
-    section 3.3.
+    paper's published code. According to the text of the paper, they span all scores, but most scores are too low to be
+    useful thresholds. Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR
+    2017, section 3.3.
     """
 
     settings_type = ThresholdSettings

@@ -87,7 +87,7 @@ def popularity_values(
     `lists` is the table LISTS of `core.schemas`, and `right` contains a pair (image, label) for each held-out label.
     `frequencies`, (n_labels,), contains the number of training images with each label.
     """
-    kind = PopularityMetric, "how frequent the labels of a list are", "average_popularity@10"
+    kind = PopularityMetric, "the training frequencies of a list's labels", "average_popularity@10"
     expressions = {name: metric_of_kind(name, *kind).value().cast(pl.Float64) for name in metrics}
     counted = lists.with_columns(frequency=pl.Series(frequencies[lists["label"].to_numpy()]))
     rows = right.select("image").unique().join(counted, on="image", how="left")

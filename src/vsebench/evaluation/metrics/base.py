@@ -166,10 +166,10 @@ class EqualLabelsMetric(SetMetric):
     """A metric of predicted label sets in which each label has the same weight, such as a mean over labels.
 
     A bootstrap resample of the images lacks about a third of the labels that only one image has, and it lacks all
-    labels that no image has. In such resamples, the metric would be too small and vary too little. Instead, resamples
-    are made from what each image adds to the metric. The variance of the metric over these resamples is that of the
-    jackknife, which tends to be too large (Efron and Stein, "The jackknife estimate of variance", Annals of Statistics
-    9, 1981).
+    labels that no image has. In bootstrap resamples, the metric would therefore be too small and vary too little.
+    Instead, resamples are made from what each image adds to the metric. The variance of the metric over these resamples
+    is that of the jackknife, which tends to be too large (Efron and Stein, "The jackknife estimate of variance", Annals
+    of Statistics 9, 1981).
     """
 
     @abstractmethod
@@ -198,7 +198,7 @@ def is_of_decision(name: str) -> bool:
 
 @cache
 def load_metric(name: str) -> Metric:
-    """Return the metric with a name such as "recall@10"; an unknown name raises a `UserError` that lists all names."""
+    """Return the metric with a name such as "recall@10"; an unknown name raises a `UserError` that suggests names."""
     plain, cutoff = _parts(name)
     metric = _classes()[plain]
     if metric.takes_cutoff == "always" and cutoff is None:
@@ -225,7 +225,7 @@ def needs_frequencies(names: Iterable[str]) -> bool:
 
 
 def module_of_metric(name: str) -> str:
-    """Return the module that defines a metric; an unknown name raises a `UserError` that lists the known names."""
+    """Return the module that defines a metric; an unknown name raises a `UserError` that suggests names."""
     plain, _ = _parts(name)
     return _classes()[plain].__module__
 

@@ -19,7 +19,7 @@ class ExactMatch(ImageSetMetric):
 
 
 class ExampleF1(ImageSetMetric):
-    """2 hits / (predicted + right), or 1 if both sets are empty.
+    """F1 of the predicted set: 2 hits / (predicted + right), or 1 if both sets are empty.
 
     Source: Godbole and Sarawagi, "Discriminative methods for multi-labeled classification", PAKDD 2004.
     """
@@ -29,7 +29,7 @@ class ExampleF1(ImageSetMetric):
 
 
 class CountError(ImageSetMetric):
-    """|predicted - right|, the error in the number of labels."""
+    """The error in the number of labels, |predicted - right|."""
 
     lower_is_better = True
     largest = inf

@@ -11,7 +11,7 @@ from vsebench.evaluation.metrics.base import LabelMetric
 
 
 class LabelMap(LabelMetric):
-    """Average precision of a label."""
+    """Average precision of a label, for which all test images are ranked."""
 
     takes_cutoff = "never"
 

@@ -3,9 +3,9 @@
 For a label, `predicted` is the number of images with the label in their predicted set, `right` the number of images
 that have it, and `hits` the number of images for which both are true. Metrics per class (`pc`, macro) are means in
 which all labels of the vocabulary have the same weight, including labels without a test image unless stated otherwise.
-Overall metrics (`ov`, micro) are computed from the sums of these numbers over all labels. 0 / 0 is 0. Source of the
-per-class and overall precision and recall: Li, Song and Luo, "Improving pairwise ranking for multi-label image
-classification", CVPR 2017, Eqs. 27 and 28.
+Overall metrics (`ov`, micro) are computed from the sums of these three numbers over all labels. 0 / 0 counts as 0.
+Source of the per-class and overall precision and recall: Li, Song and Luo, "Improving pairwise ranking for multi-label
+image classification", CVPR 2017, Eqs. 27 and 28.
 """
 
 from collections.abc import Callable
@@ -86,7 +86,7 @@ class MacroF1OfMeans(EqualLabelsMetric):
 
 
 class MacroF1OfPresent(EqualLabelsMetric):
-    """The mean of 2 hits / (predicted + right) over the labels with a test image.
+    """The mean of a label's F1, 2 hits / (predicted + right), over the labels with a test image.
 
     In some papers, labels without a test image count as 0 in macro F1, as in `macro_f1`; in other papers, as here, they
     are left out.

@@ -59,7 +59,7 @@ class Gini(SetMetric):
 
 
 class AveragePopularity(PopularityMetric):
-    """The mean number of training images of the first k labels of the list (fewer if the list is shorter).
+    """The mean number of training images of the first k labels of the list (of all its labels if it is shorter).
 
     An image with an empty list has the value 0.
 

@@ -6,7 +6,8 @@
 Under the protocol, no model is trained on unseen labels. Ties count against a label, even between held-out labels.
 
 Source of H: Xian, Schiele and Akata, "Zero-shot learning - the good, the bad and the ugly", CVPR 2017, where images
-have one label, and S and U are means over labels; recall for images with several labels is our choice.
+have one label, and S and U are means over labels; the definition of recall for images with several labels is our
+choice.
 """
 
 import numpy as np

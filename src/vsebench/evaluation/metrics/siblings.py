@@ -16,7 +16,7 @@ from vsebench.evaluation.metrics.base import ListMetric, within
 
 
 class SiblingPrecision(ListMetric):
-    """The share of correct labels and siblings among the first k labels.
+    """The share of correct labels and their siblings among the first k labels.
 
     If an image has one held-out label with s siblings, the value is at most min(k, 1 + s) / k.
     """

@@ -73,7 +73,7 @@ def open_members(archive: Path, is_chosen: Chooser) -> Iterator[Iterator[tuple[s
 
 
 def check_tar(path: Path, whole: bool) -> None:
-    """Raise a `UserError` if a tar archive cannot be read: its first member or, with `whole`, all of it."""
+    """Raise a `UserError` if the first member of a tar archive or, with `whole`, any part of it cannot be read."""
     with _explained(path), _Unpacked(path) as unpacked:
         members = tarfile.TarFile(fileobj=unpacked)
         if members.next() is None:
@@ -121,7 +121,7 @@ class _Unpacked(io.RawIOBase):
         return self.stream.seek(offset, whence)
 
     def read(self, size: int = -1) -> bytes:
-        """Read `size` bytes, at most `HEADER`; tarfile requests more only if a header states a false length."""
+        """Read `size` bytes; refuse more than `HEADER`, which tarfile requests only if a header has a false length."""
         if not 0 <= size <= HEADER:
             raise tarfile.ReadError("a header is too long")
         data = self.stream.read(size)
@@ -291,9 +291,9 @@ def line_blocks(stream: IO[bytes], size: int = 1 << 22) -> Iterator[bytes]:
 
 
 def whole_lines(data: bytes, where: str) -> list[str]:
-    """Return the lines as `text_lines` does; `data` is a file that has a line break at its end if nothing is missing.
+    """Return the lines as `text_lines` does; raise a `UserError` if the last line has no line break.
 
-    Without this line break, a number or a name in the last line could be only the beginning of the right one.
+    Without it, a part of the file may be missing, and the last line may end in the middle of a number or a name.
     """
     lines = text_lines(data, where)
     if data and not data.endswith((b"\n", b"\r")):

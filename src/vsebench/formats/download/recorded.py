@@ -11,10 +11,11 @@ RECORD = "provenance.json"
 
 
 def check_recorded(raw: Path) -> None:
-    """Check that files still have the size and sha256 that the folder of downloads, `raw`, records, if it has records.
+    """Check that files still have the size and sha256 that are recorded in `raw`, the folder of downloads.
 
-    A `UserError` names the first file that differs. A missing file is not an error here: the job that needs it reports
-    it, and users may delete large files once features have been computed from them.
+    Without a record, nothing is checked. A `UserError` names the first file that differs. A missing file is not an
+    error here: the job that needs it reports it, and users may delete large files once features have been computed from
+    them.
     """
     record = raw / RECORD
     if not record.is_file():

@@ -1,6 +1,6 @@
 """Fetch one file from one address, with retries, and resume after an interruption.
 
-If the server asks for a user name and a password, they are looked up in ~/.netrc (by the package requests).
+If the server asks for a user name and a password, the Python package `requests` looks them up in ~/.netrc.
 
 The bytes fetched so far are in `<name>.part`. The notes in `<name>.part.json` contain a hash of the address from which
 the bytes came, and the version and size of the file there. Without notes, or if the server now has another version, the
@@ -38,7 +38,7 @@ class TransferError(Exception):
 
 
 class TemporaryError(TransferError):
-    """Raised if a transfer failed but may succeed when tried again."""
+    """Raised if a transfer failed but may succeed at the next attempt."""
 
 
 class _Pace:

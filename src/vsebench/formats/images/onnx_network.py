@@ -27,8 +27,8 @@ class Network:
         """Load a network and test it on two blank images.
 
         Raises a `UserError` if onnxruntime is not installed; if the file is missing, is not an ONNX file or keeps its
-        weights in another file; if its input is not (n, 3, height, width) float32; if it has no output of this name; or
-        if the output is not one row of numbers per image.
+        weights in another file; if its input is not (n, 3, height, width) float32; if the network has no output of this
+        name; or if this output is not one row of numbers per image.
         """
         self._session, content = load_network(path, output, threads)
         self.path, self.output = path, output
@@ -48,7 +48,10 @@ class Network:
         self.height, self.width = (SIDE if free[i] else shape[i] for i in (2, 3))
 
     def __call__(self, pixels: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the output (n, dimensions) for images (n, 3, height, width); another shape raises a `UserError`."""
+        """Return the output (n, dimensions) for images (n, 3, height, width).
+
+        Raises a `UserError` if the output is not one row of numbers per image.
+        """
         size = self._batch or len(pixels)
         return np.concatenate([self._run(pixels[start : start + size]) for start in range(0, len(pixels), size)])
 

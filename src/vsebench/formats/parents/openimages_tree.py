@@ -1,11 +1,11 @@
 """Find the parents of labels in Open Images' hierarchy of 600 classes.
 
-The file is JSON: a class is `{"LabelName": mid, "Subcategory": [classes], "Part": [classes]}`. The classes in its
-`Subcategory` are its children; the classes in `Part` are not. A class can have several parents. The
-parents are returned as mids.
+A mid is the id of a class in Open Images. The file is JSON: a class is `{"LabelName": mid, "Subcategory": [classes],
+"Part": [classes]}`. The classes in its `Subcategory` are its children; the classes in `Part` are not. A class can have
+several parents. The parents are returned as mids.
 
-A mid is the id of a class in Open Images. A label has one of the forms that `openimages.py` gives it: a mid, a name
-that `class_names` gives to one or several mids, or a name followed by its mid in brackets.
+A label has one of the forms that `openimages.py` gives it: a mid, a name that the table `class_names` gives to one or
+several mids, or such a name followed by the label's mid in brackets.
 
 Source: Kuznetsova et al., "The Open Images dataset V4", IJCV 128, 2020, https://storage.googleapis.com/openimages.
 """
@@ -63,7 +63,7 @@ def _read_hierarchy(path: Path) -> dict[str, set[str]]:
         children = node.get("Subcategory", []) if isinstance(node, dict) else None
         if not isinstance(mid, str) or not isinstance(children, list):
             where = "at the top" if parent is None else f"under {parent}"
-            raise UserError(f"{path}: a class {where} must be an object with a LabelName and a list Subcategory")
+            raise UserError(f"{path}: a class {where} must be an object with a LabelName; a Subcategory must be a list")
         if parent is not None:
             parents[mid].add(parent)
         waiting += [(child, mid) for child in children]

@@ -1,4 +1,4 @@
-"""Read a table of labels and their parents: two columns, one row per relation; a label may have several parents.
+"""Read a table of labels and their parents: two columns, one row per pair; a label may have several parents.
 
     label,parent
     cactus,vegetation

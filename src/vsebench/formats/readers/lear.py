@@ -87,7 +87,7 @@ def parse_rows(data: bytes, types: tuple[str, str], width: int, source: str, whe
     """Parse rows of `width` numbers, each row preceded by its length; return (n_rows, width) of the numbers' type.
 
     Raises a `UserError` that names the row if its length is not `width`, or if the file ends in the middle of it.
-    `source` is the part of the message that says where `width` comes from; `types` are the data types of a vector's
+    `source` is the part of the message that says where `width` comes from; `types` are the data types of a row's
     length and of its numbers.
     """
     length, number = (np.dtype(name) for name in types)

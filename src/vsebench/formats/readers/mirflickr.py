@@ -5,7 +5,7 @@ An archive contains one text file per image, with one tag per line: `mirflickr/m
 `tags_raw`, are not read. The id of an image is its number, preceded by the option `prefix` (such as "im", as in
 the names of the image files). `tags.py` turns tags into labels.
 
-The archives have no partition. The option `parts` defines one by image numbers.
+The archives have no partition. The option `parts` can define a partition by the images' numbers.
 
 Source: Huiskes and Lew, "The MIR Flickr retrieval evaluation", MIR 2008; Huiskes, Thomee and Lew, "New trends and ideas
 in visual concept detection: the MIR Flickr retrieval evaluation initiative", MIR 2010.
@@ -73,8 +73,8 @@ def alternatives(options: Options) -> list[str]:
 def read(raw: Path, options: Options) -> RawAnnotations:
     """Read the tags of all images of the archive, ordered by number.
 
-    Raises a `UserError` if the archive is missing or damaged, contains no file of tags, or contains two for one
-    image.
+    Raises a `UserError` if the archive is missing or damaged, contains no file of tags, or contains two files of tags
+    for the same image.
     """
     archive = next((raw / name for name in options.archives if (raw / name).is_file()), raw / options.archives[0])
     members = read_members(archive, lambda name: _number(name) is not None)
@@ -103,7 +103,7 @@ def _number(member: str) -> int | None:
 
 
 def _lines(content: bytes, unreadable: list[str]) -> list[str]:
-    """Return the non-empty lines; lines that are not UTF-8 are added to `unreadable` instead of raising an error."""
+    """Return the non-empty lines that are UTF-8 text; add the other non-empty lines to `unreadable`."""
     lines = []
     for line in filter(None, content.removeprefix(b"\xef\xbb\xbf").splitlines()):
         try:

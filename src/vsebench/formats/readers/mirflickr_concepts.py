@@ -1,12 +1,13 @@
-"""Read MIRFLICKR-25k's hand-annotated concepts: 24 mark all images that show them, 14 only those they are relevant to.
+"""Read MIRFLICKR-25k's hand-annotated concepts: 38 lists of the images that show a concept.
 
-`mirflickr25k_annotations_v080.zip` contains one text file per concept, `<concept>.txt` or `<concept>_r1.txt`
-(relevant), with one image number per line. The label is the file's name without its extension; labels are in
-alphabetical order. `README.txt` is not read. All images of the collection are in the data set, including images without
-a concept. Their ids and parts are defined as in `mirflickr.py`.
+`mirflickr25k_annotations_v080.zip` contains one text file per list, with one image number per line: 24 files
+`<concept>.txt` list all images that show the concept, and 14 files `<concept>_r1.txt` list only the images to which the
+concept is relevant. Each list is a label, named by the file's name without its extension; labels are in alphabetical
+order. `README.txt` is not read. All images of the collection are in the data set, including images without a concept.
+Ids and parts of images are defined as in `mirflickr.py`.
 
-Checked on real files: all 38 lists, in a repacked archive. Four images are in `people_r1` but not in `people`; their
-labels are not changed.
+The reader was checked on real files: all 38 lists, in a repacked archive. Four images are in `people_r1` but not in
+`people`; their labels are not changed.
 
 Source: Huiskes and Lew, "The MIR Flickr retrieval evaluation", MIR 2008.
 """

@@ -5,7 +5,7 @@ object with three lists: `images` (each with an `id`), `categories` (`id` and `n
 `image_id` and `category_id`). Other keys and other files of the archive are not read.
 
 - The count of a label is the number of the image's annotations with this category. A region that is marked as a crowd
-  (`iscrowd`) counts once, because its number of objects is not given.
+  (`iscrowd`) counts once, because the number of objects in it is not given.
 - The id of an image is its number (`57870` for the file `COCO_train2014_000000057870.jpg`). Training images come first,
   then validation images, each ordered by number. Images without an annotation are kept.
 - Labels are ordered by category id; the ids are not consecutive.

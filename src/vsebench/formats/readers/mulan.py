@@ -4,9 +4,9 @@ The XML file has an element `labels` with an element `label` for each label. Nes
 read as ordinary labels; the hierarchy itself is not read. In the ARFF file, labels and features are attributes, in any
 order, so labels are found by name. Labels are in the order of the XML file.
 
-In both files, a name without quotes can contain backslashes as escapes: for example, the label `TAG_m\'usica` in
-`delicious.xml` is the attribute `TAG_m\'usica` in the ARFF file. Such names are therefore compared as they are written;
-vsebench calls this label `TAG_m'usica`.
+In the ARFF file, a name without quotes can contain backslashes as escapes, and the XML file repeats the backslashes:
+for example, the label `TAG_m\'usica` in `delicious.xml` is the attribute `TAG_m\'usica` in the ARFF file. Names without
+quotes are therefore compared as they are written; vsebench calls this label `TAG_m'usica`.
 
 The supported part of ARFF (UTF-8, plain or .gz):
 
@@ -14,7 +14,7 @@ The supported part of ARFF (UTF-8, plain or .gz):
     @relation name
     @attribute name numeric        (or real, integer; a name with white space is in ' or ", with \ as escape; \' and
                                    \" can also be in a name without quotes)
-    @attribute name {0,1}          (in this order, because an absent value in a sparse row means the first one)
+    @attribute name {0,1}          (in this order, because an absent value in a sparse row means the first value)
     @data
     0.5,3,0,1                      (a dense row: the value of each attribute)
     {1 3,3 1}                      (a sparse row: ascending attribute numbers, from 0, with values; others are 0)
@@ -26,7 +26,8 @@ are stored in this form.
 ARFF has no image ids, so images are named by file and row: `scene-train-000001` is the first data row of
 `scene-train.arff.gz`.
 
-Checked on real files: Corel5k, Corel16k, Bibtex and Delicious (sparse), scene (dense, .gz) and emotions (dense).
+The reader was checked on real files: Corel5k, Corel16k, Bibtex and Delicious (sparse), scene (dense, .gz) and emotions
+(dense).
 
 Source: Tsoumakas, Spyromitros-Xioufis, Vilcek and Vlahavas, "Mulan: a Java library for multi-label learning", JMLR 12
 (2011). ARFF: the format of the program Weka.
@@ -121,15 +122,15 @@ class Rows(NamedTuple):
 def read(raw: Path, options: Options) -> RawAnnotations:
     """Read labels and features; images are in the order of the files and their rows.
 
-    A missing or malformed file raises a `UserError` that names file and line; files that contradict each other raise
-    one that names both.
+    A missing or malformed file raises a `UserError` that names file and line; two files that contradict each other
+    raise a `UserError` that names both files.
     """
     names = [options.arff] if options.arff is not None else [*options.parts.values()]
     tables = [read_arff(raw / name, options.features) for name in names]
     attributes = tables[0].attributes
     for name, table in zip(names, tables, strict=True):
         if table.attributes != attributes:
-            raise UserError(f"{raw / name}: its attributes differ in name or order from those of {names[0]}")
+            raise UserError(f"{raw / name}: its attributes differ in name, type or order from those of {names[0]}")
     keys = read_labels(raw / options.labels)
     columns, feature_columns = _columns(attributes, keys, raw / options.labels, names[0])
     labels = [attributes[column].name for column in columns]

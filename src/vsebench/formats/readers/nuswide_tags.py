@@ -17,7 +17,7 @@ assumes that line n of a part describes the same image in the `.dat` files and i
 All_Tags.txt is read as follows:
 
 - A tag is kept if its bytes are those of a tag in the list, which is in UTF-8. Tags are not decoded, so a tag in
-  another encoding is not found. Tags whose lower-case form alone is in the list are left out and counted in
+  another encoding is not found. A tag that is in the list only in its lower-case form is left out and counted in
   `dropped`.
 - A tag that an image has more than once becomes one pair with the count 1; `dropped` counts the repeats.
 - Some photo ids occur in two lines. They count as two images, because the ground truth has both; the second image is

@@ -5,7 +5,8 @@ The archive contains one table per part of the official partition, `.../train/la
 source of the label, the label's id ("mid"), and the confidence of the source, from 0 to 1 (people give 1 if the label
 is right and 0 if it is wrong).
 
-- Labels with a confidence of at least `min_confidence` are kept. With 1, only labels that people confirmed are kept.
+- Labels with a confidence of at least `min_confidence` are kept; if it is 1, only labels that people confirmed are
+  kept.
 - A label that an image has in several lines (from two sources, or repeated) becomes one pair with the count 1. It is
   kept if at least one line has enough confidence.
 - Lines may be in any order. Images are ordered by id, labels by mid; images without a label are kept.
@@ -218,7 +219,7 @@ def _find_parts(ids: NDArray[np.uint64], of_part: dict[str, NDArray[np.uint64]],
 
 
 def _pair_up(lines: _Lines, ids: NDArray[np.uint64], mids: list[str]) -> tuple[pl.DataFrame, int]:
-    """Return the table of pairs, and the number of lines that repeat another line; this empties the lists in `lines`.
+    """Return the table of pairs, and the number of lines that repeat another line; empty the lists in `lines`.
 
     This step needs more memory than any other, so it changes a few large arrays in place.
     """
@@ -272,7 +273,8 @@ def read_class_names(raw: Path, class_names: ClassNames) -> dict[str, str]:
     try:
         for row in rows:
             if len(row) != 2:
-                raise UserError(f"{where}: line {rows.line_num}: has {len(row)} columns, not a label's id and name")
+                found = f"has {len(row)} columns instead of 2, the id and the name of a label"
+                raise UserError(f"{where}: line {rows.line_num}: {found}")
             mid, name = (cell.strip() for cell in row)
             if name and (fault := fault_of(name)):
                 raise UserError(f"{where}: line {rows.line_num}: the name {fault}")

@@ -8,9 +8,10 @@ The extension of the file's name determines the format: .csv, .tsv, .jsonl or .n
 Columns that the options do not name are ignored.
 
 Image ids and label names are text: numbers keep their leading zeros, and names that differ in case or in the Unicode
-form of a character are different. White space around a name is removed; inside a name it is kept. Counts of equal rows
-are added up, in both layouts. In the wide layout an image may have several rows, and an image without labels is kept.
-Images and labels are sorted (by code points), so the order of the rows does not matter.
+form of a character are different. White space around a name is removed; inside a name it is kept. If an image has the
+same label several times, the counts are added up, in both layouts. In the wide layout an image may have several rows,
+and an image without labels is kept. Images and labels are sorted (by code points), so the order of the rows does not
+matter.
 """
 
 import csv

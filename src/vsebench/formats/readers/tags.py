@@ -93,7 +93,7 @@ def annotate(images: Sequence[str], tags: Iterable[Sequence[str]], options: TagO
     """Turn the tags that users wrote for images into labels; `images` contains unique ids.
 
     Returns labels in alphabetical order, with counts of 1; images without a label are kept. `dropped` counts the tags
-    left out. If no tag becomes a label, raises a `UserError` that begins with `where`, the path of the file.
+    left out. Raises a `UserError` that begins with `where`, the path of the file, if no tag becomes a label.
     """
     stop = StopTags(options)
     numbers: dict[str, int] = {}  # normalised tag -> its number

@@ -19,7 +19,7 @@ Large data sets have one file of training images and one of test images instead.
 first image of `Bibtex_data.txt` is `Bibtex_data-000001`.
 
 Files are read in blocks of lines, so the text of a file is never in memory as a whole. An entry (a feature and its
-value) takes 8 bytes in the result, and three times as much at the peak.
+value) takes 8 bytes of memory in the result, and three times as much at the peak.
 
 No real file was available: the reader was written from the repository's description and tested on generated files.
 

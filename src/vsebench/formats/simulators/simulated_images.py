@@ -26,7 +26,10 @@ FEATURES, GIVEN = 0, 1  # streams of random numbers of the seed
 
 
 class Parts(Strict):
-    """The official partition: in each round, the first images go to train, the next to valid, and the last to test."""
+    """The official partition, which repeats in rounds of `train` + `valid` + `test` images.
+
+    In each round, the first images go to train, the next to valid, and the last to test.
+    """
 
     train: int = Field(ge=1)  # training images per round
     valid: int = Field(ge=0)  # validation images per round

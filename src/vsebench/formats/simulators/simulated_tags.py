@@ -1,20 +1,23 @@
 """Simulate images with tags, with a given correlation between the labels' visual similarity and word similarity.
 
     appearance of label l     z_l ~ N(0, I_m / m)
-    frequency                 pi_l = labels_per_image / (rank_l + 5)^zipf, scaled, at most 1/2; ranks in random order
+    frequency                 pi_l = labels_per_image / (rank_l + 5)^zipf, scaled to add up to labels_per_image, then
+                              cut off at 1/2; ranks in random order
     image i                   t_i ~ N(0, I_m)
-    truth                     y_il ~ Bernoulli(sigmoid(b_l + beta <t_i, z_l>)); b_l is such that the mean over t is pi_l
+    truth                     y_il ~ Bernoulli(sigmoid(b_l + beta <t_i, z_l>)); b_l is such that the probability has
+                              the mean pi_l over t
     features                  x_i = B t_i + sigma e_i,  B_jk ~ N(0, 1/m),  e_i ~ N(0, I)
     tags with noise eta       a true label is kept with probability 1 - eta/2; a Poisson number of wrong labels is
-                              drawn from pi; their expected share of an image's tags is about eta
+                              drawn, label l in proportion to pi_l; the expected share of wrong labels among an image's
+                              tags is about eta
 
 Training and validation images have tags; test images have the true labels, or tags if `tested_on` is `tags`.
 `simulated_words.py` draws word vectors that are correlated with the appearance vectors z_l of the labels. Appearance
 vectors, frequencies and B have their own streams of random numbers, so they depend neither on the number of images nor
 on the noise. Images are drawn one by one, so a larger set begins with the images of a smaller one.
 
-The best scores given the features are the probabilities of the labels given x. With t | x ~ N(mu, S) the probability
-is, by the usual approximation of the mean of a sigmoid,
+The best scores given the features are the probabilities of the labels given x. With t | x ~ N(mu, S), the probability
+of label l is, by the usual approximation of the mean of a sigmoid (where pi is the number 3.14...),
 
     sigmoid((b_l + beta <mu, z_l>) / sqrt(1 + pi/8 beta^2 z_l' S z_l)),
     mu = S B'x / sigma^2,   S = (I + B'B / sigma^2)^-1.

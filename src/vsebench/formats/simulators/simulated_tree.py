@@ -10,15 +10,16 @@
                       u's parent, drawn uniformly
 
 where pi_u ~ (rank of u)^-exponent with ranks in random order; with exponent 0, pi is uniform. A label is named by its
-path from the top node, such as `3/17/172`; the setting `siblings: label-paths` derives siblings from these names. A
-label without siblings is never confused.
+path from the top node, such as `3/17/172`; the setting `siblings: label-paths` derives siblings from these names. If
+the true label has no siblings, it is always the given label. In the row `image`, `~` means "is drawn from"; in all
+other formulas, it means "is proportional to".
 
 The exact posterior of the true label follows from the counts x_t:
 
     a_ur(x) = sum over t of x_t log(p_ur(t) / (w0 q0(t))),   P(u | x) ~ pi_u (1/views) sum over r of exp(a_ur(x))
 
-The log ratio is 0 except at the terms of the view's nodes, so the truth is stored as a sparse matrix, terms x views,
-which the methods `oracle` and `group_oracle` use.
+The log ratio is 0 except at the terms of the nodes on the path to the view, so the truth is stored as a sparse matrix,
+terms x views, which the methods `oracle` and `group_oracle` use.
 
 Images are drawn in blocks, each with its own stream of random numbers, so a larger set begins with the images of a
 smaller one.

@@ -6,7 +6,7 @@ The first of these rules that yields a vector is used:
 `alias`       the source's `aliases` contains the name (in lower case), and the words listed there have a vector
 `whole`       the name is a word of the file once its spaces, hyphens and underscores are all replaced by one of these,
               or removed
-`parts`       the mean of the vectors of its parts, which are separated by spaces and the signs _ - / , ( ) &
+`parts`       the mean of the vectors of the name's parts, which are separated by spaces and the signs _ - / , ( ) &
 `singular`    the name is a plural with a singular that is a word of the file; or its parts have vectors after plurals
               without a vector are replaced by their singulars. Singulars are found by WordNet's exceptions, if given,
               then by its rules for endings (`formats/parents/wordnet.py`), and by `oes` -> `o`

@@ -6,9 +6,9 @@ vector. The vectors of a label's prompts are scaled to length 1, and their mean 
 - The tokeniser is a file tokenizer.json in the format of the Python package `tokenizers`. For CLIP, it must add the
   tokens that mark the start and the end of a text, as the file published with a model does. Texts with more tokens than
   the network takes are truncated.
-- The input of the network is (n, length) whole numbers, the token ids; shorter texts are padded with zeros. If the
-  length is not fixed, texts are padded to the longest text of a batch. An optional second input, `attention_mask`, is 1
-  for tokens and 0 for padding.
+- The input of the network is an array (n, length) of whole numbers, the token ids; shorter texts are padded with zeros.
+  If the length is not fixed, texts are padded to the longest text of a batch. An optional second input,
+  `attention_mask`, is 1 for tokens and 0 for padding.
 - The output is (n, d): a vector for each text.
 
 Source: Radford and others, "Learning transferable visual models from natural language supervision", ICML 2021, section

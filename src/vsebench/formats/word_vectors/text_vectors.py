@@ -4,8 +4,9 @@
     word2vec    a header: numbers of words and dimensions:          1500 300
     fastText    the same header (.vec), and a space at the end of each line
 
-- The first line is a header if it consists of two whole numbers, and the second is the number of values in most of
-  the next lines. The header's number of words must be right, so that a truncated file is detected.
+- The first line is a header if it consists of two whole numbers; the second must be the number of values in most of the
+  next lines. (But if these have one value, and the second number is not 1, the first line is a word and its value.) The
+  header's number of words must be right, so that a truncated file is detected.
 - A word may contain spaces (Common Crawl has `. . .`), so a line is split from its end.
 - Only ordinary spaces separate a word from its numbers. A word may contain a no-break space (U+00A0) or Unicode's next
   line (U+0085), where Python's `str.split` and `str.splitlines` would split it.

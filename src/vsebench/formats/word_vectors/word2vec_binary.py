@@ -1,4 +1,4 @@
-r"""Read word vectors in word2vec's binary format: a line with two numbers, then each word with its vector.
+r"""Read word vectors in word2vec's binary format: the numbers of words and dimensions, then each word and its vector.
 
     1500 300\n
     word, a space, 300 float32 (little-endian), \n
@@ -67,7 +67,7 @@ class _Rows:
         return word, vector
 
     def at_end(self) -> bool:
-        """Return whether the stream has ended; reading to its end also verifies a checksum."""
+        """Return whether the stream has ended; reading to its end also verifies the checksum of a compressed file."""
         self._fill(1)
         return self._position == len(self._block)
 

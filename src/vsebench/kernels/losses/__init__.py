@@ -7,7 +7,7 @@ scores : (m, n_labels) float32, f; overwritten with the derivatives
 images : (m,) int64, the image of each row
 offsets, labels : (n + 1,) int64 and int32: image i has labels[offsets[i]:offsets[i + 1]], ascending
 rank_loss : (n_labels + 1,) float64, L(k) = 1 + 1/2 + ... + 1/k
-weighted : whether a pair is multiplied by L(r), where r is the rank of its positive among all labels, from 1
+weighted : whether a pair's term is multiplied by L(r), where r is the rank of its positive among all labels, from 1
 terms, slopes : (n_labels,) float64, scratch memory for one image
 
 The docstring of a function describes only its other arguments.

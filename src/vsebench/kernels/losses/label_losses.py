@@ -61,11 +61,11 @@ def asymmetric_loss(scores, images, offsets, labels, focus_positives, focus_nega
         positives   -(1 - p)^g log p
         negatives   -q^h log(1 - q),   q = max(0, p - margin)
 
-    with p = 1 / (1 + exp(-f)). It equals the focal loss if g = h and the margin is 0, and the binary cross-entropy if
-    also g = h = 0.
+    with p = 1 / (1 + exp(-f)). If the margin is 0, it equals the focal loss for g = h, and the binary cross-entropy
+    for g = h = 0.
 
     focus_positives, focus_negatives : float >= 0, the exponents g and h
-    margin : float in [0, 1); a negative with a smaller p adds nothing
+    margin : float in [0, 1); a negative whose p is not above the margin adds nothing
 
     Sources: Ridnik and others, "Asymmetric loss for multi-label classification", ICCV 2021, Eq. 4 to 7; Lin, Goyal,
     Girshick, He and Dollar, "Focal loss for dense object detection", ICCV 2017, Eq. 4, without a factor for positives.

@@ -18,9 +18,9 @@ def sample_labels(chosen, n_positives, images, offsets, labels, table, exclude, 
     """For each image, draw positives uniformly from its labels, with replacement, and negatives from a table.
 
     For each negative, labels are drawn until one is not excluded, at most `ATTEMPTS` times. An image gets no sample if
-    it has no label or every label, or if all attempts fail. With `NEXT_IMAGE`, negatives are drawn uniformly from the
-    labels of the next image of the batch, with replacement, and nothing is excluded; the first image follows the last.
-    If the next image has no label, there is no sample.
+    it has no label or every label, or if all attempts for one of its negatives fail. With `NEXT_IMAGE`, negatives are
+    drawn uniformly from the labels of the next image of the batch, with replacement, and nothing is excluded; the first
+    image follows the last. If the next image has no label, there is no sample.
 
     chosen : (m, P + N) int32, written: P positives and N negatives per image; a row without a sample starts with -1
     n_positives : P

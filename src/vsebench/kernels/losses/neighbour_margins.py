@@ -11,7 +11,7 @@ def margin_loss(targets, likeness, target_offsets, impostors, unlikeness, impost
 
     h(z) is the smoothed hinge: 0 below 0, z^2 / (2 smoothing) up to `smoothing`, and z - smoothing / 2 above.
 
-    targets, impostors : (n_targets,) and (n_impostors,) float64, the distances D, image by image
+    targets, impostors : (n_targets,) and (n_impostors,) float64, the distances D from each image, image by image
     likeness, unlikeness : (n_targets,) and (n_impostors,) float64, the weights l and u
     target_offsets, impostor_offsets : (n + 1,) int64, where the targets and the impostors of each image start
     push, smoothing : numbers

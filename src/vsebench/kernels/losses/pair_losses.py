@@ -18,8 +18,8 @@ from vsebench.kernels.vectors import FASTMATH
 def hinge_loss(scores, images, offsets, labels, rank_loss, weighted, slopes):
     """Return the sum over images and their pairs of max(0, 1 + f_v - f_u), float64.
 
-    Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, Eq. 6; with
-    `weighted`, pairs have weights, as in the authors' code for WARP.
+    Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, Eq. 6; if
+    `weighted`, a pair's weight is L(r), as in the authors' code for WARP.
     """
     total = 0.0
     for row in range(len(scores)):
@@ -46,7 +46,9 @@ def hinge_loss(scores, images, offsets, labels, rank_loss, weighted, slopes):
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True)
 def pair_logistic_loss(scores, images, offsets, labels, slopes):
-    """Return the sum over images of the mean of log(1 + exp(f_v - f_u)) over pairs, float64; 0 without a pair.
+    """Return the sum over images of the mean of log(1 + exp(f_v - f_u)) over the image's pairs, float64.
+
+    An image without a pair adds 0.
 
     Source: Zhang, Gong and Shah, "Fast zero-shot image tagging", CVPR 2016, Eq. 6, with its weight
     1 / (|Y| (L - |Y|)).
@@ -77,9 +79,9 @@ def pair_logistic_loss(scores, images, offsets, labels, slopes):
 def trial_hinge_loss(scores, images, offsets, labels, rank_loss, slopes, rng):
     """Return the sum over images and positives u of L(floor((K - n) / trials)) (1 + f_v - f_u), and the sum of trials.
 
-    v is the first of the drawn negatives with 1 + f_v > f_u. The image has n of the K labels. At most K - n negatives
-    are drawn. If none of them violates the margin, the positive adds nothing. The array `labels` ends in LANES unused
-    numbers.
+    The image has n of the K labels. For each u, negatives v are drawn until one violates the margin, 1 + f_v > f_u, but
+    at most K - n; `trials` is their number. If none of them violates the margin, the positive adds nothing. The array
+    `labels` ends in LANES unused numbers.
 
     Source: Weston, Bengio and Usunier, "WSABIE: scaling up to large vocabulary image annotation", IJCAI 2011; used as
     a loss of networks by Gong and others, "Deep convolutional ranking for multilabel image annotation", 2013.
@@ -139,7 +141,7 @@ def lsep_sampled_loss(scores, images, offsets, labels, most_pairs, scaled, ids, 
 
     The loss over all pairs, `exponentials.lsep_loss`, takes no more time.
 
-    most_pairs : integer; if an image has more pairs, this number is drawn each time it is visited
+    most_pairs : integer; if an image has more pairs, this number of them is drawn each time the image is visited
     scaled : whether the sum is multiplied by the number of all pairs divided by the number of drawn pairs
     ids, negatives : (largest number of pairs of an image,) and (n_labels,) int32, scratch memory for one image
 

@@ -2,7 +2,8 @@
 
 A step reads and changes only the vectors of the drawn labels, so its cost does not grow with the number of labels.
 
-These arguments have the same meaning in all functions; docstrings describe only exceptions and other arguments:
+The following arguments have the same meaning in all functions. The docstrings of the functions describe only exceptions
+and other arguments.
 
 chosen, n_positives : (m, P + N) int32, from `sample_labels`, and P
 table : `WordTable`
@@ -41,10 +42,10 @@ class WordTable(NamedTuple):
     last : (n_labels,) int32, the number of each label's last draw; -1 between batches
     before : (m n,) int32, for each draw, the number of the previous draw of the same label, or -1
     touched : (largest number of labels in a batch,) int32, the labels that were drawn
-    slot : (n_labels,) int32, the slot of each label in `touched`; empty without terms between labels
+    slot : (n_labels,) int32, the slot of each label in `touched`; empty if the loss has no terms between labels
         (`add_label_terms`)
-    terms : (largest number of labels in a batch, K) float32, the gradients of these terms, zeros between batches; empty
-        without such terms
+    terms : (largest number of labels in a batch, K) float32, the gradients of the terms between labels, zeros between
+        batches; empty if the loss has no such terms
     """
 
     vectors: NDArray[np.float32]
@@ -85,13 +86,14 @@ class WordTable(NamedTuple):
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True)
 def sampled_loss(outputs, chosen, n_positives, weight, pairwise, table):
-    """Return the sum over images of the loss of their samples, float64, and the number of drawn labels.
+    """Return the sum over images of the loss of their samples, float64, and the number of different labels drawn.
 
     With means over the P positives p and the N negatives n, the loss of an image is
 
         mean of log(1 + exp(-s_p)) + weight * mean of log(1 + exp(s_n)),   or pairwise   mean of log(1 + exp(s_n - s_p))
 
-    If vectors are trained, the table keeps the draws, outputs and slopes from which gradients are computed.
+    If vectors are trained, the table keeps the draws, outputs and slopes from which gradients are computed. If they are
+    fixed, the second number returned is 0.
 
     outputs : overwritten with the derivatives; zeros for an image without a sample
     weight : weight of the negatives
@@ -154,7 +156,7 @@ def pair_slopes(scores, slopes, n_positives):
 
 @njit(cache=True, inline="always")
 def keep_draws(table, n_touched, chosen, row, slopes, output):
-    """Keep an image's output and slopes, and link its draws; return the number of labels drawn so far."""
+    """Keep an image's output and slopes, and link its draws; return the number of different labels drawn so far."""
     for k in range(len(output)):
         table.outputs[row, k] = output[k]
     for j in range(len(slopes)):
@@ -198,7 +200,7 @@ def add_label_terms(chosen, n_positives, weight, table):
 
     chosen : the draws of the last call of `sampled_loss`
     weight : weight of these terms, alpha
-    table : a table with trained vectors and memory for such terms
+    table : a table with trained vectors and with memory for these terms (`terms`)
     """
     n_drawn = chosen.shape[1]
     of_positive = weight / n_positives**2
@@ -227,7 +229,7 @@ def add_label_terms(chosen, n_positives, weight, table):
 def move_touched(table, n_touched, n_images, number, learning_rate, decay):
     """Take AdamW's step on the vectors of the drawn labels only, and clear the draws.
 
-    AdamW on all vectors would also move labels that were drawn in earlier batches. A vector decays only
+    AdamW on all vectors would also move those of labels that were drawn only in earlier batches. A vector decays only
     when its label is drawn.
 
     n_touched : number of drawn labels; their gradients are sums over `n_images` images
@@ -254,7 +256,8 @@ def published_steps(vectors, outputs, chosen, n_positives, learning_rate):
 
         v_p += r sig(-<v_p, f>) f,   v_n -= r sig(<v_n, f>) f
 
-    Steps are not divided by P, N or the number of images, and a label that was drawn twice for an image is moved once.
+    Here, sig is the logistic function. Steps are not divided by P, N or the number of images. If a label was drawn
+    several times among an image's positives, or several times among its negatives, it is moved once for these draws.
 
     vectors : (n_labels, K) float32, updated, as in a `WordTable`
     outputs : the images' vectors f

@@ -21,7 +21,8 @@ from vsebench.kernels.losses.logistic import sigmoid, softplus
 def two_way_loss(scores, images, offsets, labels, of_positives, of_negatives):
     """Return m times (the mean loss of the images with a label + the mean loss of the labels with an image), float64.
 
-    A mean over no images or no labels is 0. The first four arguments are those of `kernels.losses`.
+    The batch has m images. A mean over no images or no labels is 0. The first four arguments are those of
+    `kernels.losses`.
 
     of_positives, of_negatives : float > 0, the temperatures T and U
     """
@@ -58,7 +59,7 @@ def mark_positives(images, offsets, labels, is_positive):
 def loss_of_line(values, is_positive, of_positives, of_negatives, weight, slopes):
     """Return the weighted loss of one image or label, and add its derivatives; 0 if it lacks positives or negatives.
 
-    values, is_positive : (n,) the scores, float32, and which of them belong to positives, bool
+    values, is_positive : (n,) float32 and bool, the scores, and whether each belongs to a positive
     of_positives, of_negatives : float > 0, the temperatures
     weight : float64, a factor of the loss
     slopes : (n,) float32, to which the derivatives are added

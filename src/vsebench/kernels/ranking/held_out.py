@@ -67,8 +67,8 @@ def rank_right_labels(scores, candidates, known_offsets, known, right_offsets, r
 def top_labels(scores, candidates, known_offsets, known, right_offsets, right, size):
     """Return the first `size` labels of each image's ranked list, (n, size) int32, with -1 after the last candidate.
 
-    Among labels with the same score, negatives come before held-out labels, both in ascending order. The other
-    arguments are as for `rank_right_labels`.
+    Among labels with the same score, negatives come before held-out labels; both groups are in ascending order of
+    their ids. The other arguments are as for `rank_right_labels`.
     """
     n_labels = scores.shape[1]
     lists = np.full((len(scores), size), -1, dtype=np.int32)
@@ -106,7 +106,7 @@ def count_images_above(scores, kinds_offsets, carried, sorted_scores, score_offs
     carried : int32, the labels of the images, ascending for each image
     sorted_scores : (n_pairs,) float32, for each label, the scores of the images with the label, ascending
     score_offsets : (n_labels + 1,) int64, where the scores of each label start
-    above, tied : (n_pairs + 1,) int64, updated; their cumulative sums are the counts for `sorted_scores`
+    above, tied : (n_pairs + 1,) int64, updated; element j of their cumulative sums is the count for sorted_scores[j]
     """
     for i in range(len(scores)):
         following, last = kinds_offsets[i], kinds_offsets[i + 1]

@@ -6,7 +6,7 @@ slack is a bound on the rounding error of the difference between two keys. If a 
 key by at most the slack, its key is computed again in float64, so the result is exact. Among rows with the same key,
 the first ones are taken.
 
-These arguments have the same meaning in all functions; the docstring of a function describes only the others:
+The docstring of a function does not repeat the following arguments, whose meaning is the same in all functions.
 
 keys : float32, (n,) for one query or (m, n) for m queries: the keys of the rows
 queries, rows
@@ -67,7 +67,7 @@ def split_by_rounding(keys, k, slack, sure, open_rows, group_largest):
     """Find the rows with keys that are certainly among the k largest, and those for which rounding leaves this open.
 
     sure : (k,) int32, written: the rows whose keys exceed the k-th largest key by more than the slack, ascending
-    open_rows : (n,) int32, written: the rows whose keys differ from it by at most the slack, ascending
+    open_rows : (n,) int32, written: the rows whose keys differ from the k-th largest by at most the slack, ascending
 
     Returns the number of sure rows and the number of open rows.
     """
@@ -90,10 +90,10 @@ def split_by_rounding(keys, k, slack, sure, open_rows, group_largest):
 def keep_largest(near, n_sure, doubtful, exact):
     """Complete the k nearest rows: after the sure rows, write the doubtful rows with the largest exact keys; sort all.
 
-    near : (k,) int32, the sure rows first; written
-    n_sure : number of rows that are certainly among the k largest
-    doubtful : (t,) int32, rows to choose from, ascending; t is at least k - n_sure
-    exact : (t,) float64, the keys of the doubtful rows
+    near : (k,) int32, starts with the sure rows of `split_by_rounding`; the rest is written
+    n_sure : number of sure rows
+    doubtful : (t,) int32, the open rows of `split_by_rounding`, ascending; t is at least k - n_sure
+    exact : (t,) float64, the keys of the doubtful rows; read only if t exceeds k - n_sure
     """
     left = len(near) - n_sure
     near[n_sure:] = doubtful[:left]
@@ -141,7 +141,7 @@ def nearest_dense(keys, queries, rows, halves, slacks, k):
 
 @njit(cache=True, nogil=True)
 def add_lists(keys, queries, lists):
-    """Add the products to the keys of all rows, using the inverted list of each feature of a sparse query.
+    """Add the inner products of sparse queries and rows to the keys, using the inverted lists of the queries' features.
 
     lists : CSC of the rows, a tuple as for CSR: for each feature, the rows that have it
     """
@@ -157,7 +157,7 @@ def add_lists(keys, queries, lists):
 
 @njit(cache=True, nogil=True)
 def add_scan(keys, queries, rows, spread):
-    """Add products to the keys of all sparse rows, row by row; this is fast for few rows, as in a leaf of a tree."""
+    """Do the same as `add_lists`, but row by row, which is fast for few rows, as in a leaf of a tree."""
     for q in range(len(keys)):
         spread_out(queries, q, spread)
         for r in range(keys.shape[1]):
@@ -227,7 +227,7 @@ def sparse_products(queries, rows, near, spread):
 def add_votes(scores, near, weights, offsets, labels):
     """Add the weight of each neighbour of a query to the query's scores for the neighbour's labels.
 
-    scores : (m, n_labels) float64, written
+    scores : (m, n_labels) float64, updated
     weights : (m, k) float64
     offsets : (n + 1,) int64, where the labels of each row start
     labels : (n_pairs,) int32
@@ -246,7 +246,7 @@ def take_in_turns(near, own, n, k):
     near : (n_searches, m, t) int32, the row numbers that each search found, nearest first
     own : (m,) int32, the row of the query itself, which is not taken as its neighbour; -1 if the query is not a row
     n : number of rows
-    k : number of different neighbours of a query; its searches must have found at least k, besides its own row
+    k : number of different neighbours to take for a query; its searches must have found k or more, besides its own row
 
     Returns (m, k) int32, in the order in which the neighbours were taken.
     """

@@ -44,7 +44,7 @@ def project_sparse(rows, chosen, seed, node, entries, made_for):
     entries : (d,) float64, written
     made_for : (d,) int64, the node to which each number in `entries` belongs; written
 
-    Returns (m,) float64.
+    Returns the projections, (m,) float64.
     """
     data, indices, offsets = rows
     projections = np.zeros(len(chosen))

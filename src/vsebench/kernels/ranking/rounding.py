@@ -2,7 +2,7 @@
 
 Many comparisons do not depend on the last digits of the scores, and processors multiply and add two pairs of int16 in
 the time of one pair of float32. Let u = r (x + x'), where r = |u| / NORM, x is a vector of integers and |x'_k| is at
-most 1/2. With v = s (y + y') in the same way, the Cauchy-Schwarz inequality gives
+most 1/2. With v = s (y + y') in the same way, and K numbers per vector, the Cauchy-Schwarz inequality gives
 
     |<u, v> / (r s) - <x, y>| <= NORM K^(1/2) + K / 4.
 
@@ -40,8 +40,8 @@ def round_row(vectors, row, rounded):
 def round_rows(vectors, n):
     """Round all rows of `vectors` (m, K) float32.
 
-    Returns the x, (m, K) int16, and the 1 / r of the first n rows, (m,) float32; NaN for the other rows, which
-    makes every comparison false.
+    Returns the x, (m, K) int16, and the 1 / r of the first n rows, (m,) float32. For the other rows, NaN stands in
+    place of 1 / r, so every comparison with it is false.
     """
     rounded = np.empty(vectors.shape, dtype=np.int16)
     scales = np.full(len(vectors), np.nan, dtype=np.float32)

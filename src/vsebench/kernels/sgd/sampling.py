@@ -18,7 +18,7 @@ class Streams(NamedTuple):
     Attributes
     ----------
     positives : for drawing positives
-    negatives : for drawing negatives, or for the first attempt to draw each negative
+    negatives : for drawing negatives (in VSE-ens, only for the first attempt to draw each negative)
     redraws : for further attempts, if the first label drawn was a positive (VSE-ens only)
     """
 
@@ -28,7 +28,7 @@ class Streams(NamedTuple):
 
     @classmethod
     def of(cls, seed: int, positives: int, negatives: int, redraws: int) -> "Streams":
-        """Return the streams of a seed; the three numbers must differ, so that the streams are independent."""
+        """Return the streams of a seed with three numbers, which must differ so that the streams are independent."""
         return cls(new_state(seed, positives), new_state(seed, negatives), new_state(seed, redraws))
 
 

@@ -51,7 +51,7 @@ def refresh_lists(start, stop, labels, lists):
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def standard_deviation(values):
-    """Return the standard deviation, float32, of (n,) float32."""
+    """Return the standard deviation, float32, of `values`, (n,) float32."""
     n_full = len(values) // LANES * LANES
     sums, squares = broadcast(np.float32(0)), broadcast(np.float32(0))
     for j in range(0, n_full, LANES):
@@ -83,8 +83,8 @@ def descending_keys(values, keys):
 def sort_keys(keys, order, buffer):
     """Write the indices that sort `keys` (n,) uint32, ascending and stable, to `order` (n,).
 
-    A radix sort in two passes by the upper 22 bits (16 for few keys) leaves few neighbours in the wrong order; an
-    insertion sort corrects them.
+    A radix sort in two passes by the upper 22 bits (16 for few keys) leaves few adjacent indices in the wrong order;
+    an insertion sort corrects them.
 
     buffer : (n,) of the type of `order`, overwritten
     """

@@ -16,7 +16,7 @@ def fill_part(offsets, label_of_pair, count_of_pair, number, first, stop, bounds
     Parameters
     ----------
     offsets, label_of_pair, count_of_pair : as in `LabelMatrix`
-    number : (n_labels,) int32, label -> its number in this epoch
+    number : (n_labels,) int32, the number of each label in this epoch
     first, stop : the label part has the labels with the numbers `first` to `stop` - 1
     bounds : (P + 1,) int64, image part a has the images from bounds[a] to bounds[a + 1] - 1
     pairs : (at least the number of positives, 4) int32, written, ordered by image

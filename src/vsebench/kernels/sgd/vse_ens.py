@@ -48,7 +48,7 @@ class Draws(NamedTuple):
 
     Attributes
     ----------
-    images : (BATCH + LANES,) int32; the last 16 are not used
+    images : (BATCH + LANES,) int32, the image of each step; the last LANES numbers are not used
     ranks, shares : (BATCH,) int64 and float64, the rank, and the random number in [0, 1) that determines the factor
     factors, positions : (BATCH,) int64, the factor, and the position in its list
     sums : (BATCH, K + 32) float32, see `weigh_factors`

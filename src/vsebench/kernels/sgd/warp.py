@@ -37,7 +37,7 @@ class Trials(NamedTuple):
     rank_loss : (n_labels + 1,) float64, L(k) = 1 + 1/2 + ... + 1/k (Eq. 5 with alpha_j = 1/j)
     candidates : (BATCH,) int64, labels drawn in advance for the next trials; they do not depend on the image, so their
         16 vectors are prefetched together
-    n_used : (1,) int64, number of the candidates that have been tried
+    n_used : (1,) int64, how many of the candidates have been tried
     """
 
     maximum: int
@@ -101,9 +101,9 @@ def warp_epoch(embedding, pipeline, trials, steps, rates, max_norm, streams):
     """Take `steps` steps that lower L(floor(N / trials)) max(0, 1 - <v_i, v_p - v_n>).
 
     Negatives are drawn with replacement until one violates the margin, 1 + s_in > s_ip. N is the number of labels that
-    the image does not have. A step moves v_i, v_p and v_n by eta (L dm/dv - lambda v), m = <v_i, v_p - v_n>, and
-    scales them back to the norm `max_norm` if they are longer. If no drawn negative violates the margin, a step changes
-    nothing.
+    the image does not have, and L is `rank_loss` of the argument `trials`. A step moves v_i, v_p and v_n by
+    eta (L dm/dv - lambda v), m = <v_i, v_p - v_n>, and scales each of them down to the norm `max_norm` if it is longer.
+    If no drawn negative violates the margin, a step changes nothing.
 
     Returns the mean loss of the steps and the mean number of trials, float64.
     """

@@ -3,6 +3,8 @@
 Source: Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint word-image embeddings",
 Machine Learning 81(1), 2010, Algorithm 1 and Eq. 2 and 3; and the baseline OWPC-SGD of figure 2, which minimises the
 paper's loss by steps that use the exact rank and all labels that violate the margin at once.
+
+To project a row of a map is to scale it down to the largest norm, `max_norm`, if it is longer.
 """
 
 from typing import NamedTuple
@@ -71,7 +73,7 @@ def move_feature(maps, rows, i, e, size, max_norm):
 
 @njit(cache=True, fastmath=FASTMATH, forceinline=True, **NO_ALLOCATION)
 def move_four_features(maps, rows, i, e, size, max_norm):
-    """Do the same as `move_feature` for the numbers e to e + 3; faster, because no sum of squares waits for another."""
+    """Do the same as `move_feature` for numbers e to e + 3, but faster, because no sum of squares waits for another."""
     features, difference = maps.features, maps.difference
     a, b, c, d = column(rows, i, e), column(rows, i, e + 1), column(rows, i, e + 2), column(rows, i, e + 3)
     w, x = size * rows.values[e], size * rows.values[e + 1]
@@ -145,8 +147,8 @@ def wsabie_epoch(maps, rows, positives, trials, steps, learning_rate, max_norm, 
     """Take `steps` steps that lower L(floor(N / trials)) max(0, 1 - f_p(x_i) + f_n(x_i)).
 
     Negatives are drawn with replacement until one violates the margin, 1 + f_n > f_p. N is the number of labels that
-    the image does not have. If no drawn negative violates the margin, a step changes nothing. With one trial and
-    weights of 1, this is the margin loss for AUC.
+    the image does not have, and L is `rank_loss` of the argument `trials`. If no drawn negative violates the margin, a
+    step changes nothing. With one trial and L = 1, this is the margin loss for AUC.
 
     Returns the mean loss of the steps and the mean number of trials, float64.
     """

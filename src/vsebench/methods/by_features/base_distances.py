@@ -3,8 +3,8 @@
     d_b(i, j) = |x_ib - x_jb|^2,   D(i, j) = sum over the sets b of c_b d_b(i, j)
 
 x_ib are the normalised features of image i in set b, scaled to unit length; a row of zeros stays a row of zeros. If the
-columns of each set b are multiplied by sqrt(c_b), the squared Euclidean distance of two rows is D. So one exact
-search among such rows finds the nearest images.
+columns of each set b are multiplied by sqrt(c_b), the squared Euclidean distance of two rows is D. So one exact search
+among the multiplied rows finds the nearest images.
 
 Source: Guillaumin, Mensink, Verbeek and Schmid, "TagProp", ICCV 2009, section 3, who add up distances of 15 sets of
 features.
@@ -105,7 +105,7 @@ def squared_distances(search: Search, queries: Rows, near: Ids) -> Numbers:
 
 
 def shares_of(labels: LabelMatrix) -> Numbers:
-    """Return each label's number of images divided by the largest such number, (n_labels,)."""
+    """Return each label's number of images divided by the largest of these numbers, (n_labels,)."""
     counts = np.bincount(labels.label_of_pair, minlength=labels.n_labels)
     return np.asarray(counts / max(counts.max(initial=0), 1))
 
@@ -215,7 +215,7 @@ class DistanceModel(Model):
 
     @classmethod
     def fields_of(cls, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
-        """Return the values of the attributes from the saved arrays; a subclass adds its own attributes."""
+        """Return the attributes' values, taken from the saved arrays; a subclass adds its own attributes."""
         return {
             "features": rows_from_arrays(arrays, "features"),
             "factors": arrays["factors"],
@@ -226,5 +226,5 @@ class DistanceModel(Model):
 
 
 def blocks_of(normalisation: Normalisation, dimensions: int) -> tuple[Block, ...]:
-    """Return the sets of features and their columns; without names, all `dimensions` columns are one set."""
+    """Return the columns of each set of features; if the sets have no names, all `dimensions` columns are one set."""
     return normalisation.named or (Block("", 0, dimensions),)

@@ -6,9 +6,10 @@
     vector of an image = D^q U' (C_xx + a I)^(-1/2) (x - mean of x)
 
 C_xx, C_xt and C_tt are sums of products of centred x and t over the training images with a label. The diagonal of D
-contains the canonical correlations in descending order; only the largest are kept. As in `nearest_images`, a label's
-score is the sum of the weights of the nearest training images that have the label. The nearest images are those with
-the largest cosines, and their weights are exponentials of the cosine.
+contains the canonical correlations in descending order; only the `components` largest are kept. The exponent q is the
+setting `power`. As in `nearest_images`, a label's score is the sum of the weights of the nearest training images that
+have the label. The nearest images are those whose vectors have the largest cosines with the vector of the image to
+annotate, and their weights are exponentials of these cosines.
 
 Source: Murthy, Maji and Manmatha, "Automatic image annotation using deep learning representations", ICMR 2015; for
 powers of D: Gong, Ke, Isard and Lazebnik, "A multi-view embedding space for modeling internet images, tags, and their
@@ -16,7 +17,7 @@ semantics", IJCV 106, 2014. Choices made here:
 
 - The image to annotate and the training images are both represented by their features, because a new image has no
   labels.
-- a and b are `regularisation` times the mean of the diagonal of C_xx and of C_tt.
+- a is `regularisation` times the mean of the diagonal of C_xx, and b is `regularisation` times that of C_tt.
 - An image is left out of the analysis if none of its labels has a word vector, but it remains a possible neighbour.
 """
 
@@ -58,7 +59,7 @@ class CcaSettings(FeatureSettings):
     sharpness: float = Field(gt=0)  # the weight of a neighbour is exp(sharpness (cosine - cosine of the nearest))
 
     def of_neighbours(self) -> NeighbourSettings:
-        """Return the settings of the search for neighbours in the common space."""
+        """Return the settings of the search for neighbours in the common space of images and labels."""
         return NeighbourSettings(neighbours=self.neighbours, weights="exponential", sharpness=self.sharpness)
 
 
@@ -112,7 +113,7 @@ def canonical(left: Numbers, right: Numbers, components: int, regularisation: fl
     ----------
     left : (n, d), centred
     right : (n, m), centred
-    components : the largest number K of components
+    components : the maximum of K; K is smaller if there are fewer components
     regularisation : added to the diagonal of each matrix of products, as a multiple of the mean of this diagonal
     """
     factors = [_factor(rows, regularisation) for rows in (left, right)]

@@ -9,7 +9,8 @@ S = sum_i y_i y_i', the expectation needs no sampling:
     Q_ab = (1 - p)^2 S_ab for a != b,      Q_aa = (1 - p) S_aa
 
 Source: Chen, Zheng and Weinberger, "Fast image tagging", ICML 2013, which minimises the loss alternately over W and B.
-The loss is convex, so this alternation converges to the only minimum, which is computed directly here. For a fixed B,
+The loss is convex, so this alternation converges to the only minimum, which is computed directly here. The columns of X
+are the x_i, and those of Y are the y_i. For a fixed B,
 
     W = B G,   G = Y X' (X X' + lambda I)^-1,
 
@@ -22,9 +23,9 @@ Choices made here, because we could not read the parts of the paper that describ
 - Scores have an intercept that is not penalised: x and y are centred in the first term.
 - Further stages raise the recall of rare labels. After a stage, each training image gets the scores that it would have
   if W had been fitted without it; the leverages of ridge regression give these scores. The `cutoff` labels with the
-  best scores are predicted for each image, and each label whose recall is below `recall` is raised. Images with a
-  raised label get `boost` times the weight in all sums, and B and W are computed anew. Only raised labels get their new
-  rows of W.
+  best scores are predicted for each image, and the labels whose recall is then below `recall` are to be raised. The
+  weight of each image with a raised label is multiplied by `boost` in all sums, and B and W are computed anew. Only
+  raised labels get their new rows of W.
 - A label without a training image has the score 0.
 """
 
@@ -89,7 +90,7 @@ def corrupted(together: Numbers, dropped: float) -> tuple[Numbers, Numbers]:
 
 
 def minimise(rows: Numbers, truth: Numbers, importance: Numbers, settings: FastTagSettings) -> Stage:
-    """Return the minimum of the loss, in which each image's terms are multiplied by the image's weight.
+    """Return B and W at the minimum of the loss, in which each image's terms are multiplied by the image's weight.
 
     Parameters
     ----------

@@ -16,8 +16,8 @@ from vsebench.methods.by_labels.sgd import positives_of
 class FeatureMethod(Method):
     """Base class that prepares what the kernels need: features, labels, the limit on trials, and random numbers.
 
-    Images without features are left out. Features are scaled to unit length after the other normalisation steps, since
-    step sizes assume features of length 1.
+    Images without features are left out of training. Features are scaled to unit length after the other normalisation
+    steps, since step sizes assume features of length 1.
 
     An epoch takes one step per positive; a label counts as often as it occurs on the image. Each step depends on the
     steps before it, so steps are not run in parallel, and a seed gives the same model with any number of threads.

@@ -1,7 +1,7 @@
 """JEC, joint equal contribution: labels of the nearest training image rank first, then those of the next neighbours.
 
-The distance is the mean of the base distances, each divided by its largest value between (at most 5,000) training
-images. An image's labels are ranked in three groups:
+The distance is the mean of the base distances, each divided by its largest value between two of (at most 5,000)
+training images. An image's labels are ranked in three groups:
 
 1. the labels of the nearest image, by training frequency;
 2. the labels of the next neighbours, by n_c t_c, or by n_c if the nearest image has no label. Here n_c is the number of

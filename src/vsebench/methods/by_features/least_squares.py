@@ -23,7 +23,7 @@ from vsebench.methods.by_features.seen import FeatureSettings
 
 
 class Relative(Strict):
-    """A penalty that is given relative to the data: as a multiple of a number computed from Xc' Xc."""
+    """A penalty that is given relative to the data: as a multiple of the mean of the diagonal of Xc' Xc."""
 
     relative: float = Field(gt=0, le=LARGEST)  # times the mean of the diagonal of Xc' Xc
 

@@ -42,7 +42,7 @@ class LinearMap(ModelOfFields, Embedded):
 
 @dataclass(frozen=True)
 class EmbeddedFeatures(ModelOfFields, Embedded):
-    """Scores are inner products of a label's vector and an image's vector: the image's features times a matrix.
+    """Scores are inner products of vectors of images and labels; an image's vector is its features times a matrix.
 
     Attributes
     ----------

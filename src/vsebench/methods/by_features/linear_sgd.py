@@ -36,9 +36,9 @@ class PassiveAggressiveSettings(FeatureSettings):
 class LinearWarp(FeatureMethod):
     """WARP for a linear model: Algorithm 1 with alpha_j = 1/j, reported in the rows "Linear, WARP" of table 5.
 
-    If no drawn negative violates the margin, a step changes nothing. The paper does not state whether norms are limited
-    here; in this implementation they are not. Negatives are the labels that the image does not have, and their number
-    replaces the paper's Y - 1, the number of labels minus 1.
+    If no drawn negative violates the margin, a step changes nothing. The paper does not state whether the norms of the
+    w_c are limited in this model; in this implementation, they are not. Negatives are the labels that the image does
+    not have, and their number replaces the paper's Y - 1, the number of labels minus 1.
     """
 
     settings_type: ClassVar[type[Settings]] = LinearSettings
@@ -88,7 +88,7 @@ class PamirIa(LinearWarp):
 
 
 class OneVsRest(Method):
-    """A classifier for each label, trained by passive-aggressive steps; its scores are used to rank the label.
+    """A classifier for each label, trained by passive-aggressive steps; the classifiers' scores rank the labels.
 
         f_c(x) = <w_c, x> + b_c,   t = 1 if the image has c, else -1,   h = max(0, 1 - t f_c(x)),
         tau = min(a, h / (|x|^2 + 1)),   w_c += tau t x,   b_c += tau t

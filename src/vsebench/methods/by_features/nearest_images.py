@@ -31,7 +31,7 @@ class NearestImages(NeighbourModel):
 
 
 class NearestImagesMethod(FeatureControl):
-    """Nearest images; images without features are left out."""
+    """Nearest images; images without features are left out of the fit."""
 
     settings_type = NeighbourSettings
 

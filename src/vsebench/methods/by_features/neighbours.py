@@ -1,4 +1,4 @@
-"""The base of methods that score an image by the training images nearest to it: settings, search and model."""
+"""The base of methods that score labels by the training images nearest to an image: settings, search and model."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -183,9 +183,9 @@ class Search:
     def slacks(self, queries: Rows) -> Matrix:
         """Return a bound on the rounding error of the difference of two float32 keys, for each query, (m,) float32.
 
-        In whatever order t products are added, the error of their sum is at most t times the rounding error of the sum
-        of their absolute values. By the Cauchy-Schwarz inequality, the sum of absolute values is at most the product of
-        the lengths of the two rows. The factor 2.02 covers the errors of both keys, plus 1 % for products of rounding
+        In whatever order t products are added, the error of their sum is at most t times `UNIT` times the sum of their
+        absolute values. By the Cauchy-Schwarz inequality, the sum of absolute values is at most the product of the
+        lengths of the two rows. The factor 2.02 covers the errors of both keys, plus 1 % for products of rounding
         errors.
         """
         terms = int(np.diff(queries.indptr).max(initial=0)) if self.is_sparse else queries.shape[1]
@@ -376,7 +376,7 @@ class NeighbourModel(Model):
 
     @classmethod
     def fields_of(cls, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
-        """Return the values of the attributes from the saved arrays; a subclass adds its own attributes."""
+        """Return the attributes' values, taken from the saved arrays; a subclass adds its own attributes."""
         n_labels = len(arrays["second_key"])
         return {
             "features": rows_from_arrays(arrays, "features"),

@@ -6,9 +6,9 @@ smaller. The threshold is the mean of the two middle projections; a query goes l
 threshold. After p levels a query is in one of 2^p leaves, each with n / 2^p images, rounded down or up. Within a leaf,
 the search is exact, and `nearest_images` explains how labels are scored.
 
-Source: Dasgupta and Freund, "Random projection trees and low dimensional manifolds", STOC 2008; the approximate nearest
-neighbours of Weston, Bengio and Usunier, "Large scale image annotation", 2010, who describe neither the directions nor
-the treatment of equal projections.
+Source: Dasgupta and Freund, "Random projection trees and low dimensional manifolds", STOC 2008. These are the
+approximate nearest neighbours in Weston, Bengio and Usunier, "Large scale image annotation", 2010; this paper describes
+neither the directions nor the treatment of equal projections.
 """
 
 from collections.abc import Mapping
@@ -72,7 +72,7 @@ def grow(rows: Rows, levels: int, seed: np.uint64) -> tuple[Ids, NDArray[np.int6
 
     Returns
     -------
-    (n,) int32, the rows leaf by leaf, ascending within a leaf; (2^levels + 1,) int64, where the leaves start;
+    (n,) int32, the rows' numbers leaf by leaf, ascending within a leaf; (2^levels + 1,) int64, where the leaves start;
     (2^levels - 1,) float64, the thresholds of the nodes
     """
     n_rows, projector = rows.shape[0], Projector(rows, seed)
@@ -165,7 +165,7 @@ class ProjectionTree(NeighbourModel):
 
 
 class RandomProjectionTree(FeatureControl):
-    """A random projection tree; images without features are left out."""
+    """A random projection tree; images without features are left out of the fit."""
 
     settings_type = TreeSettings
 

@@ -22,9 +22,9 @@ The penalty is not in the paper. It is needed because the loss alone has no mini
 label's images from all others.
 
 w is found by L-BFGS with bounds, alpha and beta by Newton's method for each label. The start is w = 10 divided by the
-number of sets of features (w = 0 for ranks), alpha = 0 and beta = log(c n_l / (c' (n - n_l))), where n is the number of
-training images, c = 1 / n+ and c' = 1 / n-. The loss is convex in alpha and beta; in w there may be several minima, and
-the one that L-BFGS reaches is used.
+number of sets of features (w = 0 for weights by rank), alpha = 0 and beta = log(c n_l / (c' (n - n_l))), where n is the
+number of training images, c = 1 / n+ and c' = 1 / n-. The loss is convex in alpha and beta; in w there may be several
+minima, and the one that L-BFGS reaches is used.
 
 Source: Guillaumin, Mensink, Verbeek and Schmid, "TagProp: discriminative metric learning in nearest neighbor models for
 image auto-annotation", ICCV 2009, section 3.
@@ -276,7 +276,7 @@ class Votes:
 
 
 class TagProp(FeatureControl):
-    """TagProp without sigmoids; images without features are left out."""
+    """TagProp without sigmoids; images without features are left out of the fit."""
 
     settings_type = TagPropSettings
     settings: TagPropSettings
@@ -304,7 +304,7 @@ class TagProp(FeatureControl):
         return TagPropModel(rows, factors, seen.labels, settings, seen.normalisation, weight, alpha, beta)
 
     def learn(self, votes: Votes, weight: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-        """Return w, alpha and beta, starting from w; store in `solved` how the minimisation ended."""
+        """Return w, alpha and beta; `weight` is the initial w. Store in `solved` how the minimisation ended."""
         none = np.empty(0)
         if votes.near.shape[1] > 0:  # a single image has no neighbours to learn from
             weight, self.solved = votes.best_weight(weight, none, none, self.settings.iterations)
@@ -312,7 +312,7 @@ class TagProp(FeatureControl):
 
 
 class TagPropSigma(TagProp):
-    """TagProp with a sigmoid for each label; images without features are left out."""
+    """TagProp with a sigmoid for each label; images without features are left out of the fit."""
 
     settings_type = SigmaSettings
     settings: SigmaSettings

@@ -5,11 +5,12 @@
                   D(i, j) = sum over the sets of features b of v_b d_b(i, j),   sum of v_b = 1
 
 d_b are the base distances of `base_distances`, each divided by its mean over pairs of training images, so the mean of D
-is 1. A rare label has as many images in the union as a frequent one. D_i is the smallest D(i, j) of the union. The
-paper does not subtract D_i; without it, the scores of an image that is far from all others would be rounded to 0. The
-subtraction does not change the order of an image's labels, but scores of different images cannot be compared as in the
-paper. Some programs divide scores by a label's largest score over the test images; this is not done here, since the
-scores of an image would then depend on the other test images.
+is 1. K1 is the setting `per_label`, and s is `sharpness`. For a rare label, as many images are taken into the union as
+for a frequent one. D_i is the smallest D(i, j) of the union. The paper does not subtract D_i; without the subtraction,
+the scores of an image that is far from all others would be rounded to 0. The subtraction does not change the order of
+an image's labels, but scores of different images cannot be compared as in the paper. Some programs divide scores by a
+label's largest score over the test images; this is not done here, since the scores of an image would then depend on the
+other test images.
 
 `two_pass_knn` has equal weights v_b. `two_pass_knn_ml` learns them with a large-margin loss. With w_b >= 0 and D' = sum
 over b of w_b d_b, it minimises the sum over at most `images` training images p and their targets q of
@@ -17,11 +18,11 @@ over b of w_b d_b, it minimises the sum over at most `images` training images p 
     l_pq D'(p, q) + m sum over the impostors r of p of (1 - l_pr) [1 + D'(p, q) - D'(p, r)]_+,
     l_pq = |Y_p and Y_q| / |Y_q|,   Y_p: the labels of image p
 
-and takes v_b = w_b / sum of w. For each label l of p, the K1 images nearest to p among those with l are targets of p.
-For each other label, the K1 nearest images with it are impostors of p. The nearest images are found by the distance
-with equal weights, and p itself is left out. The hinge is smoothed: it is quadratic between 0 and 0.1. The minimum is
-found by L-BFGS with bounds. The paper also learns weights of single features; these are not learnt here, so with one
-set of features there is nothing to learn.
+and takes v_b = w_b / sum of w. Here m is the setting `push`. For each label l of p, the K1 images nearest to p among
+those with l are targets of p. For each other label, the K1 nearest images with it are impostors of p. The nearest
+images are found by the distance with equal weights, and p itself is left out. The hinge is smoothed: it is quadratic
+between 0 and 0.1. The minimum is found by L-BFGS with bounds. The paper also learns weights of single features; these
+are not learnt here, so with one set of features there is nothing to learn.
 
 Source: Verma and Jawahar, "Image annotation using metric learning in semantic neighbourhoods", ECCV 2012, sections 3
 and 4.
@@ -124,7 +125,7 @@ class Pairs:
 
     Attributes
     ----------
-    offsets : (n + 1,) int64, where the pairs of each image p start
+    offsets : (m + 1,) int64, where the pairs of each of the m images p start
     distances : (n_sets, n_pairs) float64, the base distances
     likeness : (n_pairs,) float64, l
     """
@@ -211,7 +212,7 @@ def margin_objective(weight: Numbers, targets: Pairs, impostors: Pairs, push: fl
 
 
 class TwoPassKnn(FeatureControl):
-    """2PKNN with equal weights of the base distances; images without features are left out."""
+    """2PKNN with equal weights of the base distances; images without features are left out of the fit."""
 
     settings_type = TwoPassSettings
     settings: TwoPassSettings
@@ -232,7 +233,7 @@ class TwoPassKnn(FeatureControl):
 
 
 class TwoPassKnnMl(TwoPassKnn):
-    """2PKNN that learns the weights of the base distances by a margin loss; images without features are left out."""
+    """2PKNN with learnt weights of the base distances; images without features are left out of the fit."""
 
     settings_type = MarginSettings
     settings: MarginSettings

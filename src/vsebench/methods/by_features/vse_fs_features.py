@@ -8,7 +8,8 @@ mentions the score <v_i + gamma p_i, v_c> - excl + <E x_i, v_c> as future work (
 itself to p_i); it gives neither updates, nor a regularisation of E, nor results. Choices made here:
 
 - Only the visual part of the score is used, because a new image has neither a vector v_i nor known labels for p_i.
-- w_ic is 1, and beta_0 is divided among the labels as in `vse_fs` (section 3.1.1), which gives the beta_c.
+- The weight of a positive, w_ic, is 1, and beta_0 is divided among the labels as in `vse_fs` (section 3.1.1), which
+  gives the beta_c.
 - The penalty on E is the penalty on embeddings times m, the mean squared length of the images' features. So the same
   lambda suits features of any scale.
 - E starts at 0, and the labels' vectors are drawn from N(0, deviation^2).
@@ -60,7 +61,7 @@ class VseFsFeaturesSettings(FactorSettings, FeatureSettings):
 
 
 class VseFsFeatures(Method):
-    """VSE-fs on image features; images without features are left out."""
+    """VSE-fs on image features; images without features are left out of the fit."""
 
     settings_type = VseFsFeaturesSettings
     needs = frozenset({"features"})

@@ -107,12 +107,12 @@ class WsabieDecay(Wsabie):
 
 
 class OwpcSgd(Wsabie):
-    """WSABIE's model and loss with the exact rank: a step scores all labels and moves all that violate the margin.
+    """WSABIE's model and loss with the exact rank: a step scores all labels and moves all violating negatives.
 
         k = number of negatives n with f_n(x) > f_p(x) - 1,   weight of each of these violators: L(k) / k
 
-    This is the baseline OWPC-SGD in figure 2: SGD on the paper's loss. In the original OWPC, the weight of a negative
-    depends on that negative's rank.
+    Here L(k) = 1 + 1/2 + ... + 1/k. This is the baseline OWPC-SGD in figure 2: SGD on the paper's loss. In the original
+    OWPC, the weight of a negative depends on that negative's rank.
     """
 
     def epoch(self) -> Progress:

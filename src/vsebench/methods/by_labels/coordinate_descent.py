@@ -52,7 +52,7 @@ class Objective:
 
 
 def chunks_of_images(n_images: int) -> list[tuple[int, int]]:
-    """Return the first image of each chunk, and the image after the last one."""
+    """Return, for each chunk, its first image and the image after its last one."""
     return even_chunks(n_images, padded_size(math.ceil(n_images / IMAGE_CHUNKS)))
 
 

@@ -82,8 +82,8 @@ def penalty_scales(
     """Return the factors of the penalties on images, (n_rows,), and on labels, (n_labels,), both float32.
 
     The factor of an image is W_i^nu, where W_i is the total weight of its pairs with all labels: w_ic for its labels,
-    and beta_c for the others. Likewise, the factor of a label is W_c^nu. If all these weights are 0, the factor
-    is 1, so that the vector becomes 0.
+    and beta_c for the others. Likewise, the factor of a label is W_c^nu. If all pairs of an image or of a label have
+    weight 0, its factor is 1, so that the penalty makes its vector 0.
 
     weights : (n_pairs,), w_ic
     penalties : (n_labels,), beta_c

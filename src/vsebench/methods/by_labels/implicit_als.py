@@ -1,4 +1,4 @@
-"""ALS from the package implicit: conjugate gradients, with the same weight for every negative.
+"""ALS (alternating least squares) from the package implicit: conjugate gradients, one weight for all negatives.
 
 Source: Hu, Koren and Volinsky, "Collaborative Filtering for Implicit Feedback Datasets", ICDM 2008; Takacs, Pilaszy and
 Tikk, "Applications of the conjugate gradient method for implicit feedback collaborative filtering", RecSys 2011. Labels

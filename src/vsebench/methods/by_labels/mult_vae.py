@@ -1,7 +1,7 @@
 """MultVAE: a variational autoencoder of an image's labels with a multinomial likelihood.
 
     x       the image's labels as a vector of length 1; training drops a share of the labels at random
-    m, v    means and log variances of K latent variables: two outputs of a network of x
+    m, v    means and log variances of K latent variables, which a first network computes from x
     z       = m + exp(v / 2) e with normal e in training; z = m when scores are computed
     f(z)    the scores of all labels, from a second network
 
@@ -65,7 +65,7 @@ class MultVae(Method):
         return weights_memory([*sizes, 2 * settings.latent]) + weights_memory([settings.latent, *reversed(sizes)])
 
     def epoch(self) -> Progress:
-        """Train once on every image, in a new random order; each step has its own divergence weight."""
+        """Train once on every image, in a new random order; the weight of the divergence is set anew for each step."""
         n_images = self.inputs.shape[0]
         parts = list(batches(n_images, self.settings.batch, self.order))
         total = 0.0

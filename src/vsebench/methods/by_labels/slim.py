@@ -24,7 +24,7 @@ LABELS_PER_CHUNK = 16
 
 
 class SlimSettings(Settings):
-    """Settings of SLIM; the unit of both penalties is a number of images."""
+    """Settings of SLIM; both penalties are compared with numbers of images, because the loss is a sum over images."""
 
     l1: float = Field(ge=0)  # the penalty on weights; a weight is 0 unless more images than this have both labels
     l2: float = Field(gt=0)  # the penalty on squared weights

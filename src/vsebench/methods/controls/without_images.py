@@ -55,9 +55,9 @@ class UnseenFrequency(Control):
 class GivenLabels(Control):
     """Ranks the labels that users gave to a test image before all others; methods should do better.
 
-    It needs a training data set that also contains the test images, such as users' tags of images that experts have
-    annotated with concepts. The embeddings have one factor per given label, which is 1 for this label and for the
-    images that have it, else 0.
+    It needs a training data set that also contains the test images. For example, the training labels are users' tags,
+    and the test labels are concepts with which experts have annotated the same images. The embeddings have one factor
+    per given label, which is 1 for this label and for the images that have it, else 0.
     """
 
     needs = frozenset({GIVEN_LABELS.key})

@@ -1,4 +1,4 @@
-"""Losses of networks on image features that compare each label with its own target, such as cross-entropies.
+"""Losses of networks on image features, such as cross-entropies, that compare each label with its own target.
 
 f_k is the score of label k; y_k is 1 if the image has label k, else 0.
 """
@@ -48,8 +48,9 @@ class Asymmetric(Bce):
         positives   -(1 - p)^g log p
         negatives   -q^h log(1 - q),   q = max(0, p - margin)
 
-    p is the label's probability, the sigmoid of its score. With g = h and without a margin, this is the focal loss.
-    None of the papers that this project reproduces includes these baselines.
+    p is the label's probability, the sigmoid of its score; g and h are the settings `focus_positives` and
+    `focus_negatives`. With g = h and without a margin, this is the focal loss. None of the papers that this project
+    reproduces includes these baselines.
 
     Sources: Ridnik and others, "Asymmetric loss for multi-label classification", ICCV 2021; Lin, Goyal, Girshick, He
     and Dollar, "Focal loss for dense object detection", ICCV 2017.

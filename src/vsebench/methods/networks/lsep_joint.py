@@ -3,6 +3,8 @@
     L = L_lsep(f) + weight * sum over labels k of log(1 + exp(m_k)),   m_k = t_k - f_k for a label of the image,
                                                                        m_k = f_k - t_k for any other label
 
+f_k is the score of label k, and t_k its threshold; `weight` is the setting `threshold_weight`.
+
 Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, section 3.3,
 which states that joint training is worse than training the thresholds afterwards.
 """

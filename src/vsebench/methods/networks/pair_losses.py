@@ -64,7 +64,7 @@ class LsepSampled(Loss):
 
 
 class BpMll(Loss):
-    """BP-MLL: the sum of exp(f_v - f_u) over all pairs, which is Eq. 12 without `averaged` and `bounded`.
+    """BP-MLL: the sum of exp(f_v - f_u) over all pairs; without `averaged` and `bounded`, this is Eq. 12.
 
     Source: Zhang and Zhou, "Multilabel neural networks with applications to functional genomics and text
     categorization", IEEE TKDE 18(10), 2006, Eq. 3, which divides an image's sum by its number of pairs (setting

@@ -108,7 +108,7 @@ class Loss(ABC):
 
 
 class NetworkMethod(Method):
-    """A network that is trained with a loss; images without features are left out."""
+    """A network that is trained with a loss; images without features are left out of training."""
 
     loss_type: ClassVar[type[Loss]]
 

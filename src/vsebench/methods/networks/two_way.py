@@ -1,4 +1,4 @@
-"""The two-way loss of networks on image features: it compares images with all labels, and labels with a batch's images.
+"""The two-way loss of networks on image features: it compares the labels of an image, and the images of a label.
 
 Source: Kobayashi, "Two-way multi-label loss", CVPR 2023. None of the papers that this project reproduces includes it.
 """
@@ -23,8 +23,9 @@ class TwoWay(Loss):
         P = T log sum of exp(-f / T) over positives,   N = U log sum of exp(f / U) over negatives
         mean over images of log(1 + exp(P + N)) + mean over labels of log(1 + exp(P + N))
 
-    Images without a label, and labels that no image of the batch has, are left out of the means. The loss depends on
-    the batches: for a label, images with it are compared only with images of the same batch.
+    f are the scores; T and U are the settings `temperature_positives` and `temperature_negatives`. Images without a
+    label, and labels that no image of the batch has, are left out of the means. The loss depends on the batches,
+    because the images with a label are compared only with other images of the same batch.
     """
 
     settings_type = TwoWaySettings

@@ -1,1 +1,1 @@
-"""Methods that other programs train; their scores are read from a file."""
+"""Methods that other programs train; the scores of their models are read from a file."""

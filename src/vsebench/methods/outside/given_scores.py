@@ -106,7 +106,7 @@ class ScoreLists(Model):
     def __post_init__(self) -> None:
         check_rows(self.row_of_image, len(self.offsets) - 1)
         if self.label.size and not 0 <= self.label.min() <= self.label.max() < self.size:
-            raise ValueError(f"label: a number is not one of the data set's {self.size} labels")
+            raise ValueError(f"label: the labels' numbers must be from 0 to {self.size - 1}")
         ends = self.offsets[0] == 0 and self.offsets[-1] == len(self.score) == len(self.label)
         if not ends or (np.diff(self.offsets) < 0).any():
             raise ValueError("offsets: must start at 0, never decrease, and end at the number of scores")
@@ -149,7 +149,7 @@ def check_rows(row_of_image: Ids, n_rows: int) -> None:
 
 
 def rows_of(queries: Queries, row_of_image: Ids) -> Ids:
-    """Return the rows of images; raise a `UserError` if an image has none."""
+    """Return the rows of images; raise a `UserError` if an image has no row."""
     check_images(queries, len(row_of_image))
     rows = row_of_image[queries.images]
     if (rows < 0).any():

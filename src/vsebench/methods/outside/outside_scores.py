@@ -103,7 +103,7 @@ def _lists_of(values: ScoredLists, image_of: Ids, label_of: Ids, row_of_image: I
 
 
 def index_of(given: list[str], names: list[str]) -> Ids:
-    """Return the index in `names` of each given name, (n,) int32; -1 if it is not there."""
+    """Return the index in `names` of each given name, (n,) int32; -1 for a name that `names` lacks."""
     index = {name: number for number, name in enumerate(names)}
     return np.array([index.get(name, -1) for name in given], dtype=np.int32)
 

@@ -39,11 +39,11 @@ class MeanOfProbable(ModelOfFields, Embedded):
 
     Attributes
     ----------
-    weight : (n_seen, n_features + 1) float32: each label's feature weights, and its intercept
+    weight : (n_seen, n_features + 1) float32: for each label with a q_l, its feature weights and its intercept
     seen : (n_seen, d) float32, the word vectors of the same labels
     label : (n_labels, d) float32
     most_probable : () int64, T
-    cosine : () bool, whether an image's vector has length 1
+    cosine : () bool, whether the images' vectors are scaled to length 1
     normalisation : the normalisation fitted to the training images
     """
 

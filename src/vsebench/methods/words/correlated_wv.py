@@ -2,9 +2,10 @@
 
     M = V V', where the rows of V are the vectors of the labels to learn. Of each row of M, only the two largest entries
         are kept, usually those of the label itself and of the nearest label; then the row is divided by its length.
-    T_i = the sum of the rows of M of the image's labels. Only the entries of these labels and the two largest entries
-          are kept; then T_i is divided by its length. It is 0 for an image without labels.
-    L_i = |sig(z(x_i)) - T_i|^2
+    T_i = the sum of those rows of M that belong to the image's labels. Only the entries of these labels and the two
+          largest entries are kept; then T_i is divided by its length. It is 0 for an image without labels.
+    L_i = |sig(z(x_i)) - T_i|^2, the loss of image i with the features x_i; z are the outputs of the network, and sig is
+          the sigmoid
 
 The network has one output for each label that it learns. The scores of other labels, with the vectors U, are weighted
 sums of the outputs; the weights are the columns of V U', after dividing each row of V U' by its length.

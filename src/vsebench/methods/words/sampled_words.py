@@ -1,4 +1,4 @@
-"""Losses on samples of labels, drawn each time an image is visited, and the table of their label vectors.
+"""Losses on samples of labels, drawn each time an image is visited, and the table of label vectors for these losses.
 
 A step reads only the drawn labels' vectors, and the time of a draw does not depend on the number of labels. If vectors
 are trained, AdamW moves and decays only the vectors of the labels drawn for the batch.
@@ -88,7 +88,7 @@ class SampleSettings(Settings):
 
 
 class SampledVectors(FixedVectors):
-    """Label vectors for a loss on drawn labels; images without labels or with all labels have no loss."""
+    """Label vectors for a loss on drawn labels; images without labels, or with all labels, add nothing to it."""
 
     def __init__(self, problem: Problem, settings: Any, labels: LabelMatrix) -> None:
         super().__init__(problem, settings, labels)
@@ -183,7 +183,8 @@ class SXEnt(Loss):
     (`negative_power` 1, as in the paper), exp(s_l) is a lift (a probability divided by a frequency): frequent labels
     are ranked lower and rare labels higher. With `negative_power` 0, or if the ranking corrects for the frequency
     (`correct_for_frequency`), labels are ranked by q_l, just as full cross-entropy ranks them by probability. With
-    `exclude: positives`, p_n(l) is proportional to c_l^a (1 - P(l in Y | x)).
+    `exclude: positives`, p_n(l) is proportional to c_l^a (1 - P(l in Y | x)), where a is `negative_power`, c_l is the
+    number of training images with label l, and Y are the image's labels.
 
     With `label_terms` (alpha), the vectors of labels that are drawn together attract each other and repel those of
     negatives:

@@ -2,7 +2,8 @@
 
 h_0 = x,   h_l = max(0, h_(l-1) W_l + b_l),   f(x) = h_last W + b,   score of label l = <f(x), v_l> + a_l
 
-If scores are cosines, f(x) and v_l are scaled to length 1. All labels have vectors, so untrained labels have scores.
+v_l is the label's vector, and a_l its offset. If scores are cosines, f(x) and v_l are scaled to length 1. All labels
+have vectors, so untrained labels have scores.
 """
 
 from collections.abc import Sequence

@@ -3,7 +3,7 @@
     score of label l for image x = <x, v_l> / (|x| |v_l|)
 
 Features and word vectors come from one network that maps images and texts into one space, such as CLIP. They are used
-without normalisation steps. Labels without a word vector and images without features have the score 0.
+without normalisation steps. A score is 0 if the label has no word vector or the image has no features.
 
 Source: Radford and others, "Learning transferable visual models from natural language supervision", ICML 2021.
 """

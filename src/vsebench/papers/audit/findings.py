@@ -107,7 +107,7 @@ def doubt(cells: Sequence[Printed]) -> str:
 
 
 def names(cells: Sequence[Printed]) -> str:
-    """Return the names of cells; if a cell is from another paper than the first, that paper's name comes before it."""
+    """Return the names of cells, with the paper's name before each cell that is not from the first cell's paper."""
     home = cells[0].paper
     return "; ".join(cell.name if cell.paper == home else f"{cell.paper} {cell.name}" for cell in cells)
 
@@ -148,9 +148,9 @@ def read_findings(path: Path) -> list[Finding]:
 def number_facts(findings: Sequence[Finding], same_fact: Mapping[tuple[str, str], str]) -> list[Finding]:
     """Number the facts of each paper, from 1; findings that agree get no number.
 
-    Findings of one check that depend on the same condition state one fact, because they all question that condition.
-    Findings also state one fact if `same_fact` maps their judged cells, as pairs (paper, cell), to the same name. Every
-    other finding is a separate fact.
+    Findings of one check on one paper that depend on the same condition state the same fact, because they all question
+    that condition. Findings also state the same fact if `same_fact` maps the cells that they judge, as pairs (paper,
+    cell), to the same name. Every other finding is a separate fact.
     """
     numbers: dict[tuple[str, ...], int] = {}
     counts: Counter[str] = Counter()

@@ -15,7 +15,10 @@ from vsebench.papers.evidence import UNKNOWN, Evidence, Measurement, UntestableE
 
 
 class TimeToConverge(MultipleOfRival):
-    """The method reaches its best epoch in less training time, or fewer epochs, than each rival."""
+    """The method reaches its best epoch in less training time, or fewer epochs, than each rival.
+
+    The rival's value divided by the method's must be above `times`, which is 1 by default.
+    """
 
     pairs = "seeds"
 
@@ -38,7 +41,7 @@ class TimeToConverge(MultipleOfRival):
         return np.array(list(seconds.values()))
 
     def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
-        """Return the ratio; it is unknown if the limit on epochs stopped a fit, and `obstacle` then states a bound."""
+        """Return the ratio; it is unknown if the limit on epochs stopped a fit (see `obstacle`)."""
         measured = super().measure(evidence, case)
         return UNKNOWN if evidence.stopped(case.task, self.method, case.rival) else measured
 
@@ -99,7 +102,7 @@ def curve(history: pl.DataFrame) -> tuple[Values, Values]:
 
 
 class EpochsAtEqualSettings(AgainstRivals):
-    """The method reaches its best epoch in fewer epochs than each rival, both fitted with the same settings.
+    """The method reaches its best epoch in fewer epochs than each rival if both are fitted with the same settings.
 
     The compared fits are those of the run's own search for settings. Every configuration that was tried for both
     methods counts, unless training diverged with one of the methods. If the limit on epochs ended one of these fits,
@@ -127,9 +130,9 @@ class EpochsAtEqualSettings(AgainstRivals):
 
 
 def epochs_tried(evidence: Evidence, task: Task, variant: str) -> dict[str, list[float | None]]:
-    """Return a dictionary: settings that a search tried -> the best epochs, one for each seed of the search.
+    """Return a dictionary from settings that a search tried to their best epochs, one for each seed of the search.
 
-    The epoch is None if training diverged, and infinite if the limit on epochs ended training with one of the seeds.
+    An epoch is None if training diverged, and infinite if the limit on epochs ended training with one of the seeds.
     """
     assert evidence.selection is not None
     epochs: dict[str, list[float | None]] = {}

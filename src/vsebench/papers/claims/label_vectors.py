@@ -16,7 +16,8 @@ FEWEST = 3  # minimum number of words of a group in a data set
 class LabelNeighbours(AtTasks):
     """The share of siblings among a label's nearest labels is at least a given multiple of that expected by chance.
 
-    The means are over the labels that have siblings; by chance, the share is siblings / (labels - 1).
+    Both shares are means over the labels that have siblings. The share that is expected by chance is
+    siblings / (labels - 1).
     """
 
     effect = "share of siblings over chance (claimed: at least the claim's bound)"
@@ -51,7 +52,8 @@ def shares(neighbours: pl.DataFrame) -> Values:
 class WordsApart(AtTasks):
     """Training decreases the cosines within a group of words more than the cosines within another group.
 
-    The means are over labels; the value of a label is its mean cosine with the other labels of its group.
+    The decrease of a group is the mean over its words; the value of a word is its mean cosine with the other words of
+    its group.
     """
 
     effect = "fall of the mean cosine minus the fall for the other words (claimed: above 0)"

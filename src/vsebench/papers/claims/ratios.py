@@ -79,7 +79,7 @@ class Memory(CostOfRepeats, RatioToRival):
 class FullSampleLoss(RatioToRival):
     """The method ends with a smaller full-sample loss (VSE-fs) on the training labels than each rival.
 
-    The scores of each method are scaled to minimise the loss.
+    The scores of each method are shifted and scaled to minimise the loss.
     """
 
     reads = ("full_sample_loss",)
@@ -96,7 +96,10 @@ class FullSampleLoss(RatioToRival):
 
 
 class TimeOfEpoch(CostOfRepeats, MultipleOfRival):
-    """An epoch of the method takes less time than an epoch of each rival."""
+    """An epoch of the method takes less time than an epoch of each rival.
+
+    The rival's time divided by the method's must be above `times`, which is 1 by default.
+    """
 
     quantity = "seconds per epoch"
 

@@ -105,5 +105,5 @@ def spread(values: Values) -> Values:
 
 
 def spread_of_siblings(values: Values) -> Values:
-    """Return the spread of sibling precision, given the precision and sibling precision of each size, (m, 2 sizes)."""
+    """Return the spread of sibling precision, given precision and sibling precision of each size, (m, 2 n_sizes)."""
     return spread(values[:, 1::2])

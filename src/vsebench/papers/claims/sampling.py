@@ -39,7 +39,8 @@ class SamplerDistance(AtTasks):
 class TrialsOfModel(AtTasks):
     """On the scores of a fitted model, steps of WARP compute at most 1 + min((Y - 1) / rank, Y - 1) scores on average.
 
-    This is the bound that the paper states.
+    This is the bound that the paper states, for Y labels. The rank is the number of negatives that violate the margin,
+    and the image's number of negatives is used for Y - 1.
     """
 
     effect = "mean ratio of the number of scores that a step computes to the bound (claimed: at most 1)"

@@ -50,7 +50,7 @@ class TwoValues(AtTasks):
         return evidence.sweeps.filter(**keys, parameter=self.parameter)
 
     def best_value(self, evidence: Evidence, task: Task, bounds: Bounds) -> float:
-        """Return the value in a range with the highest mean validation metric; see `best_value`."""
+        """Return the value in a range with the best mean validation metric; see the function `best_value`."""
         sweep = self.sweep(evidence, task).filter(metric=self.metric)
         return best_value(sweep, bounds, n_seeds=len(evidence.cases(task, self.method)))
 
@@ -66,7 +66,7 @@ class TwoValues(AtTasks):
         return " ".join(sentences) or None
 
     def obstacle(self, evidence: Evidence, case: ClaimCase) -> str | None:
-        """Return why a sweep does not count: other settings were not tuned per value, or the base class's reason."""
+        """Return why a sweep does not count: other settings not tuned at each value, or the base class's reason."""
         if self.method not in evidence.tuned_sweeps:
             return f"The other settings of {self.method} were not tuned at each value of {self.parameter}."
         return super().obstacle(evidence, case)

@@ -53,7 +53,7 @@ def of_ratios(values: Values) -> Values:
 
 
 class NoisierLabels(ClaimTest):
-    """With more wrong labels, the method's metric decreases more than a steadier quantity.
+    """With more wrong labels, the method's metric falls by a larger factor than a steadier quantity.
 
     The steadier quantity is the metric of another variant or, if none is named, the method's sibling precision at the
     same cut-off.

@@ -143,7 +143,7 @@ def siblings_files(plan: Plan, datasets: Iterable[str]) -> dict[str, str]:
 
 
 def sweep_files(plan: Plan, suffix: str) -> list[str]:
-    """Return a file of each sweep: the table of models for the suffix `.parquet`, the ranks for `-ranks.parquet`."""
+    """Return one file per sweep: its table of models if `suffix` is `.parquet`, its ranks if it is `-ranks.parquet`."""
     return [
         model_file(task, variant, seed, f"sweep/{parameter}{suffix}")
         for task in plan.tasks

@@ -121,7 +121,9 @@ def is_file(path: Path) -> bool:
 
 
 def failed_elsewhere(plan: Plan, jobs: Iterable[Any]) -> dict[str, str]:
-    """Map <data set>/<protocol>/<method> to the reason to leave it out, if all failed jobs are of outside models.
+    """Map <data set>/<protocol>/<method> to the reason to leave it out.
+
+    The result is empty if a job failed that is not of a model trained elsewhere.
 
     Parameters
     ----------

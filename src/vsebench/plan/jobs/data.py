@@ -161,7 +161,7 @@ def joined_features(plan: Plan, task: Task) -> list[str]:
 
 
 def split(plan: Plan, at: Wildcards) -> Job:
-    """Split a data set under a protocol; a protocol that draws unseen labels also reads word vectors."""
+    """Split a data set under a protocol; a protocol with unseen labels also reads word vectors."""
     folder = plan.processed(at.task)
     protocol = module_of_protocol(at.protocol).__name__
     word_vectors_read = [f"{folder}/word_vectors.npz"] if load_protocol(at.protocol).unseen else []

@@ -43,7 +43,7 @@ def compile_kernels(plan: Plan, at: Wildcards) -> Job:
 
 
 def fit(plan: Plan, at: Wildcards) -> Job:
-    """Fit a model with settings that are chosen on the validation labels, or that another seed's fit has chosen."""
+    """Fit a model; its settings are given, chosen on the validation labels, or those that another seed's fit chose."""
     seed = seed_of_settings(plan, at.variant, at.task, at.case.seed)
     chosen = [] if seed == at.case.seed else [model_file(at.task, at.variant, seed, "run.json")]
     grid = grid_of(plan, at.variant)
@@ -60,7 +60,7 @@ def fit(plan: Plan, at: Wildcards) -> Job:
 
 
 def sweep(plan: Plan, at: Wildcards) -> Job:
-    """Fit models of a variant with different values of one setting; for each value, the variant's grid is searched."""
+    """Fit models of a variant with different values of one setting; tuned sweeps search a grid at each value."""
     named = options(
         fit_options(plan, at),
         parameter=at.parameter,

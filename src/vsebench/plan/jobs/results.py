@@ -111,7 +111,7 @@ def measure_sweeps(plan: Plan, at: Wildcards) -> Job:
 
 
 def time_methods(plan: Plan, at: Wildcards) -> Job:
-    """Time the variants of a task whose settings or epochs are chosen on validation labels."""
+    """Time the variants of a task for which settings, epochs or member weights are chosen on validation labels."""
     variants, config, seeds = timed_variants(plan, at.task), plan.config, plan.timed_seeds(at.task)
     needs = needs_read(plan, variants, at.task)
     records = [
@@ -139,7 +139,7 @@ def time_methods(plan: Plan, at: Wildcards) -> Job:
 
 
 def feature_sets(plan: Plan, variants: list[str], task: Task) -> dict[str, list[str]]:
-    """For each variant that uses only some of the sets of features that the variants use together, return its sets."""
+    """Return variant -> its sets of features, for each variant that lacks some of the sets that other variants use."""
     together = plan.sets_seen(variants, task)
     seen = {variant: plan.sets_seen([variant], task) for variant in variants}
     return {variant: list(files) for variant, files in seen.items() if files and files != together}

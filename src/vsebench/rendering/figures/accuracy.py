@@ -32,7 +32,7 @@ class Accuracy(FigureKind):
         return (
             f"{results.task_title(Task.of(self.task))}. Means with 95 % intervals over {results.units}. "
             "If a method was trained on a label of an image, this label is not a candidate for the image; ties count "
-            "against the method. Filled: the best method, and methods not significantly different from it."
+            "against the method. Filled dots: the best method, and methods not significantly different from it."
         )
 
     def alternative(self, results: Results) -> str:
@@ -69,9 +69,9 @@ class Overview(FigureKind):
     def caption(self, results: Results) -> str:
         metric = metric_title(few_metrics(results.outline.metrics)[0])
         return (
-            f"{metric} of every method on every data set (if it is the same for all methods, the next metric that "
-            f"differs), with 95 % intervals over {results.units}. "
-            "Filled: the best method, and methods not significantly different from it."
+            f"{metric} of every method on every data set, with 95 % intervals over {results.units}. If {metric} is the "
+            "same for all methods on a data set, the panel shows the next metric that differs between the methods. "
+            "Filled dots: the best method, and methods not significantly different from it."
         )
 
     def alternative(self, results: Results) -> str:

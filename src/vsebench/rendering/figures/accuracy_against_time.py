@@ -52,9 +52,10 @@ class AccuracyAgainstTime(FigureKind):
     def caption(self, results: Results) -> str:
         metric = metric_title(few_metrics(results.outline.metrics)[0])
         return (
-            f"{metric} (if it is the same for all methods, the next metric that differs) against the seconds of "
-            "training on one core with the chosen settings. The line joins the methods that no other method beats in "
-            "both respects. Controls, and methods that were not timed, are not shown."
+            f"{metric} against the seconds of training on one core with the chosen settings. If {metric} is the same "
+            "for all methods on a data set, the panel shows the next metric that differs between the methods. The line "
+            "joins the methods for which no other method is at least as accurate and also at least as fast. Controls, "
+            "and methods that were not timed, are not shown."
         )
 
     def alternative(self, results: Results) -> str:
@@ -62,10 +63,12 @@ class AccuracyAgainstTime(FigureKind):
         for task in results.tasks_of(results.timing):
             of_methods = points(results, task)
             names = ", ".join(results.method_title(method) for method in front(of_methods))
-            sentences += (
-                [f"{results.task_title(task)}: no other method beats {names} in both respects."] if of_methods else []
-            )
-        return " ".join(["Dots of accuracy against training seconds, one panel per data set and protocol.", *sentences])
+            sentences += [f"{results.task_title(task)}: the line joins {names}."] if of_methods else []
+        text = (
+            "Dots of accuracy against training seconds, one panel per data set and protocol. A line joins the methods "
+            "for which no other method is at least as accurate and also at least as fast."
+        )
+        return " ".join([text, *sentences])
 
 
 def points(results: Results, task: Task) -> dict[str, Point]:

@@ -1,4 +1,4 @@
-"""One dot per label: its F1, or the correlation of its predicted thresholds with the difficulty of its images."""
+"""Dots for labels: the F1 of a label, or the correlation of its predicted thresholds with its difficulty in images."""
 
 import polars as pl
 from pydantic import Field, model_validator
@@ -63,7 +63,7 @@ class F1OfLabels(FigureKind):
         return figure
 
     def shown(self, results: Results) -> pl.DataFrame:
-        """Return the label scores of the entries that the run has."""
+        """Return the scores of labels for those of the `entries` that the run has."""
         return results.analysis("label_scores").filter(
             pl.any_horizontal(
                 (pl.col("method") == entry.variant) & (pl.col("decision") == entry.decision)
@@ -119,13 +119,15 @@ class ThresholdsAndDifficulty(FigureKind):
 
     def caption(self, results: Results) -> str:
         references = [results.method_title(method) for method in self.references if method in results.outline.variants]
+        reference = " or, on data sets without it, ".join(references) or "a method that this run lacks"
         return (
             "Spearman correlation between the thresholds predicted for the images of a label and the images' "
             "difficulty; one dot per label with ten test images or more, mean over seeds. The difficulty is 1 minus "
-            f"the probability of the label according to {' or '.join(references) or 'a method that this run lacks'}. "
-            "The level of an image's scores and thresholds is arbitrary, so the claim is judged on thresholds relative "
-            "to the scores. These relative thresholds do not depend on the level. The paper shows images in the order "
-            "of their thresholds instead."
+            f"the probability of the label according to {reference}. If a constant is added to all scores and "
+            "thresholds of an image, its label set stays the same. Therefore the paper's claim is not judged on these "
+            "correlations, but on those of thresholds minus a level of the image's scores (such as their mean), which "
+            "do not depend on such a constant. Instead of correlations, the paper shows images in the order of their "
+            "thresholds."
         )
 
     def alternative(self, results: Results) -> str:

@@ -68,19 +68,20 @@ class EffectsOfClaims(FigureKind):
 
     def caption(self, results: Results) -> str:
         return (
-            f"Effects of the claims of the {paper_title(results, self.of)}, with 95 % intervals: the mean over data "
-            "sets and protocols, one line per claim and kind of data. If a claim has several rivals or metrics, the "
-            "weakest effect is shown. An effect to the right of the vertical line has the claimed direction. A claim "
-            "that two methods are equal holds near the line, a claim that an effect has a minimum size only beyond "
-            "that size. Intervals are cut at the edge of the panel. Claims without a verdict are not shown."
+            f"Effects on which the claims of the {paper_title(results, self.of)} are judged, one line per claim and "
+            "kind of data. Each effect is the mean over data sets and protocols, with its 95 % interval. If a claim "
+            "has several rivals or metrics, the weakest effect is shown. An effect to the right of the vertical line "
+            "has the claimed direction. A claim that two methods are equal holds if the interval is near the line; a "
+            "claim that an effect has a minimum size holds only if the interval is beyond that size. Intervals are cut "
+            "at the edge of the panel. Claims without a verdict are not shown."
         )
 
     def alternative(self, results: Results) -> str:
         tests = [
             test for panel in PANELS for _, tests in judged_tests_of_panel(results, self.of, panel[0]) for test in tests
         ]
-        counts = [f"{sum(test['verdict'] == verdict for test in tests)} {verdict}" for verdict in COLOURS]
-        return f"Intervals of effects, claim by claim: {', '.join(counts)}."
+        counts = [f"{verdict} {sum(test['verdict'] == verdict for test in tests)}" for verdict in COLOURS]
+        return f"Intervals of effects, claim by claim. Numbers of verdicts: {', '.join(counts)}."
 
 
 def judged_tests_of_panel(results: Results, paper: str, prefix: str) -> list[tuple[str, list[Line]]]:
@@ -96,7 +97,7 @@ def judged_tests_of_panel(results: Results, paper: str, prefix: str) -> list[tup
 
 
 def fitting(n_claims: int, n_tests: int, inches: float) -> tuple[float, float]:
-    """Return the largest distance between tests, and the largest gap around a claim, so that all fit into `inches`.
+    """Return the largest distance between tests and the largest gap around a claim with which all fit into `inches`.
 
     >>> [round(inches, 3) for inches in fitting(10, 20, 8.4)], [round(inches, 3) for inches in fitting(20, 400, 8.4)]
     ([0.06, 0.19], [0.012, 0.19])

@@ -37,10 +37,10 @@ class MapOfVectors(FigureKind):
 
     def caption(self, results: Results) -> str:
         return (
-            "Test images (dots) and labels (names) in the plane of the images' first two principal components, for the "
-            f"first seed. All vectors are scaled to length 1. The figure shows the {SHOWN} most frequent labels that "
-            "share few images with one another, and the images with exactly one of these labels. The paper uses t-SNE "
-            "instead."
+            "Test images (dots) and labels (diamonds with names) in the plane of the images' first two principal "
+            f"components, for the first seed. All vectors are scaled to length 1. The figure shows the {SHOWN} most "
+            "frequent labels that share few images with one another, and the images with exactly one of these labels. "
+            "Instead of principal components, the paper uses t-SNE."
         )
 
     def alternative(self, results: Results) -> str:
@@ -79,7 +79,7 @@ def draw(axis: Axes, vectors: pl.DataFrame) -> None:
 
 
 def places_of_names(points: list[tuple[float, float]]) -> list[tuple[int, float]]:
-    """Return the side of each point for its name (1: right, -1: left), and how far to move the name down.
+    """Return on which side of each point its name is (1: right, -1: left), and how far to move the name down.
 
     The names of the left half of the points are on the left. On each side, names do not overlap.
 
@@ -99,7 +99,7 @@ def places_of_names(points: list[tuple[float, float]]) -> list[tuple[int, float]
 
 
 def rarely_shared_labels(label_sets: list[list[str]], number: int) -> list[str]:
-    """Return `number` labels, the most frequent first; skip a label if half of its images have an earlier label."""
+    """Return up to `number` labels, frequent ones first; skip a label if half its images have an earlier one."""
     images: dict[str, set[int]] = {}
     for image, labels in enumerate(label_sets):
         for label in labels:

@@ -25,7 +25,7 @@ TASK = ["dataset", "protocol"]
 
 
 class MeanRanks(FigureKind):
-    """An axis of mean ranks with the methods' names at its sides, and bars over methods that do not differ."""
+    """An axis of mean ranks, the methods' names at its sides, and bars over methods not significantly different."""
 
     needs = ("metrics", "datasets")
     made_for = "run"
@@ -60,7 +60,10 @@ class MeanRanks(FigureKind):
         ranking = ranking_of(results)
         ranks = zip(ranking.methods, ranking.ranks, strict=True)
         names = ", ".join(f"{results.method_title(method)} {rank:.2f}" for method, rank in ranks)
-        return f"An axis of mean ranks, with bars over methods that do not differ: {names}."
+        return (
+            "An axis of mean ranks, with bars that join methods whose ranks do not differ significantly. Mean ranks: "
+            f"{names}."
+        )
 
 
 @dataclass(frozen=True)
@@ -82,7 +85,7 @@ class Ranking:
 
     @property
     def groups(self) -> list[tuple[int, int]]:
-        """The longest sequences of two or more methods that do not differ, each given by its first and last method."""
+        """The longest sequences of two or more methods that count as equal, each given by its first and last method."""
         groups: list[tuple[int, int]] = []
         for first, rank in enumerate(self.ranks):
             last = max(n for n, worse in enumerate(self.ranks) if worse - rank <= self.critical_difference)
@@ -94,8 +97,8 @@ class Ranking:
 def common_methods(methods_of: Mapping[Task, Collection[str]]) -> tuple[frozenset[str], list[Task]] | None:
     """Return the methods to rank and the tasks that have all of them; None if no two methods share two data sets.
 
-    If tasks have different methods, for example because only some tasks have image features, the methods are chosen
-    for which the number of methods times the number of data sets is largest.
+    If tasks have different methods, for example because only some tasks have image features, the result is the
+    set of methods for which the number of methods times the number of data sets is largest.
     """
     method_sets = {task: frozenset(methods) for task, methods in methods_of.items()}
     choices = [

@@ -28,7 +28,7 @@ class SettingAxis(Strict):
 class MemoryAndSettings(FigureKind):
     """One row of panels per task: the memory of all methods, and the metric of one method against each varied setting.
 
-    Only tasks with this method are shown. If there are too many tasks for a page, they share one row of panels.
+    Only tasks on which `method` was timed are shown. If they are too many for a page, they share one row of panels.
     """
 
     needs = ("timing", "sweeps", "datasets")
@@ -49,18 +49,20 @@ class MemoryAndSettings(FigureKind):
 
     def caption(self, results: Results) -> str:
         if not self._varied(self._sweeps(results)):
-            return "Peak memory of a training process, median over repeats. This run varies no setting."
+            return "Peak memory of each method's training process, median over repeats. This run varies no setting."
         return (
-            f"Peak memory of a training process, median over repeats. {metric_title(self.metric)} on the test "
-            f"labels against each setting of {results.method_title(self.method)} that the run varies. The other "
-            "settings keep their chosen values or, if the run tunes, are tuned again for each value. Mean over seeds, "
-            "with a band from the lowest to the highest seed. White markers: for at least one seed, a limit stopped "
-            "training at this value."
+            "Left: peak memory of each method's training process, median over repeats. Other panels: "
+            f"{metric_title(self.metric)} on the test labels against each setting of "
+            f"{results.method_title(self.method)} that the run varies. The other settings keep their chosen values or, "
+            "if the run tunes, are tuned again for each value. Mean over seeds, with a band from the lowest to the "
+            "highest seed. If the data sets share one row of panels, there is no band, and the means of each data set "
+            "are divided by the largest of them. White markers: for at least one seed, a limit stopped training at "
+            "this value."
         )
 
     def alternative(self, results: Results) -> str:
         return (
-            "One row of panels per data set and protocol: bars of peak memory, one per method, and lines of "
+            "Rows of panels: the first panel shows the peak memory of each method, the others show lines of "
             f"{metric_title(self.metric)} against each setting."
         )
 

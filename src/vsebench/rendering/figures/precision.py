@@ -45,7 +45,7 @@ class PrecisionAtCutoffs(FigureKind):
         return (
             "Precision and sibling precision of the first k labels on the test images, against k: mean over seeds, "
             "with a band from the lowest to the highest seed. Sibling precision also counts siblings of an image's "
-            "labels as correct. It is shown if the data set has a table of siblings."
+            "labels (labels with a common parent) as correct. It is shown if the data set has a table of siblings."
         )
 
     def alternative(self, results: Results) -> str:
@@ -81,8 +81,8 @@ class PooledPrecision(FigureKind):
         return (
             "Precision against recall over all pairs of a test image and a label: mean over seeds, with a band from "
             "the lowest to the highest seed. Left: raw scores are compared across images, as in the paper, although a "
-            "ranking loss does not determine the level of an image's scores. Right: from each image's scores, the log "
-            f"of the sum of their exponentials is subtracted. {self.averages(results, shown)}"
+            "ranking loss does not change if a constant is added to all scores of an image. Right: from each image's "
+            f"scores, the log of the sum of their exponentials is subtracted. {self.averages(results, shown)}"
         ).strip()
 
     def averages(self, results: Results, shown: pl.DataFrame) -> str:
@@ -134,9 +134,10 @@ class LabelsByFrequency(FigureKind):
 
     def caption(self, results: Results) -> str:
         return (
-            "Recall of labels in five groups of equal size, the most frequent on the left. A label's recall is the "
-            "share of its held-out occurrences that are among the image's first labels; each point is the mean over "
-            "the labels of a group. Mean over seeds, with a band from the lowest to the highest seed."
+            "Recall of labels in five groups with equal numbers of labels, the most frequent labels on the left. The "
+            "recall@N of a label is computed on the images from which it is held out: it is the share of these images "
+            "on which it is among the first N labels. Each point is the mean over the labels of a group and over "
+            "seeds, with a band from the lowest to the highest seed."
         )
 
     def alternative(self, results: Results) -> str:

@@ -36,9 +36,9 @@ class PublishedAgainstOurs(FigureKind):
 
     def caption(self, results: Results) -> str:
         return (
-            "The papers' printed numbers and ours, on the same data and protocol: one dot per metric and method, with "
-            "95 % intervals (for seconds, the range over seeds or repeats). On the diagonal, both agree; above it, our "
-            "number is larger. Seconds were measured on different machines."
+            "The papers' printed numbers and ours, on the same data and protocol: one dot per printed number, with the "
+            "95 % interval of our number (for seconds, the range over seeds or repeats). On the diagonal, both numbers "
+            "are equal; above it, our number is larger. Seconds were measured on different machines."
         )
 
     def alternative(self, results: Results) -> str:
@@ -46,7 +46,7 @@ class PublishedAgainstOurs(FigureKind):
         inside = len(metrics.filter(verdict="inside"))
         return (
             "Dots of published numbers against ours, with a diagonal. "
-            f"{inside} of {len(metrics)} published metrics lie in our intervals."
+            f"{inside} of {len(metrics)} published values of metrics lie in our intervals."
         )
 
 

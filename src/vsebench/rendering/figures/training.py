@@ -1,4 +1,4 @@
-"""Draw how training proceeds: the validation metric and the loss, seconds per epoch, and negatives per step."""
+"""Draw how training proceeds: the validation metric and the loss, seconds per epoch, and labels tried per step."""
 
 from itertools import product
 from typing import Annotated, Literal
@@ -27,7 +27,7 @@ def validated_epochs(history: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    Rows of `history` with two more columns: `elapsed`, the training seconds up to the end of the epoch with the seed of
+    Rows of `history` with two more columns: `elapsed`, the training seconds up to the end of the epoch for the seed of
     the row, and `training_seconds`, the mean of `elapsed` over seeds.
     """
     selection = history.filter(pl.col("phase") == "selection").sort("method", "seed", "epoch")
@@ -49,7 +49,7 @@ def sampled_epochs(history: pl.DataFrame) -> pl.DataFrame:
 
 
 def validation_metric(results: Results, task: Task) -> str:
-    """Return the title of the metric by which epochs were chosen."""
+    """Return the title of the metric by which epochs were chosen; "metric" if there is not exactly one."""
     names = {
         entry["validation_metric"]
         for entry in results.settings
@@ -193,7 +193,10 @@ class CurvesOverEpochs(FigureKind):
 
     def alternative(self, results: Results) -> str:
         shown = "loss" if self.quantity == "loss" else "validation metric"
-        text = f"Lines of the {shown} against epochs, one per method, from the first to the last."
+        text = (
+            f"Lines of the {shown} against epochs, one per method. The numbers are the values at the first and the "
+            "last epoch."
+        )
         epochs = self._epochs(results)
         means = epochs.group_by("dataset", "protocol", "method", "epoch").agg(pl.col(self.quantity).mean())
         for task in results.tasks_of(means):
@@ -262,7 +265,7 @@ class TrainingTime(FigureKind):
             seconds = {method: value for method, value in cells.items() if isinstance(value, float)}
             ends = {"shortest": min(seconds, key=seconds.__getitem__), "longest": max(seconds, key=seconds.__getitem__)}
             words = (
-                f"{how} for {results.method_title(method)}, {format_value(seconds[method], 'seconds')} s"
+                f"{how} for {results.method_title(method)} ({format_value(seconds[method], 'seconds')} s)"
                 for how, method in ends.items()
             )
             text += f" {results.task_title(task)}: an epoch is {' and '.join(words)}."
@@ -301,7 +304,10 @@ class Trials(FigureKind):
         )
 
     def alternative(self, results: Results) -> str:
-        text = "Lines of trials per step against epochs, from the first to the last."
+        text = (
+            "Lines of trials per step against epochs, one per method. The numbers are the values at the first and the "
+            "last epoch."
+        )
         history = sampled_epochs(results.history)
         for task in results.tasks_of(history):
             of_task = at(history, task)

@@ -57,8 +57,8 @@ class WinsAndLosses(FigureKind):
         return (
             f"How often the method of a row has a higher {metric} than the method of a column, over the data sets, "
             f"protocols and seeds on which both methods were run; a tie counts as half a win. If {metric} is the same "
-            "for all methods, the next metric that differs is compared. The method with the largest share of wins "
-            "comes first. These are counts; for significance, see the tables."
+            "for all methods on a data set, the next metric that differs between the methods is compared. The method "
+            "with the largest share of wins comes first. These are counts; for significance, see the tables."
         )
 
     def alternative(self, results: Results) -> str:

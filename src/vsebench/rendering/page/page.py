@@ -148,7 +148,8 @@ def notices(results: Results) -> Iterator[str]:
     for method, number in diverged.items():
         if number:
             runs = "training run" if number == 1 else "training runs"
-            yield f"{results.method_title(method)}: {number} {runs} diverged during tuning and could not be chosen."
+            title = results.method_title(method)
+            yield f"{title}: {number} {runs} diverged during tuning; the settings of diverged runs cannot be chosen."
 
 
 def fits_at_limits(results: Results) -> Iterator[str]:
@@ -199,7 +200,7 @@ def drawing(results: Results, figures: Path, instance: Instance, folder: Path) -
     try:
         svg = path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise UserError(f"{path}: no such file; first run the stage figure with {instance.name}") from None
+        raise UserError(f"{path}: no such file; first run the stage `figure` for {instance.name}") from None
     size = re.search(r'<svg [^>]*?width="([0-9.]+)pt" height="([0-9.]+)pt"', svg[:2000])
     width, height = (float(size[1]), float(size[2])) if size else (72 * PAGE_INCHES, 36 * PAGE_INCHES)
     kind = make(FigureKind, instance.kind, instance.parameters, instance.name)

@@ -19,7 +19,7 @@ from vsebench.rendering.table import Table
 
 @dataclass(frozen=True)
 class PaperSection:
-    """The section on one paper, made from the paper's two files and the results of the run."""
+    """The section on one paper, made from the paper's YAML and CSV files and the results of the run."""
 
     id: str
     title: str

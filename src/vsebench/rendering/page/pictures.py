@@ -44,7 +44,7 @@ def find_pictures(tables: Iterable[Table], sources: Mapping[str, Pictures]) -> F
         number_of = {image: number for number, image in enumerate(files.ids)}
         numbers = sorted(number_of[image] for image in ids if image in number_of)
         if not numbers:
-            example = f"an image has the id {ids[0]!r}, a picture {files.ids[0]!r}"
+            example = f"for example, an image has the id {ids[0]!r}, and a picture has the id {files.ids[0]!r}"
             result.notices.append(f"{dataset}: no picture has the id of an image ({example}); see the key `pictures`.")
         for number, content in zip(numbers, files.contents(numbers), strict=True):
             address = None if isinstance(content, OSError) else thumbnail(content)

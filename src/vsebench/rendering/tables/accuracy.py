@@ -67,7 +67,7 @@ def fewer_seeds(results: Results, accuracy: pl.DataFrame, seeds: int) -> str:
     for method, number in accuracy.select("method", "n_seeds").unique(maintain_order=True).iter_rows():
         if number < seeds:
             by_number.setdefault(number, []).append(results.method_title(method))
-    fewer = "; ".join(f"{number} of {', '.join(titles)}" for number, titles in by_number.items())
+    fewer = "; ".join(f"{number} for {', '.join(titles)}" for number, titles in by_number.items())
     return fewer and f" ({fewer}; two methods are compared on the seeds that both have)"
 
 
@@ -84,19 +84,20 @@ def notes(results: Results, task: Task, accuracy: pl.DataFrame, metrics: Sequenc
         "pairs, p ≥ 0.05).",
         "If a method was trained on a label of an image, this label is not a candidate for the image. Ties count "
         "against the method.",
-        "Metrics with @N use the first N labels of the ranking, the others use all labels. In AUC@N, a label after the "
-        "first N counts 0.5.",
+        "Metrics with @N use the first N labels of the ranking, the others use all labels. In AUC@N, a held-out "
+        "label that is not among the first N counts 0.5.",
     ]
     sentences += [
-        f"{metric_title(metric)} ranks images for each label. A method that gives all images the same score, such as "
-        "popularity, is below random (the level of chance)."
+        f"{metric_title(metric)} is computed from a ranking of the test images for each label. A method that gives all "
+        "images the same score, such as popularity, is below random (the level of chance), because ties count against "
+        "it."
         for metric in results.outline.metrics
         if load_metric(metric).unit == "label"
     ]
     if unbeaten := [metric_title(metric) for metric in metrics if not beats_random(accuracy, metric)]:
         random = results.method_title(RANDOM)
         sentences.append(
-            f"No method is significantly better than {random} in {', '.join(unbeaten)}; there, bold is the maximum."
+            f"No method is significantly better than {random} in {', '.join(unbeaten)}, where bold marks the maximum."
         )
     if results.is_simulated(task.dataset):
         sentences.insert(0, "The data are simulated.")

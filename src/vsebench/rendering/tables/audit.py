@@ -16,8 +16,8 @@ CAPTIONS = {
 }
 FACT = "Fact: rows of a paper with the same number in this column state one fact, which counts once."
 NOTES = (
-    "Recomputed from other printed numbers. All are rounded, so a number contradicts the others only if it "
-    "does not follow from any possible unrounded values of the others.",
+    "Recomputed from other printed numbers. All printed numbers are rounded, so a number contradicts the others only "
+    "if it does not follow from any possible unrounded values of the others.",
     "S: a table of the supplement; F: a figure.",
 )
 COLUMNS_OF_COUNTS = (
@@ -27,7 +27,10 @@ COLUMNS_OF_COUNTS = (
     Column(DEPENDS, "Depend", "count"),
     Column(CONTRADICTS, "Contradict", "count"),
 )
-NOTES_OF_COUNTS = ("Agree: number of checks. Depend, contradict: number of facts; several cells can state one fact.",)
+NOTES_OF_COUNTS = (
+    "Agree: number of checks. Depend: number of facts that contradict only under a condition. Contradict: number of "
+    "other facts that contradict. Several cells can state one fact.",
+)
 
 
 class Audit(TableKind):

@@ -93,7 +93,7 @@ def where_tested(results: Results, line: Line) -> str:
 
 
 class ClaimsSummary(TableKind):
-    """The verdict on each claim for one kind of data; claims that are not testable come last."""
+    """The verdict on each claim for each kind of data; claims that are not testable come last."""
 
     needs = ("claims",)
     made_for = "run"
@@ -120,7 +120,7 @@ class ClaimsSummary(TableKind):
         notes = (
             "Effect: the mean over the tasks (data sets under a protocol), with its 95 % interval. A claim must hold "
             "in all comparisons (rivals and metrics); the effect is that of the weakest comparison.",
-            "A verdict on other real data shows whether the claim generalises. A verdict on simulated data "
-            "either is about cost, or says nothing about real data.",
+            "A verdict on other real data shows whether the claim generalises. A verdict on simulated data says "
+            "nothing about real data, unless the claim is about cost (time or memory).",
         )
         return Table(COLUMNS_OF_SUMMARY, rows, "Verdicts on the papers' claims", notes, small=True)

@@ -13,7 +13,7 @@ COLUMNS = (
     Column("printed", "Printed", width=0.34),
     Column("right", "Correct", width=0.46),
 )
-NOTES = ("Transcribed from the paper and derived by hand; this table is the same in all runs.",)
+NOTES = ("Transcribed from the paper (printed), and derived by hand (correct). This table is the same in all runs.",)
 
 
 class Equation(Strict):

@@ -49,7 +49,7 @@ class NearestLabels(PrintedTable):
         notes = (
             "Italics: a sibling of the label, according to the paper or to the data set's table of siblings; a data "
             "set without such a table has no italics.",
-            f"Here: the nine nearest labels by cosine similarity of their vectors, {method}, first seed"
+            f"Here: the nine nearest labels by the cosine similarity of label vectors of {method}, first seed"
             + (", for the most frequent labels." if not self.labels else "."),
         )
         return Table(COLUMNS, rows, self.caption(paper, ON_OTHER_DATA), notes)

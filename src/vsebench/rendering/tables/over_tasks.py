@@ -35,8 +35,8 @@ class Best(TableKind):
         tasks = results.tasks_of(results.summary)
         rows = [row_of_best(results, task, metrics, oracles) for task in tasks]
         note = (
-            f"Means over seeds with 95 % intervals over {results.units}; bold: also the best in that "
-            "metric. An oracle uses test information and is shown only for reference."
+            f"Means over seeds with 95 % intervals over {results.units}; bold: this method is also the best in "
+            "this metric. An oracle uses test information and is shown only for reference."
         )
         leaders = (leaders_of(results, task, metrics[0]) for task in tasks)
         named = {method for best, near in leaders for method in (best, *near)}

@@ -21,9 +21,9 @@ COLUMNS_OF_MEANS = (
     ),
 )
 NOTES_OF_MEANS = (
-    "Means over the labels with a test image and over seeds. Average precision: over a label's ranking of all test "
-    "images. R-precision: the share of relevant images among the first R, where R is the number of relevant images. "
-    "Ties count against a method.",
+    "Means over seeds and over the labels that have a test image. Average precision: that of a label's ranking of all "
+    "test images. R-precision: the share of relevant images among the first R, where R is the number of relevant "
+    "images. Ties count against a method.",
     "By cosine: images are ranked by the cosine of image and label vectors; empty for methods without these vectors.",
 )
 COLUMNS_OF_IMAGES = (

@@ -22,9 +22,9 @@ COLUMNS = (
 
 NOTES = (
     "Searched: chosen on validation labels (in brackets, the numbers of configurations tried and of seeds); test "
-    "labels are not used. If all seeds share a split, one search chooses the settings for all, by the mean over the "
-    "seeds of the search. On the edge: the best value is the smallest or largest value tried, and the method allows "
-    "values beyond it.",
+    "labels are not used. If all seeds share a split, one search chooses the settings for all seeds, by the mean "
+    "validation metric over the seeds that the search uses. On the edge: the best value is the smallest or largest "
+    "value tried, and the method allows values beyond it.",
     "Searched before: by an earlier run on the same data; seeds missing in that run use the settings of its first "
     "seed. Untuned: the settings were not chosen on this data.",
 )

@@ -42,7 +42,7 @@ class TimeBesidePublished(PrintedTable):
                 rows.append(Row.of(group, our_title(results, variant, ours), "here", seconds, ratio, group=group))
         measured = [TIMES[column].words for column in dict.fromkeys(cell.column for cell in cells) if column in TIMES]
         notes = [f"Here: seconds {words}." for words in measured]
-        notes += ["The papers' machine and ours differ, so only ratios can be compared."]
+        notes += ["The paper's machine and ours differ, so only ratios can be compared."]
         return Table(columns, rows, self.caption(paper, "seconds and ratios, published and recomputed"), notes, fold=5)
 
     def _our_base(self, paper: Paper) -> str | None:
@@ -92,7 +92,7 @@ class TimeAsPrinted(PrintedTable):
                 "Accelerate, as in the paper: the time of the model above divided by the time of "
                 f"{paper.row_title(self.accelerate)}, minus 1; 0 x: equally fast."
             )
-        notes.append("The papers' machine and ours differ, so only ratios can be compared.")
+        notes.append("The paper's machine and ours differ, so only ratios can be compared.")
         return Table(columns, rows, self.caption(paper), notes)
 
     def _ours(self, results: Results, method: str) -> Times:

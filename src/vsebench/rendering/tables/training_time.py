@@ -46,7 +46,7 @@ class TrainingTime(TableKind):
             for method in results.methods_of(timing):
                 rows.append(row_of(results, task, method, timing.filter(method=method), commands))
         other_cores = results.timing["others"].drop_nulls()
-        load = f"{max(other_cores.to_list()):.2g}" if len(other_cores) else "an unknown number of"
+        load = f"at most {max(other_cores.to_list()):.2g}" if len(other_cores) else "an unknown number of"
         timed = not results.timing.filter(phase="training").is_empty()
         alone = (
             ", timed while no other job of the run was running"
@@ -56,7 +56,7 @@ class TrainingTime(TableKind):
         machines = results.timing["machine"].drop_nulls().unique().sort().to_list()
         notes: tuple[str, ...] = (
             "Seconds per epoch: median [minimum, maximum] over repeats, each in a fresh process, while no other "
-            f"job of the run was running; other processes used at most {load} cores meanwhile.",
+            f"job of the run was running; other processes used {load} cores meanwhile.",
             "Convergence: the epoch with the best validation metric, and the training seconds up to its end; "
             f"median over seeds, and for seconds also the range{alone}. At least (≥): a limit stopped the training of "
             "at least one seed, whose best epoch may be later.",
@@ -68,9 +68,10 @@ class TrainingTime(TableKind):
         )
         if commands:
             notes += (
-                "The command: one run per seed of the shell command that reads the data, trains and scores, on the "
-                "given number of threads, while other jobs may have run; median and range over seeds. Therefore these "
-                "seconds cannot be compared with the others. Memory: the sum over the command's processes.",
+                "Seconds of the command: a shell command reads the data, trains and scores. It ran once per seed, on "
+                "the given number of threads, and other jobs may have run at the same time; median and range over "
+                "seeds. Therefore these seconds cannot be compared with the others. Memory: the sum over the command's "
+                "processes.",
             )
         columns = (*COLUMNS, OF_COMMANDS) if commands else COLUMNS
         return Table(columns, rows, "Training time, scoring time and memory", notes, fold=5)

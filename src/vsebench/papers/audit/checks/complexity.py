@@ -69,8 +69,8 @@ def _ratios(cells: PrintedCells, paper: str, k: Interval) -> Iterator[tuple[str,
 def trials_by_time(cells: PrintedCells) -> Iterator[Finding]:
     """Check a method's printed number of trials T against the printed times.
 
-    A step of the method costs O(Tk) and a step of the paper's own method O(2k), so an iteration of the method should
-    take about T / 2 times as long as an iteration of the paper's own method.
+    With k factors, a step of the method costs O(Tk) and a step of the paper's own method O(2k), so an iteration of the
+    method should take about T / 2 times as long as an iteration of the paper's own method.
 
     The time of an iteration is the printed training time divided by the printed number of iterations. The explanation
     states how large the other costs of a step must be, in units of k, to explain the difference.

@@ -78,7 +78,7 @@ def means(cells: PrintedCells, paper: str, dataset: str) -> Means | None:
 
 
 def same_data(cells: PrintedCells, dataset: str, paper: str, rival: str) -> bool:
-    """Return whether two papers mean the same data by a name, judged by whether their printed accuracies are equal."""
+    """Return whether two papers mean the same data by the name `dataset`: if so, their printed accuracies are equal."""
     pairs = [
         (cell.value, again.value)
         for cell in cells.numbers(r".+@\d+")

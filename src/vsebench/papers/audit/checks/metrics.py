@@ -114,7 +114,7 @@ def recalls_of_row(cells: PrintedCells, cell: PrintedCell) -> list[PrintedCell]:
 
 
 def f1_scores(cells: PrintedCells) -> Iterator[Finding]:
-    """Check F1 against P and R for each way of averaging; it is a contradiction only if F1 fits none of them.
+    """Check F1 against P and R for each way of averaging; only an F1 that fits none of them is a contradiction.
 
     The F1 of mean P and R is 2 P R / (P + R). A mean of F1 over labels or images is at most this value, because F1 is a
     concave function of P and R; for means over images, there are tighter bounds (`f1_over_images`).

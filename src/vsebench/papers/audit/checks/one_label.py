@@ -75,7 +75,7 @@ def standard_error(first: float, second: float, n: float) -> float:
 
 
 def _precisions(cells: PrintedCells) -> Iterator[tuple[PrintedCell, PrintedCell]]:
-    """Yield Precision@1 and Precision@10 of each row that prints both."""
+    """Yield Precision@1 and Precision@10 of each row that prints both, for data with one label per image."""
     for first in cells.numbers("precision@1"):
         tenth = same_row(cells, first, "precision@10")
         if tenth and has_one_label(cells, first):

@@ -44,10 +44,11 @@ def _judge_memory(formula: PrintedCell, cell: PrintedCell, size: Sizes) -> Findi
 
 
 def one_rate(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that a method's test times on two data sets are proportional to its stated cost per image times the number
-    of test images.
+    """Check that a method's test times on two data sets are proportional to the numbers of operations.
 
-    They may deviate by 10 %, because times are measured.
+    The number of operations is the method's stated cost per image, times the number of test images.
+
+    The times may deviate by 10 %, because they are measured.
     """
     for formula, measured in by_formula(cells, "time_complexity", "test_time", TIME):
         for small, large in combinations([cell for cell in measured if cell.unit in SECONDS], 2):
@@ -68,7 +69,10 @@ def leaves(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def time_of_leaf(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that a search in one leaf takes a share (p + n / 2^p) / n of the time of the exact search."""
+    """Check that a search in one leaf takes a share (p + n / 2^p) / n of the time of the exact search.
+
+    n is the number of training images, and p the number of halvings.
+    """
     for cell, images, own in cells.each("leaf_images", "train_images", "test_time"):
         exact_search = cells.find(cell.paper, f"{cell.dataset}/knn", "test_time")
         if exact_search and {own.unit, exact_search.unit} <= set(SECONDS):

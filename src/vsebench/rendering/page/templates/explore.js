@@ -158,7 +158,7 @@
       return button;
     }));
     box.lastChild.textContent = by_time
-      ? "The line joins the methods that no other method beats in both respects. Controls, and methods that were not timed, are not shown. Point at a mark for its numbers; press a name to hide it."
+      ? "The line joins the methods for which no other method is at least as accurate and also at least as fast. Controls, and methods that were not timed, are not shown. Point at a mark for its numbers; press a name to hide it."
       : `${tested ? "Bold: the best method, and those that are not significantly different from it. " : ""}Point at a mark for its numbers; press a name to hide it.`;
   };
   const choose_task = () => { metric.value = data.tasks[task.value].metric; redraw(); };
