@@ -66,7 +66,7 @@ def test_packs_without_a_common_metric_of_quality_are_one_line(runs, metrics):
         for run, names in zip(runs, metrics, strict=False)
     )
     (task,) = tasks_of([*described])
-    with pytest.raises(UserError, match=r"new\.vsepack, .*old\.vsepack have no metric in common for"):
+    with pytest.raises(UserError, match=r"new\.vsepack, .*old\.vsepack have no quality metric in common for"):
         task.metric  # noqa: B018
 
 

@@ -115,7 +115,10 @@ SCALING = {"dataset": "sim-iapr", "repeats": 2, "pairs": [10, 20], "labels": [10
             {"datasets": {"mine": ONE | {"data": {"file": "x"}}}},
             "datasets.mine.data: pairs: this key is missing; add it",
         ),
-        ({"datasets": {"Mine": ONE | {"data": {"pairs": "x"}}}}, "'Mine' is not a valid name"),
+        (
+            {"datasets": {"Mine": ONE | {"data": {"pairs": "x"}}}},
+            "'Mine' is not a valid name; begin with a lower-case",
+        ),
         ({"datasets": {"corel5k": ONE | {"data": {"pairs": "x"}}}}, "has a data set of this name; choose another name"),
         ({"validation_metric": "f2"}, "validation_metric: there is no metric 'f2'"),
     ],
@@ -211,7 +214,7 @@ def test_a_data_set_where_no_variant_can_run_is_refused_with_all_reasons():
     with pytest.raises(UserError) as error:
         planned(datasets=datasets, papers=[], methods=["opt_auc", "oracle"])
     message = str(error.value)
-    assert "datasets.corel5k-densehue: no method can run under official" in message
+    assert "datasets.corel5k-densehue: no method can run on this data set (under official" in message
     assert f"opt_auc: {NEEDS['known_labels'].missing_reason}; oracle: {NEEDS['truth'].missing_reason}" in message
 
 

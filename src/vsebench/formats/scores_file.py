@@ -208,7 +208,7 @@ def _read_batch(
     frame = frame.select(*map(_name, COLUMNS), pl.col(kind).cast(pl.Float32, strict=False).alias("score") * sign)
     wrong = (~(frame["score"].abs() < LARGEST).fill_null(False)).arg_true()
     if len(wrong):
-        raise UserError(f"{where} {before + wrong[0] + 1}: the {kind} is not a finite number")
+        raise UserError(f"{where} {before + wrong[0] + 1}: the {kind} is not a finite number, or above 1e30")
     columns = []
     for name, known in numbers.items():
         empty = (frame[name].fill_null("") == "").arg_true()

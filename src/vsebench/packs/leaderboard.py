@@ -80,7 +80,7 @@ class BoardTask:
         of_quality = [name for name in self.metrics if load_metric(name).is_quality]
         if not of_quality:
             packs = ", ".join(str(run.path) for run in self.runs.values())
-            raise UserError(f"{packs} have no metric in common for {self.task}; leave out one of them")
+            raise UserError(f"{packs} have no quality metric in common for {self.task}; leave out one of them")
         return few_metrics(of_quality)[0]
 
     def numbers(self, metric: str) -> dict[tuple[int, str], Numbers]:

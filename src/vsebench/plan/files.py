@@ -205,7 +205,11 @@ def read_chosen(datasets: dict[str, DatasetConfig], folder: Path) -> dict[str, C
 def check_name(pattern: str, key: str, name: str, where: str) -> None:
     """Raise a `UserError` for a name that cannot be the name of a folder."""
     if not re.fullmatch(pattern, name) or name == RESERVED:
-        raise UserError(f"{where}: {key}: {name!r} is not a valid name; use the form {pattern}, but not {RESERVED!r}")
+        if name == RESERVED:
+            raise UserError(f"{where}: {key}: {name!r} has another meaning; choose another name")
+        sign = "-" if pattern == DATASET_NAME else "_"
+        form = f"begin with a lower-case letter; then use only lower-case letters, digits and {sign}"
+        raise UserError(f"{where}: {key}: {name!r} is not a valid name; {form}")
 
 
 def read_named(model: Any, folder: Path, name: str, where: str) -> Any:

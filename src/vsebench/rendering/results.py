@@ -243,9 +243,8 @@ class Results:
         """Return the rows of `summary` for one task."""
         rows = at(self.summary, task)
         if rows.is_empty():
-            raise UserError(
-                f"{self.folder / GATHERED['summary']}: no results for {task.dataset} with protocol {task.protocol}"
-            )
+            path = self.folder / GATHERED["summary"]
+            raise UserError(f"{path}: no results for {task.dataset} with protocol {task.protocol}; run again")
         return rows
 
     def _read(self, name: str) -> pl.DataFrame:
