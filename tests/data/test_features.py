@@ -360,7 +360,7 @@ def test_steps_of_sets_that_do_not_fit_are_refused(steps, message):
     together = side_by_side({"a": both(COUNTS)["sparse"], "b": both(COUNTS)["sparse"]})
     with pytest.raises(UserError, match=message):
         Normalisation.fit(steps, together, np.arange(5))
-    with pytest.raises(UserError, match="the features have no names"):
+    with pytest.raises(UserError, match="the only set has no name; give one list"):
         Normalisation.fit({"a": ["l2"]}, dense(COUNTS), np.arange(5))
 
 

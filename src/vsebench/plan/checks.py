@@ -394,9 +394,8 @@ def check_tasks(plan: Plan, where: str) -> None:
             check_word_vectors(plan, task, f"{where}: datasets.{task.dataset}.protocols: {task.protocol}")
         if task.dataset not in {possible.dataset for possible in plan.tasks}:
             reasons = "; ".join(f"{variant}: {reason}" for variant, reason in plan.obstacles(task).items())
-            raise UserError(
-                f"{where}: datasets.{task.dataset}: no method can run on this data set (under {task.protocol}: {reasons})"
-            )
+            reasons = f"(under {task.protocol}: {reasons})"
+            raise UserError(f"{where}: datasets.{task.dataset}: no method can run on this data set {reasons}")
 
 
 def check_packs(plan: Plan, where: str) -> None:
