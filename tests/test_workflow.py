@@ -92,6 +92,23 @@ def test_messages_that_progress_replaces_are_dropped_and_counted_and_others_stay
     assert stays(logging.WARNING, msg="Using shell: none")
 
 
+def test_what_is_listed_at_the_end_of_a_failed_run_is_not_printed_before_except_for_a_killed_job():
+    only = OnlyProgress(begin()[0])
+
+    def stays(message: str) -> bool:
+        return only.filter(logging.makeLogRecord({"levelno": logging.ERROR, "event": None, "msg": message}))
+
+    failed = (
+        "RuleException:\nCalledProcessError in file \"a.smk\", line 95:\nCommand 'x' returned non-zero exit status {}."
+    )
+    assert not stays(failed.format(1))
+    assert stays(failed.format(137))
+    assert not stays("Exiting because a job execution failed. Look above for error messages")
+    assert not stays("WorkflowError:\nAt least one job did not complete successfully.")
+    assert stays("WorkflowError:\nanother mistake")
+    assert stays("MissingOutputException in rule fit")
+
+
 def test_nothing_is_printed_at_the_end_or_for_other_messages():
     handler, clock, out = begin()
     send(handler, LogEvent.RUN_INFO, stats={"fit": 1, "total": 1})

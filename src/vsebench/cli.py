@@ -67,9 +67,10 @@ def run_module(name: str, path: str, program: str, argv: list[str]) -> int:
     module = importlib.import_module(path)
     parser = argparse.ArgumentParser(prog=f"{program} {as_typed(name)}", description=summary_of(path))
     module.add_arguments(parser)
-    arguments = parser.parse_args(argv)
+    of_stage = program.endswith(STAGE)
+    arguments = parser.parse_args(argv) if of_stage else parser.parse_intermixed_args(argv)
     try:
-        with job() if program.endswith(STAGE) else nullcontext():
+        with job() if of_stage else nullcontext():
             module.run(arguments)
     except UserError as error:
         print(f"vsebench {as_typed(name)}: {error}", file=sys.stderr)

@@ -357,7 +357,7 @@ def evaluate(
             for name, of_method in zip((*methods, *outside), results, strict=True):
                 measured[Entry(name)][seed] = of_method
     oracles = [Entry(variant.name) for variant in variants if variant.role == "oracle"]
-    table = summarise(task, dict(measured), metrics, oracles)
+    table = summarise(task, dict(measured), metrics, oracles, n_candidates)
     choices = {variant.name: variant.choice for variant in variants} | dict.fromkeys(outside, "elsewhere")
     first, *others = (name for name in SUMMARY if name not in ("dataset", "protocol", "decision"))
     return table.select(first, pl.col("method").replace_strict(choices).alias("settings"), *others)

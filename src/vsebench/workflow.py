@@ -30,6 +30,12 @@ NEEDLESS = (
     "Select jobs to execute",
     "Using shell",
 )
+# The beginnings of Snakemake's messages on failed jobs, which `print_failures` lists with the last lines of their logs.
+REPEATED = (
+    "RuleException:\nCalledProcessError in file",
+    "Exiting because a job execution failed",
+    "WorkflowError:\nAt least one job did not complete successfully",
+)
 FULL = 16 << 20  # a disk with fewer free bytes is called full
 CLEAR = "\r\x1b[K"  # on a terminal: go to the start of the line and delete it
 
@@ -225,7 +231,16 @@ class OnlyProgress(logging.Filter):
         self.progress.emit(record)
         event = getattr(vars(record).get("event"), "value", None)
         dropped = event in REPLACED or str(record.msg).startswith(NEEDLESS)
-        return record.levelno >= logging.WARNING or not dropped
+        return (record.levelno >= logging.WARNING or not dropped) and not is_repeated(str(record.msg))
+
+
+def is_repeated(message: str) -> bool:
+    """Return whether `print_failures` also reports what a message of Snakemake says.
+
+    A status other than 1 is kept, because a job that was killed may have written nothing into its log.
+    """
+    ended = message.strip().endswith("returned non-zero exit status 1.") or "CalledProcessError" not in message
+    return message.startswith(REPEATED) and ended
 
 
 def in_words(seconds: float) -> str:

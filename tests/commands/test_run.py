@@ -44,7 +44,7 @@ def test_the_default_run_is_started_on_all_cores_without_the_messages_that_progr
 
 
 def test_a_configuration_and_targets_are_told_apart_by_the_ending(started):
-    line = started("accuracy", "config/corel5k.yaml", "figures/overview.pdf", "--cores", "2", "--dry-run")
+    line = started("accuracy", "config/corel5k.yaml", "--cores", "2", "figures/overview.pdf", "--dry-run")
     options = [*options_of(ROOT / PROFILE), "--dry-run", "--configfile", "config/corel5k.yaml"]
     assert line == ["snakemake", "accuracy", "figures/overview.pdf", "--cores", "2", *options]
 

@@ -42,7 +42,7 @@ def measured(variants, resamples=500):
 
 @pytest.fixture(scope="module")
 def everything():
-    return summarise(TASK, measured(TESTED), NAMES, [Entry("oracle")])
+    return summarise(TASK, measured(TESTED), NAMES, [Entry("oracle")], 100)
 
 
 @pytest.fixture(scope="module")
@@ -91,9 +91,18 @@ def test_a_clear_difference_is_significant_and_a_small_one_is_not(summary):
 def test_intervals_of_a_share_stay_between_0_and_1():
     shares = {1: 0.05, 2: 0.95}
     of_seeds = {seed: Measured(np.array([x]), np.full((50, 1), x), np.array([40])) for seed, x in shares.items()}
-    frame = summarise(TASK, {Entry("wide"): of_seeds}, ["recall@10"], [])
+    frame = summarise(TASK, {Entry("wide"): of_seeds}, ["recall@10"], [], 100)
     assert frame["ci_high"].item() == 1.0
     assert frame["ci_low"].item() == 0.0
+
+
+def test_the_interval_of_a_number_of_labels_ends_at_the_number_of_candidates():
+    of_seeds = {
+        seed: Measured(np.array([x]), np.full((50, 1), x), np.array([40])) for seed, x in {1: 35.0, 2: 39.0}.items()
+    }
+    frame = summarise(TASK, {Entry("wide"): of_seeds}, ["n_plus@5"], [], 40)
+    assert frame["ci_high"].item() == 40
+    assert frame["ci_low"].item() > 0
 
 
 def test_interval_holds_the_value(summary):
@@ -102,7 +111,7 @@ def test_interval_holds_the_value(summary):
 
 
 def test_where_there_is_only_an_oracle_it_is_the_best():
-    alone = summarise(TASK, measured(["oracle"], 100), NAMES, [Entry("oracle")])
+    alone = summarise(TASK, measured(["oracle"], 100), NAMES, [Entry("oracle")], 100)
     assert alone["best"].all()
 
 
@@ -112,7 +121,7 @@ def test_methods_with_fewer_seeds_are_compared_on_the_seeds_that_both_have():
     two_of_all = {entry: {seed: seeds[seed] for seed in (0, 1)} for entry, seeds in complete.items()}
     oracles = [Entry("oracle")]
     mixed, two, three = (
-        summarise(TASK, of_run, NAMES, oracles).filter(metric="recall@10")
+        summarise(TASK, of_run, NAMES, oracles, 100).filter(metric="recall@10")
         for of_run in (two_of_weak, two_of_all, complete)
     )
     assert dict(mixed.select("method", "n_seeds").iter_rows()) == {"weak": 2, "strong": 3, "twin": 3, "oracle": 3}
@@ -138,7 +147,9 @@ def of_constants(*values):
 )
 def test_the_best_method_is_exceeded_least_on_the_seeds_of_both(of_fewer, best):
     entries = {"fewer": (of_fewer, of_fewer), "early": (0.6, 0.6, 0.2), "steady": (0.55, 0.55, 0.9)}
-    frame = summarise(TASK, {Entry(name): of_constants(*values) for name, values in entries.items()}, NAMES[:1], [])
+    frame = summarise(
+        TASK, {Entry(name): of_constants(*values) for name, values in entries.items()}, NAMES[:1], [], 100
+    )
     assert frame.filter("best")["method"].to_list() == [best]
     differences = [of_fewer - 0.55, -0.2, 0] if best == "steady" else [0, 0.02, -0.03]
     assert frame["difference"].to_list() == pytest.approx(differences)

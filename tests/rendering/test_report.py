@@ -284,3 +284,14 @@ def test_a_missing_figure_is_one_line(folder: Path, tmp_path: Path, capsys: pyte
 def test_no_two_tables_have_the_same_caption(text: str) -> None:
     captions = re.findall(r"<caption[^>]*><span>(.*?)</span></caption>", text)
     assert len(captions) == len(set(captions)) > 20
+
+
+def test_images_without_features_are_among_the_warnings(results: Results) -> None:
+    entries = {
+        name: entry | {"features": {"images_without": 1}, "feature_sets": {"hue": {"images_without": 1200}}}
+        for name, entry in results.datasets.items()
+    }
+    said = [line for line in notices(changed(results, datasets=entries)) if "no features" in line]
+    assert len(said) == 2 * len(entries)
+    assert "1 image has no features; under protocols with new images" in said[0]
+    assert "1,200 images have no features in the set hue; under" in said[1]

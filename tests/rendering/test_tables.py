@@ -290,6 +290,18 @@ def test_the_best_method_is_named_only_if_it_beats_random(results: Results) -> N
     assert values(table, "recall_10") == [None, None]
 
 
+def test_untuned_methods_are_listed_below_the_table(results: Results) -> None:
+    task = results.outline.tasks[0]
+    accuracy = results.accuracy(task)
+    files = "the settings of their files, which were not chosen for these data"
+    (said,) = (line for line in notes(results, task, accuracy, ["mrr"]) if line.startswith("Untuned"))
+    assert said.startswith(f"Untuned methods have {files}: ")
+    assert "WARP" in said
+    assert "VSE-fs," not in said  # it was searched
+    searched = changed(results, settings=[entry | {"choice": "tuned"} for entry in results.settings])
+    assert not any(line.startswith("Untuned") for line in notes(searched, task, accuracy, ["mrr"]))
+
+
 def test_who_tuned_a_model_trained_elsewhere_is_said_where_the_model_is_shown(results: Results) -> None:
     best, other = results.summary.filter(metric="recall@10", best=True)["method"][0], "popularity"
     outside = {"role": "external", "tuned": "by its author"}

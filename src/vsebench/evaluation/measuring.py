@@ -132,7 +132,7 @@ def _measure_equal_labels(sets: Sequence[LabelSets], names: Sequence[str], resam
     measured = []
     for label_sets, lost, means in zip(sets, tables, bootstrap_all(tables, resamples), strict=True):
         values = np.array([label_sets.value(name) for name in names])
-        largest = [min(metric.largest, label_sets.right.shape[1]) for metric in metrics]
+        largest = [metric.bound(label_sets.right.shape[1]) for metric in metrics]
         samples = np.clip(values + len(lost) * (means - lost.mean(axis=0)), 0, largest)
         measured.append(Measured(values, samples, np.full(len(names), len(lost), dtype=np.int64)))
     return measured

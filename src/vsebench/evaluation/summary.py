@@ -33,7 +33,7 @@ def metrics_table(task: Task, measured: Mapping[Entry, BySeed], metrics: Sequenc
 
 
 def summarise(
-    task: Task, measured: Mapping[Entry, BySeed], metrics: Sequence[str], not_compared: Collection[Entry]
+    task: Task, measured: Mapping[Entry, BySeed], metrics: Sequence[str], not_compared: Collection[Entry], n_labels: int
 ) -> pl.DataFrame:
     """Return `schemas.SUMMARY`: means over seeds, intervals over images and seeds, and differences from the best entry.
 
@@ -42,7 +42,8 @@ def summarise(
     different seeds, it is the one whose largest difference from a better entry is the smallest. `p_adjusted` is the
     p-value of a two-sided test for a difference from the best entry. It is corrected for as many tests as there are
     pairs of entries, because the best entry is chosen on the same images. It is null for the best entry and for the
-    entries in `not_compared`. A metric that does not measure quality has no best entry.
+    entries in `not_compared`. A metric that does not measure quality has no best entry. `n_labels` is the number of
+    candidates; no interval of a number of labels is wider.
     """
     entries = list(measured)
     contenders = [n for n, entry in enumerate(entries) if entry not in not_compared] or list(range(len(entries)))
@@ -56,7 +57,7 @@ def summarise(
         p_values = {} if best is None else _p_values(of_metric, contenders, best)
         for n, entry in enumerate(entries):
             estimates = of_metric.on(of_metric.common(n))
-            low, high = np.clip(estimates.each().interval(), 0, load_metric(metric).largest)
+            low, high = np.clip(estimates.each().interval(), 0, load_metric(metric).bound(n_labels))
             line = _keys(task, entry) | {"metric": metric}
             line |= {"value": float(estimates.means[n]), "ci_low": float(low[n]), "ci_high": float(high[n])}
             if best is not None:

@@ -1,6 +1,6 @@
 """Say in words how the settings of a method were chosen."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from vsebench.core.tasks import Task
@@ -39,6 +39,13 @@ def chosen_at(results: Results, task: Task, variant: str) -> str | None:
         if (entry["dataset"], entry["protocol"], entry["method"]) == (task.dataset, task.protocol, variant)
     ]
     return how_chosen(entries) if entries else None
+
+
+def remark_on_untuned(results: Results, task: Task, methods: Iterable[str]) -> list[str]:
+    """Return a sentence on the methods whose settings nobody chose for the data of a task; empty if there are none."""
+    untuned = [results.method_title(name) for name in methods if chosen_at(results, task, name) == CHOICES["untuned"]]
+    settings = "the settings of their files, which were not chosen for these data"
+    return [f"Untuned methods have {settings}: {', '.join(untuned)}."] if untuned else []
 
 
 def count(number: int, noun: str) -> str:

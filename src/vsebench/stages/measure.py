@@ -56,7 +56,8 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.decisions and of_decisions:
         parts.append((of_decisions, measure_decisions(arguments, task, of_decisions)))
     write_table(pl.concat(metrics_table(task, measured, names) for names, measured in parts), METRICS, arguments.out)
-    summaries = [summarise(task, measured, names, not_compared) for names, measured in parts]
+    n_labels = n_candidates_of(Case(task, arguments.variants[0], arguments.seeds[0]), arguments.results)
+    summaries = [summarise(task, measured, names, not_compared, n_labels) for names, measured in parts]
     write_table(pl.concat(summaries), SUMMARY, arguments.summary)
     write_table(measure_cold(arguments, task, of_rankings), COLD, arguments.cold)
     write_table(measure_by_frequency(arguments, task, of_rankings), BY_FREQUENCY, arguments.by_frequency)

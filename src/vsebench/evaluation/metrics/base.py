@@ -40,6 +40,10 @@ class Metric(ABC):
     is_count: ClassVar[bool] = False  # whether values are numbers of labels or images, shown as counts
     unit: ClassVar[Literal["image", "label"]] = "image"  # the unit that is averaged over and resampled
 
+    def bound(self, n_labels: int) -> float:
+        """Return the largest possible value if there are `n_labels` candidates."""
+        return self.largest
+
 
 class RankMetric(Metric):
     """A metric of an image, computed from the ranks of its held-out labels."""

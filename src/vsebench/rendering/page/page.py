@@ -136,6 +136,7 @@ def notices(results: Results) -> Iterator[str]:
         title = results.dataset_title(name)
         for dropped in entry["dropped"]:
             yield f"{title}: dropped {format_value(dropped['number'], 'count')} {dropped['what']} ({dropped['why']})."
+        yield from (f"{title}: {lacking}." for lacking in lacking_features(entry))
     for task in results.outline.tasks:
         if remark := remark_on_occurrences(results, task):
             yield f"{results.task_title(task)}: {remark}."
@@ -150,6 +151,15 @@ def notices(results: Results) -> Iterator[str]:
             runs = "training run" if number == 1 else "training runs"
             title = results.method_title(method)
             yield f"{title}: {number} {runs} diverged during tuning; the settings of diverged runs cannot be chosen."
+
+
+def lacking_features(entry: dict[str, Any]) -> Iterator[str]:
+    """Yield how many images of a data set lack features, or one of several sets; `entry` is one of `datasets.json`."""
+    for name, features in {"": entry.get("features") or {}, **entry.get("feature_sets", {})}.items():
+        if number := features.get("images_without"):
+            what = f"features in the set {name}" if name else "features"
+            number = "1 image has" if number == 1 else f"{format_value(number, 'count')} images have"
+            yield f"{number} no {what}; under protocols with new images, they are not used for validation or test"
 
 
 def fits_at_limits(results: Results) -> Iterator[str]:
