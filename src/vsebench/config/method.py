@@ -49,7 +49,7 @@ class MethodConfig(Strict):
     conda: str | None = None  # for `command`: a conda environment, as in Snakemake's rules
     container: str | None = None  # for `command`: an image of a container, as in Snakemake's rules
     threads: int = Field(1, ge=1)  # for `command`: number of threads
-    # for `scores` and `command`: who chose the model's settings, and on which data; tables show this
+    # required with `scores` or `command`: who chose the model's settings, and on which data; tables show this
     tuned: str | None = None
     # a method of the papers, a baseline, a control, or an oracle, which uses information that no method may use, and is
     # shown but not compared; a model with `scores` or `command` is `external`, which is then the default

@@ -1,5 +1,6 @@
 """Read YAML files and check them against their types."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from reprlib import Repr
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from vsebench.core.errors import UserError
+from vsebench.core.errors import UserError, did_you_mean
 
 # The loader in C is eight times as fast, but a PyYAML that was built without libyaml lacks it.
 if TYPE_CHECKING or yaml.__with_libyaml__:
@@ -66,15 +67,22 @@ def check(model: type[Model], value: Any, where: str) -> Model:
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        raise UserError("; ".join(_explain(detail, where) for detail in error.errors())) from None
+        raise UserError("; ".join(_explain(detail, where, keys_of(model)) for detail in error.errors())) from None
 
 
-def _explain(detail: Any, where: str) -> str:
+def keys_of(model: type[BaseModel]) -> list[str]:
+    """Return the names of a section's keys as they are written in files."""
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def _explain(detail: Any, where: str, keys: Iterable[str]) -> str:
+    """Explain a mistake; `keys` are the keys of the outermost section."""
     # A part in angle brackets is not a key: it says which of several forms a value has.
     key = ".".join(str(part) for part in detail["loc"] if not str(part).startswith("<")) or "the whole file"
     match detail["type"]:
         case "extra_forbidden":
-            return f"{where}: {key}: unknown key; correct or remove it"
+            nearest = did_you_mean(key, keys) if len(detail["loc"]) == 1 else ""
+            return f"{where}: {key}: unknown key; {nearest}correct or remove it"
         case "missing":
             return f"{where}: {key}: this key is missing; add it"
         case "secret":

@@ -10,8 +10,8 @@ import yaml
 from vsebench.config.dataset import DatasetConfig, SiblingsConfig, Vocabulary, WordVectorsConfig
 from vsebench.config.method import ChosenSettings, MethodConfig, read_method_config
 from vsebench.config.run import RunConfig, RunDataset, default_metrics
-from vsebench.core.errors import UserError, instead
-from vsebench.core.yaml_files import check, read_config, read_yaml
+from vsebench.core.errors import UserError, did_you_mean, instead
+from vsebench.core.yaml_files import check, keys_of, read_config, read_yaml
 from vsebench.formats.adapters import load_adapter
 from vsebench.formats.parents import parent_table
 from vsebench.formats.readers import table
@@ -231,7 +231,9 @@ def check_keys(file: Path) -> None:
     values = read_yaml(file) or {}
     if not isinstance(values, dict):
         raise UserError(f"{file}: must be a mapping of keys to values; see docs/configuration.md")
-    known = [field.alias or name for name, field in RunConfig.model_fields.items()]
+    known = keys_of(RunConfig)
     for key in values:
         if key not in known:
-            raise UserError(f"{file}: {key}: unknown key; the known keys are {', '.join(known)}")
+            raise UserError(
+                f"{file}: {key}: unknown key; {did_you_mean(str(key), known)}the known keys are {', '.join(known)}"
+            )

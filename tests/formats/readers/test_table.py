@@ -196,6 +196,7 @@ def test_parquet_columns_have_to_be_text_or_whole_numbers(tmp_path):
         ({"separator": ";"}, "separator: only a wide table has one"),
         ({"image": "x", "label": "x"}, "image, label, count and part must name different columns"),
         ({"colour": "x"}, "here: colour: unknown key"),
+        ({"seperator": ";"}, "here: seperator: unknown key; did you mean separator?"),
     ],
 )
 def test_options_are_checked(options, message):
