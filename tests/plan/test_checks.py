@@ -17,7 +17,7 @@ SCALING = {"dataset": "sim-iapr", "repeats": 2, "pairs": [10, 20], "labels": [10
     [
         ({"seeds": "three"}, "some.yaml: seeds: Input should be a valid list, not 'three'"),
         ({"seeds": [1, "2"]}, "some.yaml: seeds.1: Input should be a valid integer"),
-        ({"sedes": [1]}, "some.yaml: sedes: unknown key; did you mean seeds?"),
+        ({"sedes": [1]}, "some.yaml: sedes: unknown key; did you mean seeds"),
         (
             {"datasets": {"sim-iapr": {"protocols": ["leave-two-out"]}}},
             "some.yaml: datasets.sim-iapr.protocols: there is no protocol 'leave-two-out'; the protocols are ",
