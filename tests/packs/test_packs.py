@@ -98,7 +98,7 @@ def test_a_pack_is_named_after_the_configuration(first, tmp_path, monkeypatch, c
     monkeypatch.chdir(tmp_path)
     assert run("pack", "--results", first) == 0
     assert (tmp_path / "small.vsepack").is_file()
-    assert "small.vsepack: 1 tasks, 3 methods" in capsys.readouterr().out
+    assert "small.vsepack: 1 task, 3 methods" in capsys.readouterr().out
 
 
 def test_the_hashes_of_data_and_splits_are_in_the_manifest(first, packed):

@@ -6,6 +6,7 @@ from pathlib import Path
 from vsebench.core.errors import UserError
 from vsebench.packs.runs import manifest_of
 from vsebench.packs.writing import SUFFIX, write_pack
+from vsebench.rendering.choices import count
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,5 +23,5 @@ def run(arguments: argparse.Namespace) -> None:
     if out.suffix != SUFFIX:
         raise UserError(f"{out}: the name of a pack ends in {SUFFIX}; name it {out.with_suffix(SUFFIX)}")
     manifest = write_pack(arguments.results, arguments.data or arguments.results.parent / "data", out)
-    tasks, methods = len(manifest.tasks), len(manifest.methods)
-    print(f"{out}: {tasks} tasks, {methods} methods, {out.stat().st_size / 1e6:.1f} MB")
+    tasks, methods = count(len(manifest.tasks), "task"), count(len(manifest.methods), "method")
+    print(f"{out}: {tasks}, {methods}, {out.stat().st_size / 1e6:.1f} MB")
