@@ -176,6 +176,11 @@ def test_a_mistake_in_the_run_is_one_line(mistake):
         ),
         ("adapter: DenseHue", "adapter: a b", "features.hue.adapter: features: String should match pattern"),
         ("adapter: lear", "adapter: saiapr", "options: prefix: unknown key"),
+        (
+            "corel5k_mobilenetedgetpu.npy, ids",
+            "x.csv, ids",
+            "file: the name must end in .npy, .npz or .parquet, not 'x",
+        ),
         ("corel5k_mobilenetedgetpu.npy, ids", "x.npz, ids", "'standard' would make sparse features dense"),
     ],
 )

@@ -120,7 +120,7 @@ class FeaturesFile(Strict):
     """
 
     # `.npy`, `.npz` (CSR) or `.parquet`: the name of one of the data set's `files`, or a path
-    file: str | None = Field(default=None, pattern=r"\.(npy|npz|parquet)$")
+    file: str | None = None
     network: Network | None = None  # instead of `file`: a network and the images to compute features of
     # instead of `file`: features in the files of the annotations, by a value of the adapter's option `features`
     adapter: str | None = None
@@ -138,6 +138,13 @@ class FeaturesFile(Strict):
                 "normalise", "`normalise` belongs next to `features`, not inside it; it can map each set to its steps"
             )
         return value
+
+    @field_validator("file")
+    @classmethod
+    def _known_format(cls, file: str | None) -> str | None:
+        if file is not None and not file.endswith((".npy", ".npz", ".parquet")):
+            raise PydanticCustomError("ending", "the name must end in .npy, .npz or .parquet")
+        return file
 
     @model_validator(mode="after")
     def _fitting(self) -> "FeaturesFile":
