@@ -116,7 +116,7 @@ def score(rows, i, weights, c):  # type: ignore[no-untyped-def]
             total += rows.values[e] * weights[c, e - start]
     else:
         for e in range(start, rows.offsets[i + 1]):
-            total += rows.values[e] * weights[c, rows.columns[e]]
+            total += rows.values[e] * weights[rows.columns[e], c]
     return total
 
 
@@ -129,7 +129,7 @@ def add_row(rows, i, weights, c, size):  # type: ignore[no-untyped-def]
             weights[c, e - start] += size * rows.values[e]
     else:
         for e in range(start, rows.offsets[i + 1]):
-            weights[c, rows.columns[e]] += size * rows.values[e]
+            weights[rows.columns[e], c] += size * rows.values[e]
 
 
 @njit(inline="always")

@@ -6,7 +6,15 @@ from numba import njit
 from scipy import sparse
 
 from tests.reference.arrays import padded
-from vsebench.kernels.sgd.image_rows import add_row, add_to_rows, new_image_rows, score, sum_of_rows
+from vsebench.kernels.sgd.image_rows import (
+    add_row,
+    add_to_rows,
+    by_label,
+    new_image_rows,
+    new_weights,
+    score,
+    sum_of_rows,
+)
 from vsebench.kernels.vectors import LANES, padded_size
 
 KINDS = ["dense", "sparse"]
@@ -67,17 +75,21 @@ class TestAgainstNumPy:
         np.testing.assert_allclose(weights, expected, rtol=1e-5, atol=1e-5)
 
     def test_score(self, kind, d):
-        x, weights = features(d), matrix(4, d)
-        rows = new_image_rows(of_kind(x, kind))
+        x, rows = features(d), new_image_rows(of_kind(features(d), kind))
+        weights = new_weights(rows, d, 4)
+        vectors = matrix(4, d)[:, :d]
+        by_label(rows, weights, d, 4)[:] = vectors
         actual = [[call_score(rows, i, weights, c) for c in range(4)] for i in range(len(x))]
-        np.testing.assert_allclose(actual, x @ weights[:, :d].T, rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(actual, x @ vectors.T, rtol=1e-5, atol=1e-5)
 
     def test_add_row(self, kind, d):
-        x, weights = features(d), matrix(4, d)
-        expected = weights.copy()
-        expected[2, :d] += np.float32(0.3) * x[0]
-        call_add_row(new_image_rows(of_kind(x, kind)), 0, weights, 2, np.float32(0.3))
-        np.testing.assert_allclose(weights, expected, rtol=1e-6, atol=1e-6)
+        x, rows = features(d), new_image_rows(of_kind(features(d), kind))
+        weights, expected = new_weights(rows, d, 4), matrix(4, d)[:, :d]
+        by_label(rows, weights, d, 4)[:] = expected
+        expected[2] += np.float32(0.3) * x[0]
+        call_add_row(rows, 0, weights, 2, np.float32(0.3))
+        np.testing.assert_allclose(by_label(rows, weights, d, 4), expected, rtol=1e-6, atol=1e-6)
+        assert np.count_nonzero(weights) == np.count_nonzero(expected)
 
     def test_squares_are_squared_lengths(self, kind, d):
         rows = new_image_rows(of_kind(features(d), kind), constant=True)

@@ -11,7 +11,7 @@ from tests.builders import matrix_of
 from tests.reference import wsabie as reference
 from tests.reference.arrays import padded, pairs_of, streams, streams_and_twins
 from tests.reference.warp import rank_loss
-from vsebench.kernels.sgd.image_rows import new_image_rows
+from vsebench.kernels.sgd.image_rows import by_label, new_image_rows, new_weights
 from vsebench.kernels.sgd.linear_models import linear_epoch, one_vs_rest_epoch, passive_aggressive_epoch
 from vsebench.kernels.sgd.warp import new_trials, one_trial
 from vsebench.kernels.sgd.wsabie import new_maps, owpc_epoch, wsabie_epoch, wsabie_step
@@ -55,6 +55,18 @@ def maps_of(features, labels):
     return new_maps(v, padded(labels))
 
 
+def weights_for(rows, vectors):
+    """Return the weights for rows in the order of their format, from one vector per label, (n_labels, d)."""
+    weights = new_weights(rows, vectors.shape[1], len(vectors))
+    by_label(rows, weights, vectors.shape[1], len(vectors))[:] = vectors
+    return weights
+
+
+def in_order_of(rows, vectors):
+    """Return vectors, (n_labels, d), in the order of the weights for these rows."""
+    return vectors if len(rows.columns) == 0 else vectors.T
+
+
 def agree(ours, theirs):
     """Check that a padded matrix agrees with the twin's, and that the padding is still 0."""
     np.testing.assert_allclose(ours[: len(theirs), : theirs.shape[1]], theirs, rtol=2e-3, atol=2e-4)
@@ -83,11 +95,32 @@ def test_wsabie_agrees_with_numpy(problem, kind, max_norm, trials, maximum, weig
 @pytest.mark.parametrize(("trials", "maximum", "weigh"), [WARP, AUC], ids=["warp", "auc"])
 def test_linear_agrees_with_numpy(problem, kind, trials, maximum, weigh):
     state, rngs = streams_and_twins(2, 2)
-    weights, twin = padded(np.zeros((N_LABELS, D))), np.zeros((N_LABELS, D))
-    actual = linear_epoch(weights, rows_of_kind(problem.x, kind), problem.positives, trials, STEPS, 0.1, state)
+    rows, twin = rows_of_kind(problem.x, kind), np.zeros((N_LABELS, D))
+    weights, scores = new_weights(rows, D, N_LABELS), padded(np.zeros((1, N_LABELS)))
+    actual = linear_epoch(weights, rows, problem.positives, N_LABELS, trials, STEPS, 0.1, state, scores)
     expected = reference.linear(twin, problem.x, problem.labels_of, problem.pairs, STEPS, maximum, weigh, 0.1, *rngs)
     assert actual == pytest.approx(expected, rel=1e-3)
-    agree(weights, twin)
+    agree(weights, in_order_of(rows, twin))
+
+
+@KINDS
+def test_linear_agrees_with_numpy_if_most_steps_need_many_trials(kind):
+    """With 200 labels and sparse rows, all scores are computed together after three trials."""
+    rng, n_labels = np.random.default_rng(5), 200
+    x = (rng.normal(0, 1, (N_IMAGES, D)) * (rng.random((N_IMAGES, D)) < 0.4)).astype(np.float32)
+    labels_of = [sorted(rng.choice(n_labels, 2, replace=False).tolist()) for _ in range(N_IMAGES)]
+    twin = rng.normal(0, 0.1, (n_labels, D))
+    for i, labels in enumerate(labels_of):
+        twin[labels] += x[i] / (x[i] @ x[i])
+    rows, trials = rows_of_kind(x, kind), new_trials(n_labels)
+    weights, scores = weights_for(rows, twin), padded(np.zeros((1, n_labels)))
+    state, rngs = streams_and_twins(2, 2)
+    positives = positives_of(matrix_of(labels_of, n_labels))
+    actual = linear_epoch(weights, rows, positives, n_labels, trials, STEPS, 0.01, state, scores)
+    expected = reference.linear(twin, x, labels_of, pairs_of(labels_of), STEPS, n_labels, rank_loss, 0.01, *rngs)
+    assert 10 < expected[1] < 190
+    assert actual == pytest.approx(expected, rel=1e-3)
+    agree(weights, in_order_of(rows, twin))
 
 
 @KINDS
@@ -97,13 +130,13 @@ def test_passive_aggressive_agrees_with_numpy(problem, kind, aggressiveness):
     problem.labels_of[4] = [1]
     positives, pairs = positives_of(matrix_of(problem.labels_of, N_LABELS)), pairs_of(problem.labels_of)
     state, rngs = streams_and_twins(2, 2)
-    weights, twin = padded(np.zeros((N_LABELS, D))), np.zeros((N_LABELS, D))
-    rows = rows_of_kind(problem.x, kind)
-    loss, trials = passive_aggressive_epoch(weights, rows, positives, STEPS, aggressiveness, state)
+    rows, twin = rows_of_kind(problem.x, kind), np.zeros((N_LABELS, D))
+    weights = new_weights(rows, D, N_LABELS)
+    loss, trials = passive_aggressive_epoch(weights, rows, positives, N_LABELS, STEPS, aggressiveness, state)
     expected = reference.passive_aggressive(twin, problem.x, problem.labels_of, pairs, STEPS, aggressiveness, *rngs)
     assert loss == pytest.approx(expected, rel=1e-3)
     assert trials == 1
-    agree(weights, twin)
+    agree(weights, in_order_of(rows, twin))
 
 
 @KINDS
@@ -183,24 +216,25 @@ def test_a_step_follows_the_gradient_of_the_weighted_hinge():
 def test_an_unclipped_passive_aggressive_step_ends_at_a_margin_of_one(kind):
     rng = np.random.default_rng(7)
     x = rng.normal(0, 2, (1, D)).astype(np.float32)
-    weights = padded(rng.normal(0, 0.1, (2, D)))
-    positives = positives_of(matrix_of([[1]], 2))
-    passive_aggressive_epoch(weights, rows_of_kind(x, kind), positives, 1, 1e6, streams(1))
-    assert (weights[1, :D] - weights[0, :D]) @ x[0] == pytest.approx(1, abs=1e-5)
+    rows = rows_of_kind(x, kind)
+    weights = weights_for(rows, rng.normal(0, 0.1, (2, D)))
+    passive_aggressive_epoch(weights, rows, positives_of(matrix_of([[1]], 2)), 2, 1, 1e6, streams(1))
+    vectors = by_label(rows, weights, D, 2)
+    assert (vectors[1] - vectors[0]) @ x[0] == pytest.approx(1, abs=1e-5)
 
 
 def test_a_clipped_passive_aggressive_step_goes_as_far_as_allowed():
     x = np.array([[3, 4]], dtype=np.float32)
     weights = padded(np.zeros((2, 2)))
-    passive_aggressive_epoch(weights, new_image_rows(x), positives_of(matrix_of([[0]], 2)), 1, 0.01, streams(1))
+    passive_aggressive_epoch(weights, new_image_rows(x), positives_of(matrix_of([[0]], 2)), 2, 1, 0.01, streams(1))
     assert weights[:, :2] == pytest.approx(np.array([[0.03, 0.04], [-0.03, -0.04]]))
 
 
 def test_weights_that_meet_the_margin_stay():
     x = np.array([[1, 0]], dtype=np.float32)
     weights = padded(np.array([[2.0, 0], [0.5, 0]]))
-    before = weights.copy()
+    before, scores = weights.copy(), padded(np.zeros((1, 2)))
     for trials in (WARP[0], AUC[0]):
         positives = positives_of(matrix_of([[0]], 2))
-        assert linear_epoch(weights, new_image_rows(x), positives, trials, 10, 0.1, streams(1)) == (0, 1)
+        assert linear_epoch(weights, new_image_rows(x), positives, 2, trials, 10, 0.1, streams(1), scores) == (0, 1)
         assert np.array_equal(weights, before)

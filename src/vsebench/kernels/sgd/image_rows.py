@@ -2,6 +2,8 @@
 
 One loop serves both formats. It visits the stored numbers of a row: all numbers of a dense row, the non-zeros of a
 sparse row. The formats differ only in how the column of a number is found: in a dense row, it is the number's position.
+
+The weights of a model with one weight vector per label are stored in the order that suits the format: `new_weights`.
 """
 
 from typing import Any, NamedTuple
@@ -128,9 +130,26 @@ def add_to_rows(rows, i, matrix, direction):
             store(matrix, (j, f), load(matrix, (j, f)) + rows.values[e] * load(direction, (0, f)))
 
 
+def new_weights(rows: ImageRows, n_features: int, n_labels: int) -> NDArray[np.float32]:
+    """Return zeros, float32, for one weight vector per label: weights for `score` and `add_row`.
+
+    With dense rows, the array has a row per label, so that the product of two vectors reads memory in order. With
+    sparse rows, it has a row per feature, so that `sum_of_rows` gives an image's scores of all labels at once. Rows and
+    columns are padded to `padded_size`.
+    """
+    if len(rows.columns) == 0:
+        return aligned(n_labels, padded_size(n_features))
+    return aligned(n_features, padded_size(n_labels))
+
+
+def by_label(rows: ImageRows, weights: NDArray[np.float32], n_features: int, n_labels: int) -> NDArray[np.float32]:
+    """Return the weights from `new_weights` as a matrix (n_labels, n_features), without the padding."""
+    return weights[:n_labels, :n_features] if len(rows.columns) == 0 else weights[:n_features, :n_labels].T
+
+
 @njit(cache=True, fastmath=FASTMATH, forceinline=True, **NO_ALLOCATION)
 def score(rows, i, weights, c):
-    """Return <w_c, x_i>, float32, for row c of weights (n_labels, d), float32."""
+    """Return <w_c, x_i>, float32, where w_c is label c's vector in weights from `new_weights`."""
     start, stop = rows.offsets[i], rows.offsets[i + 1]
     if len(rows.columns) == 0:  # dense, a multiple of LANES
         stop_of_fours = stop - (stop - start) % (4 * LANES)
@@ -146,17 +165,17 @@ def score(rows, i, weights, c):
         return add_up((p + q) + (r + s))
     total = np.float32(0)
     for e in range(start, stop):
-        total += rows.values[e] * weights[c, rows.columns[e]]
+        total += rows.values[e] * weights[rows.columns[e], c]
     return total
 
 
 @njit(cache=True, fastmath=FASTMATH, forceinline=True, **NO_ALLOCATION)
 def add_row(rows, i, weights, c, size):
-    """Add size * x_i to row c of weights (n_labels, d), both float32."""
+    """Add size * x_i, float32, to label c's vector in weights from `new_weights`."""
     start, stop = rows.offsets[i], rows.offsets[i + 1]
     if len(rows.columns) == 0:
         for e in range(start, stop, LANES):
             store(weights, (c, e - start), load(weights, (c, e - start)) + size * load(rows.values, e))
     else:
         for e in range(start, stop):
-            weights[c, rows.columns[e]] += size * rows.values[e]
+            weights[rows.columns[e], c] += size * rows.values[e]

@@ -16,31 +16,43 @@ from vsebench.kernels.vectors import FASTMATH, NO_ALLOCATION
 
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
-def find_linear_violator(weights, rows, i, positive_score, row_labels, start, stop, maximum, rng):
+def find_linear_violator(weights, rows, i, positive_score, n_labels, row_labels, start, stop, maximum, rng, scores):
     """Draw negatives of image i until one violates the margin, in at most `maximum` trials.
+
+    With sparse rows, the scores of all labels take about as long as n_labels / 64 single scores. After as many trials,
+    they are computed together, and the next trials look them up.
+
+    scores : (1, K) float32, scratch memory; K is `padded_size` of the number of labels
 
     Returns the last label drawn, the amount by which it violates the margin (float32, at most 0 if it does not), and
     the number of trials; 0, 0 and 0 if the image has every label.
     """
-    limit = min(maximum, len(weights) - (stop - start))
+    limit = min(maximum, n_labels - (stop - start))
+    trials_before_all = n_labels // 64 if len(rows.columns) > 0 else limit
     n_trials = 0
     violation = np.float32(0)
     n = np.int64(0)
     while violation <= 0 and n_trials < limit:
-        n = draw_negative(row_labels, start, stop, len(weights), rng)
-        violation = np.float32(1) - positive_score + score(rows, i, weights, n)
+        n = draw_negative(row_labels, start, stop, n_labels, rng)
+        if n_trials == trials_before_all:
+            sum_of_rows(rows, i, weights, scores)
+        negative_score = score(rows, i, weights, n) if n_trials < trials_before_all else scores[0, n]
+        violation = np.float32(1) - positive_score + negative_score
         n_trials += 1
     return n, violation, n_trials
 
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True, **NO_ALLOCATION)
-def linear_epoch(weights, rows, positives, trials, steps, learning_rate, streams):
+def linear_epoch(weights, rows, positives, n_labels, trials, steps, learning_rate, streams, scores):
     """Take `steps` steps that lower L(floor(N / trials)) max(0, 1 - f_p(x_i) + f_n(x_i)).
 
     Negatives n are drawn, with replacement, until one violates the margin. If none does after the largest number of
     trials, the step changes nothing. N is the number of the image's negatives, and L is `rank_loss` of the argument
     `trials`. With one trial and L = 1, this is the margin loss for AUC. Of `trials`, only `maximum` and `rank_loss` are
     used.
+
+    weights : from `new_weights`, updated
+    scores : (1, K) float32, scratch memory; K is `padded_size` of the number of labels
 
     Returns the mean loss of the steps and the mean number of trials, float64.
     """
@@ -49,12 +61,12 @@ def linear_epoch(weights, rows, positives, trials, steps, learning_rate, streams
     for _ in range(steps):
         i, p, start, stop = positives.pairs[below(streams.positives, len(positives.pairs))]
         n, violation, n_trials = find_linear_violator(
-            weights, rows, i, score(rows, i, weights, p), positives.row_labels, start, stop, trials.maximum,
-            streams.negatives,
+            weights, rows, i, score(rows, i, weights, p), n_labels, positives.row_labels, start, stop, trials.maximum,
+            streams.negatives, scores,
         )  # fmt: skip
         sum_of_trials += n_trials
         if violation > 0:
-            weight = trials.rank_loss[(len(weights) - (stop - start)) // n_trials]
+            weight = trials.rank_loss[(n_labels - (stop - start)) // n_trials]
             loss += weight * violation
             add_row(rows, i, weights, p, np.float32(learning_rate * weight))
             add_row(rows, i, weights, n, -np.float32(learning_rate * weight))
@@ -62,22 +74,25 @@ def linear_epoch(weights, rows, positives, trials, steps, learning_rate, streams
 
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True, **NO_ALLOCATION)
-def passive_aggressive_epoch(weights, rows, positives, steps, aggressiveness, streams):
+def passive_aggressive_epoch(weights, rows, positives, n_labels, steps, aggressiveness, streams):
     """Take `steps` passive-aggressive steps on h = max(0, 1 - f_p(x_i) + f_n(x_i)), with n drawn uniformly.
 
     A step moves w_p by tau x_i and w_n by -tau x_i with tau = min(c, h / (2 |x_i|^2)), where c is `aggressiveness`:
-    just far enough to reach a margin of 1, or as far as c allows.
+    just far enough to reach a margin of 1, or as far as c allows. The steps of images with every label change nothing.
+
+    weights : from `new_weights`, updated
 
     Returns the mean loss of the steps and the mean number of negatives drawn, float64.
     """
     loss = 0.0
-    sum_of_trials = 0
+    n_drawn = 0
     for _ in range(steps):
         i, p, start, stop = positives.pairs[below(streams.positives, len(positives.pairs))]
-        n, violation, n_trials = find_linear_violator(
-            weights, rows, i, score(rows, i, weights, p), positives.row_labels, start, stop, 1, streams.negatives
-        )  # fmt: skip
-        sum_of_trials += n_trials
+        if stop - start == n_labels:
+            continue
+        n = draw_negative(positives.row_labels, start, stop, n_labels, streams.negatives)
+        n_drawn += 1
+        violation = np.float32(1) - score(rows, i, weights, p) + score(rows, i, weights, n)
         if violation > 0:
             loss += violation
             square = np.float32(2) * rows.squares[i]
@@ -85,7 +100,7 @@ def passive_aggressive_epoch(weights, rows, positives, steps, aggressiveness, st
             size = np.float32(aggressiveness) if is_clipped else violation / square
             add_row(rows, i, weights, p, size)
             add_row(rows, i, weights, n, -size)
-    return loss / steps, sum_of_trials / steps
+    return loss / steps, n_drawn / steps
 
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True, **NO_ALLOCATION)

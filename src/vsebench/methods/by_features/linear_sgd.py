@@ -11,7 +11,7 @@ from pydantic import Field
 
 from vsebench.data.problem import Problem
 from vsebench.data.streams import Stream, generator
-from vsebench.kernels.sgd.image_rows import new_image_rows
+from vsebench.kernels.sgd.image_rows import by_label, new_image_rows, new_weights
 from vsebench.kernels.sgd.linear_models import linear_epoch, one_vs_rest_epoch, passive_aggressive_epoch
 from vsebench.kernels.sgd.warp import one_trial
 from vsebench.kernels.vectors import aligned, padded_size
@@ -45,7 +45,9 @@ class LinearWarp(FeatureMethod):
 
     def __init__(self, problem: Problem, settings: FeatureSettings) -> None:
         super().__init__(problem, settings)
-        self.weights = aligned(self.seen.labels.n_labels, padded_size(self.dimensions))
+        self.n_labels = self.seen.labels.n_labels
+        self.weights = new_weights(self.rows, self.dimensions, self.n_labels)
+        self.scores = aligned(1, padded_size(self.n_labels))
 
     @classmethod
     def least_memory(cls, size: Size, settings: Settings) -> int:
@@ -54,13 +56,15 @@ class LinearWarp(FeatureMethod):
     def epoch(self) -> Progress:
         """Take gradient steps on the weighted hinge loss, each on the first drawn negative that violates the margin."""
         report = linear_epoch(
-            self.weights, self.rows, self.positives, self.trials, self.steps, self.settings.learning_rate, self.rng
-        )
+            self.weights, self.rows, self.positives, self.n_labels, self.trials, self.steps,
+            self.settings.learning_rate, self.rng, self.scores,
+        )  # fmt: skip
         return Progress(*report)
 
     def model(self) -> LinearMap:
-        no_intercepts = np.zeros((len(self.weights), 1), dtype=np.float32)
-        return LinearMap(np.hstack([self.weights[:, : self.dimensions], no_intercepts]), self.seen.normalisation)
+        no_intercepts = np.zeros((self.n_labels, 1), dtype=np.float32)
+        weights = by_label(self.rows, self.weights, self.dimensions, self.n_labels)
+        return LinearMap(np.ascontiguousarray(np.hstack([weights, no_intercepts])), self.seen.normalisation)
 
 
 class LinearAuc(LinearWarp):
@@ -82,7 +86,7 @@ class PamirIa(LinearWarp):
 
     def epoch(self) -> Progress:
         report = passive_aggressive_epoch(
-            self.weights, self.rows, self.positives, self.steps, self.settings.aggressiveness, self.rng
+            self.weights, self.rows, self.positives, self.n_labels, self.steps, self.settings.aggressiveness, self.rng
         )
         return Progress(*report)
 
