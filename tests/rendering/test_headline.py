@@ -112,16 +112,23 @@ def test_how_settings_were_chosen(choice, words):
     assert (facts["Factors"], facts["Commit"], facts["Seeds"]) == ("8", "abc", "3")
 
 
-def test_training_seconds_are_those_of_all_epochs_where_they_were_timed():
+def test_training_seconds_are_measured_for_all_epochs_or_taken_from_the_fits():
     def laps(*found):
         lines = [{"phase": phase, "repeat": repeat, "seconds": seconds} for phase, repeat, seconds in found]
         return frame(lines, schemas.TIMING)
 
-    epochs = [("epoch", 1, 2.0), ("epoch", 1, 4.0), ("epoch", 2, 5.0)]
-    assert training_seconds(laps(*epochs), [10, 30]) == (3 + 5) / 2 * 20
-    assert training_seconds(laps(*epochs, ("training", 1, 7.0), ("training", 2, 9.0)), [10]) == 8
-    assert training_seconds(laps(("fit", 1, 0.5)), []) == 0.5
-    assert training_seconds(laps(), [3]) is None
+    keys = {"phase": "selection", "loss": 0.0}
+    fits = [
+        {"seed": seed, "epoch": epoch, "seconds": seconds, "validation": validation, **keys}
+        for seed, *epochs in ((1, (4.0, 0.1), (6.0, 0.3), (8.0, 0.2)), (2, (5.0, 0.1), (9.0, 0.4)))
+        for epoch, (seconds, validation) in enumerate(epochs, start=1)
+    ]
+    fits, none = frame(fits, schemas.HISTORY), frame([], schemas.HISTORY)
+    epochs = [("epoch", 1, 2.0), ("epoch", 2, 5.0)]
+    assert training_seconds(laps(*epochs), fits) == (10 + 14) / 2
+    assert training_seconds(laps(*epochs, ("training", 1, 7.0), ("training", 2, 9.0)), fits) == 8
+    assert training_seconds(laps(("fit", 1, 0.5)), none) == 0.5
+    assert training_seconds(laps(), fits) is None
 
 
 def test_the_front_has_equal_variants_and_none_that_is_beaten():

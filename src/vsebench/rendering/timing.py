@@ -1,12 +1,10 @@
 """Summarise measured times of scoring, of epochs and of training, for tables and figures."""
 
-from collections.abc import Sequence
 from statistics import median
 
 import polars as pl
 
-from vsebench.core.tasks import Task
-from vsebench.rendering.results import Results
+from vsebench.evaluation.convergence import to_best_epoch
 from vsebench.rendering.table import Cell
 
 
@@ -30,27 +28,28 @@ def epoch_cell(timing: pl.DataFrame) -> Cell:
     return Cell(median(seconds), seconds[0], seconds[-1]) if seconds else Cell()
 
 
-def training_seconds(timing: pl.DataFrame, epochs: Sequence[int]) -> float | None:
+def training_seconds(timing: pl.DataFrame, history: pl.DataFrame) -> float | None:
     """Return the seconds to train a method with its chosen settings; None if it was not timed.
 
     The result is the median over repeats of the time of all epochs, or of the fit. If the run times only the first
-    epochs, it is the median time of an epoch multiplied by the chosen number of epochs (mean over seeds).
+    epochs, it is the median over seeds of the seconds of its fits, up to the best epoch, while other jobs may have run.
+    The time of the first epochs says little about all of them: in WARP, an epoch takes longer the better the model is.
 
     Parameters
     ----------
     timing : rows of one method on one task
-    epochs : the chosen numbers of epochs, one per seed
+    history : rows of the same method and task
     """
     for phase in ("training", "fit"):
         measured = timing.filter(phase=phase)["seconds"].to_list()
         if measured:
             return float(median(measured))
-    seconds = epoch_cell(timing).value
-    return seconds * sum(epochs) / len(epochs) if isinstance(seconds, float) and epochs else None
+    of_seeds = to_best_epoch(history)["seconds"].drop_nulls().to_list()
+    return float(median(of_seeds)) if of_seeds and not timing.is_empty() else None
 
 
-def chosen_epochs(results: Results, task: Task, method: str) -> list[int]:
-    """Return the chosen numbers of epochs of a method on a task, one per seed; empty for a method without epochs."""
-    keys = (task.dataset, task.protocol, method)
-    entries = [entry for entry in results.settings if (entry["dataset"], entry["protocol"], entry["method"]) == keys]
-    return [entry["epochs"] for entry in entries if entry["epochs"]]
+def alone_or_not(timing: pl.DataFrame) -> str:
+    """Return a clause that says whether other jobs of the run could slow down the measured trainings with epochs."""
+    if timing.filter(phase="training").is_empty():
+        return "other jobs ran on the machine at the same time as trainings with epochs"
+    return "timed while no other job of the run was running"

@@ -7,7 +7,7 @@ from vsebench.rendering.kinds import Figure, FigureKind
 from vsebench.rendering.metrics import few_metrics, metric_title
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results, at, leading_metric, pick
-from vsebench.rendering.timing import chosen_epochs, training_seconds
+from vsebench.rendering.timing import alone_or_not, training_seconds
 
 Point = tuple[float, float]  # seconds and metric
 
@@ -17,7 +17,7 @@ LINE_OF_LEGEND = 0.15  # inches
 class AccuracyAgainstTime(FigureKind):
     """One panel per task, one dot per method; a line joins the methods on the Pareto front."""
 
-    needs = ("summary", "timing", "settings", "datasets")
+    needs = ("summary", "timing", "history", "datasets")
     made_for = "run"
     section = "result"
 
@@ -52,10 +52,10 @@ class AccuracyAgainstTime(FigureKind):
     def caption(self, results: Results) -> str:
         metric = metric_title(few_metrics(results.outline.metrics)[0])
         return (
-            f"{metric} against the seconds of training on one core with the chosen settings. If {metric} is the same "
-            "for all methods on a data set, the panel shows the next metric that differs between the methods. The line "
-            "joins the methods for which no other method is at least as accurate and also at least as fast. Controls, "
-            "and methods that were not timed, are not shown."
+            f"{metric} against the seconds of training on one core with the chosen settings, up to the best epoch; "
+            f"{alone_or_not(results.timing)}. If {metric} is the same for all methods on a data set, the panel shows "
+            "the next metric that differs between the methods. The line joins the methods for which no other method is "
+            "at least as accurate and also at least as fast. Controls, and methods that were not timed, are not shown."
         )
 
     def alternative(self, results: Results) -> str:
@@ -73,13 +73,13 @@ class AccuracyAgainstTime(FigureKind):
 
 def points(results: Results, task: Task) -> dict[str, Point]:
     """Return the training seconds and the leading metric of each timed competitor on a task, except controls."""
-    accuracy, timing = results.accuracy(task), at(results.timing, task)
+    accuracy, timing, history = results.accuracy(task), at(results.timing, task), at(results.history, task)
     metric = leading_metric(results, task)
     of_methods = {}
     for method in results.competitors_of(accuracy):
         if results.outline.variants[method].role == "control":
             continue
-        seconds = training_seconds(timing.filter(method=method), chosen_epochs(results, task, method))
+        seconds = training_seconds(timing.filter(method=method), history.filter(method=method))
         numbers = pick(accuracy, metric, method)
         if seconds is not None and numbers is not None:
             of_methods[method] = (seconds, float(numbers["value"]))

@@ -7,7 +7,7 @@ import polars as pl
 from vsebench.rendering.marks import split
 from vsebench.rendering.metrics import metric_title
 from vsebench.rendering.results import Results, at, leading_metric, near_best
-from vsebench.rendering.timing import chosen_epochs, training_seconds
+from vsebench.rendering.timing import training_seconds
 
 
 def numbers(results: Results) -> dict[str, Any]:
@@ -31,7 +31,8 @@ def numbers(results: Results) -> dict[str, Any]:
     tasks, methods = results.tasks_of(results.summary), list(results.outline.variants)
     values, seconds, marked = [], [], []
     for number, task in enumerate(tasks):
-        accuracy, timing = results.accuracy(task), at(results.timing, task)
+        accuracy = results.accuracy(task)
+        timing, history = at(results.timing, task), at(results.history, task)
         for entry in accuracy.filter(pl.col("metric").is_in(metrics), decision="").iter_rows(named=True):
             ends = [None if entry[key] is None else round(entry[key], 5) for key in ("value", "ci_low", "ci_high")]
             mark = 2 if entry["best"] else int(near_best(entry))
@@ -39,7 +40,7 @@ def numbers(results: Results) -> dict[str, Any]:
         marks = {method: results.marks(method, task) for method in results.methods_of(accuracy)}
         marked += [[number, methods.index(method), signs, split(signs)[1]] for method, signs in marks.items() if signs]
         for method in results.methods_of(timing):
-            trained = training_seconds(timing.filter(method=method), chosen_epochs(results, task, method))
+            trained = training_seconds(timing.filter(method=method), history.filter(method=method))
             if trained is not None and results.outline.variants[method].role != "control":
                 seconds.append([number, methods.index(method), float(f"{trained:.3g}")])
     return {

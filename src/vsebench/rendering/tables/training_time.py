@@ -11,7 +11,7 @@ from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.marks import EPOCHS
 from vsebench.rendering.results import Results, at
 from vsebench.rendering.table import Cell, Column, Row, Table
-from vsebench.rendering.timing import epoch_cell, scoring_cell
+from vsebench.rendering.timing import alone_or_not, epoch_cell, scoring_cell
 
 COLUMNS = (
     Column("dataset", "Data set", shown=False),
@@ -47,19 +47,14 @@ class TrainingTime(TableKind):
                 rows.append(row_of(results, task, method, timing.filter(method=method), commands))
         other_cores = results.timing["others"].drop_nulls()
         load = f"at most {max(other_cores.to_list()):.2g}" if len(other_cores) else "an unknown number of"
-        timed = not results.timing.filter(phase="training").is_empty()
-        alone = (
-            ", timed while no other job of the run was running"
-            if timed
-            else "; other jobs ran on the machine at the same time"
-        )
         machines = results.timing["machine"].drop_nulls().unique().sort().to_list()
         notes: tuple[str, ...] = (
             "Seconds per epoch: median [minimum, maximum] over repeats, each in a fresh process, while no other "
-            f"job of the run was running; other processes used {load} cores meanwhile.",
+            f"job of the run was running; other processes used {load} cores meanwhile. Only the first epochs are "
+            "timed. Later ones can take longer, for example in WARP, which needs more trials the better the model is.",
             "Convergence: the epoch with the best validation metric, and the training seconds up to its end; "
-            f"median over seeds, and for seconds also the range{alone}. At least (≥): a limit stopped the training of "
-            "at least one seed, whose best epoch may be later.",
+            f"median over seeds, and for seconds also the range; {alone_or_not(results.timing)}. At least (≥): a limit "
+            "stopped the training of at least one seed, whose best epoch may be later.",
             "Compile: compiling the kernels, or loading compiled ones. Memory: the peak of the training process, "
             "maximum over repeats.",
             "Test image: scoring all labels in batches of 256 images on one core, without ranking; median and "
