@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.rendering.latex import check_latex
-from vsebench.rendering.table import Cell, Column, Row, Table, format_value
+from vsebench.rendering.table import Cell, Column, Row, Table, format_cell, format_interval, format_value
 from vsebench.rendering.writers.csv import to_csv
 from vsebench.rendering.writers.latex import to_latex
 from vsebench.rendering.writers.markdown import to_markdown
@@ -112,12 +112,28 @@ def test_the_ends_of_long_texts_stay_where_intervals_are_left_out() -> None:
         (0.00004, "score", "0.0000"),
         (-0.01234, "effect", "-0.0123"),
         (12.345, "effect", "12.35"),
+        (8.07e-7, "effect", "8.1e-7"),
         (0.0004, "p", "< 0.001"),
         (1.0, "p", "1.000"),
     ],
 )
 def test_numbers_as_a_reader_sees_them(value: float | None, form: str, text: str) -> None:
     assert format_value(value, form) == text  # type: ignore[arg-type]
+
+
+def test_the_numbers_of_an_effect_have_equally_many_decimals() -> None:
+    near_one, large = Cell(0.9993, 0.9971, 1.0016), Cell(1.5, 0.9, 2.5)
+    assert [format_cell(near_one, "effect"), format_interval(near_one, "effect")] == ["0.9993", "[0.9971, 1.0016]"]
+    assert [format_cell(large, "effect"), format_interval(large, "effect")] == ["1.50", "[0.90, 2.50]"]
+
+
+def test_a_mean_of_counts_and_its_interval_have_one_decimal() -> None:
+    cell = Cell(144, 130.05, 157.95)
+    assert [format_cell(cell, "count"), format_interval(cell, "count")] == ["144.0", "[130.1, 157.9]"]
+
+
+def test_an_exact_number_has_no_interval() -> None:
+    assert format_interval(Cell(2.14, 2.14, 2.14), "effect") == ""
 
 
 def test_latex_is_well_formed() -> None:

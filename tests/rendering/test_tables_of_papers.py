@@ -46,7 +46,7 @@ def test_a_claim_without_an_effect_shows_the_reason(results):
 
 def test_effects_are_named_in_words_and_explained_below(results):
     found = table(results, "claims")
-    assert {"Recall@10", "Peak memory, ratio", "Exponent of pairs"} <= set(values(found, "metric"))
+    assert {"Recall@10, difference", "Peak memory, ratio", "Exponent of pairs"} <= set(values(found, "metric"))
     effects = [row["effect_is"] for row in results.claims.to_dicts() if row["effect_is"]]
     assert found.notes[0] == f"Effect: {'; '.join(dict.fromkeys(effects))}. Brackets: 95 % interval."
     assert {"difference of a metric (claimed: above 0)", "ratio (claimed: above 1)"} <= set(effects)

@@ -195,9 +195,10 @@ def lines_of(judged: Judged, p: float | None) -> list[dict[str, Any]]:
     else:
         rival, measured = judged.decided.weakest
         counted = [each for each in judged.cases if each.obstacle is None]
-        tasks = {each.case.task for each in counted if each.case.task.dataset}
+        of_weakest = [each for each in counted if (each.case.rival, each.case.measured) == (rival, measured)]
+        tasks = {each.case.task for each in of_weakest if each.case.task.dataset}
         line |= {
-            "n_tasks": len(tasks),
+            "n_tasks": len(tasks) or None,
             "n_comparisons": len({(each.case.rival, each.case.measured) for each in counted}),
         }
         line |= _measured(rival, measured, test, judged.decided.effect)

@@ -150,7 +150,7 @@ def format_value(value: Value, form: Form) -> str:
         case "mebibytes":
             return f"{value / 2**20:,.0f}" if value >= 10 * 2**20 else _three_digits(value / 2**20)
         case "effect":  # differences of metrics as well as ratios
-            return f"{value:,.{4 if abs(value) < 1 else 2}f}"
+            return _effect(value, 4 if abs(value) < 2 else 2)
         case "p":
             return "< 0.001" if value < 0.001 else f"{value:.3f}"
     return str(value)
@@ -163,7 +163,7 @@ def format_cell(cell: Cell, form: Form) -> str:
     '≥ 60‡'
     """
     sign = f"{cell.bound} " if cell.bound else ""
-    return f"{sign}{format_value(cell.value, form)}{cell.marks}"
+    return f"{sign}{_number(cell, cell.value, form)}{cell.marks}"
 
 
 def spans(words: str) -> list[tuple[str, Face]]:
@@ -192,10 +192,33 @@ def literal(text: str) -> str:
 
 
 def format_interval(cell: Cell, form: Form) -> str:
-    """Return a cell's interval as text, empty if it has none."""
-    if cell.low is None or cell.high is None:
+    """Return a cell's interval as text, empty if it has none or if it is a single number.
+
+    >>> format_interval(Cell(0.9722, 0.7406, 1.284), "effect"), format_interval(Cell(6.63, 6.63, 6.63), "effect")
+    ('[0.7406, 1.2840]', '')
+    """
+    if cell.low is None or cell.high is None or cell.low == cell.value == cell.high:
         return ""
-    return f"[{format_value(cell.low, form)}, {format_value(cell.high, form)}]"
+    return f"[{_number(cell, cell.low, form)}, {_number(cell, cell.high, form)}]"
+
+
+def _number(cell: Cell, value: Value, form: Form) -> str:
+    """Return the cell's value or an end of its interval, all with the same number of decimals."""
+    if form not in ("effect", "count") or not isinstance(value, float | int):
+        return format_value(value, form)
+    shown = [number for number in (cell.value, cell.low, cell.high) if isinstance(number, float | int)]
+    if form == "effect":
+        return _effect(value, 4 if max(map(abs, shown)) < 2 else 2)
+    is_mean = cell.low is not None and any(number != round(number) for number in shown)
+    return f"{value:,.1f}" if is_mean else format_value(value, form)
+
+
+def _effect(value: float, decimals: int) -> str:
+    """Return a number with a fixed number of decimals, or such as 8.1e-7 if all of these would be 0."""
+    if value and abs(value) < 0.5 * 10**-decimals:
+        digits, exponent = f"{value:.1e}".split("e")
+        return f"{digits}e{int(exponent)}"
+    return f"{value:,.{decimals}f}"
 
 
 def _three_digits(seconds: float) -> str:

@@ -60,7 +60,7 @@ class NoisierLabels(ClaimTest):
     """
 
     effect = (
-        "share of the steadier quantity that remains with noisier labels, divided by the remaining share of the "
+        "ratio of the share of the steadier quantity that remains with noisier labels to the remaining share of the "
         "method's metric (claimed: above 1)"
     )
 

@@ -1,5 +1,7 @@
 """The papers' claims: one row per claim with its verdict, or all cases on which a verdict is based."""
 
+import re
+
 from vsebench.core.tasks import Task
 from vsebench.rendering.claims import KINDS, Line, by_kind, claim_lines, paper_title
 from vsebench.rendering.kinds import TableKind
@@ -67,7 +69,7 @@ class Claims(TableKind):
             *(line[name] for name in TEXTS),
             where_tested(results, line),
             results.entry_title(line["rival"]) if line["rival"] else None,
-            metric_title(line["metric"]) if line["metric"] else None,
+            effect_on(line),
             Cell(line["effect"], line["ci_low"], line["ci_high"]),
             line["p_adjusted"],
             line["verdict"],
@@ -80,7 +82,7 @@ def where_tested(results: Results, line: Line) -> str:
     if line["level"] == "claim":
         if line["effect"] is None:
             return str(line["reason"])
-        if line["n_tasks"] > 1:
+        if (line["n_tasks"] or 0) > 1:
             return f"Mean over {line['n_tasks']} tasks"
     uncounted = ""
     if line["level"] == "case":
@@ -90,6 +92,17 @@ def where_tested(results: Results, line: Line) -> str:
         return ("Simulated, sizes varied" if line["data"] == "simulated" else "Computed") + uncounted
     task = results.task_title(Task(line["dataset"], line["protocol"]))
     return (f"{task} (the paper's data)" if line["data"] == "paper" else task) + uncounted
+
+
+def effect_on(line: Line) -> str | None:
+    """Return the metric of an effect and the kind of effect, such as "MAP, difference"; None without an effect.
+
+    The kind is the start of `effect_is`, such as "difference of a metric (claimed: above 0)".
+    """
+    if not line["metric"]:
+        return None
+    title, kind = metric_title(line["metric"]), re.split(" of | over | by |,| \\(", line["effect_is"])[0]
+    return title if kind in title.lower() else f"{title}, {kind}"
 
 
 class ClaimsSummary(TableKind):
@@ -109,7 +122,7 @@ class ClaimsSummary(TableKind):
                 line["claim"],
                 line["verdict"],
                 line["where"],
-                metric_title(line["metric"]) if line["metric"] else None,
+                effect_on(line),
                 results.entry_title(line["rival"]) if line["rival"] else None,
                 Cell(line["effect"], line["ci_low"], line["ci_high"], marks=CASES if line["remark"] else ""),
                 line["n_tasks"],
@@ -119,7 +132,10 @@ class ClaimsSummary(TableKind):
             rows.append(row)
         notes = (
             "Effect: the mean over the tasks (data sets under a protocol), with its 95 % interval. A claim must hold "
-            "in all comparisons (rivals and metrics); the effect is that of the weakest comparison.",
+            "in all comparisons (rivals and metrics); the effect is that of the weakest comparison. A difference is "
+            "the method's value minus the rival's; a ratio is above 1 if it speaks for the claim.",
+            "Undecided: p is at least 0.05 after a correction for all comparisons and claims. The interval is not "
+            "corrected, so it can lie on one side of the claim's bound.",
             "A verdict on other real data shows whether the claim generalises. A verdict on simulated data says "
             "nothing about real data, unless the claim is about cost (time or memory).",
         )

@@ -192,7 +192,7 @@ def _number(cell: Cell, form: Form) -> str:
     >>> _number(Cell(1234.5), "seconds"), _number(Cell(0.00001), "p"), _number(Cell(), "score")
     ('1230', '', '')
     """
-    text = format_value(cell.value, form).replace(",", "")
+    text = format_cell(replace(cell, bound="", marks=""), form).replace(",", "")
     return text if re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", text) else ""
 
 
