@@ -15,6 +15,7 @@ import vsebench
 import vsebench.library
 from tests.docs.conftest import ROOT, blocks, page
 from tests.stages.small import case, fit, run, split, write_processed
+from vsebench.core.errors import UserError
 from vsebench.core.storage import read_json, read_parquet, write_parquet
 from vsebench.core.yaml_files import read_yaml
 from vsebench.data import splits
@@ -319,3 +320,16 @@ def test_new_images_need_the_sets_that_the_model_sees():
             both.annotate(wrong)
     with pytest.raises(vsebench.UserError, match="one set of features without a name"):
         vsebench.fit("ridge", LABELS, features=FEATURES).annotate({"hue": FEATURES})
+
+
+def test_rows_beside_a_table_in_another_order_are_refused():
+    """Images are numbered in the order of their ids, so the rows would belong to other images."""
+    table = pl.DataFrame({"image": ["b", "a"] * 20, "label": [f"l{n % 5}" for n in range(40)]})
+    rows = np.ones((2, 3))
+    for refused, mistake in (
+        (lambda: vsebench.fit("ridge", table, features=rows), "features"),
+        (lambda: vsebench.evaluate([], table, scores={"mine": np.ones((2, 5))}), r"scores\['mine'\]"),
+        (lambda: vsebench.fit("ridge", table.sort("image"), features=rows).annotate(rows, table), "features"),
+    ):
+        with pytest.raises(UserError, match=f"{mistake}: rows belong to images in the order of their ids as text"):
+            refused()

@@ -10,7 +10,7 @@ from tests.scripted import CASE, Lookup, Script, ScriptSettings, split_of_ten
 from vsebench.config.method import Epochs
 from vsebench.core.errors import UserError
 from vsebench.core.workers import workers
-from vsebench.methods.base import Settings
+from vsebench.methods.base import Progress, Settings
 from vsebench.selection import Search, best_of, beyond, on_edges, select, settings_to_try
 from vsebench.training import Attempt
 
@@ -91,6 +91,32 @@ def test_the_best_attempt_goes_on_beyond_its_limit_of_epochs(problem, beyond, be
     chosen = selection.chosen
     assert (chosen.epochs, chosen.value, chosen.at_limit) == best
     assert len(selection.tries) == 2
+
+
+class DivergingScript(Script):
+    """Training diverges after as many epochs as `right` has numbers, if it has three."""
+
+    def epoch(self):
+        progress = super().epoch()
+        return Progress(float("nan")) if self.epochs > len(self.settings.right) == 3 else progress
+
+
+def test_the_best_attempt_is_kept_if_it_diverges_beyond_its_limit_of_epochs(problem):
+    split, first = problem
+    search = Search("recall@1", 100, Epochs(maximum=3, patience=2), {"right": [[0.1, 0.2, 0.9], [0.5]]}, 2)
+    selection = select(DivergingScript, ScriptSettings(right=[0.0]), first, split, search, CASE)
+    assert (selection.chosen.value, selection.chosen.epochs, n_right(selection)) == (0.9, 3, 9)
+    assert selection.history["validation"].to_list() == pytest.approx([0.1, 0.2, 0.9])
+    assert len(selection.tries) == 2
+
+
+def test_a_repeated_attempt_keeps_its_place_among_equals(problem):
+    split, first = problem
+    search = Search("recall@1", 100, Epochs(maximum=3, patience=2), {"right": [[0.1, 0.2, 0.7], [0.7]]}, 1)
+    selection = select(Script, ScriptSettings(right=[0.0]), first, split, search, CASE)
+    assert selection.chosen is selection.tries[0]
+    assert selection.chosen.settings.right == [0.1, 0.2, 0.7]
+    assert len(selection.history) == 5
 
 
 def test_settings_of_a_closed_form_are_chosen_without_epochs(problem):

@@ -143,11 +143,13 @@ class Fitted:
         if features is None and labels is None:
             raise UserError("annotate: give features or labels of the new images")
         rows = None if features is None else self._new(features)
-        known = (
-            LabelMatrix.empty(rows.n_images, self.model.n_labels)
-            if rows and labels is None
-            else labels_of(labels, self.names, can_be_empty=True).matrix
-        )
+        if rows is not None and labels is None:
+            known = LabelMatrix.empty(rows.n_images, self.model.n_labels)
+        else:
+            given = labels_of(labels, self.names, can_be_empty=True)
+            if rows is not None:
+                _check_order(given, "features")
+            known = given.matrix
         if known.n_labels != self.model.n_labels:
             raise UserError(f"labels: {known.n_labels} columns, but the model has {self.model.n_labels} labels")
         if rows is not None and rows.n_images != known.n_rows:
@@ -223,8 +225,9 @@ def fit(
     method : one of `list_methods()`
     matrix : (n_images, n_labels) dense or scipy sparse; each number is how often the image has the label. Or a list of
         lists: the names of each image's labels. Or a polars or pandas table, either with the columns `image` and
-        `label` or with one column per label. The names of labels are kept: names of columns in the order of the
-        columns, other names in sorted order.
+        `label` (and `count`, if it has counts) or with one column per label. The names of labels are kept: names of
+        columns in the order of the columns, other names in sorted order. Images of a table with the column `image` are
+        numbered in the sorted order of their ids, so other arguments must have their rows in this order.
     features : (n_images, d) finite numbers, dense or scipy sparse, if the method needs them. For several sets of
         features, give a mapping of their names to such arrays; the method uses the sets that its file in config/methods
         names, or all sets if it names none
@@ -338,6 +341,9 @@ def evaluate(
     given = next(iter(sets.values()), None)
     if names is None and named.images is not None and named.labels is not None:
         names = (named.images, named.labels)
+    for name, value in (scores or {}).items():
+        if not isinstance(value, str | Path):
+            _check_order(named, f"scores[{name!r}]")
     outside = {name: _outside(name, value, labels, names) for name, value in (scores or {}).items()}
     provided = _provided(given, vectors) | (set() if rules.new_images else {"known_labels"})
     for variant in variants:
@@ -414,8 +420,19 @@ def _inputs(
     matrix: Any, features: Any, word_vectors: ArrayLike | None
 ) -> tuple[GivenLabels, dict[str, Features], WordVectors | None]:
     labels = labels_of(matrix)
+    if features is not None:
+        _check_order(labels, "features")
     given = {} if features is None else _sets(features, labels.matrix.n_rows)
     return labels, given, None if word_vectors is None else _word_vectors(word_vectors, labels.matrix.n_labels)
+
+
+def _check_order(labels: GivenLabels, rows: str) -> None:
+    """Raise a `UserError` if a table's images are numbered in another order than that of the caller's `rows`."""
+    if not labels.in_order:
+        raise UserError(
+            f"{rows}: rows belong to images in the order of their ids as text, but the table has another order; sort "
+            "the table and these rows by id, or give a list of labels for each image"
+        )
 
 
 def _sets(features: Any, n_images: int | None) -> dict[str, Features]:

@@ -101,24 +101,30 @@ class ModelOfFields(Model):
 def checked_scores(model: Model, queries: Queries) -> Matrix:
     """Return a model's scores of all labels, (n, n_labels) float32; they are checked here, since kernels do not check.
 
-    Raises a `UserError` if the array has another shape or type, or is not contiguous.
+    Raises a `UserError` if the array has another shape or type, is not contiguous, or contains a number that is not
+    finite.
     """
-    return _checked(model.scores(queries), (len(queries.images), model.n_labels), f"{type(model).__name__}.scores")
+    shape = len(queries.images), model.n_labels
+    return _checked(model.scores(queries), shape, f"{type(model).__name__}.scores", queries)
 
 
 def checked_vectors(model: "Embedded", queries: Queries) -> Matrix:
     """Return a model's vectors of images, (n, K) float32, after the same checks as in `checked_scores`."""
     shape = len(queries.images), model.label.shape[1]
-    return _checked(model.vectors(queries), shape, f"{type(model).__name__}.vectors")
+    return _checked(model.vectors(queries), shape, f"{type(model).__name__}.vectors", queries)
 
 
-def _checked(array: Matrix, shape: tuple[int, int], name: str) -> Matrix:
+def _checked(array: Matrix, shape: tuple[int, int], name: str, queries: Queries) -> Matrix:
     if not isinstance(array, np.ndarray):
         raise UserError(f"{name} is of type {type(array).__name__}, not an array")
     try:
         check_matrix(array, name, shape)
     except ValueError as error:
         raise UserError(str(error)) from None
+    if not np.isfinite(array).all():
+        row = int(np.flatnonzero(~np.isfinite(array).all(axis=1))[0])
+        image = "a new image" if queries.images[row] < 0 else f"image {queries.images[row]}"
+        raise UserError(f"{name}: not finite for {image}; its features may be too large, or the model's weights")
     return array
 
 
@@ -140,12 +146,23 @@ class Embedded(Model):
         """Return the vectors of images, (n, K) float32, C-contiguous."""
 
     @cached_property
-    def _columns(self) -> Matrix:
-        return np.ascontiguousarray(self.label.T)
+    def _columns(self) -> tuple[Matrix, NDArray[np.int64] | None]:
+        """The distinct vectors of labels, one per column, and each label's column; None if all vectors differ.
+
+        In a product of matrices, the last bits of a number depend on its column, so labels with equal vectors would
+        get different scores.
+        """
+        numbers: dict[bytes, int] = {}
+        column_of_label = np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in self.label + 0.0])
+        if len(numbers) == len(self.label):
+            return np.ascontiguousarray(self.label.T), None
+        first = np.unique(column_of_label, return_index=True)[1]
+        return np.ascontiguousarray(self.label[first].T), column_of_label
 
     def scores(self, queries: Queries) -> Matrix:
-        product: Matrix = self.vectors(queries) @ self._columns
-        return product
+        columns, column_of_label = self._columns
+        product: Matrix = self.vectors(queries) @ columns
+        return product if column_of_label is None else np.take(product, column_of_label, axis=1)
 
 
 class Thresholded(Model):

@@ -100,7 +100,7 @@ def select(
         attempts = attempts_of(method, settings, validation, search, tries, case)
     kept, selected = None, history([], case, "selection")
     for tried, epochs, model_of_attempt in tqdm(attempts, desc=str(case), mininterval=5, disable=not search.grid):
-        tries.append(tried)
+        keep(tried, tries)
         if best_of(tries) is tried:
             kept, selected = model_of_attempt, epochs
     best = best_of(tries)
@@ -116,6 +116,16 @@ def select(
     return Selection(best, tries, pl.concat([selected, refitted]), model)
 
 
+def keep(tried: Attempt, tries: list[Attempt]) -> None:
+    """Append an attempt; with the settings of an earlier one, it replaces it, unless it is worse or diverged."""
+    for n, earlier in enumerate(tries):
+        if earlier.settings == tried.settings:
+            if tried.value is not None and (earlier.value is None or tried.value >= earlier.value):
+                tries[n] = tried
+            return
+    tries.append(tried)
+
+
 def best_of(tries: list[Attempt]) -> Attempt | None:
     """Return the first attempt with the highest validation value; None if all diverged."""
     finite = [tried for tried in tries if tried.value is not None]
@@ -125,18 +135,17 @@ def best_of(tries: list[Attempt]) -> Attempt | None:
 def attempts_of(
     method: type[Fitter], settings: Settings, validation: Validation, search: Search, tries: list[Attempt], case: Case
 ) -> Iterator[Trained]:
-    """Yield attempts with the settings of a grid and beyond its edges; the caller appends each to `tries`.
+    """Yield attempts with the settings of a grid and beyond its edges; the caller adds each to `tries` by `keep`.
 
-    If the best attempt stopped at its limit on epochs, it is removed from `tries` and repeated with twice the limit.
+    If the best attempt stopped at its limit on epochs, it is repeated with twice the limit.
     """
     for candidate in settings_to_try(settings, search, tries, case):
         yield attempt_of_seeds(method, candidate, validation, search.limits, search.more_seeds, case)
     limits, n_of_grid = search.limits, math.prod(map(len, search.grid.values()))
     for _ in range(n_of_grid + search.beyond - len(tries)):
         best = best_of(tries)
-        if best is None or limits is None or not best.at_limit:
+        if best is None or limits is None or not best.at_limit or best.limit != limits.maximum:
             return
-        tries.remove(best)
         limits = Epochs(maximum=2 * limits.maximum, patience=limits.patience)
         yield attempt_of_seeds(method, best.settings, validation, limits, search.more_seeds, case)
 
@@ -164,7 +173,7 @@ def attempt_of_seeds(
 
 
 def settings_to_try(settings: Settings, search: Search, tries: list[Attempt], case: Case) -> Iterator[Settings]:
-    """Yield the settings of a grid, then settings beyond its edges; the caller appends each attempt to `tries`."""
+    """Yield the settings of a grid, then settings beyond its edges; the caller adds each attempt to `tries`."""
     for values in itertools.product(*search.grid.values()):
         changes = dict(zip(search.grid, values, strict=True))
         yield settings.changed(changes, settings_key(case)) if changes else settings

@@ -50,6 +50,15 @@ def test_a_table_of_pairs_sorts_images_and_labels_by_name(images):
         )
 
 
+@pytest.mark.parametrize("kind", [pl.DataFrame, pd.DataFrame])
+def test_a_table_can_have_counts_and_another_order_of_images(kind):
+    columns = {"image": ["b", "b", "a"], "label": ["x", "y", "x"], "count": [3, 1, 2]}
+    named = labels_of(kind(columns))
+    assert counts(named.matrix, 2).tolist() == [[2, 0], [3, 1]]
+    assert not named.in_order
+    assert labels_of(kind(columns | {"image": ["a", "a", "b"]})).in_order
+
+
 def test_labels_of_new_images_use_the_known_names():
     named = labels_of([["b"], [], ["a", "b"]], ["a", "b", "c"], can_be_empty=True)
     assert counts(named.matrix, 3).tolist() == [[0, 1, 0], [0, 0, 0], [1, 1, 0]]
@@ -66,6 +75,16 @@ def test_labels_of_new_images_use_the_known_names():
             pl.DataFrame({"photo": ["i"], "tag": ["a"]}),
             None,
             "a table without the columns `image` and `label` must have",
+        ),
+        (
+            pl.DataFrame({"image": ["i"], "label": ["a"], "count": [0]}),
+            None,
+            "the column `count` must have positive whole numbers only",
+        ),
+        (
+            pl.DataFrame({"image": ["i"], "label": ["a"], "count": ["two"]}),
+            None,
+            "the column `count` must have positive whole numbers only",
         ),
         ([[1, 5], [3]], None, "matrix: not a table of numbers"),
         (["a", "b"], None, "matrix: list of shape (2,), <U1; give a matrix of images x labels"),

@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from vsebench.core.errors import UserError
 from vsebench.kernels.ranking.neighbours import (
     add_lists,
     add_scan,
     add_votes,
     nearest_dense,
     nearest_sparse,
+    round_in_order,
     split_by_rounding,
 )
 from vsebench.methods.by_features.neighbours import Search, parts_of, prepare
@@ -122,3 +124,31 @@ def test_votes_are_added_up_label_by_label():
     near, weights = np.array([[2, 0]], dtype=np.int32), np.array([[1.0, 0.25]])
     add_votes(scores, near, weights, np.array([0, 2, 2, 3]), np.array([0, 1, 1], dtype=np.int32))
     assert scores.tolist() == [[0.25, 1.25, 0]]
+
+
+def test_different_sums_of_votes_stay_different_in_float32():
+    without_votes = np.array([0.0, 5e-7, 1e-6, 0.0, 2e-7])
+    votes = np.array([[30.0, 30.0, 30.0, 0.0, 30.0], [0.0, 0.0, 0.0, 0.0, 0.0]])
+    sums, scores = votes + without_votes, np.empty((2, 5), dtype=np.float32)
+    assert len(set(sums[0].astype(np.float32))) < 5
+    round_in_order(sums, without_votes, scores)
+    assert np.argsort(scores[0]).tolist() == [3, 0, 4, 1, 2]
+    assert len(set(scores[0])) == 5
+    np.testing.assert_allclose(scores, sums, rtol=1e-6)
+    assert np.array_equal(scores[1], sums[1].astype(np.float32))
+
+
+def test_equal_sums_of_votes_stay_equal_in_float32():
+    sums, scores = np.array([[0.5, 0.5, 0.5 + 1e-12, 0.1]]), np.empty((1, 4), dtype=np.float32)
+    round_in_order(sums, np.zeros(4), scores)
+    assert scores[0, 0] == scores[0, 1] < scores[0, 2]
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("too_large", ["rows", "queries"])
+def test_features_that_are_too_large_for_distances_are_refused(kind, too_large):
+    small = np.ones((3, 2), dtype=np.float32)
+    large = small * np.float32(3e19)
+    rows, queries = (large, small) if too_large == "rows" else (small, large)
+    with pytest.raises(UserError, match=r"features of length 4\.24e\+19, which is too large"):
+        Search(kind(rows), "euclidean").nearest(kind(queries), 2)

@@ -1,5 +1,6 @@
 """Tests of claims about accuracy, decisions, convergence, and what lies in a model; on planted evidence."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -207,9 +208,10 @@ def test_pooled_precision_is_compared_by_raw_and_by_normalised_scores():
     lines = [
         {"method": variant, "seed": seed, "normalised": normalised, "image": image}
         | {"value": 0.5 + 0.01 * (image % 3) + (0.1 if (variant == "one") != normalised else 0.0)}
-        for variant in ("one", "other") for seed in SEEDS for normalised in (False, True) for image in range(30)
+        for variant, seeds in (("one", SEEDS), ("other", SEEDS[:-1]))  # `other` has fewer seeds
+        for seed in seeds for normalised in (False, True) for image in range(30)
     ]  # fmt: skip
-    evidence = analysed("pooled_average_precision", lines)
+    evidence = replace(analysed("pooled_average_precision", lines), own_seeds={"d/official/other": SEEDS[:-1]})
     found = effects("pooled_precision", evidence, method="one", rivals=["other"])
     raw, normalised = found["pooled average precision"], found["pooled average precision of normalised scores"]
     assert (raw[0].value, raw[1]) == (pytest.approx(0.1), "holds")

@@ -22,11 +22,11 @@ TRAINED = (
 )
 
 
-def write_set(folder, names, rows, parts, dimensions=3, word_vectors=2):
+def write_set(folder, names, rows, parts, dimensions=3, word_vectors=2, prefix=""):
     """Write a processed data set whose features hold the number of the image, and words that of the name."""
     pairs = [(image, label, 1 + image % 2) for image, row in enumerate(rows) for label in row]
     write_table(pl.DataFrame(pairs, schema=PAIRS, orient="row"), PAIRS, folder / "pairs.parquet")
-    images = {"image": range(len(rows)), "id": [f"i{i}" for i in range(len(rows))], "part": parts}
+    images = {"image": range(len(rows)), "id": [f"{prefix or folder.name}{i}" for i in range(len(rows))], "part": parts}
     images["has_features"] = [image != 0 for image in range(len(rows))]
     write_table(pl.DataFrame(images, schema=IMAGES), IMAGES, folder / "images.parquet")
     write_labels(folder, names, frequency=0)
@@ -71,13 +71,23 @@ def test_what_the_trained_set_says_of_tested_images_is_kept_by_id_and_name(tmp_p
     write_set(tmp_path / "tested", *TESTED)
     write_set(tmp_path / "trained", names, rows, parts)
     path = tmp_path / "trained" / "images.parquet"
-    ids = ["i2", "i1", "i9", "i8", "i0", "i4"]  # of the tested set: images 2, 1, 0 and 4
+    ids = ["tested2", "tested1", "i9", "i8", "tested0", "tested4"]
     write_table(read_parquet(path).with_columns(id=pl.Series(ids)), IMAGES, path)
     assert join(tmp_path) == 0
     given = needs.GIVEN_LABELS.load(tmp_path / "joined" / "given.parquet")
     # Only `sea` is a label of both, 2 in the tested set; the trained set's images 0, 1 and 4 have it.
     assert rows_of(given) == [[2], [2], [2]] + [[]] * 8
     assert given.count_of_pair.tolist() == [1, 2, 1]
+
+
+def test_an_image_that_is_tested_is_not_trained_on(tmp_path, capsys):
+    write_set(tmp_path / "tested", *TESTED, prefix="i")  # tests i1, i2 and i4
+    write_set(tmp_path / "trained", *TRAINED, prefix="i")
+    assert join(tmp_path) == 0
+    parts = read_parquet(tmp_path / "joined" / "images.parquet")["part"].to_list()
+    assert parts[5:] == ["train", None, None, "train", None, "valid"]
+    assert read_parquet(tmp_path / "joined" / "pairs.parquet")["image"].unique().to_list() == [1, 2, 5, 8, 10]
+    assert "3 images are left out, because" in capsys.readouterr().out
 
 
 def test_features_stand_in_the_order_of_the_images(joined):

@@ -1,10 +1,12 @@
 """The time that a model takes to score images."""
 
 import time
+from collections.abc import Callable
+from functools import partial
 from statistics import median
 from typing import TYPE_CHECKING
 
-from vsebench.data.problem import HeldOut
+from vsebench.data.problem import HeldOut, Matrix, Queries
 from vsebench.evaluation.ranking import queries_of
 from vsebench.models import Model, checked_scores
 
@@ -17,15 +19,16 @@ SHORTEST = 0.1  # seconds; passes over the images are repeated until their total
 
 def scoring_seconds(model: Model, held_out: HeldOut, features: "Features | None") -> float:
     """Return the median time, in seconds, of a pass that scores all labels for all held-out images, without ranking."""
+    starts = range(0, len(held_out.images), BATCH)
 
-    def score_all() -> None:
-        for start in range(0, len(held_out.images), BATCH):
-            checked_scores(model, queries_of(held_out, features, start, min(start + BATCH, len(held_out.images))))
+    def score_all(score: Callable[[Queries], Matrix]) -> None:
+        for start in starts:
+            score(queries_of(held_out, features, start, min(start + BATCH, len(held_out.images))))
 
-    score_all()  # warm-up, because a model may cache arrays such as a transposed matrix
+    score_all(partial(checked_scores, model))  # warm-up, because a model may cache arrays such as a transposed matrix
     passes: list[float] = []
     while sum(passes) < SHORTEST:
         start = time.perf_counter()
-        score_all()
+        score_all(model.scores)
         passes.append(time.perf_counter() - start)
     return median(passes)

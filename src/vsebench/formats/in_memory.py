@@ -1,10 +1,11 @@
 """Read labels that a user gives in Python, for example in a notebook: a matrix, lists, or a polars or pandas table."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from vsebench.core.errors import UserError
@@ -25,12 +26,14 @@ class GivenLabels:
     ----------
     matrix : one row per image, one column per label
     images : the id of each image, or None
+    in_order : False if images are numbered in another order than that in which the caller's table names them
     labels : the name of each label, or None
     """
 
     matrix: LabelMatrix
     images: list[str] | None = None
     labels: list[str] | None = None
+    in_order: bool = True
 
 
 def labels_of(given: Any, known: Sequence[str] | None = None, can_be_empty: bool = False) -> GivenLabels:
@@ -42,8 +45,8 @@ def labels_of(given: Any, known: Sequence[str] | None = None, can_be_empty: bool
         - a scipy sparse matrix or an array, (n_images, n_labels); a positive whole number states how often the image
           has the label
         - a list that contains one list of labels for each image; the result has the labels in the order of their names
-        - a polars or pandas table with the columns `image` and `label`, one row per pair; the result has both in the
-          order of their names
+        - a polars or pandas table with the columns `image`, `label` and, if there are several of a pair, `count`; the
+          result has images and labels in the order of their names
         - a polars or pandas table of numbers with one row per image and one column per label
     known : names of a fitted model's labels, the only ones that lists and tables may contain; None: any names
     can_be_empty : whether all images may be without labels
@@ -68,7 +71,7 @@ def _read(given: Any, known: Sequence[str] | None) -> GivenLabels:
     if isinstance(given, list | tuple) and all(is_list_of_labels(labels) for labels in given):
         rows = [row for row, labels in enumerate(given) for _ in labels]
         names = [str(label) for labels in given for label in labels]
-        return of_pairs(np.array(rows, dtype=np.int64), names, len(given), known)
+        return of_pairs(np.array(rows, dtype=np.int64), names, len(given), known, np.ones(len(names)))
     try:
         values = np.asarray(given)
     except ValueError as error:
@@ -88,8 +91,12 @@ def of_table(table: Any, known: Sequence[str] | None) -> GivenLabels:
     columns = [str(name) for name in table.columns]
     if {"image", "label"} <= set(columns):
         ids, labels = (column_of(table, name) for name in ("image", "label"))
-        images, rows = np.unique(np.array(ids, dtype=np.str_), return_inverse=True)
-        return of_pairs(rows, labels, len(images), known, images.tolist())
+        images, first, rows = np.unique(np.array(ids, dtype=np.str_), return_index=True, return_inverse=True)
+        counts = table["count"].to_numpy() if "count" in columns else np.ones(len(labels))
+        if counts.dtype.kind not in "uif" or not (counts >= 1).all():
+            raise UserError("matrix: the column `count` must have positive whole numbers only")
+        given = of_pairs(rows, labels, len(images), known, counts)
+        return replace(given, images=images.tolist(), in_order=bool((np.diff(first) > 0).all()))
     if known is not None and columns != list(known):
         raise UserError(f"labels: the table's columns must be the model's {len(known)} labels, in the same order")
     values = table.to_numpy()
@@ -108,17 +115,17 @@ def column_of(table: Any, name: str) -> list[str]:
 
 
 def of_pairs(
-    rows: Any, names: list[str], n_images: int, known: Sequence[str] | None, images: list[str] | None = None
+    rows: Any, names: list[str], n_images: int, known: Sequence[str] | None, counts: NDArray[Any]
 ) -> GivenLabels:
-    """Return the labels, given as pairs: `rows` contains the number of each pair's image, and `names` its label."""
+    """Return the labels, given as pairs: `rows` has the number of each pair's image, `names` its label."""
     labels = sorted(set(names)) if known is None else list(known)
     column = {name: n for n, name in enumerate(labels)}
     unknown = sorted(set(names) - column.keys())
     if unknown:
         raise UserError(f"labels: the model has no label {unknown[0]!r} ({len(unknown)} unknown labels in all)")
     columns = np.array([column[name] for name in names], dtype=np.int64)
-    pairs = sparse.coo_array((np.ones(len(names)), (rows, columns)), shape=(n_images, len(labels)))
-    return GivenLabels(matrix_of(pairs), images, labels)
+    pairs = sparse.coo_array((counts.astype(np.float64), (rows, columns)), shape=(n_images, len(labels)))
+    return GivenLabels(matrix_of(pairs), None, labels)
 
 
 def matrix_of(matrix: Any) -> LabelMatrix:

@@ -6,7 +6,8 @@ the sets of features that both data sets have) and given.parquet: the pairs that
 images of the tested data set.
 
 The joined data has the test images of the data set to test on, and the training and validation images of the other. A
-data set without an official partition contributes all its images. All other images belong to no part and have no pairs.
+data set without an official partition contributes all its images. All other images belong to no part and have no pairs;
+so do images of the data set to train on whose id is that of a test image.
 """
 
 import argparse
@@ -51,6 +52,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     tested, trained = Processed.read(arguments.tested), Processed.read(arguments.trained)
+    n_shared = tested_by(tested, trained.images).sum()
+    if n_shared:
+        print(f"{arguments.trained}: {n_shared} images are left out; {arguments.tested} tests images with their ids")
     try:
         joined = join(tested, trained)
     except ValueError as error:
@@ -86,7 +90,8 @@ def join(tested: Processed, trained: Processed) -> Processed:
     )
     test = tested.images.with_columns(part=kept_parts(tested.images, ["test"]))
     train = trained.images.with_columns(
-        image=pl.col("image") + tested.images.height, part=kept_parts(trained.images, ["train", "valid"])
+        image=pl.col("image") + tested.images.height,
+        part=pl.when(~tested_by(tested, trained.images)).then(kept_parts(trained.images, ["train", "valid"])),
     )
     images = pl.concat([test.cast(IMAGES), train.cast(IMAGES)])
     numbers = trained.labels.select("label", "name").join(labels.select("name", new="label"), on="name")
@@ -96,6 +101,12 @@ def join(tested: Processed, trained: Processed) -> Processed:
     pairs = pl.concat([tested.pairs.cast(PAIRS), moved.cast(PAIRS)])
     pairs = pairs.join(images.filter(pl.col("part").is_not_null()), on="image", how="semi").sort("image", "label")
     return Processed(images, labels, pairs, word_vectors)
+
+
+def tested_by(tested: Processed, images: pl.DataFrame) -> pl.Series:
+    """Return which images have the id of an image that `tested` tests; a model must not see them in training."""
+    test = tested.images.filter(kept_parts(tested.images, ["test"]).is_not_null())
+    return images["id"].is_in(test["id"].implode())
 
 
 def given(tested: Processed, trained: Processed) -> pl.DataFrame:

@@ -240,6 +240,33 @@ def add_votes(scores, near, weights, offsets, labels):
 
 
 @njit(cache=True, nogil=True)
+def round_in_order(sums, without_votes, scores):
+    """Round the sums of votes to float32, so that the labels of a query with different sums get different scores.
+
+    If several sums are rounded to the same number, the larger ones get the next larger numbers. Labels without a vote
+    are only rounded.
+
+    sums : (m, n_labels) float64
+    without_votes : (n_labels,) float64, the sum of each label if it has no vote
+    scores : (m, n_labels) float32, written
+    """
+    voted = np.empty(sums.shape[1], dtype=np.int64)
+    for q in range(len(sums)):
+        n_voted = 0
+        for c in range(sums.shape[1]):
+            scores[q, c] = np.float32(sums[q, c])
+            if sums[q, c] != without_votes[c]:
+                voted[n_voted] = c
+                n_voted += 1
+        ascending = voted[:n_voted][np.argsort(sums[q][voted[:n_voted]], kind="mergesort")]
+        for t in range(1, n_voted):
+            c, before = ascending[t], ascending[t - 1]
+            if scores[q, c] <= scores[q, before]:
+                is_tie = sums[q, c] == sums[q, before]
+                scores[q, c] = scores[q, before] if is_tie else np.nextafter(scores[q, before], np.float32(np.inf))
+
+
+@njit(cache=True, nogil=True)
 def take_in_turns(near, own, n, k):
     """Merge the neighbours of several searches: take the nearest of each, then the second nearest of each, and so on.
 

@@ -22,7 +22,7 @@ from pydantic import Field
 
 from vsebench.data.problem import Matrix, Queries
 from vsebench.kernels.cooccurrence import count_together
-from vsebench.kernels.ranking.neighbours import add_votes
+from vsebench.kernels.ranking.neighbours import add_votes, round_in_order
 from vsebench.methods.base import Size
 from vsebench.methods.by_features.base_distances import (
     DistanceModel,
@@ -75,7 +75,10 @@ class JecModel(DistanceModel):
         product = votes * together + self._frequencies  # products are integers, so frequencies only order equal ones
         product /= np.maximum(product.max(axis=1, keepdims=True), 1)
         scores = np.where(votes > 0, 1 + product, self._frequencies)
-        return np.where(first > 0, 3 + self._frequencies, scores).astype(np.float32)
+        sums = np.where(first > 0, 3 + self._frequencies, scores)
+        rounded = np.empty(sums.shape, dtype=np.float32)
+        round_in_order(sums, self._frequencies, rounded)
+        return rounded
 
 
 class Jec(FeatureControl):

@@ -12,6 +12,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 from scipy import sparse
 
+from vsebench.core.errors import UserError
 from vsebench.data.chunks import even_chunks
 from vsebench.data.features import Features, Normalisation, Rows, csr
 from vsebench.data.problem import Ids, LabelMatrix, Matrix, Queries
@@ -22,6 +23,7 @@ from vsebench.kernels.ranking.neighbours import (
     dense_products,
     nearest_dense,
     nearest_sparse,
+    round_in_order,
     sparse_products,
 )
 from vsebench.methods.by_features.seen import FeatureSettings
@@ -37,9 +39,10 @@ SPARSE_PRODUCTS = 1 << 22  # number of products in memory for sparse features; 1
 COMMON = 0.1  # for features in a larger share of rows, a dense product is faster than lists (measured)
 UNIT = 2.0**-24  # the largest relative error of one rounding to float32
 PAIRS = ("offsets", "label_of_pair", "count_of_pair")  # the arrays of a `LabelMatrix`
+LONGEST = 1e37  # squared lengths of rows are below it, so that sums and differences of products fit into float32
 SMALLEST_DISTANCE = 1e-12  # smaller distances are replaced by it, so that inverses are finite
 # The largest value of the second key, which orders labels with equal sums. Sums of equal weights are integers, so 0.5
-# changes no other order, whereas 1e-6 would be lost in float32.
+# changes no other order.
 SECOND_KEY = {"equal": 0.5, "cosine": 1e-6, "exponential": 1e-6, "inverse_distance": 1e-6}
 
 
@@ -206,6 +209,7 @@ class Search:
         (m, k) int32, the nearest rows' numbers, ascending; among rows at the same distance, the first are taken.
         (m, k) float32, their keys: cosines, or half of the query's squared length minus half of the squared distance.
         """
+        self._check_range(queries)
         m, n = queries.shape[0], self.rows.shape[0]
         near, keys = np.empty((m, k), dtype=np.int32), np.empty((m, k), dtype=np.float32)
         spread = np.zeros(self.rows.shape[1] if self.is_sparse else 0, dtype=np.float32)
@@ -225,6 +229,15 @@ class Search:
                 nearest = nearest_dense(products, block, self.rows, self.halves, slacks, k)
             near[start:stop], keys[start:stop] = nearest
         return near, keys
+
+    def _check_range(self, queries: Rows) -> None:
+        """Raise a `UserError` if keys could exceed what float32 can represent."""
+        longest = max(self.squares.max(initial=0), squared_lengths(queries).max(initial=0))
+        if not longest < LONGEST:
+            raise UserError(
+                f"an image has features of length {np.sqrt(longest):.3g}, which is too large to compute distances; "
+                "scale the features, or mark missing ones as missing"
+            )
 
     def _sparse_keys(self, queries: Rows, spread: Matrix) -> Matrix:
         """Return the keys of all rows for each query, (m, n) float32; `spread` is scratch memory, as in `add_scan`."""
@@ -295,9 +308,12 @@ def vote(near: Ids, weights: Numbers, labels: LabelMatrix, second_key: Matrix) -
 
     `near`, (m, k), contains rows of `labels`, and `weights`, (m, k), contains their weights.
     """
-    scores = np.tile(second_key.astype(np.float64), (len(near), 1))
-    add_votes(scores, near, weights, labels.offsets, labels.label_of_pair)
-    return scores.astype(np.float32)
+    without_votes = second_key.astype(np.float64)
+    sums = np.tile(without_votes, (len(near), 1))
+    add_votes(sums, near, weights, labels.offsets, labels.label_of_pair)
+    scores = np.empty(sums.shape, dtype=np.float32)
+    round_in_order(sums, without_votes, scores)
+    return scores
 
 
 def second_key_of(labels: LabelMatrix, settings: NeighbourSettings) -> Matrix:

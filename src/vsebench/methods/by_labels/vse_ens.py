@@ -28,7 +28,9 @@ ENOUGH_LABELS = 1000  # number of labels; with fewer, sorting is faster on one t
 class VseEnsSettings(PartsSettings):
     """Settings of VSE-ens."""
 
-    rank_scale: float = Field(gt=0)  # lambda / |A|: rank r is drawn with a probability proportional to exp(-r / lambda)
+    rank_scale: float = Field(
+        gt=0, le=1e6
+    )  # lambda / |A|: rank r is drawn with a probability proportional to exp(-r / lambda)
     sort_every: float = Field(default=1.0, gt=0)  # the lists are sorted again after `sort_every` |A| ln |A| steps
 
 

@@ -4,7 +4,7 @@ A ranking loss does not determine the level of an image's scores. Therefore such
 with different normalisations of the scores, and these forms must agree.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import polars as pl
 from pydantic import Field
@@ -39,14 +39,18 @@ class PooledPrecision(AgainstRivals):
 
     def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
         normalised = case.measured == NORMALISED
-        ours, theirs = (by_seed(evidence, case.task, variant, normalised) for variant in (self.method, case.rival))
+        seeds = evidence.common_seeds(case.task, self.method, case.rival)
+        ours, theirs = (
+            by_seed(evidence, case.task, variant, normalised, seeds) for variant in (self.method, case.rival)
+        )
         gaps = [a - b for a, b in zip(ours, theirs, strict=True)]
         return difference(of_units(gaps, evidence.resamples), lambda means: means[:, 0])
 
 
-def by_seed(evidence: Evidence, task: Task, variant: str, normalised: bool) -> list[Values]:
-    """Return the images' values, (n_images, 1) for each seed."""
+def by_seed(evidence: Evidence, task: Task, variant: str, normalised: bool, seeds: Iterable[int]) -> list[Values]:
+    """Return the images' values, (n_images, 1) for each of the seeds, ascending."""
     table = evidence.requested("pooled_average_precision", task, variant).filter(normalised=normalised)
+    table = table.filter(pl.col("seed").is_in(list(seeds)))
     if table.is_empty():
         raise UntestableError(f"The run has no pooled average precision of {variant}.")
     groups = table.sort("seed", "image").group_by("seed", maintain_order=True)
