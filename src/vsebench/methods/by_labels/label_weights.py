@@ -79,7 +79,7 @@ class Edlae(Ease):
 class KnnSettings(Settings):
     """Settings of label neighbours."""
 
-    neighbours: int = Field(ge=1)  # number of neighbours of each label (all other labels if there are fewer)
+    neighbours: int = Field(ge=1)  # number of neighbours of each label to score (all other labels if there are fewer)
     shrinkage: float = Field(ge=0)  # a number of images that lowers the similarity of rare labels
 
 
@@ -92,7 +92,8 @@ class ItemKnn(Control):
     """Label neighbours: the weights are a label's similarities to its nearest neighbours.
 
     Source: Deshpande and Karypis, "Item-based top-N recommendation algorithms", ACM TOIS 2004, with the shrunk cosine
-    similarity n_ab / (sqrt(n_a n_b) + shrinkage), where n_a images have label a, and n_ab have both a and b.
+    similarity n_ab / (sqrt(n_a n_b) + shrinkage), where n_a images have label a, and n_ab have both a and b. Here, each
+    label to score keeps the similarities to its nearest neighbours; in the source, each known label does.
     """
 
     settings_type = KnnSettings
