@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tests.stages.small import case, run, write_processed
+from tests.stages.small import case, run, write_labels, write_processed
 from vsebench import models
 from vsebench.core.schemas import PAIRS
 from vsebench.core.storage import read_json, read_parquet, write_arrays, write_table
@@ -332,6 +332,15 @@ def test_an_export_of_a_split_that_is_not_there_names_the_command(folder, capsys
     assert f"{command[:-1]} --out runs/mine`; " in capsys.readouterr().err
     assert export(folder) == 1
     assert "exists already" in capsys.readouterr().err
+
+
+def test_an_export_of_a_split_of_another_version_of_the_data_is_refused(folder, capsys):
+    write_labels(folder / DATA, [f"l{label}" for label in reversed(range(N_LABELS))])
+    assert export(folder, "new") == 1
+    split = "results/tiny/images/seed1/split/split.json"
+    other = f"made with another version of {DATA}/labels.parquet; delete {split} and run again"
+    assert capsys.readouterr().err == f"vsebench export: {split}: {other}\n"
+    assert not (folder / "new").exists()
 
 
 @pytest.mark.parametrize(
