@@ -1,5 +1,6 @@
 """The command `vsebench annotate`: the first labels of new images, by a fitted model and their features."""
 
+import re
 import shutil
 
 import numpy as np
@@ -9,6 +10,7 @@ from scipy import sparse
 
 from tests.stages.small import case, run, split, write_labels, write_processed
 from vsebench.commands import annotate
+from vsebench.core.errors import UserError
 from vsebench.core.storage import write_parquet
 
 GROUPS = [2, 0, 3, 3, 1]
@@ -87,6 +89,30 @@ def test_a_mistake_is_one_line_and_writes_nothing(values, more, message, fitted,
     (line,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("vsebench annotate: ")]
     assert message in line
     assert not (tmp_path / "found.csv").exists()
+
+
+def test_a_file_of_features_of_another_type_is_one_line(fitted, tmp_path, capsys):
+    path = tmp_path / "new.csv"
+    path.write_text("1,0,0,0\n")
+    assert run(*command(fitted, path)) == 1
+    types = "features must be in a file of the type .npy, .npz, .parquet"
+    assert capsys.readouterr().err == f"vsebench annotate: {path}: {types}\n"
+
+
+@pytest.mark.parametrize("n_files", [1, 2])
+def test_ids_that_would_not_be_read_are_refused(n_files, tmp_path):
+    paths = [tmp_path / "hue.parquet", tmp_path / "sift.parquet"]
+    ids = [tmp_path / f"ids{number}.txt" for number in range(n_files)]
+    message = f"--ids: {ids[0]} would not be read, because {paths[0]} has a column of ids"
+    with pytest.raises(UserError, match=re.escape(message)):
+        annotate.check_ids_used(paths, ids)
+    annotate.check_ids_used([tmp_path / "hue.npy", paths[1]], ids[:1])
+
+
+@pytest.mark.parametrize("option", ["--model", "--labels"])
+def test_a_folder_in_place_of_a_file_is_one_line_without_advice_to_delete_it(option, fitted, tmp_path, capsys):
+    assert run(*command(fitted, write(tmp_path, "npy"), option, tmp_path)) == 1
+    assert capsys.readouterr().err == f"vsebench annotate: {tmp_path}: is a folder or a device; name a file\n"
 
 
 def test_labels_of_another_data_set_are_refused(fitted, tmp_path, capsys):

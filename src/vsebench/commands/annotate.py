@@ -101,6 +101,7 @@ def read_sets(
         raise UserError(
             f"--ids: {len(ids_paths)} files for {len(paths)} files of features; name one for all, or one for each"
         )
+    check_ids_used(paths, ids_paths)
     of_paths = ids_paths if len(ids_paths) == len(paths) else [*ids_paths, None][:1] * len(paths)
     read = [read_images(path, ids, column) for path, ids in zip(paths, of_paths, strict=True)]
     if not sets:
@@ -116,6 +117,15 @@ def read_sets(
             raise UserError(f"{path} and {paths[0]}: only one of them has a row for the image {other!r}")
         arranged[block.name] = features.take(np.array([row_of[image] for image in ids]))
     return ids, side_by_side(arranged)
+
+
+def check_ids_used(paths: list[Path], ids_paths: list[Path]) -> None:
+    """Raise a `UserError` if a file of ids is only for .parquet files, which have a column of ids."""
+    for number, ids in enumerate(ids_paths):
+        features = paths if len(ids_paths) == 1 else paths[number : number + 1]
+        if all(path.suffix == ".parquet" for path in features):
+            column = "has a column of ids, which --image names"
+            raise UserError(f"--ids: {ids} would not be read, because {features[0]} {column}; leave out --ids")
 
 
 def read_images(path: Path, ids_path: Path | None, column: str) -> tuple[list[str], Features]:
