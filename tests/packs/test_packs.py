@@ -143,6 +143,29 @@ def test_an_unfinished_run_is_one_line(first, tmp_path, capsys, name):
     assert [path.name for path in tmp_path.iterdir()] == ["results"]
 
 
+@pytest.mark.parametrize(
+    ("change", "file", "difference"),
+    [
+        (lambda outline: outline["metrics"].append("mrr"), "summary.parquet", "lacks mrr of popularity"),
+        (lambda outline: outline["metrics"].remove("map"), "summary.parquet", "has map of popularity"),
+        (lambda outline: outline["entries"][str(TASK)].remove("ridge"), "summary.parquet", "has map of ridge"),
+        (lambda outline: outline["seeds"].append(3), "settings.json", "lacks popularity"),
+    ],
+)
+def test_a_run_that_was_stopped_after_a_change_of_its_configuration_is_not_finished(
+    change, file, difference, first, tmp_path, capsys
+):
+    results = tmp_path / "results"
+    shutil.copytree(first, results)
+    edit_json(results / "outline.json", change)
+    for command in (["pack", tmp_path / "x.vsepack", "--results", results], ["compare", first, results]):
+        assert run(*command) == 1
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.startswith(f"vsebench {command[0]}: {results / file}: {difference} on {TASK}")
+        assert f"unlike {results}/outline.json; the run is not finished: repeat its command" in line
+    assert [path.name for path in tmp_path.iterdir()] == ["results"]
+
+
 def test_a_run_does_not_differ_from_its_pack(first, packed, capsys):
     out = packed.parent / "none.csv"
     assert run("compare", packed, first, "--out", out) == 0
