@@ -75,6 +75,21 @@ def test_a_pack_has_the_ranks_and_the_files_that_its_metrics_read_but_no_models(
     assert of_ridge == {"ranks.parquet", "label_ranks.parquet"}  # no metric reads the lists
 
 
+def test_a_file_of_a_user_beside_the_tables_is_not_packed(first, packed, tmp_path):
+    shutil.copytree(first, tmp_path / "results")
+    (tmp_path / "results/tables/README.md").write_text("my notes")
+    assert run("pack", tmp_path / "x.vsepack", "--results", tmp_path / "results") == 0
+    assert zipfile.ZipFile(tmp_path / "x.vsepack").namelist() == zipfile.ZipFile(packed).namelist()
+
+
+def test_a_pack_that_would_be_refused_is_not_written(first, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(archive, "LARGEST_SUM", 10_000)
+    assert run("pack", tmp_path / "x.vsepack", "--results", first) == 1
+    refused = f"{tmp_path}/x.vsepack: its files have more than 10,000 bytes in total; larger packs are not read"
+    assert capsys.readouterr().err == f"vsebench pack: {refused}\n"
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("name", ["claims.csv", "tables/verdicts.md"])
 def test_a_table_that_was_changed_after_packing_is_refused(name, packed, tmp_path, capsys):
     path = rewritten(packed, tmp_path / "x.vsepack", lambda m: m.update({name: m[name].replace(b"holds", b"fails")}))
