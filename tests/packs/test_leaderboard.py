@@ -15,6 +15,7 @@ from tests.stages.small import run
 from vsebench.core.errors import UserError
 from vsebench.packs.leaderboard import (
     BoardTask,
+    change_of,
     chart,
     contestants_of,
     leaderboard,
@@ -176,3 +177,12 @@ def test_what_changed_since_an_older_pack_is_on_the_page(packs, tmp_path, capsys
     assert "Popularity" not in table  # its values are the same
     assert run("leaderboard", packs / "new.vsepack", "--since", packs / "other.vsepack", "--out", out) == 1
     assert "other.vsepack belongs to the run other, but the page shows small" in capsys.readouterr().err
+
+
+def test_what_changed_is_shown_in_a_metric_that_packs_can_give(runs):
+    new, old, _ = (
+        replace(run, manifest=run.manifest.model_copy(update={"metrics": ["psp@3", *run.manifest.metrics]}))
+        for run in runs
+    )
+    change = change_of(old, new, 0)
+    assert {row.cells[2].value for row in change["table"].rows} == {"Recall@5"}

@@ -235,6 +235,23 @@ def test_a_metric_that_a_run_lacks_is_one_line(packed, capsys):
     assert f"--metrics: mrr is not in {packed}; it has recall@5, map, label_map" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("metric", "lacking"),
+    [("sibling_precision@5", "the siblings of labels"), ("psp@3", "the number of training images of each label")],
+)
+def test_a_metric_that_packs_cannot_give_is_listed_and_refused_if_it_is_named(
+    metric, lacking, packed, tmp_path, capsys
+):
+    path = rewritten(packed, tmp_path / "x.vsepack", lambda m: edit(m, lambda made: made["metrics"].append(metric)))
+    assert run("compare", path, path) == 0
+    text = capsys.readouterr().out
+    assert f"\nNot compared:\n  {metric}: not compared: packs lack {lacking}\n" in text
+    assert "recall@5" in text
+    message = f"--metrics: {metric} cannot be compared, because packs lack {lacking}; leave it out"
+    assert run("compare", path, path, "--metrics", "map", metric) == 1
+    assert capsys.readouterr().err == f"vsebench compare: {message}\n"
+
+
 def test_runs_on_other_tasks_have_nothing_to_compare(packed, tmp_path, capsys):
     def rename(members):
         manifest = json.loads(members[MANIFEST])

@@ -12,7 +12,7 @@ from vsebench.core.schemas import SUMMARY
 from vsebench.core.storage import read_json, read_table
 from vsebench.core.tasks import Task
 from vsebench.evaluation.metrics.base import load_metric
-from vsebench.packs.comparison import Comparison, compare
+from vsebench.packs.comparison import Comparison, compare, not_in_packs
 from vsebench.packs.manifest import Shown
 from vsebench.packs.runs import Run
 from vsebench.rendering.choices import how_chosen
@@ -314,8 +314,8 @@ def newer_of(old: Run, runs: Sequence[Run]) -> Run:
 
 def change_of(old: Run, new: Run, number: int) -> dict[str, Any]:
     """Return what changed between older and newer results of a run: the headline metric, verdicts and settings."""
-    both = [name for name in few_metrics(new.manifest.metrics) if name in old.manifest.metrics]
-    comparison = compare(old, new, both[:1])
+    common = [name for name in new.manifest.metrics if name in old.manifest.metrics and not not_in_packs(name)]
+    comparison = compare(old, new, few_metrics(common)[:1])
     lists = [("Not compared", comparison.refused), ("In one only", comparison.only)]
     lists += [("Changed verdicts", comparison.verdicts), ("Changed settings", comparison.settings)]
     return {
