@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+from contextlib import ExitStack
 from dataclasses import replace
 from html import unescape
 from urllib.parse import urlencode
@@ -15,9 +16,11 @@ from tests.stages.small import run
 from vsebench.core.errors import UserError
 from vsebench.packs.leaderboard import (
     BoardTask,
+    change_of,
     chart,
     contestants_of,
     leaderboard,
+    names_of,
     rank_table,
     ranked,
     tasks_of,
@@ -57,6 +60,22 @@ def text_of(page):
 def test_runs_with_the_same_splits_share_a_task_and_others_do_not(runs):
     assert [list(task.runs) for task in tasks_of(runs)] == [[0, 1], [2]]
     assert tasks_of(runs)[1].title == "Groups (simulated), images (other)"
+
+
+def test_packs_and_results_with_equal_names_are_told_apart_in_rows_and_columns(packs, tmp_path):
+    paths = [tmp_path / "a/new.vsepack", tmp_path / "b/new.vsepack", tmp_path / "other/b/new.vsepack"]
+    for path, name in zip(paths, ("new", "other", "old"), strict=True):
+        path.parent.mkdir(parents=True)
+        shutil.copy(packs / f"{name}.vsepack", path)
+    with ExitStack() as stack:
+        runs = [stack.enter_context(opened(path)) for path in [*paths, packs / "new/results", packs / "old/results"]]
+        names = ["a/new", "b/new 1", "b/new 2", "new/small", "old/small"]
+        assert names_of(runs) == names
+        columns = [task.title for task in tasks_of(runs)]
+        rows = {row.cells[0].value for row in rank_table(tasks_of(runs), contestants_of(runs), runs).rows}
+    of_split = "Groups (simulated), images"
+    assert columns == [f"{of_split} (a/new, b/new 2, new/small, old/small)", f"{of_split} (b/new 1)"]
+    assert rows == {f"{method} ({name})" for method in ("Popularity", "Ridge", "Random") for name in names}
 
 
 @pytest.mark.parametrize("metrics", [(["map"], ["recall@5"]), (["gini@5", "map"], ["gini@5"])])
@@ -176,3 +195,12 @@ def test_what_changed_since_an_older_pack_is_on_the_page(packs, tmp_path, capsys
     assert "Popularity" not in table  # its values are the same
     assert run("leaderboard", packs / "new.vsepack", "--since", packs / "other.vsepack", "--out", out) == 1
     assert "other.vsepack belongs to the run other, but the page shows small" in capsys.readouterr().err
+
+
+def test_what_changed_is_shown_in_a_metric_that_packs_can_give(runs):
+    new, old, _ = (
+        replace(run, manifest=run.manifest.model_copy(update={"metrics": ["psp@3", *run.manifest.metrics]}))
+        for run in runs
+    )
+    change = change_of(old, new, 0)
+    assert {row.cells[2].value for row in change["table"].rows} == {"Recall@5"}

@@ -75,6 +75,21 @@ def test_a_pack_has_the_ranks_and_the_files_that_its_metrics_read_but_no_models(
     assert of_ridge == {"ranks.parquet", "label_ranks.parquet"}  # no metric reads the lists
 
 
+def test_a_file_of_a_user_beside_the_tables_is_not_packed(first, packed, tmp_path):
+    shutil.copytree(first, tmp_path / "results")
+    (tmp_path / "results/tables/README.md").write_text("my notes")
+    assert run("pack", tmp_path / "x.vsepack", "--results", tmp_path / "results") == 0
+    assert zipfile.ZipFile(tmp_path / "x.vsepack").namelist() == zipfile.ZipFile(packed).namelist()
+
+
+def test_a_pack_that_would_be_refused_is_not_written(first, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(archive, "LARGEST_SUM", 10_000)
+    assert run("pack", tmp_path / "x.vsepack", "--results", first) == 1
+    refused = f"{tmp_path}/x.vsepack: its files have more than 10,000 bytes in total; larger packs are not read"
+    assert capsys.readouterr().err == f"vsebench pack: {refused}\n"
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("name", ["claims.csv", "tables/verdicts.md"])
 def test_a_table_that_was_changed_after_packing_is_refused(name, packed, tmp_path, capsys):
     path = rewritten(packed, tmp_path / "x.vsepack", lambda m: m.update({name: m[name].replace(b"holds", b"fails")}))
@@ -143,6 +158,29 @@ def test_an_unfinished_run_is_one_line(first, tmp_path, capsys, name):
     assert [path.name for path in tmp_path.iterdir()] == ["results"]
 
 
+@pytest.mark.parametrize(
+    ("change", "file", "difference"),
+    [
+        (lambda outline: outline["metrics"].append("mrr"), "summary.parquet", "lacks mrr of popularity"),
+        (lambda outline: outline["metrics"].remove("map"), "summary.parquet", "has map of popularity"),
+        (lambda outline: outline["entries"][str(TASK)].remove("ridge"), "summary.parquet", "has map of ridge"),
+        (lambda outline: outline["seeds"].append(3), "settings.json", "lacks popularity"),
+    ],
+)
+def test_a_run_that_was_stopped_after_a_change_of_its_configuration_is_not_finished(
+    change, file, difference, first, tmp_path, capsys
+):
+    results = tmp_path / "results"
+    shutil.copytree(first, results)
+    edit_json(results / "outline.json", change)
+    for command in (["pack", tmp_path / "x.vsepack", "--results", results], ["compare", first, results]):
+        assert run(*command) == 1
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.startswith(f"vsebench {command[0]}: {results / file}: {difference} on {TASK}")
+        assert f"unlike {results}/outline.json; the run is not finished: repeat its command" in line
+    assert [path.name for path in tmp_path.iterdir()] == ["results"]
+
+
 def test_a_run_does_not_differ_from_its_pack(first, packed, capsys):
     out = packed.parent / "none.csv"
     assert run("compare", packed, first, "--out", out) == 0
@@ -195,6 +233,23 @@ def test_the_same_split_with_other_test_labels_is_one_line(first, packed, tmp_pa
 def test_a_metric_that_a_run_lacks_is_one_line(packed, capsys):
     assert run("compare", packed, packed, "--metrics", "mrr") == 1
     assert f"--metrics: mrr is not in {packed}; it has recall@5, map, label_map" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("metric", "lacking"),
+    [("sibling_precision@5", "the siblings of labels"), ("psp@3", "the number of training images of each label")],
+)
+def test_a_metric_that_packs_cannot_give_is_listed_and_refused_if_it_is_named(
+    metric, lacking, packed, tmp_path, capsys
+):
+    path = rewritten(packed, tmp_path / "x.vsepack", lambda m: edit(m, lambda made: made["metrics"].append(metric)))
+    assert run("compare", path, path) == 0
+    text = capsys.readouterr().out
+    assert f"\nNot compared:\n  {metric}: not compared: packs lack {lacking}\n" in text
+    assert "recall@5" in text
+    message = f"--metrics: {metric} cannot be compared, because packs lack {lacking}; leave it out"
+    assert run("compare", path, path, "--metrics", "map", metric) == 1
+    assert capsys.readouterr().err == f"vsebench compare: {message}\n"
 
 
 def test_runs_on_other_tasks_have_nothing_to_compare(packed, tmp_path, capsys):

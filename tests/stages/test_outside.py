@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tests.stages.small import case, run, write_processed
+from tests.stages.small import case, run, write_labels, write_processed
 from vsebench import models
 from vsebench.core.schemas import PAIRS
 from vsebench.core.storage import read_json, read_parquet, write_arrays, write_table
@@ -212,6 +212,35 @@ def test_an_image_or_a_label_without_scores_is_one_line(folder, capsys):
     assert "labels: 1 of 24 are missing, such as 'l3'" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("form", [".csv", ".parquet"])
+def test_lists_without_a_name_of_the_data_set_are_refused(folder, capsys, form):
+    path = write(folder, form)
+    read, saved = (pl.read_csv, "write_csv") if form == ".csv" else (pl.read_parquet, "write_parquet")
+    getattr(read(path).with_columns(pl.col("label").str.to_uppercase()), saved)(path)
+    message = (
+        "no test image lists a candidate label; labels in the file look like 'L0', those of the data set like 'l0'"
+    )
+    assert run("check-scores", path, folder / "out") == 1
+    assert capsys.readouterr().err == f"vsebench check-scores: {path}: {message}\n"
+    assert fit(folder, path) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_lists_may_lack_labels_and_an_image_all_of_them_and_the_command_counts_them(folder, capsys):
+    path = write(folder, ".csv")
+    frame = pl.read_csv(path).filter(pl.col("label").is_in(["l0", "l6", "l12"]))
+    of_first = frame["image"] == frame["image"][0]
+    first = pl.when(of_first).then(pl.lit("other ") + pl.col("label")).otherwise("label")
+    frame.with_columns(label=first).write_csv(path)
+    assert run("check-scores", path, folder / "out") == 0
+    n_images = len(images_to_score(folder))
+    covered = (
+        f"all {n_images} test images, whose lists have 3 of 24 candidate labels (images whose lists have none: 1); "
+    )
+    assert f"seed 1: {covered}" in capsys.readouterr().out
+    assert fit(folder, path) == 0
+
+
 @pytest.mark.parametrize(
     ("form", "change", "message"),
     [
@@ -303,6 +332,15 @@ def test_an_export_of_a_split_that_is_not_there_names_the_command(folder, capsys
     assert f"{command[:-1]} --out runs/mine`; " in capsys.readouterr().err
     assert export(folder) == 1
     assert "exists already" in capsys.readouterr().err
+
+
+def test_an_export_of_a_split_of_another_version_of_the_data_is_refused(folder, capsys):
+    write_labels(folder / DATA, [f"l{label}" for label in reversed(range(N_LABELS))])
+    assert export(folder, "new") == 1
+    split = "results/tiny/images/seed1/split/split.json"
+    other = f"made with another version of {DATA}/labels.parquet; delete {split} and run again"
+    assert capsys.readouterr().err == f"vsebench export: {split}: {other}\n"
+    assert not (folder / "new").exists()
 
 
 @pytest.mark.parametrize(

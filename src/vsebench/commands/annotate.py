@@ -1,6 +1,7 @@
 """Annotate new images: list the top labels of each image according to a fitted model and the image's features."""
 
 import argparse
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from tqdm import tqdm
 from vsebench import models
 from vsebench.core.errors import UserError
 from vsebench.core.schemas import ANNOTATIONS
-from vsebench.core.storage import read_parquet, replacing
+from vsebench.core.storage import read_parquet, replacing, seal_of
 from vsebench.data.chunks import even_chunks
 from vsebench.data.features import Block, Features, side_by_side
 from vsebench.data.problem import Ids, Matrix, Queries
@@ -44,6 +45,7 @@ def run(arguments: argparse.Namespace) -> None:
         sizes = f"{len(labels)} labels, but {arguments.model} has {model.n_labels}"
         advice = "use the labels of the data set on which the model was trained"
         raise UserError(f"{arguments.labels}: {sizes}; {advice}")
+    are_known = are_names_of_model(arguments.labels, arguments.model)
     ids, features = read_sets(arguments.features, arguments.ids, arguments.image, named_sets(model))
     top, scores = annotate(model, features, min(arguments.top, model.n_labels))
     n_images, n_labels = top.shape
@@ -55,6 +57,33 @@ def run(arguments: argparse.Namespace) -> None:
     }
     with replacing(arguments.out) as temporary:
         pl.DataFrame(columns, schema=ANNOTATIONS).write_csv(temporary)
+    if not are_known:
+        why = f"the split on which it was trained is not beside {arguments.model}"
+        print(
+            f"Check that {arguments.labels} has the model's labels: {why}, so they were not compared", file=sys.stderr
+        )
+
+
+def are_names_of_model(labels: Path, model: Path) -> bool:
+    """Return True if the model was trained with this labels.parquet, and False if this is not known.
+
+    A model states the checksum of its split, and the split that of the labels.parquet with which it was made. Raises a
+    `UserError` if this is the checksum of another file.
+    """
+    split = model.parent.parent / "split/labels.parquet"
+    if not split.is_file():
+        return False
+    read_parquet(split)  # checks its seal
+    of_split, of_model, given = seal_of(split), seal_of(model), seal_of(labels)
+    if not (isinstance(of_split, dict) and isinstance(of_model, dict) and isinstance(given, dict)):
+        return False  # older versions of vsebench wrote files without seals
+    stated = [checksum for path, checksum in of_split["made_with"].items() if path.endswith("/labels.parquet")]
+    if of_model["made_with"].get(of_split["path"]) != of_split["checksum"] or not stated:
+        return False
+    if given["checksum"] not in stated:
+        advice = "use data/processed/<data set>/labels.parquet of its run"
+        raise UserError(f"{labels}: not the labels with which {model} was trained; {advice}")
+    return True
 
 
 def read_sets(
@@ -72,6 +101,7 @@ def read_sets(
         raise UserError(
             f"--ids: {len(ids_paths)} files for {len(paths)} files of features; name one for all, or one for each"
         )
+    check_ids_used(paths, ids_paths)
     of_paths = ids_paths if len(ids_paths) == len(paths) else [*ids_paths, None][:1] * len(paths)
     read = [read_images(path, ids, column) for path, ids in zip(paths, of_paths, strict=True)]
     if not sets:
@@ -87,6 +117,15 @@ def read_sets(
             raise UserError(f"{path} and {paths[0]}: only one of them has a row for the image {other!r}")
         arranged[block.name] = features.take(np.array([row_of[image] for image in ids]))
     return ids, side_by_side(arranged)
+
+
+def check_ids_used(paths: list[Path], ids_paths: list[Path]) -> None:
+    """Raise a `UserError` if a file of ids is only for .parquet files, which have a column of ids."""
+    for number, ids in enumerate(ids_paths):
+        features = paths if len(ids_paths) == 1 else paths[number : number + 1]
+        if all(path.suffix == ".parquet" for path in features):
+            column = "has a column of ids, which --image names"
+            raise UserError(f"--ids: {ids} would not be read, because {features[0]} {column}; leave out --ids")
 
 
 def read_images(path: Path, ids_path: Path | None, column: str) -> tuple[list[str], Features]:

@@ -102,7 +102,7 @@ def read_parquet(path: Path) -> pl.DataFrame:
     except FileNotFoundError:
         raise UserError(f"{path}: no such file") from None
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        raise UserError(f"{path}: not a readable parquet file ({error}); delete it and run again") from None
+        raise unreadable(path, "a readable parquet file", error) from None
 
 
 def read_table(path: Path, schema: Schema, n_labels: int | None = None) -> pl.DataFrame:
@@ -155,7 +155,7 @@ def read_json(path: Path) -> Any:
     except FileNotFoundError:
         raise UserError(f"{path}: no such file") from None
     except (OSError, ValueError, RecursionError) as error:
-        raise UserError(f"{path}: not readable JSON ({error}); delete it and run again") from None
+        raise unreadable(path, "readable JSON", error) from None
     if not isinstance(value, dict):
         check_seal(path, None, 0)
         return value
@@ -203,7 +203,7 @@ def read_arrays(path: Path) -> dict[str, np.ndarray]:
     except UserError:
         raise
     except Exception as error:  # NumPy's reader raises a dozen kinds of errors for a damaged file
-        raise UserError(f"{path}: not a readable .npz file ({error}); delete it and run again") from None
+        raise unreadable(path, "a readable .npz file", error) from None
 
 
 def is_large(n_bytes: int) -> bool:
@@ -252,8 +252,15 @@ def map_array(path: Path) -> np.ndarray:
     except FileNotFoundError:
         raise UserError(f"{path}: no such file") from None
     except (OSError, ValueError, EOFError) as error:
-        raise UserError(f"{path}: not a readable .npy file ({error}); delete it and run again") from None
+        raise unreadable(path, "a readable .npy file", error) from None
     return array
+
+
+def unreadable(path: Path, wanted: str, error: BaseException) -> UserError:
+    """Return the error for a file that cannot be read; only a regular file can be deleted and made again."""
+    if not path.is_file():
+        return UserError(f"{path}: is a folder or a device; name a file")
+    return UserError(f"{path}: not {wanted} ({error}); {DELETE}")
 
 
 def seal_of(path: Path) -> object:

@@ -29,6 +29,7 @@ from vsebench.formats.numpy_files import load
 from vsebench.formats.own_files import find
 
 CSR = ("format", "shape", "data", "indices", "indptr")  # the arrays of a sparse matrix
+SUFFIXES = (".npy", ".npz", ".parquet")
 SAVE_SPARSE = "save a CSR matrix with scipy.sparse.save_npz, or dense features as .npy"
 
 
@@ -53,6 +54,8 @@ def read_features_file(raw: Path, source: FeaturesFile, images: Sequence[str]) -
 
 def read_rows(path: Path, ids: Path | None, column: str) -> tuple[list[str] | None, Any]:
     """Read the image ids (from a column or the file `ids`; None if there is neither) and the rows of features."""
+    if path.suffix not in SUFFIXES:
+        raise UserError(f"{path}: features must be in a file of the type {', '.join(SUFFIXES)}")
     if path.suffix == ".parquet":
         return read_parquet(path, column)
     values = read_csr(path) if path.suffix == ".npz" else read_npy(path)

@@ -45,7 +45,8 @@ class Comparison:
     Attributes
     ----------
     differences : the table `DIFFERENCES`, task by task in the order of the first run
-    refused : a line for each task that both runs have but that cannot be compared
+    refused : a line for each task and, unless the user has named the metrics, each metric that both runs have but that
+        cannot be compared
     only : lines that name the tasks, methods and metrics that only one of the runs has
     verdicts : a line for each claim whose verdict differs
     settings : a line for each setting that differs, with its task, method and seeds
@@ -68,14 +69,14 @@ def compare(first: Run, second: Run, metrics: Sequence[str] | None = None) -> Co
     Raises
     ------
     UserError
-        The runs have no task in common, or a run lacks one of `metrics`.
+        The runs have no task in common, a run lacks one of `metrics`, or one of them cannot be computed from packs.
     """
     shared = [task for task in first.manifest.of_tasks if str(task) in second.manifest.tasks]
     if not shared:
         raise UserError(f"{first.path} and {second.path}: the runs have no task in common; name other runs")
     check_metrics(first, second, metrics)
     rows: list[dict[str, Any]] = []
-    refused = []
+    refused = [] if metrics else [*not_computed(first, second)]
     for task in shared:
         if reason := why_not(task, first, second):
             refused.append(f"{task}: not compared: {reason}")
@@ -93,21 +94,34 @@ def compare(first: Run, second: Run, metrics: Sequence[str] | None = None) -> Co
 
 
 def check_metrics(first: Run, second: Run, metrics: Sequence[str] | None) -> None:
-    """Raise a `UserError` if a run lacks a metric that the user has named."""
+    """Raise a `UserError` if a run lacks a metric that the user has named, or if packs lack what the metric needs."""
     for run in (first, second):
         measured = [*run.manifest.metrics, *run.manifest.decision_metrics]
         for name in metrics or ():
             if name not in measured:
                 raise UserError(f"--metrics: {name} is not in {run.path}; it has {', '.join(measured)}")
+            if lacking := not_in_packs(name):
+                raise UserError(f"--metrics: {name} cannot be compared, because packs lack {lacking}; leave it out")
+
+
+def not_computed(first: Run, second: Run) -> Iterator[str]:
+    """Yield a line for each metric that both runs have but that cannot be computed from packs."""
+    for name in first.manifest.metrics:
+        if name in second.manifest.metrics and (lacking := not_in_packs(name)):
+            yield f"{name}: not compared: packs lack {lacking}"
+
+
+def not_in_packs(metric: str) -> str | None:
+    """Return what a metric needs that packs lack; None if it can be computed from packs."""
+    if isinstance(load_metric(metric), ListMetric):
+        return "the siblings of labels"
+    return "the number of training images of each label" if needs_frequencies([metric]) else None
 
 
 def chosen(first: Sequence[str], second: Sequence[str], metrics: Sequence[str] | None) -> list[str]:
-    """Return the metrics that both runs have, except those that cannot be computed from packs.
-
-    Packs lack the siblings of labels, and the number of training images of each label.
-    """
+    """Return the metrics that both runs have, except those that cannot be computed from packs."""
     both = [name for name in first if name in second and (metrics is None or name in metrics)]
-    return [name for name in both if not (isinstance(load_metric(name), ListMetric) or needs_frequencies([name]))]
+    return [name for name in both if not not_in_packs(name)]
 
 
 def why_not(task: Task, first: Run, second: Run) -> str | None:

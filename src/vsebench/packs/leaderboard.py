@@ -12,7 +12,7 @@ from vsebench.core.schemas import SUMMARY
 from vsebench.core.storage import read_json, read_table
 from vsebench.core.tasks import Task
 from vsebench.evaluation.metrics.base import load_metric
-from vsebench.packs.comparison import Comparison, compare
+from vsebench.packs.comparison import Comparison, compare, not_in_packs
 from vsebench.packs.manifest import Shown
 from vsebench.packs.runs import Run
 from vsebench.rendering.choices import how_chosen
@@ -110,7 +110,7 @@ def leaderboard(runs: Sequence[Run], earlier: Sequence[Run] = ()) -> str:
         numbers=chart(tasks, contestants, runs),
         simulated=[each.title for each in data.values() if each.simulated],
         changes=[change_of(old, newer_of(old, runs), number) for number, old in enumerate(earlier)],
-        packs=[(str(run.path), described(run)) for run in runs],
+        packs=[(f"{name} ({run.path})", described(run)) for name, run in zip(names_of(runs), runs, strict=True)],
         downloads={},
         pictures={},
     )
@@ -132,7 +132,8 @@ def tasks_of(runs: Sequence[Run]) -> list[BoardTask]:
                 groups.append((task, {number: run}))
             else:
                 members[number] = run
-    tasks = [BoardTask(task, members, title_of(task, members, groups)) for task, members in groups]
+    names = names_of(runs)
+    tasks = [BoardTask(task, members, title_of(task, members, groups, names)) for task, members in groups]
     return sorted(tasks, key=lambda task: task.simulated)
 
 
@@ -142,14 +143,33 @@ def agree(first: Mapping[int, str], second: Mapping[int, str]) -> bool:
     return bool(shared) and all(first[seed] == second[seed] for seed in shared)
 
 
-def title_of(task: Task, members: Mapping[int, Run], groups: Sequence[tuple[Task, Mapping[int, Run]]]) -> str:
+def names_of(runs: Sequence[Run]) -> list[str]:
+    """Return a different name for each run: that of its pack or configuration, with its folder if several share it.
+
+    If several runs share this, too, they are numbered.
+    """
+    short = [run.path.stem if run.path.is_file() else run.manifest.name for run in runs]
+    names = [
+        f"{run.path.resolve().parent.name}/{name}" if short.count(name) > 1 else name
+        for name, run in zip(short, runs, strict=True)
+    ]
+    numbers = [f" {names[: at + 1].count(name)}" if names.count(name) > 1 else "" for at, name in enumerate(names)]
+    return [name + number for name, number in zip(names, numbers, strict=True)]
+
+
+def title_of(
+    task: Task,
+    members: Mapping[int, Run],
+    groups: Sequence[tuple[Task, Mapping[int, Run]]],
+    names: Sequence[str],
+) -> str:
     """Return the title of a task, with the names of its runs if other runs have different splits of this task."""
     run = next(iter(members.values()))
     data = run.manifest.datasets[task.dataset]
     title = data.title + (" (simulated)" if data.simulated and "simulated" not in data.title.lower() else "")
-    names = ", ".join(each.manifest.name for each in members.values())
     several = sum(other == task for other, _ in groups) > 1
-    return f"{title[:1].upper()}{title[1:]}, {task.protocol}" + (f" ({names})" if several else "")
+    of_runs = f" ({', '.join(names[number] for number in members)})" if several else ""
+    return f"{title[:1].upper()}{title[1:]}, {task.protocol}{of_runs}"
 
 
 def contestants_of(runs: Sequence[Run]) -> list[Contestant]:
@@ -164,8 +184,7 @@ def contestants_of(runs: Sequence[Run]) -> list[Contestant]:
 
 def titles_of(contestants: Sequence[Contestant], runs: Sequence[Run]) -> list[str]:
     """Return the title of each method, with the name of its run if several runs have the method."""
-    methods = [each.method for each in contestants]
-    names = [run.path.stem if run.path.is_file() else run.manifest.name for run in runs]
+    methods, names = [each.method for each in contestants], names_of(runs)
     return [
         each.shown.title + (f" ({names[each.run]})" if methods.count(each.method) > 1 else "") for each in contestants
     ]
@@ -314,8 +333,8 @@ def newer_of(old: Run, runs: Sequence[Run]) -> Run:
 
 def change_of(old: Run, new: Run, number: int) -> dict[str, Any]:
     """Return what changed between older and newer results of a run: the headline metric, verdicts and settings."""
-    both = [name for name in few_metrics(new.manifest.metrics) if name in old.manifest.metrics]
-    comparison = compare(old, new, both[:1])
+    common = [name for name in new.manifest.metrics if name in old.manifest.metrics and not not_in_packs(name)]
+    comparison = compare(old, new, few_metrics(common)[:1])
     lists = [("Not compared", comparison.refused), ("In one only", comparison.only)]
     lists += [("Changed verdicts", comparison.verdicts), ("Changed settings", comparison.settings)]
     return {

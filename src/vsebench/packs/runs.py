@@ -9,12 +9,15 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from vsebench.core.errors import UserError
-from vsebench.core.storage import read_json
+from vsebench.core.schemas import SUMMARY
+from vsebench.core.storage import read_json, read_table
 from vsebench.core.tasks import FROM_PACK, Case, Entry, Task, common_seeds
+from vsebench.evaluation.metrics.base import ImageSetMetric, RankMetric, SetMetric, load_metric
 from vsebench.packs.archive import unpack
 from vsebench.packs.manifest import Manifest, PackedData, PackedTask, Shown
 from vsebench.rendering.outline import Outline, OutlineVariant, read_outline
 
+UNFINISHED = "the run is not finished: repeat its command, `vsebench run FILE`, where FILE is its configuration"
 HASHED = ("pairs.parquet", "images.parquet", "labels.parquet")  # files of a prepared data set
 
 
@@ -54,9 +57,10 @@ def manifest_of(results: Path, data: Path | None = None) -> Manifest:
     Raises
     ------
     UserError
-        A file is missing, or an older version of vsebench wrote the splits.
+        A file is missing or does not fit the outline, or an older version of vsebench wrote the splits.
     """
     outline, machine = read_outline(made(results / "outline.json")), read_json(made(results / "machine.json"))
+    check_finished(outline, results)
     own = [name for name in outline.variants if FROM_PACK not in name]
     return Manifest(
         name=Path(outline.configuration or "run").stem,
@@ -74,9 +78,60 @@ def manifest_of(results: Path, data: Path | None = None) -> Manifest:
 def made(path: Path) -> Path:
     """Return the path of a file that every finished run has made; raise a `UserError` if it is missing."""
     if not path.is_file():
-        repeat = "repeat its command, `vsebench run FILE`, where FILE is its configuration"
-        raise UserError(f"{path}: no such file; the run is not finished: {repeat}")
+        raise UserError(f"{path}: no such file; {UNFINISHED}")
     return path
+
+
+def check_finished(outline: Outline, results: Path) -> None:
+    """Raise a `UserError` unless the results have the tasks, methods, seeds and metrics of the outline, and no others.
+
+    The outline is written before the first job. So if a run is repeated with another configuration and then stopped,
+    the other files are still those of the earlier configuration.
+    """
+    found_and_planned = {
+        "summary.parquet": (set(_measured(results)), set(_to_measure(outline))),
+        "settings.json": (set(_fitted(results)), set(_to_fit(outline))),
+    }
+    for name, (found, planned) in found_and_planned.items():
+        if different := sorted(found ^ planned):
+            has = "has" if different[0] in found else "lacks"
+            raise UserError(f"{results / name}: {has} {different[0]}, unlike {results}/outline.json; {UNFINISHED}")
+
+
+def _measured(results: Path) -> Iterator[str]:
+    """Yield "<metric> of <entry> on <task>" for each value of the run's own methods that every run has."""
+    for row in read_table(made(results / "summary.parquet"), SUMMARY).iter_rows(named=True):
+        entry, task = Entry(row["method"], row["decision"]), Task(row["dataset"], row["protocol"])
+        if FROM_PACK not in entry.variant and _always_has_value(row["metric"]):
+            yield f"{row['metric']} of {entry} on {task}"
+
+
+def _to_measure(outline: Outline) -> Iterator[str]:
+    """Yield the same for the values that a run with this outline computes."""
+    for task, entries in outline.entries.items():
+        for entry in (Entry.of(name) for name in entries if FROM_PACK not in name):
+            metrics = outline.decision_metrics if entry.decision else outline.metrics
+            yield from (f"{metric} of {entry} on {task}" for metric in metrics if _always_has_value(metric))
+
+
+def _always_has_value(metric: str) -> bool:
+    """Return False for a metric that has no value on some tasks, such as those without siblings of labels."""
+    return isinstance(load_metric(metric), RankMetric | SetMetric | ImageSetMetric)
+
+
+def _fitted(results: Path) -> Iterator[str]:
+    """Yield "<method> on <task>, seed <k>" for each fitted model."""
+    for fit in read_json(made(results / "settings.json")):
+        yield f"{fit['method']} on {fit['dataset']}/{fit['protocol']}, seed {fit['seed']}"
+
+
+def _to_fit(outline: Outline) -> Iterator[str]:
+    """Yield the same for the models that a run with this outline fits."""
+    for task in outline.tasks:
+        for name in outline.entries[str(task)]:
+            if FROM_PACK not in name and not Entry.of(name).decision:
+                seeds = common_seeds(outline.seeds, outline.own_seeds, task, [name])
+                yield from (f"{name} on {task}, seed {seed}" for seed in seeds)
 
 
 def _shown(variant: OutlineVariant) -> Shown:

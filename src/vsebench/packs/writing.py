@@ -2,13 +2,14 @@
 
 import json
 import zipfile
+from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from vsebench.core.storage import as_sealed_json, replacing
 from vsebench.core.tasks import Case, Entry
-from vsebench.packs.archive import NEEDED
+from vsebench.packs.archive import MEMBER, NEEDED, checked
 from vsebench.packs.manifest import MANIFEST, Manifest, files_read
 from vsebench.packs.ro_crate import CRATE, describe
 from vsebench.packs.runs import made, manifest_of
@@ -39,20 +40,29 @@ def write_pack(results: Path, data: Path, out: Path) -> Manifest:
         MANIFEST: as_sealed_json(manifest.model_dump(mode="json"), Path(MANIFEST), **FORM) + "\n",
         CRATE: json.dumps(describe(manifest, sizes, (results / "summary.parquet").stat().st_mtime), **FORM) + "\n",
     }
-    with replacing(out) as temporary, zipfile.ZipFile(temporary, "w") as archive:
+    with replacing(out) as temporary:
+        _write(temporary, texts, files)
+        with temporary.open("rb") as file, checked(file, str(out)):  # a pack that nobody can read is not written
+            pass
+    return manifest
+
+
+def _write(path: Path, texts: Mapping[str, str], files: Mapping[str, Path]) -> None:
+    """Write a zip file with members that are given as texts or as files, by their names."""
+    with zipfile.ZipFile(path, "w") as archive:
         for name in sorted([*texts, *files]):
             member = zipfile.ZipInfo(name, DATE)
             member.create_system, member.external_attr = 3, 0o644 << 16  # those of Unix, on any system
             # Parquet files are compressed already.
             member.compress_type = zipfile.ZIP_STORED if name.endswith(".parquet") else zipfile.ZIP_DEFLATED
             archive.writestr(member, texts[name] if name in texts else files[name].read_bytes())
-    return manifest
 
 
 def members_of(manifest: Manifest, results: Path) -> list[str]:
     """Return the paths of the result files that belong in the pack, relative to `results`."""
     names = [*NEEDED, *(name for name in IF_MADE if (results / name).is_file())]
-    names += sorted(str(path.relative_to(results)) for path in (results / "tables").glob("*.md"))
+    tables = sorted(str(path.relative_to(results)) for path in (results / "tables").glob("*.md"))
+    names += [name for name in tables if MEMBER.fullmatch(name)]  # a user's file, such as README.md, is not packed
     for task, packed in manifest.of_tasks.items():
         decided = {Entry.of(name).variant for name in packed.decided}
         for method, seeds in packed.methods.items():

@@ -45,7 +45,10 @@ class OutsideScores(Control):
 
 
 def check_scores(scores: Scores, names: Names, parts: Parts) -> None:
-    """Raise a `UserError` unless the scores fit this split and cover all its test images and candidate labels."""
+    """Raise a `UserError` unless the scores fit this split and cover all its test images and candidate labels.
+
+    Lists may lack candidate labels, and a test image's list may lack all of them, but not the lists of all test images.
+    """
     if scores.split and parts.hash and scores.split != parts.hash:
         raise UserError(
             f"{scores.path}: its model was trained on the split {scores.split[:12]}, but this is {parts.hash[:12]};"
@@ -54,6 +57,26 @@ def check_scores(scores: Scores, names: Names, parts: Parts) -> None:
     check_all_there(names.images, parts.test, scores.ids, f"{scores.path}: test images")
     if not isinstance(scores.values, ScoredLists):
         check_all_there(names.labels, parts.candidates, scores.labels, f"{scores.path}: labels")
+    elif not has_candidate(scores, scores.values, names, parts).any():
+        candidate = names.labels[int(np.flatnonzero(parts.candidates)[0])]
+        raise UserError(
+            f"{scores.path}: no test image lists a candidate label; labels in the file look like {scores.labels[0]!r},"
+            f" those of the data set like {candidate!r}"
+        )
+
+
+def has_candidate(scores: Scores, lists: ScoredLists, names: Names, parts: Parts) -> Mask:
+    """Return whether the list of each test image has a candidate label, one bool for each test image in the file."""
+    is_test = is_one_of(scores.ids, names.images, parts.test)
+    listed = is_one_of(scores.labels, names.labels, parts.candidates)[lists.label]
+    has: Mask = np.logical_or.reduceat(listed, lists.start[:-1])[is_test]  # no list in a file is empty
+    return has
+
+
+def is_one_of(given: list[str], names: list[str], wanted: Mask) -> Mask:
+    """Return whether each given name is that of a wanted image or label, (n,); joined data sets can share images."""
+    known = {names[index] for index in np.flatnonzero(wanted)}
+    return np.array([name in known for name in given], dtype=np.bool_)
 
 
 def check_all_there(names: list[str], needed: Mask, given: list[str], what: str) -> None:
