@@ -114,6 +114,8 @@ def test_a_table_of_a_paper_is_a_target(started):
         ),
         (["config/lsep.yaml", "config/iapr.yaml"], "config/lsep.yaml and config/iapr.yaml: a run has one"),
         (["config/none.yaml"], "config/none.yaml: no such file"),
+        (["--out", "Makefile"], "--out Makefile: Makefile is a file; name a folder"),
+        (["--out", "Makefile/mine"], "--out Makefile/mine: Makefile is a file; name a folder"),
     ],
 )
 def test_a_wrong_target_or_configuration_is_one_line(monkeypatch, capsys, words, message):

@@ -41,12 +41,12 @@ ENTRIES = "entries"  # the key of a result that is a list; JSON stores it in an 
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary path in the folder of `path`; it replaces `path` only if the block succeeds.
 
-    If there is no space or no permission to write, a `UserError` says so.
+    If `path` is a folder or is in a file, or if there is no space or no permission to write, a `UserError` says so.
     """
     # Some writers choose their format by the suffix, so the temporary path has the same suffix.
-    temporary = path.with_name(f".{path.stem}.{os.getpid()}.tmp{path.suffix}")
+    temporary = path.parent / f".{path.stem}.{os.getpid()}.tmp{path.suffix}"
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        _make_folder_of(path)
         yield temporary
         move(temporary, path)
     except (OSError, pl.exceptions.PolarsError) as error:
@@ -56,6 +56,15 @@ def replacing(path: Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
+
+
+def _make_folder_of(path: Path) -> None:
+    if path.is_dir():
+        raise UserError(f"{path}: is a folder; name a file")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise UserError(f"{path}: cannot be written, because {error.filename} is not a folder") from None
 
 
 def move(written: Path, path: Path) -> None:
