@@ -335,6 +335,17 @@ def test_an_export_of_a_split_that_is_not_there_names_the_command(folder, capsys
     assert "exists already" in capsys.readouterr().err
 
 
+def test_an_export_that_failed_leaves_nothing_and_can_be_repeated(folder):
+    labels = folder / "results/tiny/images/seed1/split/labels.parquet"
+    content, before = labels.read_bytes(), set(folder.iterdir())
+    labels.write_bytes(content[:99])
+    assert export(folder, "new") == 1
+    assert set(folder.iterdir()) == before
+    labels.write_bytes(content)
+    assert export(folder, "new") == 0
+    assert np.load(folder / "new/features.npy").shape == (80, 4)
+
+
 @pytest.mark.parametrize(
     ("task", "message"),
     [

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from vsebench.core.errors import UserError, did_you_mean
+from vsebench.core.storage import check_folder
 from vsebench.core.tasks import Task
 from vsebench.core.yaml_files import read_yaml
 from vsebench.formats.download.mirror import MIRROR, mirror
@@ -55,7 +56,8 @@ def run(arguments: argparse.Namespace) -> None:
     configuration = Path(files[0] if files else "config/config.yaml")
     content = read_content(configuration)
     targets = [name for name in arguments.names if name not in files]
-    check_folder(arguments.out)
+    if arguments.out is not None:
+        check_folder(arguments.out, "--out ")
     check_targets(targets, configuration, content)
     command = [*targets, "--cores", arguments.cores, *options_of(PROFILE)]
     command += ["--dry-run"] if arguments.dry_run else ["--quiet", *LEFT_OUT]
@@ -77,13 +79,6 @@ def run(arguments: argparse.Namespace) -> None:
         if FAILED_ELSEWHERE:
             go_on_without(FAILED_ELSEWHERE, command)
         raise
-
-
-def check_folder(out: Path | None) -> None:
-    """Raise a `UserError` if the folder of the run is a file or below a file."""
-    existing = next((path for path in (out, *out.parents) if path.exists()), None) if out else None
-    if existing is not None and not existing.is_dir():
-        raise UserError(f"--out {out}: {existing} is a file; name a folder")
 
 
 def go_on_without(failed: dict[str, str], command: list[str]) -> None:

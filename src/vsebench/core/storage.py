@@ -1,6 +1,6 @@
 """Write results so that no reader sees an incomplete file; read results, with a clear message if that fails.
 
-All functions that write a file seal it (see `seals`), except `replacing` and `move`.
+All functions that write a file seal it (see `seals`), except `replacing`, `new_folder` and `move`.
 """
 
 import json
@@ -10,6 +10,7 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,26 @@ def replacing(path: Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def new_folder(path: Path) -> Iterator[Path]:
+    """Yield a new temporary folder beside `path`, which must not exist; it gets this name if the block succeeds."""
+    temporary = path.parent / f".{path.name}.{os.getpid()}.tmp"
+    _make_folder_of(path)
+    try:
+        temporary.mkdir()
+        yield temporary
+        temporary.rename(path)
+    finally:
+        rmtree(temporary, ignore_errors=True)
+
+
+def check_folder(path: Path, option: str = "") -> None:
+    """Raise a `UserError` if a folder that is to be made is a file or below a file; `option` precedes its path."""
+    existing = next((each for each in (path, *path.parents) if each.exists()), path)
+    if existing.is_file():
+        raise UserError(f"{option}{path}: {existing} is a file; name a folder")
 
 
 def _make_folder_of(path: Path) -> None:

@@ -37,8 +37,8 @@ Made by vsebench. Train a model on these files, score the test images, and write
 | `split.txt` | the hash alone |
 
 docs/outside.md describes the formats of score files. For `scores.parquet`, copy `split.txt` to `scores.split.txt` next
-to it, so that scores of another split are refused. `vsebench check-scores scores.parquet {folder}` tells whether the
-scores fit this split.
+to it, so that scores of another split are refused. `vsebench check-scores scores.parquet FOLDER` tells whether the
+scores fit this split; FOLDER is the folder of this file.
 """
 
 
@@ -70,7 +70,7 @@ def write_exported(split: Path, processed: Path, folder: Path, task: Task, seed:
     for file in (path for pattern in LINKED for path in sorted(processed.glob(pattern))):
         (folder / file.name).symlink_to(os.path.relpath(file.resolve(), folder.resolve()))
     (folder / "split.txt").write_text(f"{hash_of_split}\n", encoding="utf-8")
-    (folder / "README.md").write_text(README.format(task=task, seed=seed, folder=folder), encoding="utf-8")
+    (folder / "README.md").write_text(README.format(task=task, seed=seed), encoding="utf-8")
     write_json({"task": str(task), "seed": seed, "hash": hash_of_split}, folder / "split.json")
     return str(hash_of_split)
 
