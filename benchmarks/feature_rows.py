@@ -23,8 +23,8 @@ from vsebench.core.yaml_files import read_config
 from vsebench.data.features import Features, Rows, csr
 from vsebench.data.problem import Dataset, Ids, LabelMatrix
 from vsebench.data.streams import Stream, generator
+from vsebench.formats.download.mirror import MIRROR
 from vsebench.methods.by_features.neighbours import prepare
-from vsebench.stages.download import MIRROR
 from vsebench.stages.prepare import read_annotations
 
 BLOBS = "corel5k374"

@@ -65,6 +65,17 @@ def test_a_mirror_can_be_an_address_and_an_empty_folder_is_reported(mirror, mark
     assert lines(capsys)["mirror"].startswith(f"{mark:8}{'mirror':33}{mirror}")
 
 
+@pytest.mark.parametrize(("mirror", "mark"), [("~/archives", "ok"), ("ftp://example.org/archives", "MISSING")])
+def test_a_mirror_is_read_as_by_a_download(mirror, mark, capsys, monkeypatch, tmp_path):
+    (tmp_path / "archives").mkdir()
+    (tmp_path / "archives/a.zip").touch()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("VSEBENCH_MIRROR", mirror)
+    run("doctor")
+    assert lines(capsys)["mirror"].startswith(mark)
+
+
 def test_the_password_of_a_mirror_is_not_printed(capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("VSEBENCH_MIRROR", "http://me:secret@example.org/archives")

@@ -153,3 +153,9 @@ def test_a_page_that_is_not_there(tmp_path, capsys):
 
 def test_only_intervals_are_left_out():
     assert fill.without_intervals("| a [b] | 0.1 [0.05, 1e-3] |") == "| a [b] | 0.1 |"
+
+
+def test_a_page_that_is_not_text_is_one_line(tmp_path, capsys):
+    (tmp_path / "page.png").write_bytes(b"\x89PNG\xff")
+    assert run("fill", tmp_path / "page.png") == 1
+    assert capsys.readouterr().err == f"vsebench fill: {tmp_path / 'page.png'}: not UTF-8 text; name a Markdown file\n"

@@ -57,6 +57,33 @@ def test_a_folder_of_the_runs_own_shares_the_data_of_the_project(started, monkey
     assert os.environ["PWD"] == str(ROOT)
 
 
+@pytest.mark.parametrize(
+    ("mirror", "seen"),
+    [("archives", f"{ROOT}/archives"), ("~/archives", "/home/me/archives"), ("https://a.org/b", "https://a.org/b")],
+)
+def test_jobs_find_the_mirror_from_the_folder_of_the_run(started, monkeypatch, mirror, seen):
+    monkeypatch.setenv("HOME", "/home/me")
+    monkeypatch.setenv("VSEBENCH_DATA", "")
+    monkeypatch.setenv("VSEBENCH_MIRROR", mirror)
+    started("--out", "runs/mine")
+    assert os.environ["VSEBENCH_MIRROR"] == seen
+
+
+@pytest.mark.parametrize(
+    ("mirror", "message"),
+    [
+        ("ftp://me:secret@example.org/a", "ftp://example.org/a is neither a folder nor a web address; name a folder"),
+        ("~no-such-user/archives", "~no-such-user/archives: there is no such user; correct it"),
+    ],
+)
+def test_a_mirror_that_cannot_be_one_is_one_line(monkeypatch, capsys, mirror, message):
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("VSEBENCH_MIRROR", mirror)
+    assert run("run") == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"vsebench run: VSEBENCH_MIRROR: {message}")
+
+
 OF_TASK = "results/visual-genome-500/distinct"
 
 
@@ -87,6 +114,8 @@ def test_a_table_of_a_paper_is_a_target(started):
         ),
         (["config/lsep.yaml", "config/iapr.yaml"], "config/lsep.yaml and config/iapr.yaml: a run has one"),
         (["config/none.yaml"], "config/none.yaml: no such file"),
+        (["--out", "Makefile"], "--out Makefile: Makefile is a file; name a folder"),
+        (["--out", "Makefile/mine"], "--out Makefile/mine: Makefile is a file; name a folder"),
     ],
 )
 def test_a_wrong_target_or_configuration_is_one_line(monkeypatch, capsys, words, message):

@@ -2,14 +2,18 @@
 
 import json
 import shutil
+from hashlib import sha256
 
 import numpy as np
 import polars as pl
 import pytest
 
 from tests.packs.runs import TASK, edit_json, write_run
-from tests.stages.small import run
+from tests.stages.small import run, write_processed
+from vsebench.core.seals import job
 from vsebench.core.storage import read_arrays, read_parquet, write_arrays, write_json, write_parquet
+from vsebench.formats import own_files
+from vsebench.formats.download.recorded import RECORD
 
 SEED = f"results/{TASK.dataset}/{TASK.protocol}/seed"
 DATA = f"data/processed/{TASK.dataset}"
@@ -162,6 +166,83 @@ def test_a_pack_is_verified(folder, tmp_path, capsys):
     assert f"{pack}: {TASK.dataset}/{TASK.protocol}/seed1/ridge/ranks.parquet: written as" in capsys.readouterr().out
 
 
+def share_data(folder, project, number=0):
+    """Move a run's prepared data to where runs with folders of their own share it, and link it there."""
+    shared = project / f"data/prepared/{TASK.dataset}-{number:012x}"
+    shared.parent.mkdir(parents=True, exist_ok=True)
+    (folder / DATA).rename(shared)
+    (folder / DATA).symlink_to(shared, target_is_directory=True)
+
+
+def add_word_vectors(folder, number):
+    """Write word vectors that were made with the data set's labels, after a change of the labels."""
+    labels = folder / DATA / "labels.parquet"
+    write_parquet(read_parquet(labels).head(number), labels)
+    with job():
+        read_parquet(labels)
+        write_arrays(folder / DATA / "word_vectors.npz", vectors=np.zeros((number, 2)))
+
+
+def test_nothing_is_found_in_data_that_runs_share_even_if_two_definitions_have_the_same_name(tmp_path, monkeypatch):
+    for number in (1, 2):
+        write_processed(tmp_path / f"runs/{number}" / DATA)
+        add_word_vectors(tmp_path / f"runs/{number}", number)
+        share_data(tmp_path / f"runs/{number}", tmp_path, number)
+    monkeypatch.chdir(tmp_path)
+    assert run("verify") == 0
+    assert run("verify", "data/prepared", "runs/1", "runs/2") == 0
+    assert run("verify", "runs") == 0
+
+
+def test_changed_data_that_runs_share_is_found_by_its_own_folder_and_by_a_run(folder, tmp_path, monkeypatch, capsys):
+    rewrite(f"{DATA}/images.parquet", lambda table: table.reverse())(folder)
+    flip(f"{DATA}/pairs.parquet")(folder)
+    share_data(folder, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert run("verify") == 1
+    assert f"{TASK.dataset}-{0:012x}/pairs.parquet" in capsys.readouterr().out
+    assert run("verify", "run") == 1
+    found = capsys.readouterr().out
+    assert f"run/{DATA}/pairs.parquet" in found
+    assert f"run/{DATA}/images.parquet: " in found
+    assert "made with another version of it" in found
+
+
+def test_a_link_that_leads_back_is_not_followed(folder, capsys):
+    assert run("verify") == 0
+    (folder / DATA / "back").symlink_to(folder / "data", target_is_directory=True)
+    assert run("verify") == 0
+    first, second = capsys.readouterr().out.splitlines()
+    assert first == second
+
+
+def test_two_runs_are_not_mixed_up(clean, folder, tmp_path, capsys):
+    write_run(tmp_path / "other", n_images=100)
+    assert run("verify", clean, tmp_path / "other") == 0
+    shutil.copytree(tmp_path / "other" / f"{SEED}1/split", folder / f"{SEED}1/split", dirs_exist_ok=True)
+    capsys.readouterr()
+    assert run("verify", folder) == 1
+    alone = capsys.readouterr().out
+    assert "split/labels.parquet: " in alone
+    for other in (clean, tmp_path / "other"):
+        assert run("verify", other, folder) == 1
+        assert capsys.readouterr().out == alone
+
+
+def test_two_packs_of_different_runs_are_not_mixed_up(folder, tmp_path):
+    packs = [tmp_path / "first.vsepack", tmp_path / "second.vsepack"]
+    assert run("pack", packs[0]) == 0
+    write_run(tmp_path / "other", n_images=100)
+    assert run("pack", packs[1], "--results", tmp_path / "other/results") == 0
+    assert run("verify", *packs, folder) == 0
+
+
+def test_a_folder_without_a_file_to_check_is_a_mistake(folder, tmp_path, capsys):
+    (tmp_path / "empty/results/logs").mkdir(parents=True)
+    assert run("verify", tmp_path / "empty", folder) == 1
+    assert f"{tmp_path / 'empty'}: has no file to check; name" in capsys.readouterr().err
+
+
 def test_a_downloaded_file_that_was_changed_is_found(folder, capsys):
     raw = folder / "data/raw/own"
     raw.mkdir(parents=True)
@@ -172,6 +253,16 @@ def test_a_downloaded_file_that_was_changed_is_found(folder, capsys):
     write_json(edit, raw / "provenance.json")
     assert run("verify", "data") == 1
     assert "a.csv: was changed after its sha256 was recorded" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("text", "status"), [("x", 0), ("y", 1)])
+def test_the_users_own_file_is_found_from_the_runs_folder(folder, tmp_path, monkeypatch, text, status):
+    (folder / "a.csv").write_text(text)
+    raw = folder / "data/raw/own"
+    raw.mkdir(parents=True)
+    write_json({"files": [own_files.record(raw, "a.csv") | {"sha256": sha256(b"x").hexdigest()}]}, raw / RECORD)
+    monkeypatch.chdir(tmp_path)
+    assert run("verify", "run") == status
 
 
 def test_without_folders_it_says_what_to_name(tmp_path, monkeypatch, capsys):

@@ -1,4 +1,5 @@
 import json
+import re
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -38,6 +39,24 @@ def test_a_failing_writer_leaves_the_old_file_and_no_other(tmp_path):
         fail_half_way()
     assert read_json(path) == {"old": 1}
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        (".", ".: is a folder; name a file"),
+        ("folder", "folder: is a folder; name a file"),
+        ("file.yaml/a.csv", "file.yaml/a.csv: cannot be written, because file.yaml is not a folder"),
+        ("file.yaml/b/a.csv", "file.yaml/b/a.csv: cannot be written, because file.yaml/b is not a folder"),
+    ],
+)
+def test_a_folder_or_a_path_below_a_file_cannot_be_written_in_one_line(tmp_path, monkeypatch, path, message):
+    monkeypatch.chdir(tmp_path)
+    Path("folder").mkdir()
+    Path("file.yaml").touch()
+    with pytest.raises(UserError, match=f"^{re.escape(message)}$"):
+        write_json({}, Path(path))
+    assert {file.name for file in tmp_path.iterdir()} == {"folder", "file.yaml"}
 
 
 def test_json_refuses_numbers_that_json_does_not_have(tmp_path):

@@ -265,6 +265,36 @@ def test_a_damaged_file_is_one_line(folder, capsys, form, change, message):
     assert re.search(message, line), line
 
 
+def test_the_hash_of_a_split_may_be_saved_with_a_mark_at_its_beginning_but_must_be_utf_8(folder, capsys):
+    path = write(folder, ".npy")
+    record = path.with_suffix(".split.txt")
+    text = record.read_text()
+    record.write_text(text, encoding="utf-8-sig")
+    assert run("check-scores", path, folder / "out") == 0
+    record.write_text(text, encoding="utf-16")
+    assert run("check-scores", path, folder / "out") == 1
+    assert capsys.readouterr().err == f"vsebench check-scores: {record}: line 1: not UTF-8 text\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("images.csv", "", "not a readable table (empty CSV)"),
+        ("images.csv", "id;train;valid;final;test\ni0;true;false;true;false\n", "has no column 'id'"),
+        ("images.csv", "id,test\ni0,TRUE\n", "the column 'test' has something else than true and false"),
+        ("labels.csv", "name,candidate\nl0,\n", "the column 'candidate' has something else than true and false"),
+        ("split.json", '{"task": "tiny/images"}', "lacks the task, the seed or the hash"),
+    ],
+)
+def test_an_exported_file_that_was_changed_is_one_line(folder, capsys, name, text, message):
+    scores, path = write(folder, ".npy"), folder / "out" / name
+    path.write_text(text)
+    assert run("check-scores", scores, folder / "out") == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"vsebench check-scores: {path}: {message}")
+    assert line.endswith("export the split again")
+
+
 def prepare(folder, protocol):
     """Write what a protocol splits, with single occurrences to hold out, and split it; return the folder of the data.
 
@@ -341,6 +371,17 @@ def test_an_export_of_a_split_of_another_version_of_the_data_is_refused(folder, 
     other = f"made with another version of {DATA}/labels.parquet; delete {split} and run again"
     assert capsys.readouterr().err == f"vsebench export: {split}: {other}\n"
     assert not (folder / "new").exists()
+
+
+def test_an_export_that_failed_leaves_nothing_and_can_be_repeated(folder):
+    labels = folder / "results/tiny/images/seed1/split/labels.parquet"
+    content, before = labels.read_bytes(), set(folder.iterdir())
+    labels.write_bytes(content[:99])
+    assert export(folder, "new") == 1
+    assert set(folder.iterdir()) == before
+    labels.write_bytes(content)
+    assert export(folder, "new") == 0
+    assert np.load(folder / "new/features.npy").shape == (80, 4)
 
 
 @pytest.mark.parametrize(

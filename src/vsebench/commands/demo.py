@@ -12,6 +12,7 @@ from typing import NoReturn
 
 from vsebench.core.errors import UserError
 from vsebench.core.modules import project
+from vsebench.core.storage import check_folder
 
 CONFIGURATION = "config/demo.yaml"
 # The files and folders to copy.
@@ -29,6 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> NoReturn:
     """Copy the parts of the project that a run needs, then replace this process by the run."""
     folder: Path = arguments.folder
+    check_cores(arguments.cores)
     copy_project(folder)
     print(f"made {folder}; to repeat the run, type: cd {folder} && vsebench run {CONFIGURATION}", flush=True)
     os.chdir(folder)
@@ -36,8 +38,15 @@ def run(arguments: argparse.Namespace) -> NoReturn:
     os.execv(sys.executable, command)
 
 
+def check_cores(cores: str) -> None:
+    """Raise a `UserError` if the run would refuse the number of cores, which would be after the folder is made."""
+    if cores != "all" and not (cores.isdecimal() and int(cores) > 0):
+        raise UserError(f"--cores {cores}: must be 1 or more, or all")
+
+
 def copy_project(folder: Path) -> None:
     """Copy the parts of the project that a run needs into a new or empty folder."""
+    check_folder(folder)
     if folder.is_symlink() or (folder.exists() and (not folder.is_dir() or any(folder.iterdir()))):
         raise UserError(f"{folder}: exists and is not an empty folder; name another one")
     for part in PARTS:

@@ -19,6 +19,7 @@ from packaging.requirements import Requirement  # comes with Matplotlib
 from vsebench.core.errors import UserError, without_password
 from vsebench.core.machine import processor
 from vsebench.core.modules import PACKAGE
+from vsebench.formats.download.mirror import MIRROR, mirror
 
 OLDEST_PYTHON = (3, 11)
 GIGABYTE = 10**9
@@ -101,24 +102,28 @@ def _folders() -> Iterator[Finding]:
         if os.path.lexists(here / name):  # also true for a link to a folder that no longer exists
             yield _writable(name, here / name, "change its permissions or its owner (chmod, chown), or move it away")
     yield _writable("temporary files", Path(tempfile.gettempdir()), "set TMPDIR to a writable folder")
-    yield _mirror(os.environ.get("VSEBENCH_MIRROR"))
+    yield _mirror()
     cache = Path(os.environ.get("NUMBA_CACHE_DIR") or Path(__file__).parents[1] / "kernels" / "__pycache__")
     writable = "set NUMBA_CACHE_DIR to a writable folder, otherwise every run compiles the kernels again"
     remedy = "" if _can_write(cache) else writable
     yield Finding("cache of kernels", str(cache), remedy)
 
 
-def _mirror(name: str | None) -> Finding:
-    if not name:
-        remedy = "set VSEBENCH_MIRROR to a folder with archives of data, if you have one; otherwise they are downloaded"
+def _mirror() -> Finding:
+    try:
+        named = mirror()
+    except UserError as error:
+        return Finding("mirror", "wrong", str(error), needed=True)
+    if named is None:
+        remedy = f"set {MIRROR} to a folder with archives of data, if you have one; otherwise they are downloaded"
         return Finding("mirror", "none", remedy)
-    if "://" in name:
-        return Finding("mirror", f"{without_password(name)} (an address, which is not checked here)")
-    if not Path(name).is_dir():
-        return Finding("mirror", name, "there is no such folder; correct VSEBENCH_MIRROR or unset it", needed=True)
-    number = sum(path.is_file() for path in Path(name).iterdir())
-    remedy = "" if number else "it contains no file; put the archives into it, or unset VSEBENCH_MIRROR"
-    return Finding("mirror", f"{name}, {number} file{'' if number == 1 else 's'}", remedy)
+    if isinstance(named, str):
+        return Finding("mirror", f"{without_password(named)} (an address, which is not checked here)")
+    if not named.is_dir():
+        return Finding("mirror", str(named), f"there is no such folder; correct {MIRROR} or unset it", needed=True)
+    number = sum(path.is_file() for path in named.iterdir())
+    remedy = "" if number else f"it contains no file; put the archives into it, or unset {MIRROR}"
+    return Finding("mirror", f"{named}, {number} file{'' if number == 1 else 's'}", remedy)
 
 
 def _writable(name: str, folder: Path, remedy: str) -> Finding:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from vsebench.core.errors import UserError, did_you_mean
 from vsebench.core.seals import job
+from vsebench.core.storage import new_folder
 from vsebench.core.tasks import Case, Task
 from vsebench.formats.exported_split import write_exported
 from vsebench.protocols.base import FROM, load_protocol, source_of
@@ -31,8 +32,9 @@ def run(arguments: argparse.Namespace) -> None:
         raise UserError(f"{folder}: exists already; name a new folder")
     source = source_of(task.protocol)
     processed = results.parent / "data/processed" / task.dataset / (f"{FROM}{source}" if source else "")
-    with job():  # a split of an older version of the data would give each label the name of another one
-        hash_of_split = write_exported(split, processed, folder, task, seed)
+    # In a job, a split of an older version of the data is refused; it would give labels the names of other ones.
+    with job(), new_folder(folder) as temporary:
+        hash_of_split = write_exported(split, processed, temporary, task, seed)
     print(f"{folder}: {task}, seed {seed}, split {hash_of_split[:12]}; see {folder}/README.md")
 
 

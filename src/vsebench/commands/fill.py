@@ -75,7 +75,10 @@ def run(arguments: argparse.Namespace) -> None:
     page: Path = arguments.page
     if not page.is_file():
         raise UserError(f"{page}: no such file")
-    old = page.read_text(encoding="utf-8")
+    try:
+        old = page.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise UserError(f"{page}: not UTF-8 text; name a Markdown file") from None
     blocks = [*BLOCK.finditer(old), *CELL.finditer(old)]
     if not blocks or len(blocks) != len(START.findall(old)):
         form = "<!-- table: NAME -->, followed by <!-- end of table -->"

@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from vsebench.core.errors import UserError, did_you_mean
+from vsebench.core.storage import check_folder
 from vsebench.core.tasks import Task
 from vsebench.core.yaml_files import read_yaml
+from vsebench.formats.download.mirror import MIRROR, mirror
 from vsebench.plan import Plan, read_plan
 from vsebench.plan.jobs.commands import FAILED_ELSEWHERE
 
@@ -54,11 +56,15 @@ def run(arguments: argparse.Namespace) -> None:
     configuration = Path(files[0] if files else "config/config.yaml")
     content = read_content(configuration)
     targets = [name for name in arguments.names if name not in files]
+    if arguments.out is not None:
+        check_folder(arguments.out, "--out ")
     check_targets(targets, configuration, content)
     command = [*targets, "--cores", arguments.cores, *options_of(PROFILE)]
     command += ["--dry-run"] if arguments.dry_run else ["--quiet", *LEFT_OUT]
     # The run names its results relative to this folder, even if no shell has set the variable.
     os.environ["PWD"] = os.fspath(Path.cwd())
+    if isinstance(named := mirror(), Path):
+        os.environ[MIRROR] = os.fspath(named.absolute())  # jobs run in the folder of the run
     if arguments.out is not None:
         os.environ["VSEBENCH_DATA"] = os.fspath(Path("data").resolve())
         command += ["--directory", os.fspath(arguments.out)]

@@ -1,6 +1,7 @@
 """Check that the files of results, data or packs were not edited or renamed, and that they belong together."""
 
 import argparse
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path, PurePath
@@ -10,7 +11,7 @@ from typing import Any
 from tqdm import tqdm
 
 from vsebench.core.errors import UserError, one_line
-from vsebench.core.seals import below, checked, is_in_run, is_path
+from vsebench.core.seals import FOLDERS, below, checked, is_in_run, is_path
 from vsebench.core.storage import seal_of
 from vsebench.formats.download.recorded import RECORD, check_recorded
 from vsebench.packs.archive import unpack
@@ -19,65 +20,108 @@ SEALED = {".json", ".npy", ".npz", ".parquet"}
 DOWNLOADED = {"raw", "siblings", "word_vectors"}  # folders of downloaded data, which has records instead of seals
 INCLUDED = "included"  # data that comes with the project
 OF_OTHER_FORMATS = {"croissant.json", "ro-crate-metadata.json"}
+SHARED = re.compile(r"prepared/([^/]+)-[0-9a-f]{12}/")  # the name of a folder that plan/sharing.py makes
+Key = tuple[Path, str]  # the folder of a run, and a file's path in its seal
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("paths", type=Path, nargs="*", help="folders or packs (default: results and data)")
+    parser.add_argument(
+        "paths", type=Path, nargs="*", help="folders of runs, results or data, or packs (default: this folder's run)"
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:
-    paths = arguments.paths or [path for path in (Path("results"), Path("data")) if path.is_dir()]
-    if not paths:
+    if not arguments.paths and not any(Path(name).is_dir() for name in FOLDERS):
         raise UserError("there is no folder results or data here; name a folder or a pack")
-    problems, number = [], 0
+    problems = []
+    seals: dict[Key, dict[str, Any]] = {}
+    places = {}
     with ExitStack() as stack:
-        folders = {path: opened(path, stack) for path in paths}
-        files = [(path, folder, file) for path, folder in folders.items() for file in files_in(folder)]
-        seals: dict[str, dict[str, Any]] = {}
-        places = {}
-        for path, folder, file in tqdm(files, desc="verify", unit="file", mininterval=5):
-            number += 1
-            place = place_of(file, folder)
-            shown = str(file if folder == path else f"{path}: {file.relative_to(folder)}")
+        files = [found for path in arguments.paths or [Path()] for found in files_to_check(path, stack)]
+        for folder, file, shown in tqdm(files, desc="verify", unit="file", mininterval=5):
             try:
+                seal = checked_at(file, place_of(file, folder))
+                key = run_of(file, seal["path"], folder), seal["path"]
+                seals[key], places[key] = seal, shown
                 if file.name == RECORD:
-                    check_recorded(file.parent)
-                seals[place], places[place] = checked_at(file, place), shown
+                    check_recorded(file.parent, key[0])
             except UserError as error:
                 problems.append(str(error).replace(str(file), shown))
-    for place, made in of_other_versions(seals).items():
+    for key, made in of_other_versions(seals).items():
         count = f"{len(made)} files were" if len(made) > 1 else "a file was"
         first = places[made[0]] + (" ..." if len(made) > 1 else "")
-        problems.append(f"{places[place]}: {count} made with another version of it: {first}")
+        problems.append(f"{places[key]}: {count} made with another version of it: {first}")
     if problems:
         print("\n".join(problems))
-        raise UserError(f"{len(problems)} problems in {number} checked files; delete the files above and run again")
-    print(f"{number} files fit")
+        raise UserError(f"{len(problems)} problems in {len(files)} checked files; delete the files above and run again")
+    print(f"{len(files)} files fit")
 
 
-def opened(path: Path, stack: ExitStack) -> Path:
-    """Return the path if it is a folder. If it is a pack, unpack it into a temporary folder, and return that folder."""
-    if path.is_dir():
-        return path
-    folder = Path(stack.enter_context(TemporaryDirectory(prefix="vsebench-")))
-    unpack(path, folder)
-    return folder
+def files_to_check(path: Path, stack: ExitStack) -> list[tuple[Path, Path, str]]:
+    """Return the sealed files and the records of downloads in a run's folder, another folder or a pack.
+
+    Each file comes with the folder in which it was searched for, and with the path to show to the user. A pack is
+    unpacked into a temporary folder.
+    """
+    folders = [path / name for name in FOLDERS if (path / name).is_dir()] or [path]
+    if not path.is_dir():
+        folders = [Path(stack.enter_context(TemporaryDirectory(prefix="vsebench-")))]
+        unpack(path, folders[0])
+    found = [
+        (folder, file, str(file) if path.is_dir() else f"{path}: {file.relative_to(folder)}")
+        for folder in folders
+        for file in files_in(folder)
+        if is_checked(file, PurePath(place_of(file, folder)).parts)
+    ]
+    if not found:
+        raise UserError(f"{path}: has no file to check; name a folder of results or data, or a pack")
+    return found
 
 
 def place_of(file: Path, folder: Path) -> str:
-    """Return a file's path below the folder of results or data or, in a copy or a pack, below `folder`."""
-    return below(file) if is_in_run(folder / "file") else str(file.relative_to(folder))
+    """Return a file's path below the folder of results or data or, in a copy or a pack, below `folder`.
+
+    The path of a prepared file is the one that it has in each run that shares it.
+    """
+    relative = file.relative_to(folder)
+    place = below(relative) if is_in_run(relative) else below(file) if is_in_run(file) else relative.as_posix()
+    return SHARED.sub(r"processed/\1/", place)
 
 
-def files_in(folder: Path) -> Iterator[Path]:
-    """Yield the sealed files in a folder, and the records of downloaded files."""
-    for file in sorted(folder.rglob("*")):
-        parts = PurePath(place_of(file, folder)).parts
-        if parts[0] in DOWNLOADED:
-            if file.name == RECORD:
-                yield file
-        elif file.suffix in SEALED and file.name not in OF_OTHER_FORMATS and parts[0] != INCLUDED and is_shown(parts):
-            yield file
+def run_of(file: Path, sealed: str, folder: Path) -> Path:
+    """Return the folder of the run that wrote a file with the path `sealed`; for a part of a run, return `folder`.
+
+    Each folder of shared prepared data counts as a run of its own, because several can be of the same data set.
+    """
+    path, depth = file.absolute(), len(PurePath(sealed).parts)
+    if SHARED.match("/".join(path.parts[-depth:])):
+        return path.parents[depth - 3].resolve()
+    if path.parts[-depth:] != PurePath(sealed).parts:
+        return folder
+    above = path.parents[depth - 1]
+    return (above.parent if above.name in FOLDERS else above).resolve()
+
+
+def files_in(folder: Path, above: frozenset[Path] = frozenset()) -> Iterator[Path]:
+    """Yield the files in a folder, also in linked folders, as the data of a run with a folder of its own are links.
+
+    above : the folders on the way here; a link that leads back to one of them is not followed
+    """
+    real = folder.resolve()
+    for path in [] if real in above else sorted(folder.iterdir()):
+        if path.is_dir():
+            yield from files_in(path, above | {real})
+        else:
+            yield path
+
+
+def is_checked(file: Path, parts: tuple[str, ...]) -> bool:
+    """Return whether a file is sealed or is a record of downloads; `parts` is its path in a run."""
+    if not is_shown(parts):
+        return False
+    if parts[0] in DOWNLOADED:
+        return file.name == RECORD
+    return file.suffix in SEALED and file.name not in OF_OTHER_FORMATS and parts[0] != INCLUDED
 
 
 def is_shown(parts: tuple[str, ...]) -> bool:
@@ -98,13 +142,12 @@ def checked_at(file: Path, place: str) -> dict[str, Any]:
     return seal
 
 
-def of_other_versions(seals: dict[str, dict[str, Any]]) -> dict[str, list[str]]:
-    """Map the path of each file to the paths of all files that were made with another version of it."""
-    found: dict[str, list[str]] = {}
-    for place, seal in seals.items():
-        of_pack = place.removesuffix(seal["path"])  # the folder of an unpacked pack; empty for other files
+def of_other_versions(seals: dict[Key, dict[str, Any]]) -> dict[Key, list[Key]]:
+    """Map each file to all files of the same run that were made with another version of it."""
+    found: dict[Key, list[Key]] = {}
+    for (folder, path), seal in seals.items():
         for name, checksum in seal["made_with"].items():
-            other = seals.get(of_pack + name)
+            other = seals.get((folder, name))
             if other and other["checksum"] != checksum:
-                found.setdefault(of_pack + name, []).append(place)
+                found.setdefault((folder, name), []).append((folder, path))
     return found

@@ -1,6 +1,6 @@
 """Write results so that no reader sees an incomplete file; read results, with a clear message if that fails.
 
-All functions that write a file seal it (see `seals`), except `replacing` and `move`.
+All functions that write a file seal it (see `seals`), except `replacing`, `new_folder` and `move`.
 """
 
 import json
@@ -10,6 +10,7 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 import numpy as np
@@ -41,12 +42,12 @@ ENTRIES = "entries"  # the key of a result that is a list; JSON stores it in an 
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary path in the folder of `path`; it replaces `path` only if the block succeeds.
 
-    If there is no space or no permission to write, a `UserError` says so.
+    If `path` is a folder or is in a file, or if there is no space or no permission to write, a `UserError` says so.
     """
     # Some writers choose their format by the suffix, so the temporary path has the same suffix.
-    temporary = path.with_name(f".{path.stem}.{os.getpid()}.tmp{path.suffix}")
+    temporary = path.parent / f".{path.stem}.{os.getpid()}.tmp{path.suffix}"
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        _make_folder_of(path)
         yield temporary
         move(temporary, path)
     except (OSError, pl.exceptions.PolarsError) as error:
@@ -56,6 +57,35 @@ def replacing(path: Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def new_folder(path: Path) -> Iterator[Path]:
+    """Yield a new temporary folder beside `path`, which must not exist; it gets this name if the block succeeds."""
+    temporary = path.parent / f".{path.name}.{os.getpid()}.tmp"
+    _make_folder_of(path)
+    try:
+        temporary.mkdir()
+        yield temporary
+        temporary.rename(path)
+    finally:
+        rmtree(temporary, ignore_errors=True)
+
+
+def check_folder(path: Path, option: str = "") -> None:
+    """Raise a `UserError` if a folder that is to be made is a file or below a file; `option` precedes its path."""
+    existing = next((each for each in (path, *path.parents) if each.exists()), path)
+    if existing.is_file():
+        raise UserError(f"{option}{path}: {existing} is a file; name a folder")
+
+
+def _make_folder_of(path: Path) -> None:
+    if path.is_dir():
+        raise UserError(f"{path}: is a folder; name a file")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise UserError(f"{path}: cannot be written, because {error.filename} is not a folder") from None
 
 
 def move(written: Path, path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from vsebench.core.errors import UserError
+from vsebench.core.errors import UserError, one_line
 from vsebench.core.storage import read_json, read_parquet, replacing, write_json
 from vsebench.core.tasks import Task
 from vsebench.data.needs import Names, Parts
@@ -37,8 +37,8 @@ Made by vsebench. Train a model on these files, score the test images, and write
 | `split.txt` | the hash alone |
 
 docs/outside.md describes the formats of score files. For `scores.parquet`, copy `split.txt` to `scores.split.txt` next
-to it, so that scores of another split are refused. `vsebench check-scores scores.parquet {folder}` tells whether the
-scores fit this split.
+to it, so that scores of another split are refused. `vsebench check-scores scores.parquet FOLDER` tells whether the
+scores fit this split; FOLDER is the folder of this file.
 """
 
 
@@ -70,7 +70,7 @@ def write_exported(split: Path, processed: Path, folder: Path, task: Task, seed:
     for file in (path for pattern in LINKED for path in sorted(processed.glob(pattern))):
         (folder / file.name).symlink_to(os.path.relpath(file.resolve(), folder.resolve()))
     (folder / "split.txt").write_text(f"{hash_of_split}\n", encoding="utf-8")
-    (folder / "README.md").write_text(README.format(task=task, seed=seed, folder=folder), encoding="utf-8")
+    (folder / "README.md").write_text(README.format(task=task, seed=seed), encoding="utf-8")
     write_json({"task": str(task), "seed": seed, "hash": hash_of_split}, folder / "split.json")
     return str(hash_of_split)
 
@@ -95,16 +95,32 @@ def _write_csv(frame: pl.DataFrame, path: Path) -> None:
 
 
 def read_exported(folder: Path) -> ExportedSplit:
-    """Read a folder that `write_exported` wrote; a `UserError` names a file that is missing."""
-    images, labels = (_read_csv(folder / f"{name}.csv") for name in ("images", "labels"))
+    """Read a folder that `write_exported` wrote; a `UserError` names a file that is missing or was changed."""
+    images = _read_csv(folder / "images.csv", "id", "test")
+    labels = _read_csv(folder / "labels.csv", "name", "candidate")
     record = read_json(folder / "split.json")
+    if not isinstance(record, dict) or not {"task", "seed", "hash"} <= record.keys():
+        raise _changed(folder / "split.json", "lacks the task, the seed or the hash")
     names = Names(images["id"].to_list(), labels["name"].to_list())
     parts = Parts(record["hash"], (images["test"] == "true").to_numpy(), (labels["candidate"] == "true").to_numpy())
     return ExportedSplit(names, parts, record)
 
 
-def _read_csv(path: Path) -> pl.DataFrame:
-    """Read a table of an exported split; all its columns are text."""
+def _read_csv(path: Path, names: str, used: str) -> pl.DataFrame:
+    """Read a table of an exported split, as text: a column of names, and one that is true or false."""
     if not path.is_file():
         raise UserError(f"{path}: no such file; name a folder that `vsebench export` wrote")
-    return pl.read_csv(path, infer_schema=False)
+    try:
+        table = pl.read_csv(path, infer_schema=False)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise _changed(path, f"not a readable table ({one_line(error)})") from None
+    for column in (names, used):
+        if column not in table.columns:
+            raise _changed(path, f"has no column {column!r}")
+    if not table[used].is_in(["true", "false"]).all(ignore_nulls=False):
+        raise _changed(path, f"the column {used!r} has something else than true and false")
+    return table
+
+
+def _changed(path: Path, what: str) -> UserError:
+    return UserError(f"{path}: {what}, so it was changed after `vsebench export` wrote it; export the split again")

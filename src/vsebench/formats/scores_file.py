@@ -24,6 +24,7 @@ from vsebench.core.errors import UserError
 from vsebench.data.chunks import even_chunks
 from vsebench.data.problem import Ids
 from vsebench.formats.annotations import check_unique
+from vsebench.formats.download.archives import text_lines
 from vsebench.formats.features_file import read_ids
 from vsebench.formats.numpy_files import load, texts
 
@@ -103,7 +104,8 @@ def read_scores(path: Path) -> Scores:
         raise UserError(f"{path}: no such file (relative to {Path.cwd()})")
     ids, labels, values = (_from_arrays if path.suffix in (".npy", ".npz") else _from_table)(path)
     record = path.with_suffix(".split.txt")
-    return Scores(path, ids, labels, values, record.read_text(encoding="utf-8").strip() if record.is_file() else None)
+    stated = "".join(text_lines(record.read_bytes(), str(record))) if record.is_file() else None
+    return Scores(path, ids, labels, values, stated)
 
 
 def _from_arrays(path: Path) -> tuple[list[str], list[str], Values]:

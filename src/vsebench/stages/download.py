@@ -13,7 +13,6 @@ The package pooch is not used, because it can neither resume a transfer nor try 
 """
 
 import argparse
-import os
 import shutil
 import sys
 from collections.abc import Iterator, Mapping
@@ -28,9 +27,9 @@ from vsebench.core.yaml_files import check, read_config
 from vsebench.formats import own_files
 from vsebench.formats.adapters import knows, load_adapter
 from vsebench.formats.download import transfer
+from vsebench.formats.download.mirror import MIRROR, mirror
 from vsebench.formats.download.verify import BadContentError, Digest, verify
 
-MIRROR = "VSEBENCH_MIRROR"
 IN_PLACE = "found in place"
 
 
@@ -45,7 +44,7 @@ def run(arguments: argparse.Namespace) -> None:
     definition = read_definition(arguments.definition, arguments.name)
     first = read_first_downloads(arguments.first_downloads)
     try:
-        download(arguments.name, definition, arguments.out, os.environ.get(MIRROR) or None, first)
+        download(arguments.name, definition, arguments.out, mirror(), first)
     except OSError as error:
         raise UserError(f"{error.filename or arguments.out}: {error.strerror or error}") from None
 
@@ -55,7 +54,9 @@ def read_first_downloads(path: Path | None) -> dict[str, str]:
     return read_config(FirstDownloads, path).sha256 if path is not None and path.exists() else {}
 
 
-def download(name: str, definition: DatasetDefinition, out: Path, mirror: str | None, first: Mapping[str, str]) -> None:
+def download(
+    name: str, definition: DatasetDefinition, out: Path, mirror: Path | str | None, first: Mapping[str, str]
+) -> None:
     """Put the files of a data set into the folder `out`, and write provenance.json there.
 
     `first` maps the name of a file to the sha256 of its first download.
@@ -83,7 +84,7 @@ def alternatives(name: str, definition: DatasetDefinition) -> list[str]:
 
 
 def obtain_all(
-    files: list[SourceFile], alternatives: list[str], out: Path, mirror: str | None, first: Mapping[str, str]
+    files: list[SourceFile], alternatives: list[str], out: Path, mirror: Path | str | None, first: Mapping[str, str]
 ) -> Iterator[tuple[SourceFile, dict[str, Any]]]:
     """Yield each file with its record; of the alternatives, yield only the first one that is available."""
     faults: list[str] = []
@@ -102,7 +103,7 @@ def obtain_all(
             yield file, obtain(file, out, mirror, first.get(file.name))
 
 
-def obtain(file: SourceFile, out: Path, mirror: str | None, first: str | None) -> dict[str, Any]:
+def obtain(file: SourceFile, out: Path, mirror: Path | str | None, first: str | None) -> dict[str, Any]:
     """Put a file into `out` from the first location where it is found, and return its record.
 
     If no official checksum is known, downloads from the file's sources must have the sha256 `first`, if it is given. If
@@ -130,13 +131,12 @@ def obtain(file: SourceFile, out: Path, mirror: str | None, first: str | None) -
     )
 
 
-def _locations(file: SourceFile, target: Path, mirror: str | None) -> Iterator[tuple[str, Path | str]]:
+def _locations(file: SourceFile, target: Path, mirror: Path | str | None) -> Iterator[tuple[str, Path | str]]:
     """Yield the possible locations of a file: the source to record, and a path or address."""
     if target.exists():
         yield IN_PLACE, target
     if mirror is not None:
-        remote = mirror.startswith(("http://", "https://"))
-        location = f"{mirror.rstrip('/')}/{file.name}" if remote else Path(mirror).expanduser() / file.name
+        location = f"{mirror}/{file.name}" if isinstance(mirror, str) else mirror / file.name
         yield f"mirror: {without_password(location) if isinstance(location, str) else location}", location
     for address in file.sources:
         yield address, address

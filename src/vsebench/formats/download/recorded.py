@@ -1,17 +1,19 @@
 """Check that downloaded files and the user's own files are still those that `provenance.json` records."""
 
 import hashlib
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from vsebench.core.errors import UserError
 from vsebench.core.storage import read_json
-from vsebench.formats.own_files import READ_IN_PLACE, find
+from vsebench.formats.own_files import READ_IN_PLACE
 
 RECORD = "provenance.json"
 
 
-def check_recorded(raw: Path) -> None:
+def check_recorded(raw: Path, run: Path = Path()) -> None:
     """Check that files still have the size and sha256 that are recorded in `raw`, the folder of downloads.
+
+    Relative paths of the user's own files are relative to `run`, the folder of the run.
 
     Without a record, nothing is checked. A `UserError` names the first file that differs. A missing file is not an
     error here: the job that needs it reports it, and users may delete large files once features have been computed from
@@ -21,7 +23,9 @@ def check_recorded(raw: Path) -> None:
     if not record.is_file():
         return
     for name, source, size, sha256 in files_recorded(record):
-        path = find(raw, name) if source == READ_IN_PLACE else raw / name
+        path = raw / PurePath(name).name if source == READ_IN_PLACE else raw / name
+        if source == READ_IN_PLACE and not path.is_file():
+            path = run / Path(name).expanduser()
         if path.is_file() and (path.stat().st_size != size or sha256_of(path) != sha256):
             raise UserError(
                 f"{path}: was changed after its sha256 was recorded in {record}; restore it, or delete {record.name} "

@@ -1,0 +1,28 @@
+"""The mirror: a folder or a web address where files are looked for before their own addresses."""
+
+import os
+from pathlib import Path
+
+from vsebench.core.errors import UserError, without_password
+
+MIRROR = "VSEBENCH_MIRROR"
+
+
+def mirror() -> Path | str | None:
+    """Return the folder or the address, without a / at its end, that `VSEBENCH_MIRROR` names; None if it is not set.
+
+    A ~ stands for the user's home. The folder need not exist. An address of another kind than http and https, or the
+    home of an unknown user, raises a `UserError`.
+    """
+    value = os.environ.get(MIRROR)
+    if not value:
+        return None
+    if value.startswith(("http://", "https://")):
+        return value.rstrip("/")
+    if "://" in value:
+        known = "name a folder, or an address that begins with http:// or https://, or unset it"
+        raise UserError(f"{MIRROR}: {without_password(value)} is neither a folder nor a web address; {known}")
+    try:
+        return Path(value).expanduser()
+    except RuntimeError:
+        raise UserError(f"{MIRROR}: {value}: there is no such user; correct it or unset it") from None
