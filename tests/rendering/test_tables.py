@@ -146,12 +146,48 @@ def test_the_coverage_by_words_has_a_row_per_data_set_that_has_some(results: Res
 
 
 def test_the_best_method_has_its_numbers(results: Results, tmp_path: Path) -> None:
-    rows = written(results, "best", tmp_path)
+    rows = [row for row in written(results, "best", tmp_path) if row["method"] != "Oracle (ceiling)"]
     summary = results.summary.filter(metric="recall@10", best=True)
     assert [float(row["recall_10"]) for row in rows] == [
         summary.filter(dataset=task.dataset)["value"].item() for task in SMALL
     ]
-    assert [row["oracle"] != "" for row in rows] == [True, False]
+
+
+def test_an_oracle_stands_below_the_best_method_with_its_intervals(results: Results, tmp_path: Path) -> None:
+    rows = written(results, "best", tmp_path)
+    (oracle,) = (row for row in rows if row["method"] == "Oracle (ceiling)")
+    assert rows.index(oracle) == 1  # the second task has no oracle
+    expected = results.accuracy(SIMULATED).filter(method="oracle", metric="recall@10").row(0, named=True)
+    assert (oracle["title"], oracle["n_equal"]) == ("Simulated IAPR TC-12", "")
+    for key, name in {"recall_10": "value", "recall_10_low": "ci_low", "recall_10_high": "ci_high"}.items():
+        assert float(oracle[key]) == expected[name]
+
+
+def test_equal_methods_are_counted_in_the_table_of_best_methods_and_named_in_its_csv_only(results: Results) -> None:
+    p_values = {"ease": 0.9, "opt_auc": 0.9, "warp": 0.05, "popularity": 0.049}
+    equal = pl.col("method").replace_strict(p_values, default=0.001, return_dtype=pl.Float64)
+    adjusted = pl.when(pl.col("dataset") == SIMULATED.dataset).then(equal).otherwise(0.001)
+    table = table_kind(results, "best").table(
+        changed(results, summary=results.summary.with_columns(p_adjusted=adjusted))
+    )
+    assert values(table, "n_equal") == ["3 methods", None, "none"]  # the oracle's cell is empty
+    assert values(table, "equal") == ["EASE, Opt-AUC, WARP", None, None]
+    assert "equal" not in {table.columns[index].key for index in table.shown}
+
+
+def test_the_dagger_in_the_table_of_best_methods_is_explained_in_every_form(results: Results, tmp_path: Path) -> None:
+    written(results, "best", tmp_path)
+    for suffix, mark in {"md": "†", "tex": "$\\dagger$"}.items():
+        text = (tmp_path / f"best.{suffix}").read_text(encoding="utf-8")
+        assert f"{mark}: it is not significantly different from the best in this metric" in text
+
+
+def test_the_table_of_best_methods_names_protocols_only_if_there_are_several(results: Results) -> None:
+    one = results.outline.model_copy(update={"tasks": [REAL]})
+    headings = [
+        table_kind(results, "best").table(run).groups[-1][0] for run in (results, changed(results, outline=one))
+    ]
+    assert headings == ["SAIAPR TC-12 (region labels), protocol regions", "SAIAPR TC-12 (region labels)"]
 
 
 def test_seeds_with_the_same_settings_share_a_row(results: Results, tmp_path: Path) -> None:
@@ -286,8 +322,9 @@ def test_the_best_method_is_named_only_if_it_beats_random(results: Results) -> N
     hopeless = pl.when(pl.col("method") == "random").then(0.3).otherwise("p_adjusted")
     other = changed(results, summary=results.summary.with_columns(p_adjusted=hopeless))
     table = table_kind(results, "best").table(other)
-    assert values(table, "method") == ["none significantly better than Random"] * 2
-    assert values(table, "recall_10") == [None, None]
+    best = [row.cells for row in table.rows if not row.apart]
+    assert [cells[2].value for cells in best] == ["none significantly better than Random"] * 2
+    assert [cells[3].value for cells in best] == [None, None]
 
 
 def test_untuned_methods_are_listed_below_the_table(results: Results) -> None:
