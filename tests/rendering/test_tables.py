@@ -198,6 +198,16 @@ def test_seeds_with_the_same_settings_share_a_row(results: Results, tmp_path: Pa
     assert tuned["epochs"] == "21, 22, 23"
 
 
+def test_settings_are_words_of_readers_without_the_empty_ones(results: Results) -> None:
+    first = next(entry for entry in results.settings if entry["method"] == "vse_fs")
+    tuned = {"settings": {"normalise": ["root", "l2"], "stop_lists": [], "sets": None, "exact": False, "decay": 0}}
+    ensemble = {"method": "warp", "choice": "weights", "settings": {"ease": 0.25, "missing": 0.75}}
+    table = table_kind(results, "settings").table(changed(results, settings=[first | tuned, first | ensemble]))
+    found = dict(zip(values(table, "method"), values(table, "settings"), strict=True))
+    assert found == {"VSE-fs": "normalise root, l2; exact false; decay 0", "WARP": "EASE 0.25; missing 0.75"}
+    assert values(table, "validation") == ["NDCG@10: 0.2512"] * 2
+
+
 def all_tables(results: Results) -> Iterator[tuple[str, Table]]:
     return ((name, table_kind(results, name).table(results)) for name in tables(results))
 
