@@ -16,6 +16,7 @@ import pytest
 from tests.rendering.conftest import PAPERS, SMALL, changed, figures, make_results, table_kind, tables
 from vsebench.cli import main
 from vsebench.core.storage import read_json, write_json
+from vsebench.rendering.claims import count_claims
 from vsebench.rendering.page.page import about_machine, not_in_papers, notices
 from vsebench.rendering.page.paper_section import audit_in_words, how_many_claims
 from vsebench.rendering.results import Results
@@ -212,6 +213,23 @@ def test_what_a_reader_must_know_is_said(page: Page) -> None:
     assert "a made-up source of warp, equation 4 (simulated)" in text
     assert "0123456789ab" in text
     assert "8.0 GiB" in text
+
+
+def test_the_page_counts_verdicts_and_only_claims_that_are_not_tested_as_claims(page: Page, results: Results) -> None:
+    text = words(page)
+    assert "A claim has a verdict for each kind of data on which it can be tested." in text
+    for title, number, verdicts in count_claims(results):
+        noun = "claim" if title.endswith("not testable here") else "verdict"
+        plural = "" if number == 1 else "s"
+        first, times = verdicts[0]
+        end = "." if noun == "claim" else f": {first} {times}"
+        assert f"{title}{':' if noun == 'claim' else ','} {number} {noun}{plural}{end}" in text
+
+
+def test_the_rules_between_rows_reach_below_the_first_column_which_stays_in_view(text: str) -> None:
+    # Collapsed borders belong to the table and do not move with a sticky cell.
+    assert "border-collapse: separate; border-spacing: 0;" in text
+    assert "border-collapse: collapse" not in text
 
 
 def test_the_machine_is_described_before_the_kernels_which_take_one_line(results: Results) -> None:

@@ -265,6 +265,21 @@ def test_one_table_has_every_method_on_every_data_set(results: Results, tmp_path
     assert bold == {results.method_title(name) for name in headline.filter("best")["method"]}
 
 
+def test_a_table_that_leaves_out_intervals_in_latex_says_so_there_only(results: Results, tmp_path: Path) -> None:
+    written(results, "methods-by-tasks", tmp_path)
+    page, source = ((tmp_path / f"methods-by-tasks.{suffix}").read_text(encoding="utf-8") for suffix in ("md", "tex"))
+    left_out = "The intervals are left out here; the CSV file contains them."
+    assert "Mean over 3 seeds, with 95 % intervals over images and seeds." in page
+    assert (left_out in page, left_out in source) == (False, True)
+    assert left_out not in to_latex(table_kind(results, "best").table(results), "tab:best")  # which has them
+
+
+def test_the_table_of_all_methods_says_that_the_test_is_paired(results: Results) -> None:
+    said = " ".join(table_kind(results, "methods-by-tasks").table(results).notes)
+    assert "The test is paired: it compares a method with the best one on the same images." in said
+    assert "a method can have a † although its mean is lower than that of a method without a †." in said
+
+
 def copy(folder: Path, to: Path) -> Path:
     return Path(shutil.copytree(folder, to / "results"))
 

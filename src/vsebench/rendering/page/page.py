@@ -17,6 +17,7 @@ from vsebench.config.dataset import Pictures
 from vsebench.core.errors import UserError
 from vsebench.core.tasks import Task
 from vsebench.papers.base import Paper
+from vsebench.papers.verdict import UNTESTABLE
 from vsebench.rendering.accuracy import remark_on_occurrences
 from vsebench.rendering.choices import count, in_words
 from vsebench.rendering.claims import NOT_TESTED, count_claims
@@ -79,7 +80,7 @@ def render(
     seen = find_pictures([*shown.values(), *of_described], pictures or {})
     drawings = {name: drawing(results, figures, figure, folder) for name, figure in (drawn | of_papers).items()}
     return template().render(
-        headlines=headlines(results),
+        headlines=headlines(results, papers),
         numbers=explore.numbers(results),
         summary=what_was_run(results),
         simulated=[results.dataset_title(name) for name in results.datasets if results.is_simulated(name)],
@@ -87,6 +88,7 @@ def render(
         notices=[*notices(results), *seen.notices],
         pictures=seen.pictures,
         claims=count_claims(results),
+        untestable=UNTESTABLE,
         testable=how_many_claims(results, papers),
         tested=split_by_testability(results),
         audit=describe_audit(results) if papers else None,
@@ -114,6 +116,7 @@ def template(name: str = "report.html.j2") -> Template:
         lstrip_blocks=True,
     )
     environment.globals.update(
+        count=count,
         format_cell=format_cell,
         format_value=format_value,
         format_interval=format_interval,

@@ -115,10 +115,13 @@ class MethodsByTasks(TableKind):
                 cells = (marked_cell(results, method, *entry) for entry in by_task.items())
                 rows.append(Row.of(method, results.method_title(method), *cells, apart=results.is_oracle(method)))
         several = len(results.outline.seeds) > 1
+        seeds = f"Mean over {results.outline.number_of_seeds} seeds" if several else "One seed"
         notes = [
-            f"Mean over {results.outline.number_of_seeds} seeds." if several else "One seed.",
-            "Bold: best; †: not significantly different from the best (p ≥ 0.05). For the other metrics, see the "
-            "tables of single data sets. These and the CSV file contain the 95 % intervals.",
+            f"{seeds}, with 95 % intervals over {results.units}.",
+            "Bold: best; †: not significantly different from the best (p ≥ 0.05). The test is paired: it compares a "
+            "method with the best one on the same images. Therefore, a method can have a † although its mean is lower "
+            "than that of a method without a †.",
+            "For the other metrics, see the tables of single data sets.",
             *remarks_on_outside(results, [str(row.cells[0].value) for row in rows]),
         ]
         caption = f"{metric_title(metric)} of every method on every data set"
