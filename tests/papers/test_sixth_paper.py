@@ -116,7 +116,7 @@ def test_its_tables_have_the_printed_numbers_and_ours(results, plan):
     statistics, accuracy, times = ((results / "tables" / f"{NAME}_table{n}.md").read_text() for n in (1, 2, 3))
     assert "| IAPR TC-12 | images | 20,000 | 20,000 | SAIAPR TC-12 (region labels) |" in statistics
     assert f"| Our photos | images | 3,000 | {MISSING} |" in statistics
-    assert "RankBox paper, Table 2: published and recomputed" in accuracy
+    assert "RankBox paper, Table 2: ranking accuracy, published and recomputed" in accuracy
     for text in ("0.3473", "VSE-fs", "The paper calls precision p@5.", "Our photos: the photos were never published."):
         assert text in accuracy
     assert "8,570" in times

@@ -6,13 +6,16 @@ from tests.builders import frame
 from tests.rendering.conftest import changed, outline_of
 from vsebench.core import schemas
 from vsebench.core.tasks import Task
+from vsebench.papers.base import Paper
 from vsebench.rendering import choices
 from vsebench.rendering.figures.accuracy_against_time import front
 from vsebench.rendering.page.headline import CHOICES, headlines, what_was_run
 from vsebench.rendering.results import best_sentence
 from vsebench.rendering.timing import training_seconds
 
-ROLES = {"ours": "paper", "theirs": "paper", "ease": "baseline", "ceiling": "oracle", "random": "control"}
+ROLES = {"ours": "paper", "theirs": "paper", "ease": "baseline", "ceiling": "oracle", "random": "control"} | {
+    f"rival_{n}": "baseline" for n in range(5)
+}
 
 
 def run(values, equal=(), simulated=False, choice="tuned", metrics=("recall@10",)):
@@ -44,32 +47,83 @@ def run(values, equal=(), simulated=False, choice="tuned", metrics=("recall@10",
 
 
 def test_the_best_method_and_the_best_of_the_papers_methods():
-    assert headlines(run({"ours": 0.4, "theirs": 0.3, "ease": 0.5, "ceiling": 0.9})) == [
+    assert headlines(run({"ours": 0.4, "theirs": 0.3, "ease": 0.5, "ceiling": 0.9}), []) == [
         "Photos, protocol distinct: Ease is best, Recall@10 0.5000 (95 % interval 0.4900 to 0.5100). "
         "The papers' methods reach at most 0.4000 (Ours), which is significantly lower (by 0.1000)."
     ]
 
 
 def test_a_metric_that_is_1_for_all_methods_says_nothing():
-    (text,) = headlines(run({"ours": 0.6, "ease": 0.5}, metrics=("recall@10", "map@10")))
+    (text,) = headlines(run({"ours": 0.6, "ease": 0.5}, metrics=("recall@10", "map@10")), [])
     assert "Ours is best, MAP@10 0.3000" in text
 
 
 def test_what_no_test_tells_apart_is_said():
-    (text,) = headlines(run({"ours": 0.4, "theirs": 0.3, "ease": 0.5}, equal=["ours"]))
+    (text,) = headlines(run({"ours": 0.4, "theirs": 0.3, "ease": 0.5}, equal=["ours"]), [])
     assert "not significantly different from it: Ours." in text
     assert "not significantly lower (by 0.1000)." in text
 
 
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (4, "; not significantly different from it: Rival_0, Rival_1, Rival_2, Rival_3."),
+        (5, "; 5 other methods are not significantly different († in the tables)."),
+    ],
+)
+def test_more_than_four_methods_that_no_test_tells_apart_are_counted(number, words):
+    equal = [f"rival_{n}" for n in range(number)]
+    (text,) = headlines(run({"ours": 0.5} | dict.fromkeys(equal, 0.4), equal), [])
+    assert text.endswith(words)
+
+
+@pytest.fixture
+def paper(tmp_path):
+    """The paper "Theirs", whose own method is `theirs`; its file also names one of this project's other methods."""
+    path = tmp_path / "theirs.yaml"
+    path.write_text("""
+title: THEIRS
+citation: Nobody
+rows:
+  theirs: {title: Theirs, ours: [theirs, theirs/threshold]}
+  ours: {title: Ours, ours: [ours]}
+""")
+    return Paper.read(path)
+
+
+def test_a_papers_own_method_that_is_significantly_worse_is_named_with_its_number(paper):
+    (text,) = headlines(run({"ours": 0.5, "theirs": 0.3, "ease": 0.4}), [paper])
+    own = "Theirs, the THEIRS paper's own method, reaches 0.3000, which is significantly lower (by 0.2000)."
+    assert text.endswith(f"(95 % interval 0.4900 to 0.5100). {own}")
+
+
+@pytest.mark.parametrize(
+    ("values", "equal"),
+    [
+        ({"ours": 0.5, "theirs": 0.4}, ["theirs"]),
+        ({"ours": 0.4, "theirs": 0.5}, []),
+        ({"ours": 0.5, "ease": 0.4}, []),
+    ],
+    ids=["it is not significantly worse", "it is the best", "it was not run"],
+)
+def test_there_is_no_sentence_on_a_papers_own_method_if(values, equal, paper):
+    assert headlines(run(values, equal), [paper]) == headlines(run(values, equal), [])
+
+
+def test_a_papers_own_method_that_leads_the_papers_methods_is_named_once(paper):
+    (text,) = headlines(run({"ours": 0.3, "theirs": 0.4, "ease": 0.5}), [paper])
+    assert text.endswith("The papers' methods reach at most 0.4000 (Theirs), which is significantly lower (by 0.1000).")
+
+
 def test_a_best_method_of_a_paper_needs_one_sentence():
-    (text,) = headlines(run({"ours": 0.6, "ease": 0.5}))
+    (text,) = headlines(run({"ours": 0.6, "ease": 0.5}), [])
     assert text.count(".") == text.count("0.") + 1
     assert "Ours is best" in text
 
 
 def test_one_method_is_not_called_best_and_oracles_alone_are_no_result():
-    assert "Ease is the only method" in headlines(run({"ease": 0.5}))[0]
-    assert headlines(run({"ceiling": 0.5})) == []
+    assert "Ease is the only method" in headlines(run({"ease": 0.5}), [])[0]
+    assert headlines(run({"ceiling": 0.5}), []) == []
 
 
 @pytest.mark.parametrize(
@@ -77,7 +131,7 @@ def test_one_method_is_not_called_best_and_oracles_alone_are_no_result():
 )
 def test_what_does_not_beat_random_is_not_called_best(values, equal):
     results = run(values, equal)
-    assert headlines(results) == [
+    assert headlines(results, []) == [
         "Photos, protocol distinct: no method is significantly better than Random in Recall@10."
     ]
     assert (
@@ -88,12 +142,12 @@ def test_what_does_not_beat_random_is_not_called_best(values, equal):
 
 def test_what_beats_random_is_called_best():
     results = run({"ours": 0.4, "random": 0.3})
-    assert "Ours is best" in headlines(results)[0]
+    assert "Ours is best" in headlines(results, [])[0]
     assert "best Recall@10 on the test labels: Ours" in best_sentence(results, Task("d", "distinct"))
 
 
 def test_simulated_data_is_called_so():
-    assert headlines(run({"ease": 0.5}, simulated=True))[0].startswith("Photos (simulated), protocol distinct")
+    assert headlines(run({"ease": 0.5}, simulated=True), [])[0].startswith("Photos (simulated), protocol distinct")
 
 
 @pytest.mark.parametrize(

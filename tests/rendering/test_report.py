@@ -16,8 +16,9 @@ import pytest
 from tests.rendering.conftest import PAPERS, SMALL, changed, figures, make_results, table_kind, tables
 from vsebench.cli import main
 from vsebench.core.storage import read_json, write_json
-from vsebench.rendering.page.page import not_in_papers, notices
-from vsebench.rendering.page.paper_section import how_many_claims
+from vsebench.rendering.claims import count_claims
+from vsebench.rendering.page.page import about_machine, not_in_papers, notices
+from vsebench.rendering.page.paper_section import audit_in_words, how_many_claims
 from vsebench.rendering.results import Results
 from vsebench.rendering.writers.csv import to_csv
 from vsebench.stages.table import write_table
@@ -206,12 +207,63 @@ def test_what_a_reader_must_know_is_said(page: Page) -> None:
     assert (
         "SAIAPR TC-12 (region labels), protocol regions: Left out: Oracle (ceiling) (it needs simulated data)." in text
     )
-    assert "Filters seed 0, top_labels 600" in text
+    assert "Filters seed 0; top_labels 600" in text
     assert "VSE-fs: 12 training runs diverged" in text
     assert "searched (12 configurations, 3 seeds)" in text
     assert "a made-up source of warp, equation 4 (simulated)" in text
     assert "0123456789ab" in text
     assert "8.0 GiB" in text
+
+
+def test_the_page_counts_verdicts_and_only_claims_that_are_not_tested_as_claims(page: Page, results: Results) -> None:
+    text = words(page)
+    assert "A claim has a verdict for each kind of data on which it can be tested." in text
+    for title, number, verdicts in count_claims(results):
+        noun = "claim" if title.endswith("not testable here") else "verdict"
+        plural = "" if number == 1 else "s"
+        first, times = verdicts[0]
+        end = "." if noun == "claim" else f": {first} {times}"
+        assert f"{title}{':' if noun == 'claim' else ','} {number} {noun}{plural}{end}" in text
+
+
+def test_the_rules_between_rows_reach_below_the_first_column_which_stays_in_view(text: str) -> None:
+    # Collapsed borders belong to the table and do not move with a sticky cell.
+    assert "border-collapse: separate; border-spacing: 0;" in text
+    assert "border-collapse: collapse" not in text
+
+
+def test_the_machine_is_described_before_the_kernels_which_take_one_line(results: Results) -> None:
+    kernels = {name: {"functions_compiled": 2, "seconds": 1.5} for name in ("warp", "ease")}
+    names, texts = zip(*about_machine(results.machine | {"kernels": kernels}), strict=True)
+    assert names[:2] == ("machine: cores", "machine: memory")
+    assert (names[-1], texts[-1]) == ("kernels", "4 functions compiled, the others loaded, in 3 s")
+
+
+@pytest.mark.parametrize(
+    ("citation", "shown"),
+    [
+        ("labels.csv", "Siblings of labels labels.csv Options"),
+        ("Nobody, 2020", "Siblings of labels labels.csv. Nobody, 2020 (made up) Options"),
+    ],
+)
+def test_a_source_of_siblings_that_is_its_own_citation_is_named_once(
+    citation: str, shown: str, folder: Path, tmp_path: Path
+) -> None:
+    for name in ("results", "figures"):
+        shutil.copytree(folder / name, tmp_path / name)
+    path = tmp_path / "results" / "datasets.json"
+    siblings = {"title": "labels.csv", "citation": citation, "licence": "made up"}
+    write_json([entry | {"siblings": siblings} for entry in read_json(path)], path)
+    assert main(command(tmp_path)) == 0
+    assert shown in words(Page((tmp_path / "results" / "report.html").read_text(encoding="utf-8")))
+
+
+def test_the_audit_of_one_paper_with_one_contradiction_is_in_the_singular() -> None:
+    numbers = {"papers": 1, "checks": 4, "cells": 3, "agrees": 2, "depends": 0, "contradicts": 1}
+    text = audit_in_words(numbers)
+    assert text.startswith("Many numbers printed in the paper follow")
+    assert "in 4 checks, of which 2 agree. The others show 1 fact that contradicts, and 0 that contradict only" in text
+    assert "the 2 papers" in audit_in_words(numbers | {"papers": 2})
 
 
 def test_what_a_run_lacks_of_a_paper_is_named_in_one_line(page: Page, results: Results) -> None:

@@ -146,12 +146,48 @@ def test_the_coverage_by_words_has_a_row_per_data_set_that_has_some(results: Res
 
 
 def test_the_best_method_has_its_numbers(results: Results, tmp_path: Path) -> None:
-    rows = written(results, "best", tmp_path)
+    rows = [row for row in written(results, "best", tmp_path) if row["method"] != "Oracle (ceiling)"]
     summary = results.summary.filter(metric="recall@10", best=True)
     assert [float(row["recall_10"]) for row in rows] == [
         summary.filter(dataset=task.dataset)["value"].item() for task in SMALL
     ]
-    assert [row["oracle"] != "" for row in rows] == [True, False]
+
+
+def test_an_oracle_stands_below_the_best_method_with_its_intervals(results: Results, tmp_path: Path) -> None:
+    rows = written(results, "best", tmp_path)
+    (oracle,) = (row for row in rows if row["method"] == "Oracle (ceiling)")
+    assert rows.index(oracle) == 1  # the second task has no oracle
+    expected = results.accuracy(SIMULATED).filter(method="oracle", metric="recall@10").row(0, named=True)
+    assert (oracle["title"], oracle["n_equal"]) == ("Simulated IAPR TC-12", "")
+    for key, name in {"recall_10": "value", "recall_10_low": "ci_low", "recall_10_high": "ci_high"}.items():
+        assert float(oracle[key]) == expected[name]
+
+
+def test_equal_methods_are_counted_in_the_table_of_best_methods_and_named_in_its_csv_only(results: Results) -> None:
+    p_values = {"ease": 0.9, "opt_auc": 0.9, "warp": 0.05, "popularity": 0.049}
+    equal = pl.col("method").replace_strict(p_values, default=0.001, return_dtype=pl.Float64)
+    adjusted = pl.when(pl.col("dataset") == SIMULATED.dataset).then(equal).otherwise(0.001)
+    table = table_kind(results, "best").table(
+        changed(results, summary=results.summary.with_columns(p_adjusted=adjusted))
+    )
+    assert values(table, "n_equal") == ["3 methods", None, "none"]  # the oracle's cell is empty
+    assert values(table, "equal") == ["EASE, Opt-AUC, WARP", None, None]
+    assert "equal" not in {table.columns[index].key for index in table.shown}
+
+
+def test_the_dagger_in_the_table_of_best_methods_is_explained_in_every_form(results: Results, tmp_path: Path) -> None:
+    written(results, "best", tmp_path)
+    for suffix, mark in {"md": "†", "tex": "$\\dagger$"}.items():
+        text = (tmp_path / f"best.{suffix}").read_text(encoding="utf-8")
+        assert f"{mark}: it is not significantly different from the best in this metric" in text
+
+
+def test_the_table_of_best_methods_names_protocols_only_if_there_are_several(results: Results) -> None:
+    one = results.outline.model_copy(update={"tasks": [REAL]})
+    headings = [
+        table_kind(results, "best").table(run).groups[-1][0] for run in (results, changed(results, outline=one))
+    ]
+    assert headings == ["SAIAPR TC-12 (region labels), protocol regions", "SAIAPR TC-12 (region labels)"]
 
 
 def test_seeds_with_the_same_settings_share_a_row(results: Results, tmp_path: Path) -> None:
@@ -160,6 +196,16 @@ def test_seeds_with_the_same_settings_share_a_row(results: Results, tmp_path: Pa
     tuned = next(row for row in rows if row["method"] == "VSE-fs")
     assert tuned["chosen"] == "searched (12 configurations, 3 seeds)"
     assert tuned["epochs"] == "21, 22, 23"
+
+
+def test_settings_are_words_of_readers_without_the_empty_ones(results: Results) -> None:
+    first = next(entry for entry in results.settings if entry["method"] == "vse_fs")
+    tuned = {"settings": {"normalise": ["root", "l2"], "stop_lists": [], "sets": None, "exact": False, "decay": 0}}
+    ensemble = {"method": "warp", "choice": "weights", "settings": {"ease": 0.25, "missing": 0.75}}
+    table = table_kind(results, "settings").table(changed(results, settings=[first | tuned, first | ensemble]))
+    found = dict(zip(values(table, "method"), values(table, "settings"), strict=True))
+    assert found == {"VSE-fs": "normalise root, l2; exact false; decay 0", "WARP": "EASE 0.25; missing 0.75"}
+    assert values(table, "validation") == ["NDCG@10: 0.2512"] * 2
 
 
 def all_tables(results: Results) -> Iterator[tuple[str, Table]]:
@@ -217,6 +263,21 @@ def test_one_table_has_every_method_on_every_data_set(results: Results, tmp_path
     assert len(re.findall(r"\\begin\{table\*?\}", source)) == 1
     bold = {line.split(" & ")[0] for line in source.splitlines() if "\\bfseries" in line}
     assert bold == {results.method_title(name) for name in headline.filter("best")["method"]}
+
+
+def test_a_table_that_leaves_out_intervals_in_latex_says_so_there_only(results: Results, tmp_path: Path) -> None:
+    written(results, "methods-by-tasks", tmp_path)
+    page, source = ((tmp_path / f"methods-by-tasks.{suffix}").read_text(encoding="utf-8") for suffix in ("md", "tex"))
+    left_out = "The intervals are left out here; the CSV file contains them."
+    assert "Mean over 3 seeds, with 95 % intervals over images and seeds." in page
+    assert (left_out in page, left_out in source) == (False, True)
+    assert left_out not in to_latex(table_kind(results, "best").table(results), "tab:best")  # which has them
+
+
+def test_the_table_of_all_methods_says_that_the_test_is_paired(results: Results) -> None:
+    said = " ".join(table_kind(results, "methods-by-tasks").table(results).notes)
+    assert "The test is paired: it compares a method with the best one on the same images." in said
+    assert "a method can have a † although its mean is lower than that of a method without a †." in said
 
 
 def copy(folder: Path, to: Path) -> Path:
@@ -286,8 +347,9 @@ def test_the_best_method_is_named_only_if_it_beats_random(results: Results) -> N
     hopeless = pl.when(pl.col("method") == "random").then(0.3).otherwise("p_adjusted")
     other = changed(results, summary=results.summary.with_columns(p_adjusted=hopeless))
     table = table_kind(results, "best").table(other)
-    assert values(table, "method") == ["none significantly better than Random"] * 2
-    assert values(table, "recall_10") == [None, None]
+    best = [row.cells for row in table.rows if not row.apart]
+    assert [cells[2].value for cells in best] == ["none significantly better than Random"] * 2
+    assert [cells[3].value for cells in best] == [None, None]
 
 
 def test_untuned_methods_are_listed_below_the_table(results: Results) -> None:

@@ -11,7 +11,8 @@ from vsebench.core import schemas
 from vsebench.core.errors import UserError
 from vsebench.papers.audit.findings import VERDICTS, read_findings, summarise
 from vsebench.rendering.claims import by_kind, claim_lines, claims_of, count_claims, count_testable
-from vsebench.rendering.kinds import TableKind, make
+from vsebench.rendering.kinds import TableKind, find, make
+from vsebench.rendering.published_vs_ours import PrintedTable
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import MISSING, format_value
 from vsebench.rendering.tables.beside_published import improvement
@@ -172,6 +173,23 @@ def test_a_table_of_a_paper_has_every_printed_number(results, name):
     printed = [cell for cell in paper.printed(name.removeprefix(f"{paper.name}_")) if cell.unit in ("1", "formula")]
     text = to_markdown(table(results, name)).replace("\\", "")
     assert [cell for cell in printed if cell.value not in text] == []
+
+
+@pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.name)
+def test_no_two_tables_of_a_paper_are_about_the_same(paper):
+    kinds = {name: find(TableKind, entry["kind"]) for name, entry in paper.tables.items()}
+    printed = {name: paper.tables[name] for name, kind in kinds.items() if issubclass(kind, PrintedTable)}
+    about = [(entry["kind"], entry["about"]) for entry in printed.values()]  # the kind states the origin of the numbers
+    assert len(about) == len(set(about))
+
+
+def test_a_table_without_a_subject_has_the_number_of_the_printed_table_and_the_origin_of_its_numbers(results):
+    (paper,) = (paper for paper in PAPERS if paper.name == "vse_ens")
+    parameters = {"paper": str(paper.path), "printed": "table4", "ratio_to": "vse_ens"}
+    times = make(TableKind, "time_as_printed", {key: parameters[key] for key in ("paper", "printed")}, "t")
+    assert times.table(results).caption == "VSE-ens paper, Table 4: published and measured"
+    ratios = make(TableKind, "time_beside_published", parameters, "t")
+    assert ratios.table(results).caption == "VSE-ens paper, Table 4: seconds and ratios, published and measured"
 
 
 def test_our_accuracies_are_below_the_printed_ones(results):

@@ -120,13 +120,34 @@ def test_our_rows_stand_below_the_printed_ones_under_their_own_heading(results: 
     assert [heading for heading, _ in found.groups] == ["ImageNet", "Web-data", own_heading]
     own = [row for row in found.rows if row.group == own_heading]
     assert [row.cells[1].value for row in own] == ["ONE_VS_REST", "PAMIR_IA", "WSABIE"]
-    assert own[-1].cells[4].value == 0.4
-    assert own[-1].cells[4].bold
-    assert own[0].cells[4].dagger
-    assert own[0].cells[5].value is None  # the run has no precision@10
+    assert own[-1].cells[3].value == 0.4
+    assert own[-1].cells[3].bold
+    assert own[0].cells[3].dagger
+    assert own[0].cells[4].value is None  # the run has no precision@10
     assert found.notes[0].startswith("Percent. This run's data sets differ from the paper's")
     assert "random_projection_tree" in found.notes[-1]
     assert "**40.00** [39.00, 41.00]" in to_markdown(found)
+
+
+def test_a_narrow_screen_shows_numbers_before_settings(results: Results) -> None:
+    keys = [column.key for column in table(results, "table2").columns]
+    assert keys[1:4] == ["method", "source", "precision@1"]
+    assert keys[-1] == "settings"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("table3", "nearest labels in the embedding"),
+        ("table4", "accuracy by size D of the embedding"),
+        ("table6", "complexity, test time and memory"),
+        ("table8", "first labels of example images"),
+    ],
+)
+def test_a_caption_says_what_the_printed_table_is_about(name: str, content: str, results: Results) -> None:
+    number = name.removeprefix("table")
+    caption = f"WSABIE paper, Table {number}: {content}, published and on this run's data"
+    assert table(results, name).caption == caption
 
 
 def test_siblings_among_the_nearest_labels_are_in_italics(results: Results) -> None:

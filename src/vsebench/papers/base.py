@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import Field, PrivateAttr
 
 from vsebench.core.errors import UserError
-from vsebench.core.tasks import Task
+from vsebench.core.tasks import Entry, Task
 from vsebench.core.yaml_files import Strict, check, read_yaml
 from vsebench.papers.published import PrintedCell, PrintedCells, Statement, read_published
 
@@ -96,6 +96,12 @@ class Paper(Strict):
     def datasets(self) -> list[str]:
         """The data sets of this project that have the same data as the paper's."""
         return sorted({task.dataset for task in self.tasks.values() if task.dataset is not None})
+
+    @property
+    def own(self) -> list[str]:
+        """Our variants of the paper's own method, whose row has the paper's name; empty if there is no such row."""
+        row = self.rows.get(self.name)
+        return [] if row is None else list(dict.fromkeys(Entry.of(name).variant for name in row.ours))
 
     @property
     def facts(self) -> dict[str, Any]:

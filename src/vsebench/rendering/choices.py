@@ -1,6 +1,6 @@
-"""Say in words how the settings of a method were chosen."""
+"""Say in words what the settings of a method are and how they were chosen."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from vsebench.core.tasks import Task
@@ -46,6 +46,27 @@ def remark_on_untuned(results: Results, task: Task, methods: Iterable[str]) -> l
     untuned = [results.method_title(name) for name in methods if chosen_at(results, task, name) == CHOICES["untuned"]]
     settings = "the settings of their files, which were not chosen for these data"
     return [f"Untuned methods have {settings}: {', '.join(untuned)}."] if untuned else []
+
+
+def in_words(settings: Mapping[str, Any]) -> str:
+    """Return settings or options with their values as a text, without those that are empty.
+
+    >>> in_words({"normalise": ["root", "l2"], "features": None, "parts": {"train": [1, 9]}, "as_written": True})
+    'normalise root, l2; parts (train 1, 9); as_written true'
+    """
+    stated = {name: value for name, value in settings.items() if value not in (None, "", [], {})}
+    return "; ".join(f"{name} {_value_in_words(value)}" for name, value in stated.items())
+
+
+def _value_in_words(value: Any) -> str:
+    match value:
+        case Mapping():
+            return f"({in_words(value)})"
+        case list():
+            return ", ".join(map(_value_in_words, value))
+        case bool():
+            return str(value).lower()  # as in YAML
+    return str(value)
 
 
 def count(number: int, noun: str) -> str:

@@ -63,7 +63,10 @@ def paper_title(results: Results, paper: str) -> str:
 
 
 def count_claims(results: Results) -> list[tuple[str, int, list[tuple[str, int]]]]:
-    """For each paper and kind of data, return a title, the number of claims, and how many have each verdict."""
+    """For each paper and kind of data, return a title, the number of verdicts, and how often each verdict occurs.
+
+    A claim has a verdict for each kind of data on which it is tested. A claim that is not tested is counted once.
+    """
     counted = []
     claims_by_kind = by_kind(claim_lines(results))
     for (paper, kind), claims in groupby(claims_by_kind, key=lambda claim: (claim[1]["paper"], claim[0])):

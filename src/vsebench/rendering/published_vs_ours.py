@@ -14,7 +14,8 @@ from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Row
 
-ON_OTHER_DATA = "published, and the same methods on this run's data"
+ON_OTHER_DATA = "published and on this run's data"
+MEASURED = "published and measured"
 
 
 class PrintedTable(TableKind):
@@ -22,6 +23,7 @@ class PrintedTable(TableKind):
 
     paper: PaperFile
     printed: str  # the table's name in the paper's CSV file, such as table2 or supplement_table1
+    about: str = ""  # what the table shows, for its caption
 
     def read(self) -> tuple[Paper, list[PrintedCell]]:
         """Return the paper and the cells of the printed table."""
@@ -43,11 +45,11 @@ class PrintedTable(TableKind):
         tasks = outline.tasks_with(*chain.from_iterable(methods), protocols=getattr(self, "protocols", None))
         return bool(metrics and tasks)
 
-    def caption(self, paper: Paper, content: str = "published and recomputed") -> str:
-        """Return the caption of the table; `content` describes the numbers in it."""
+    def caption(self, paper: Paper, origin: str = "published and recomputed") -> str:
+        """Return the caption of the table; `origin` states where its numbers are from."""
         part, _, number = self.printed.rpartition("table")
         words = part.replace("_", " ") + (f"Table {number}" if number else self.printed.replace("_", " "))
-        return f"{paper.title} paper, {words}: {content}"
+        return f"{paper.title} paper, {words}: {', '.join(filter(None, [self.about, origin]))}"
 
     def compared(self, results: Results) -> pl.DataFrame:
         """Return the comparisons of the printed numbers with ours, rows of COMPARISON."""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.papers.audit.made_up import accuracies, cells, percents, verdicts
+from tests.papers.audit.made_up import accuracies, cells, findings, percents, verdicts
 from vsebench.papers.audit.checking import audit
 from vsebench.papers.audit.printed import Interval, exact, roughly, rounded
 
@@ -115,3 +115,12 @@ def test_a_speed_up_of_rounded_times_agrees_in_the_way_it_is_counted(slow, fast,
 )
 def test_repeated_numbers(first, again, unit, verdict):
     assert verdicts("repeated", f"p {first} {unit}\np {again} {unit}") == [verdict]
+
+
+@pytest.mark.parametrize(
+    ("first", "words"),
+    [("table4", "table 4"), ("supplement_table1", "supplement table 1"), ("figure4", "figure 4"), ("text", "the text")],
+)
+def test_a_number_is_said_to_be_as_in_the_table_that_prints_it_first(first, words):
+    (finding,) = findings("repeated", f"p {first} d m 5.18 percent\np table9 d m 5.18 percent")
+    assert finding.explanation == f"as in {words}"

@@ -1,12 +1,15 @@
-"""The beginning of the report: the result of each task in a sentence, and the facts about the run."""
+"""The beginning of the report: the result of each task in a few sentences, and the facts about the run."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from vsebench.core.tasks import Task
+from vsebench.papers.base import Paper
 from vsebench.rendering.metrics import metric_title
 from vsebench.rendering.results import RANDOM, Results, beats_random, best_of, leading_metric, near_best, pick
 from vsebench.rendering.table import format_value
 
+NAMED = 4  # at most this number of methods that are not significantly different are named; more are counted
 CHOICES = {
     "tuned": "chosen by this run on validation labels",
     "recorded": "chosen by an earlier search on validation labels of the same data",
@@ -16,16 +19,17 @@ CHOICES = {
     "elsewhere": "models that were trained elsewhere",
     "command": "models that a user's command trained",
 }
+Numbers = dict[str, Any]  # a row of `summary`
 
 
-def headlines(results: Results) -> list[str]:
-    """Return the result on each task in one or two sentences, real data first."""
+def headlines(results: Results, papers: Sequence[Paper]) -> list[str]:
+    """Return the result on each task in a few sentences, real data first."""
     tasks = sorted(results.tasks_of(results.summary), key=lambda task: results.is_simulated(task.dataset))
-    return [text for task in tasks if (text := " ".join(headline(results, task)))]
+    return [text for task in tasks if (text := " ".join(headline(results, task, papers)))]
 
 
-def headline(results: Results, task: Task) -> Iterator[str]:
-    """Yield a sentence on a task's best method, and one on the papers' methods if the best is not one of them.
+def headline(results: Results, task: Task, papers: Sequence[Paper]) -> Iterator[str]:
+    """Yield a sentence on a task's best method, and sentences on methods of the papers that are behind it.
 
     Yield nothing if no method is the best, for example if the run has only oracles. A method that is not
     significantly better than `random` is not called the best.
@@ -44,18 +48,43 @@ def headline(results: Results, task: Task) -> Iterator[str]:
     interval = " to ".join(format_value(numbers_of[best][end], "score") for end in ("ci_low", "ci_high"))
     equal = [results.method_title(method) for method, numbers in numbers_of.items() if near_best(numbers)]
     equals = f"; not significantly different from it: {', '.join(equal)}" if equal else ""
+    if len(equal) > NAMED:
+        equals = f"; {len(equal)} other methods are not significantly different († in the tables)"
     score = f"{metric_title(metric)} {value} (95 % interval {interval})"
     verb = "is best" if len(numbers_of) > 1 else "is the only method"
     yield f"{results.task_title(task)}: {results.method_title(best)} {verb}, {score}{equals}."
-    of_papers = [method for method in numbers_of if results.outline.variants[method].role == "paper"]
+    yield from behind(results, numbers_of, best, papers)
+
+
+def behind(results: Results, numbers_of: Mapping[str, Numbers], best: str, papers: Sequence[Paper]) -> Iterator[str]:
+    """Yield sentences on methods of the papers that are behind the best method.
+
+    The first is on the papers' methods, if the best is not one of them. The others are on the own method of each paper,
+    if it is significantly worse and not named before. `numbers_of` maps methods to rows of `summary`.
+    """
+
+    def leader(methods: Sequence[str]) -> str:
+        return max(methods, key=lambda method: float(numbers_of[method]["value"]))
+
+    first, of_papers = "", [name for name in numbers_of if results.outline.variants[name].role == "paper"]
     if of_papers and best not in of_papers:
-        leader = max(of_papers, key=lambda method: numbers_of[method]["value"])
-        numbers = numbers_of[leader]
-        behind = format_value(numbers_of[best]["value"] - numbers["value"], "score")
-        test = "not significantly " if near_best(numbers) else "significantly "
-        test = test if numbers["p_adjusted"] is not None else ""
-        title, reached = results.method_title(leader), format_value(numbers["value"], "score")
-        yield f"The papers' methods reach at most {reached} ({title}), which is {test}lower (by {behind})."
+        first = leader(of_papers)
+        reached = f"{format_value(numbers_of[first]['value'], 'score')} ({results.method_title(first)})"
+        yield f"The papers' methods reach at most {reached}, which is {lower(numbers_of[first], numbers_of[best])}."
+    for paper in papers:
+        own = [name for name in paper.own if name in numbers_of]
+        if not own or best in own or (name := leader(own)) == first or near_best(numbers_of[name]):
+            continue
+        reached = format_value(numbers_of[name]["value"], "score")
+        title = f"{results.method_title(name)}, the {paper.title} paper's own method,"
+        yield f"{title} reaches {reached}, which is {lower(numbers_of[name], numbers_of[best])}."
+
+
+def lower(numbers: Numbers, best: Numbers) -> str:
+    """Return by how much a method is below the best one, and whether this is significant."""
+    test = "not significantly " if near_best(numbers) else "significantly "
+    test = test if numbers["p_adjusted"] is not None else ""
+    return f"{test}lower (by {format_value(best['value'] - numbers['value'], 'score')})"
 
 
 def what_was_run(results: Results) -> list[tuple[str, str]]:

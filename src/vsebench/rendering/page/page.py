@@ -17,7 +17,9 @@ from vsebench.config.dataset import Pictures
 from vsebench.core.errors import UserError
 from vsebench.core.tasks import Task
 from vsebench.papers.base import Paper
+from vsebench.papers.verdict import UNTESTABLE
 from vsebench.rendering.accuracy import remark_on_occurrences
+from vsebench.rendering.choices import count, in_words
 from vsebench.rendering.claims import NOT_TESTED, count_claims
 from vsebench.rendering.kinds import FigureKind, Instance, TableKind, by_section, instances_of_run, make
 from vsebench.rendering.page import explore
@@ -78,7 +80,7 @@ def render(
     seen = find_pictures([*shown.values(), *of_described], pictures or {})
     drawings = {name: drawing(results, figures, figure, folder) for name, figure in (drawn | of_papers).items()}
     return template().render(
-        headlines=headlines(results),
+        headlines=headlines(results, papers),
         numbers=explore.numbers(results),
         summary=what_was_run(results),
         simulated=[results.dataset_title(name) for name in results.datasets if results.is_simulated(name)],
@@ -86,6 +88,7 @@ def render(
         notices=[*notices(results), *seen.notices],
         pictures=seen.pictures,
         claims=count_claims(results),
+        untestable=UNTESTABLE,
         testable=how_many_claims(results, papers),
         tested=split_by_testability(results),
         audit=describe_audit(results) if papers else None,
@@ -98,7 +101,7 @@ def render(
         figures_of=by_section(FigureKind, not_in_papers(drawn, of_papers)),
         datasets=[(results.dataset_title(name), entry) for name, entry in results.datasets.items()],
         sources=[(results.method_title(name), variant.source) for name, variant in results.outline.variants.items()],
-        machine=list(flatten(results.machine)),
+        machine=list(about_machine(results.machine)),
         downloads=files(results.folder / "tables", table_names, figures, [*drawn, *of_papers], folder),
     )
 
@@ -113,7 +116,13 @@ def template(name: str = "report.html.j2") -> Template:
         lstrip_blocks=True,
     )
     environment.globals.update(
-        format_cell=format_cell, format_value=format_value, format_interval=format_interval, ids_in=ids_in, spans=spans
+        count=count,
+        format_cell=format_cell,
+        format_value=format_value,
+        format_interval=format_interval,
+        ids_in=ids_in,
+        in_words=in_words,
+        spans=spans,
     )
     return environment.get_template(name)
 
@@ -237,6 +246,19 @@ def pack(drawings: dict[str, str]) -> str:
 def link(path: Path, folder: Path) -> str:
     """Return a file's address, relative to the folder of the page."""
     return Path(os.path.relpath(path, folder)).as_posix()
+
+
+def about_machine(machine: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the entries of machine.json as pairs of a name and a text, with a single line about all kernels.
+
+    >>> kernels = {"warp": {"functions_compiled": 5, "seconds": 2.5}, "ease": {"functions_compiled": 0, "seconds": 0.1}}
+    >>> list(about_machine({"kernels": kernels, "machine": {"cores": 2}}))
+    [('machine: cores', '2'), ('kernels', '5 functions compiled, the others loaded, in 2.6 s')]
+    """
+    yield from flatten({name: machine[name] for name in ("machine", "versions", "git_commit") if name in machine})
+    kernels = machine["kernels"].values()
+    functions = count(sum(each["functions_compiled"] for each in kernels), "function")
+    yield "kernels", f"{functions} compiled, the others loaded, in {sum(each['seconds'] for each in kernels):.3g} s"
 
 
 def flatten(value: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:

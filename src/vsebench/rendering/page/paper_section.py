@@ -7,9 +7,10 @@ from typing import Any
 
 import polars as pl
 
-from vsebench.papers.audit.findings import VERDICTS, read_findings, summarise
+from vsebench.papers.audit.findings import AGREES, VERDICTS, read_findings, summarise
 from vsebench.papers.base import Paper
 from vsebench.papers.verdict import UNTESTABLE
+from vsebench.rendering.choices import count
 from vsebench.rendering.claims import count_testable, paper_title
 from vsebench.rendering.kinds import FigureKind, Instance, TableKind, instances_of_paper, make
 from vsebench.rendering.outline import GATHERED, Outline
@@ -108,6 +109,25 @@ def how_many_claims(results: Results, papers: Sequence[Paper]) -> str:
 
 
 def describe_audit(results: Results) -> dict[str, Any]:
-    """Return the page's data on the audit of the printed numbers: counts, and one table per verdict."""
+    """Return the page's data on the audit of the printed numbers: a summary, and one table per verdict."""
     tables = {verdict: make(TableKind, "audit", {"verdict": verdict}, "audit").table(results) for verdict in VERDICTS}
-    return summarise(read_findings(results.folder / GATHERED["audit"])) | {"tables": tables}
+    numbers = summarise(read_findings(results.folder / GATHERED["audit"]))
+    return {"summary": audit_in_words(numbers), "agrees": numbers[AGREES], "tables": tables}
+
+
+def audit_in_words(numbers: Mapping[str, int]) -> str:
+    """Return sentences on the audit, given the numbers that `summarise` returns."""
+
+    def of(number: int, verb: str) -> str:
+        return f"{verb}s" if number == 1 else verb
+
+    agrees, depends, contradicts = (numbers[verdict] for verdict in VERDICTS)
+    one = numbers["papers"] == 1
+    papers = "the paper" if one else f"the {numbers['papers']} papers"
+    return (
+        f"Many numbers printed in {papers} follow from other numbers printed there. {numbers['cells']} of them were "
+        f"recomputed, in {count(numbers['checks'], 'check')}, of which {agrees} {of(agrees, 'agree')}. The others show "
+        f"{count(contradicts, 'fact')} that {of(contradicts, 'contradict')}, and {depends} that "
+        f"{of(depends, 'contradict')} only under a condition; a fact that several cells state counts once. This "
+        f"concerns the {'paper' if one else 'papers'} only, not the results of this run."
+    )

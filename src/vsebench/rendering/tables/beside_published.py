@@ -86,7 +86,7 @@ class AccuracyBesideOwnData(PrintedTable):
         cells = metrics_of_methods(printed)
         metrics = list(dict.fromkeys(cell.column for cell in cells))
         columns = [Column("dataset", "Data set", shown=False), Column("method", "Method", width=0.25)]
-        columns += [Column("source", "Source"), Column("settings", "Settings", width=0.14)]
+        columns += [Column("source", "Source")]
         forms = {metric: metric_form(metric) for metric in metrics}
         columns += [
             Column(
@@ -97,7 +97,8 @@ class AccuracyBesideOwnData(PrintedTable):
             )
             for metric in metrics
         ]
-        shown = ["settings", *metrics]  # no paper prints how each setting was chosen, so this cell stays empty
+        columns += [Column("settings", "Settings", width=0.14)]  # last, so that a narrow screen shows numbers first
+        shown = [*metrics, "settings"]  # no paper prints how each setting was chosen, so this cell stays empty
         rows = [printed_row(paper, cells, f"{dataset}/{method}", shown) for dataset, method in lines_of(cells)]
         methods = dict.fromkeys(method for _, method in lines_of(cells) if method in paper.rows)
         ours = list(dict.fromkeys(variant for method in methods for variant in paper.rows[method].ours))
@@ -125,7 +126,7 @@ def our_rows(results: Results, task: Task, methods: Sequence[str], metrics: Sequ
         if any(by_metric):
             cells = (accuracy_cells(results, numbers)[0] for numbers in by_metric)
             chosen = chosen_at(results, task, Entry.of(method).variant)
-            yield Row.of(title, results.entry_title(method, task), "here", chosen, *cells, group=title)
+            yield Row.of(title, results.entry_title(method, task), "here", *cells, chosen, group=title)
 
 
 class ImprovementBesidePublished(PrintedTable):
@@ -133,6 +134,7 @@ class ImprovementBesidePublished(PrintedTable):
 
     needs = ("comparison",)
 
+    about: str = "improvements"
     method: str  # the paper's method that is compared with the baselines
 
     def table(self, results: Results) -> Table:
@@ -164,7 +166,7 @@ class ImprovementBesidePublished(PrintedTable):
             "baseline.",
             "For the significance of the differences, see the tests of the claims.",
         ]
-        return Table(columns, rows, self.caption(paper, "improvements, published and recomputed"), notes, fold=4)
+        return Table(columns, rows, self.caption(paper), notes, fold=4)
 
 
 def improvement(value: float, baseline: float) -> float | None:

@@ -7,7 +7,7 @@ import polars as pl
 from vsebench.evaluation.growth import exponents
 from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.outline import Outline
-from vsebench.rendering.published_vs_ours import PrintedTable
+from vsebench.rendering.published_vs_ours import MEASURED, PrintedTable
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Cell, Column, Row, Table
 
@@ -87,4 +87,4 @@ class Complexity(PrintedTable):
             measured = growth_cells(growth, ours[0] if ours else "")
             rows.append(Row.of(paper.row_title(cell.row), cell.value, *measured))
         shown = (Column("method", "Method"), Column("published", "Published"), *columns(SIZES))
-        return Table(shown, rows, self.caption(paper), NOTES, fold=5)
+        return Table(shown, rows, self.caption(paper, MEASURED), NOTES, fold=5)

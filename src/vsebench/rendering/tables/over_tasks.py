@@ -1,10 +1,12 @@
 """Compare methods on all tasks: the best method on each task, or one metric of every method on every task."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 from vsebench.core.tasks import Task
 from vsebench.rendering.accuracy import accuracy_cells, remarks_on_outside
+from vsebench.rendering.choices import count
 from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.metrics import few_metrics, metric_form, metric_title
 from vsebench.rendering.results import RANDOM, Results, beats_random, best_of, near_best, pick
@@ -14,7 +16,7 @@ HEADING = 14  # characters per line of a heading
 
 
 class Best(TableKind):
-    """The best method of each task in the headline metric, its values in a few metrics, and the oracles' values."""
+    """For each task, the best method in the headline metric with its values in a few metrics, and then the oracles."""
 
     needs = ("summary", "datasets")
     made_for = "run"
@@ -22,32 +24,38 @@ class Best(TableKind):
 
     def table(self, results: Results) -> Table:
         metrics = few_metrics(results.outline.metrics, results.outline.tasks)
-        headline, form = metric_title(metrics[0]), metric_form(metrics[0])
-        oracles = results.oracles_of(results.summary)
+        headline, tasks = metric_title(metrics[0]), results.tasks_of(results.summary)
         columns = (
-            Column("title", "Data set", width=0.2),
-            Column("protocol", "Protocol"),
-            Column("method", f"Best in\n{headline}", width=0.16),
+            Column("title", "Data set", shown=False),
+            Column("protocol", "Protocol", shown=False),
+            Column("method", "Method", width=0.2),
             *(value_column(metric) for metric in metrics),
-            Column("equal", "Not significantly\ndifferent", width=0.15),
-            *(Column(oracle, f"{results.method_title(oracle)},\n{headline}", form) for oracle in oracles),
+            Column("n_equal", "Not significantly\ndifferent", width=0.15),
+            Column("equal", "Names", shown=False),  # these can be many, so they are only in the CSV file
         )
-        tasks = results.tasks_of(results.summary)
-        rows = [row_of_best(results, task, metrics, oracles) for task in tasks]
-        note = (
-            f"Means over seeds with 95 % intervals over {results.units}; bold: this method is also the best in "
-            "this metric. An oracle uses test information and is shown only for reference."
-        )
+        several = len({task.protocol for task in tasks}) > 1
+        headings = [results.task_title(task) if several else results.dataset_title(task.dataset) for task in tasks]
+        headed = zip(tasks, headings, strict=True)
+        rows = [row for task, heading in headed for row in rows_of_best(results, task, metrics, heading)]
+        notes = [
+            f"Means over seeds with 95 % intervals over {results.units}. Bold: this method is also the best in this "
+            "metric; †: it is not significantly different from the best in this metric (p ≥ 0.05).",
+            f"Not significantly different: how many other methods are not significantly different in {headline}; the "
+            "CSV file names them.",
+        ]
+        if results.oracles_of(results.summary):
+            notes.append("An oracle uses test information and is shown only for reference.")
         leaders = (leaders_of(results, task, metrics[0]) for task in tasks)
         named = {method for best, near in leaders for method in (best, *near)}
         remarks = remarks_on_outside(results, [name for name in results.outline.variants if name in named])
         caption = f"The method with the highest {headline} on each data set"
-        return Table(columns, rows, caption, [note, *remarks], fold=2)
+        return Table(columns, rows, caption, [*notes, *remarks], fold=4)
 
 
 def value_column(metric: str) -> Column:
     """Return the column of a metric's values."""
-    return Column(metric.replace("@", "_"), metric_title(metric), metric_form(metric), interval=True)
+    title = metric_title(metric).replace(" ", "\n", 1)  # "Per-class precision@5" is wider than its numbers
+    return Column(metric.replace("@", "_"), title, metric_form(metric), interval=True)
 
 
 def leaders_of(results: Results, task: Task, metric: str) -> tuple[str | None, list[str]]:
@@ -58,23 +66,32 @@ def leaders_of(results: Results, task: Task, metric: str) -> tuple[str | None, l
     return best_of(accuracy, metric, list(numbers_of)), near
 
 
-def row_of_best(results: Results, task: Task, metrics: list[str], oracles: list[str]) -> Row:
-    """Return the row of one task."""
-    accuracy = results.accuracy(task)
+def rows_of_best(results: Results, task: Task, metrics: list[str], heading: str) -> Iterator[Row]:
+    """Yield the row of the best method of one task, and a row for each of the task's oracles."""
+    accuracy, title = results.accuracy(task), results.dataset_title(task.dataset)
     best, near = leaders_of(results, task, metrics[0])
     beaten = len(results.competitors_of(accuracy)) == 1 or beats_random(accuracy, metrics[0])
-    titles = ", ".join(results.method_title(method, task) for method in near)
-    equal = (titles or "none") if best else "all are the same"
     name = results.method_title(best, task) if best else None
-    ceilings = [pick(accuracy, metrics[0], oracle) for oracle in oracles]
-    return Row.of(
-        results.dataset_title(task.dataset),
+    number = count(len(near), "method") if near else "none"
+    yield Row.of(
+        title,
         task.protocol,
         name if beaten or best is None else f"none significantly better than {results.method_title(RANDOM)}",
-        *(accuracy_cells(results, pick(accuracy, metric, best) if best and beaten else None)[0] for metric in metrics),
-        equal,
-        *(numbers["value"] if numbers else None for numbers in ceilings),
+        *values_of(results, task, metrics, best if beaten else None),
+        number if best else "all are the same",
+        ", ".join(results.method_title(method, task) for method in near) or None,
+        group=heading,
     )
+    for oracle in results.oracles_of(accuracy):
+        cells = values_of(results, task, metrics, oracle)
+        name = results.method_title(oracle, task)
+        yield Row.of(title, task.protocol, name, *cells, None, None, group=heading, apart=True)
+
+
+def values_of(results: Results, task: Task, metrics: list[str], method: str | None) -> list[Cell]:
+    """Return a method's cell for each metric on one task; without a method, empty cells."""
+    accuracy = results.accuracy(task)
+    return [accuracy_cells(results, pick(accuracy, metric, method) if method else None)[0] for metric in metrics]
 
 
 class MethodsByTasks(TableKind):
@@ -98,10 +115,13 @@ class MethodsByTasks(TableKind):
                 cells = (marked_cell(results, method, *entry) for entry in by_task.items())
                 rows.append(Row.of(method, results.method_title(method), *cells, apart=results.is_oracle(method)))
         several = len(results.outline.seeds) > 1
+        seeds = f"Mean over {results.outline.number_of_seeds} seeds" if several else "One seed"
         notes = [
-            f"Mean over {results.outline.number_of_seeds} seeds." if several else "One seed.",
-            "Bold: best; †: not significantly different from the best (p ≥ 0.05). For the other metrics, see the "
-            "tables of single data sets. These and the CSV file contain the 95 % intervals.",
+            f"{seeds}, with 95 % intervals over {results.units}.",
+            "Bold: best; †: not significantly different from the best (p ≥ 0.05). The test is paired: it compares a "
+            "method with the best one on the same images. Therefore, a method can have a † although its mean is lower "
+            "than that of a method without a †.",
+            "For the other metrics, see the tables of single data sets.",
             *remarks_on_outside(results, [str(row.cells[0].value) for row in rows]),
         ]
         caption = f"{metric_title(metric)} of every method on every data set"

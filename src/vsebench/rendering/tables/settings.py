@@ -5,9 +5,10 @@ from itertools import groupby
 from typing import Any
 
 from vsebench.core.tasks import Task
-from vsebench.rendering.choices import how_chosen
+from vsebench.rendering.choices import how_chosen, in_words
 from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.marks import marks_of
+from vsebench.rendering.metrics import metric_title
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Column, Row, Table
 
@@ -57,7 +58,10 @@ def shared(entry: dict[str, Any]) -> str:
 def row_of(results: Results, entries: list[dict[str, Any]]) -> Row:
     """Return one row for the seeds with the same settings."""
     first = entries[0]
-    settings = ", ".join(f"{key} {value}" for key, value in first["settings"].items()) or None
+    settings = first["settings"]
+    if first["choice"] == "weights":  # of the methods that form an ensemble; a method of a pack need not be in the run
+        titles = {name: results.method_title(name) for name in settings if name in results.outline.variants}
+        settings = {titles.get(name, name): weight for name, weight in settings.items()}
     tuned = results.outline.variants[first["method"]].tuned
     choice = "; ".join(filter(None, [how_chosen(entries), tuned and f"tuned: {tuned}"]))
     edges = sorted({name for entry in entries for name in entry.get("on_edges", [])})
@@ -69,9 +73,9 @@ def row_of(results: Results, entries: list[dict[str, Any]]) -> Row:
     return Row.of(
         results.method_title(first["method"]) + marks_of(entries),
         ", ".join(str(entry["seed"]) for entry in entries),
-        settings,
+        in_words(settings) or None,
         choice + edge if choice else None,
         (", ".join(epochs) + limit).strip() or None,
-        f"{first['validation_metric']}: {', '.join(values)}" if values else None,
+        f"{metric_title(first['validation_metric'])}: {', '.join(values)}" if values else None,
         group=results.task_title(Task(first["dataset"], first["protocol"])),
     )

@@ -6,7 +6,7 @@ from itertools import product
 from vsebench.papers.base import Paper
 from vsebench.papers.comparison import TIMES
 from vsebench.papers.published import SECONDS
-from vsebench.rendering.published_vs_ours import PrintedTable, lines_of, our_title, ours_of
+from vsebench.rendering.published_vs_ours import MEASURED, PrintedTable, lines_of, our_title, ours_of
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import MISSING, Cell, Column, Row, Table, format_value
 
@@ -19,6 +19,7 @@ class TimeBesidePublished(PrintedTable):
 
     needs = ("comparison",)
 
+    about: str = "seconds and ratios"
     ratio_to: str  # the paper's method with which the others are compared
 
     def table(self, results: Results) -> Table:
@@ -43,7 +44,7 @@ class TimeBesidePublished(PrintedTable):
         measured = [TIMES[column].words for column in dict.fromkeys(cell.column for cell in cells) if column in TIMES]
         notes = [f"Here: seconds {words}." for words in measured]
         notes += ["The paper's machine and ours differ, so only ratios can be compared."]
-        return Table(columns, rows, self.caption(paper, "seconds and ratios, published and recomputed"), notes, fold=5)
+        return Table(columns, rows, self.caption(paper, MEASURED), notes, fold=5)
 
     def _our_base(self, paper: Paper) -> str | None:
         """Return the first of our variants of the reference method."""
@@ -93,7 +94,7 @@ class TimeAsPrinted(PrintedTable):
                 f"{paper.row_title(self.accelerate)}, minus 1; 0 x: equally fast."
             )
         notes.append("The paper's machine and ours differ, so only ratios can be compared.")
-        return Table(columns, rows, self.caption(paper), notes)
+        return Table(columns, rows, self.caption(paper, MEASURED), notes)
 
     def _ours(self, results: Results, method: str) -> Times:
         """Return our seconds for one of the paper's methods."""

@@ -62,7 +62,7 @@ def _floats_of_blocks(table: Table) -> list[list[list[int]]]:
 
 def _pages(table: Table, blocks: int) -> list[list[tuple[str, list[Row]]]]:
     """Split the groups of rows into floats of `blocks` blocks that fit on a page; a group that fits is not split."""
-    notes = max(0, ceil(len(" ".join(table.notes)) / HEADING_CHARACTERS) - NOTE_LINES)
+    notes = max(0, ceil(len(" ".join(_notes(table))) / HEADING_CHARACTERS) - NOTE_LINES)
     available = (PAGE_LINES - notes - BLOCK_LINES * (blocks - 1)) / blocks
     pages: list[list[tuple[str, list[Row]]]] = [[]]
     used = 0.0
@@ -136,10 +136,16 @@ def _float(table: Table, groups: list[tuple[str, list[Row]]], blocks: list[list[
         SIUNITX,
         "\\smallskip\\par\\medskip\n".join(_tabular(table, groups, block) for block in blocks) + "\\par",
     ]
-    if table.notes:
-        notes = " ".join(escape_latex(note if note.endswith(".") else f"{note}.") for note in table.notes)
+    if notes_below := _notes(table):
+        notes = " ".join(escape_latex(note if note.endswith(".") else f"{note}.") for note in notes_below)
         lines += ["\\smallskip", f"\\begin{{minipage}}{{\\linewidth}}\\footnotesize {notes}\\end{{minipage}}"]
     return "\n".join([*lines, "\\end{table*}", ""])
+
+
+def _notes(table: Table) -> list[str]:
+    """Return the notes of a table; the last one says where the intervals of narrow columns are."""
+    left_out = any(column.narrow and column.interval for column in table.columns)
+    return [*table.notes, *(["The intervals are left out here; the CSV file contains them."] if left_out else [])]
 
 
 def _blocks(table: Table) -> list[list[int]]:

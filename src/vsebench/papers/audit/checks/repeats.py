@@ -1,5 +1,6 @@
 """Checks of numbers that are printed more than once, and of rows with equal numbers, which suggest the same model."""
 
+import re
 from collections.abc import Iterator
 from itertools import combinations
 from math import inf
@@ -33,7 +34,12 @@ def repeated_numbers(cells: PrintedCells) -> Iterator[Finding]:
             before, again = readings(first, cell)
             cut_off = "the text rounds the number; if it cuts off the last digits instead, the numbers agree"
             condition = cut_off if cell.in_text and first.value.startswith(cell.value) else ""
-            yield judge("repeated", cell, [first], before, f"as in {first.table}", again, condition)
+            yield judge("repeated", cell, [first], before, f"as in {place(first)}", again, condition)
+
+
+def place(cell: PrintedCell) -> str:
+    """Return where a cell is printed, in words, such as "table 4", "supplement table 1" or "the text"."""
+    return "the text" if cell.in_text else re.sub(r"(?<=[a-z])(?=\d)", " ", cell.table.replace("_", " "))
 
 
 def readings(first: PrintedCell, second: PrintedCell) -> tuple[Interval, Interval]:
