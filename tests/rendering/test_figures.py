@@ -16,6 +16,7 @@ from vsebench.cli import main
 from vsebench.core.tasks import Task
 from vsebench.rendering.drawing import draw_lines, logarithmic
 from vsebench.rendering.figures import effects_of_claims, memory_and_settings, wins_and_losses
+from vsebench.rendering.figures.mean_ranks import MeanRanks
 from vsebench.rendering.figures.training import validated_epochs
 from vsebench.rendering.kinds import FigureKind, instances_of_run, make
 from vsebench.rendering.results import Results
@@ -87,27 +88,39 @@ def test_many_tasks_share_a_row_of_panels(results: Results, monkeypatch: pytest.
         check_page(figure)
 
 
+def with_a_third_data_set(results: Results) -> Results:
+    """Return results whose first data set occurs again under another name."""
+    task = Task("sim-nuswide", SMALL[0].protocol)
+    copied = results.metrics.filter(dataset=SMALL[0].dataset).with_columns(dataset=pl.lit(task.dataset))
+    entries = results.outline.entries | {str(task): results.outline.entries[str(SMALL[0])]}
+    outline = results.outline.model_copy(update={"tasks": [*SMALL, task], "entries": entries})
+    return changed(results, outline=outline, metrics=pl.concat([results.metrics, copied]))
+
+
 def test_no_two_names_of_the_mean_ranks_overlap(results: Results) -> None:
     with style():
-        figure = figure_kind(results, "mean-ranks").figure(results)
+        figure = MeanRanks().figure(with_a_third_data_set(results))
         FigureCanvasAgg(figure).draw()
         boxes = [text.get_window_extent() for text in figure.axes[0].texts]
         assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
 
 
 def test_mean_ranks_leave_the_oracle_out_and_name_their_data_sets(results: Results) -> None:
-    kind = figure_kind(results, "mean-ranks")
+    three = with_a_third_data_set(results)
     with style():
-        drawn = texts(kind.figure(results))
-    assert "Oracle" not in drawn
-    assert "2 data sets, part of the data simulated" in drawn
-    assert "over Simulated IAPR TC-12; SAIAPR TC-12 (region labels);" in kind.caption(results)
+        figure = MeanRanks().figure(three)
+        check_page(figure)
+    assert "Oracle" not in texts(figure)
+    assert "3 data sets, part of the data simulated" in texts(figure)
+    assert "over Simulated IAPR TC-12; SAIAPR TC-12 (region labels); Sim-nuswide;" in MeanRanks().caption(three)
 
 
-def test_seeds_of_one_data_set_have_no_mean_ranks(results: Results) -> None:
+def test_mean_ranks_are_drawn_for_three_data_sets_and_not_for_fewer(results: Results) -> None:
+    assert "mean-ranks" in instances_of_run(FigureKind, with_a_third_data_set(results).outline)
     one = results.outline.model_copy(update={"tasks": list(SMALL[1:])})
-    assert "mean-ranks" not in instances_of_run(FigureKind, one)
-    assert "wins-and-losses" in instances_of_run(FigureKind, one)
+    for fewer in (results.outline, one):
+        assert "mean-ranks" not in instances_of_run(FigureKind, fewer)
+        assert "wins-and-losses" in instances_of_run(FigureKind, fewer)
 
 
 def test_the_stage_writes_stable_files_with_truetype_fonts(results: Results, tmp_path: Path) -> None:
