@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from tests.rendering.conftest import SMALL, changed, figure_kind, figures
 from vsebench.cli import main
 from vsebench.core.tasks import Task
-from vsebench.rendering.drawing import draw_lines, logarithmic
+from vsebench.rendering.drawing import draw_lines, explain_marks, logarithmic
 from vsebench.rendering.figures import effects_of_claims, memory_and_settings, wins_and_losses
 from vsebench.rendering.figures.mean_ranks import MeanRanks
 from vsebench.rendering.figures.training import validated_epochs
@@ -281,6 +281,48 @@ def test_wins_are_counted_by_hand(results: Results) -> None:
     assert methods == ["vse_fs", "ease", "warp"]  # 1.5 of 2, 1.5 of 3, 1 of 3
     assert wins.tolist() == [[0, 0.5, 1], [0.5, 0, 1], [0, 1, 0]]
     assert comparisons.tolist() == [[0, 1, 1], [1, 0, 2], [1, 2, 0]]
+
+
+def test_a_method_that_won_on_one_of_many_tasks_is_not_first_and_its_name_says_so(results: Results) -> None:
+    keys = {"protocol": "distinct", "decision": "", "metric": "recall@10", "seed": 1}
+    values = {"ease": [0.4, 0.4, 0.4], "vse_fs": [0.3, 0.3, 0.2], "warp": [0.2, 0.2, 0.1], "vse_ens": [0.5]}
+    metrics = pl.DataFrame(
+        [
+            keys | {"dataset": dataset, "method": method, "value": value}
+            for method, of_method in values.items()
+            for dataset, value in zip(("sim-iapr", "sim-nuswide", "sim-flickr"), of_method, strict=False)
+        ]
+    )
+    tasks = [Task(name, "distinct") for name in ("sim-iapr", "sim-nuswide", "sim-flickr")]
+    outline = results.outline.model_copy(update={"tasks": tasks})
+    summary = pl.concat(
+        [results.summary.filter(dataset="sim-iapr").with_columns(dataset=pl.lit(t.dataset)) for t in tasks]
+    )
+    other = changed(results, outline=outline, metrics=metrics, summary=summary)
+    assert wins_and_losses.count_wins(other)[0] == ["ease", "vse_ens", "vse_fs", "warp"]
+    kind = wins_and_losses.WinsAndLosses()
+    with style():
+        figure = kind.figure(other)
+        check_page(figure)
+    names = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert names == ["EASE", "VSE-ens (1 of 3)", "VSE-fs", "WARP"]
+    assert "(1 of 3): run on 1 of 3 tasks" in kind.caption(other)
+    assert " of 3" not in kind.caption(changed(other, metrics=metrics.filter(pl.col("method") != "vse_ens")))
+
+
+def test_the_title_of_wins_between_many_methods_is_on_the_page(results: Results) -> None:
+    names = [f"method {n} with a long name¶" for n in range(34)]
+    variants = {name: results.outline.variants["ease"].model_copy(update={"title": name}) for name in names}
+    rows = results.metrics.filter(method="ease")
+    other = changed(
+        results,
+        outline=results.outline.model_copy(update={"variants": variants}),
+        metrics=pl.concat([rows.with_columns(method=pl.lit(name)) for name in names]),
+    )
+    with style():
+        figure = wins_and_losses.WinsAndLosses().figure(other)
+        explain_marks(figure)
+        check_page(figure)
 
 
 def test_the_effects_are_those_of_the_judged_claims(results: Results) -> None:
