@@ -11,11 +11,11 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
-from tests.rendering.conftest import SMALL, changed, figure_kind, figures
+from tests.rendering.conftest import SMALL, VARIANTS, changed, figure_kind, figures
 from vsebench.cli import main
 from vsebench.core.tasks import Task
 from vsebench.rendering.drawing import draw_lines, explain_marks, logarithmic
-from vsebench.rendering.figures import effects_of_claims, memory_and_settings, wins_and_losses
+from vsebench.rendering.figures import effects_of_claims, memory_and_settings, precision, wins_and_losses
 from vsebench.rendering.figures.mean_ranks import MeanRanks
 from vsebench.rendering.figures.training import validated_epochs
 from vsebench.rendering.kinds import FigureKind, instances_of_run, make
@@ -281,6 +281,27 @@ def test_wins_are_counted_by_hand(results: Results) -> None:
     assert methods == ["vse_fs", "ease", "warp"]  # 1.5 of 2, 1.5 of 3, 1 of 3
     assert wins.tolist() == [[0, 0.5, 1], [0.5, 0, 1], [0, 1, 0]]
     assert comparisons.tolist() == [[0, 1, 1], [1, 0, 2], [1, 2, 0]]
+
+
+def test_of_many_methods_labels_by_frequency_shows_the_controls_the_first_and_the_best_of_each_task(
+    results: Results, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kind = precision.LabelsByFrequency()
+    monkeypatch.setattr(precision, "MOST_LINES", 9)
+    assert "methods:" not in kind.caption(results)
+    monkeypatch.setattr(precision, "MOST_LINES", 5)
+    best = {"saiapr": "warp_published", "sim-iapr": "vse_fs"}
+    first = pl.col("method") == pl.col("dataset").replace_strict(best, default="")
+    other = changed(results, summary=results.summary.with_columns(value=pl.when(first).then(2.0).otherwise("value")))
+    assert precision.few_methods(other) == ["random", "popularity", "ease", "vse_fs", "warp_published"]
+    assert "The figure shows 5 of 9 methods: the controls, " in kind.caption(other)
+    with style():
+        figure = kind.figure(other)
+        check_page(figure)
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
+        results.method_title(method, short=True) for method in VARIANTS if method in precision.few_methods(other)
+    ]
+    assert {axis.get_ylabel() for axis in figure.axes} == {"recall@10 of a label"}
 
 
 def test_a_method_that_won_on_one_of_many_tasks_is_not_first_and_its_name_says_so(results: Results) -> None:
