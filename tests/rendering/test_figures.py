@@ -14,10 +14,10 @@ from matplotlib.figure import Figure
 from tests.rendering.conftest import SMALL, VARIANTS, changed, figure_kind, figures
 from vsebench.cli import main
 from vsebench.core.tasks import Task
-from vsebench.rendering.drawing import draw_lines, explain_marks, logarithmic
+from vsebench.rendering.drawing import draw_lines, explain_marks, logarithmic, stacks
 from vsebench.rendering.figures import effects_of_claims, memory_and_settings, precision, wins_and_losses
 from vsebench.rendering.figures.mean_ranks import MeanRanks
-from vsebench.rendering.figures.training import validated_epochs
+from vsebench.rendering.figures.training import TrainingTime, Trials, validated_epochs
 from vsebench.rendering.kinds import FigureKind, instances_of_run, make
 from vsebench.rendering.results import Results
 from vsebench.rendering.style import COLOURS, looks, save, style
@@ -242,6 +242,49 @@ def test_a_paper_without_judged_claims_has_no_effects(results: Results) -> None:
         "effects-of-claims-vse-ens",
         "effects-of-claims-vse-fs",
     }
+
+
+def test_a_panel_of_training_times_names_only_the_methods_timed_there_and_all_panels_have_the_same_scale(
+    results: Results,
+) -> None:
+    one = pl.col("dataset") == SMALL[0].dataset
+    timing = results.timing.filter(~one | pl.col("method").is_in(["warp", "vse_fs"]))
+    with style():
+        figure = TrainingTime().figure(changed(results, timing=timing))
+        check_page(figure)
+    names = [[label.get_text() for label in axis.get_yticklabels()] for axis in figure.axes]
+    trained = [results.method_title(method, short=True) for method in results.methods_of(results.timing)]
+    assert names == [["WARP", "VSE-fs"], trained]
+    assert [axis.get_xlim() for axis in figure.axes] == [figure.axes[0].get_xlim()] * 2
+    assert [axis.get_xlabel() for axis in figure.axes] == ["seconds per epoch (log)"] * 2
+
+
+def test_stacked_panels_share_their_scale_and_have_heights_in_proportion_to_their_lines() -> None:
+    with style():
+        figure, axes, lowest = stacks([13, 5, 3, 10, 1], 7)
+        axes[2].set_xlim(3, 4)
+        FigureCanvasAgg(figure).draw()
+        boxes = [axis.get_position() for axis in axes]
+    assert {axis.get_xlim() for axis in axes} == {(3, 4)}
+    assert [box.x0 > 0.5 for box in boxes] == [False, True, True, True, False]
+    assert lowest == [axes[4], axes[3]]
+    assert boxes[1].height == pytest.approx(5 / 3 * boxes[2].height)
+    assert boxes[1].y0 > boxes[2].y1
+
+
+def test_each_panel_of_trials_has_titles_of_its_axes(results: Results) -> None:
+    tasks = [SMALL[0], *(Task(f"d{n}", SMALL[0].protocol) for n in range(4))]
+    of_task = results.history.filter(dataset=SMALL[0].dataset)
+    other = changed(
+        results,
+        outline=results.outline.model_copy(update={"tasks": tasks}),
+        history=pl.concat([of_task.with_columns(dataset=pl.lit(task.dataset)) for task in tasks]),
+    )
+    with style():
+        figure = Trials().figure(other)
+        check_page(figure)
+    titles = [(axis.get_xlabel(), axis.get_ylabel()) for axis in figure.axes]
+    assert titles == [("epoch", "trials per step (log)")] * 5
 
 
 def test_a_method_with_one_epoch_is_a_marker(results: Results) -> None:
