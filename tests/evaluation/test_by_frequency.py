@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vsebench.core.schemas import PAIRS, RANKS
-from vsebench.evaluation.by_frequency import recall_by_frequency
+from vsebench.evaluation.by_frequency import cutoff_for, recall_by_frequency
 
 
 def ranks(lines):
@@ -28,6 +28,21 @@ def test_a_label_counts_once_however_often_it_is_held_out():
         ranks([(0, 0, 0), (1, 0, 5), (2, 0, 4), (3, 1, 1), (4, 2, None)]), training({0: 7, 1: 7, 2: 2, 9: 30}), 2
     )
     assert found.rows() == [(1, 1, 7, 7, pytest.approx(1 / 3)), (2, 1, 7, 7, 1.0), (3, 1, 2, 2, 0.0)]
+
+
+@pytest.mark.parametrize(
+    ("held_out", "metrics", "cutoff"),
+    [
+        ([1, 1, 2], ["map", "precision@1", "recall@5"], 1),
+        ([3, 4, 4], ["precision@1", "recall@5", "recall@10"], 5),
+        ([1, 1, 1], ["recall@5", "precision@1"], 5),
+        ([9, 9, 9], ["recall@5", "map"], 10),
+        ([1, 1, 1], ["map"], 10),
+    ],
+)
+def test_the_cut_off_is_the_first_that_a_perfect_ranking_needs_or_else_10(held_out, metrics, cutoff):
+    lines = [(image, label, 0) for image, number in enumerate(held_out) for label in range(number)]
+    assert cutoff_for(ranks(lines), metrics) == cutoff
 
 
 def test_labels_that_were_never_trained_have_no_groups():

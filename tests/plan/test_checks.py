@@ -224,8 +224,12 @@ def test_a_run_has_only_tables_and_figures_with_content():
     missing = {"lsep_table1", "wsabie_table3", "lsep_figure3", "sampled_tagging_figure_s1", "published-against-ours"}
     assert missing.isdisjoint({*labels.tables, *labels.figures})
     assert not any(name.startswith(("mean-ranks", "effects-of-claims-wsabie")) for name in labels.figures)
-    several = planned(datasets={"sim-iapr": ONE, "sim-nuswide": ONE}, methods=["popularity", "warp"])
-    assert "mean-ranks" in several.figures
+    two = {"sim-iapr": ONE, "sim-nuswide": ONE}
+    several = [
+        planned(datasets=names, methods=["popularity", "warp", "vse_fs"])
+        for names in (two, two | {"sim-openimages": ONE})
+    ]
+    assert ["mean-ranks" in plan.figures for plan in several] == [False, True]
     real = planned(datasets={"saiapr": {"protocols": ["regions"]}}, methods=["warp", "vse_ens"])
     assert {"published-against-ours", "effects-of-claims-vse-ens"} <= real.figures.keys()
     assert "vse_ens_table2" in real.tables

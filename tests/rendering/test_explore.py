@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from tests.rendering.conftest import PAPERS, figures
+from vsebench.rendering.page import explore
 from vsebench.rendering.page.explore import numbers
 from vsebench.rendering.page.page import render
 from vsebench.rendering.results import Results
@@ -44,12 +45,7 @@ def test_colours_are_ones_that_a_browser_knows(results: Results) -> None:
 
 @pytest.mark.skipif(CHROMIUM is None, reason="needs chromium, to run the page's script")
 def test_a_browser_draws_a_mark_for_each_timed_method(results: Results, tmp_path: Path) -> None:
-    for name in figures(results):
-        (tmp_path / f"{name}.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>", encoding="utf-8")
-    page = tmp_path / "report.html"
-    page.write_text(render(results, tmp_path, PAPERS, tmp_path), encoding="utf-8")
-    options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=2000", "--dump-dom"]
-    shown = subprocess.run([str(CHROMIUM), *options, page.as_uri()], capture_output=True, text=True, check=True).stdout
+    shown = in_browser(results, tmp_path)
     data = json.loads(re.search('id="numbers">(.*?)</script>', shown, re.DOTALL)[1])  # type: ignore[index]
     metric = data["tasks"][0]["metric"]
     measured = {method for task, what, method, *_ in data["values"] if (task, what) == (0, metric)}
@@ -60,3 +56,46 @@ def test_a_browser_draws_a_mark_for_each_timed_method(results: Results, tmp_path
     assert len(re.findall('class="mark"', chart[1])) == len(timed)
     for method in timed:
         assert f'aria-label="{data["methods"][method]["title"]}: ' in chart[1]
+
+
+# Counts the pairs of names in the chart that overlap.
+COUNT_OVERLAPS = """<script>
+  const boxes = [...document.querySelectorAll(".chart .name")].map((name) => name.getBBox());
+  const apart = (a, b) => a.x + a.width < b.x || b.x + b.width < a.x || a.y + a.height < b.y || b.y + b.height < a.y;
+  const overlaps = boxes.flatMap((box, number) => boxes.slice(number + 1).filter((other) => !apart(box, other)));
+  document.body.dataset.overlaps = overlaps.length;
+</script>
+</body>"""
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="needs chromium, to run the page's script")
+def test_names_of_crowded_marks_do_not_overlap_and_the_best_method_has_one(
+    results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crowded = numbers(results)
+    timed = [entry for entry in crowded["seconds"] if entry[0] == 0]
+    order = {method: number for number, (_, method, _) in enumerate(timed)}
+    for entry in timed:
+        entry[2] = 1 + 1e-3 * order[entry[1]]
+    for entry in crowded["values"]:
+        if entry[0] == 0 and entry[2] in order:
+            entry[3] = 0.4 + 1e-4 * order[entry[2]]
+        elif entry[0] == 0:
+            entry[3] = 0.1
+    crowded["seconds"].append([0, next(n for n in range(len(crowded["methods"])) if n not in order), 0.01])
+    monkeypatch.setattr(explore, "numbers", lambda results: crowded)
+    shown = in_browser(results, tmp_path, COUNT_OVERLAPS)
+    names = re.findall('<text class="name"[^>]*>([^<]*)</text>', shown)
+    assert 1 < len(names) < len(timed)
+    assert crowded["methods"][timed[-1][1]]["title"] in names
+    assert 'data-overlaps="0"' in shown
+
+
+def in_browser(results: Results, folder: Path, end: str = "</body>") -> str:
+    """Return the page as it is after its scripts have run; `end` replaces the end of its body."""
+    for name in figures(results):
+        (folder / f"{name}.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>", encoding="utf-8")
+    page = folder / "report.html"
+    page.write_text(render(results, folder, PAPERS, folder).replace("</body>", end), encoding="utf-8")
+    options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=2000", "--dump-dom"]
+    return subprocess.run([str(CHROMIUM), *options, page.as_uri()], capture_output=True, text=True, check=True).stdout

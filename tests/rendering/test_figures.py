@@ -11,12 +11,13 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
-from tests.rendering.conftest import SMALL, changed, figure_kind, figures
+from tests.rendering.conftest import SMALL, VARIANTS, changed, figure_kind, figures
 from vsebench.cli import main
 from vsebench.core.tasks import Task
-from vsebench.rendering.drawing import draw_lines, logarithmic
-from vsebench.rendering.figures import effects_of_claims, memory_and_settings, wins_and_losses
-from vsebench.rendering.figures.training import validated_epochs
+from vsebench.rendering.drawing import draw_lines, explain_marks, logarithmic, stacks
+from vsebench.rendering.figures import effects_of_claims, memory_and_settings, precision, wins_and_losses
+from vsebench.rendering.figures.mean_ranks import MeanRanks
+from vsebench.rendering.figures.training import TrainingTime, Trials, validated_epochs
 from vsebench.rendering.kinds import FigureKind, instances_of_run, make
 from vsebench.rendering.results import Results
 from vsebench.rendering.style import COLOURS, looks, save, style
@@ -87,27 +88,39 @@ def test_many_tasks_share_a_row_of_panels(results: Results, monkeypatch: pytest.
         check_page(figure)
 
 
+def with_a_third_data_set(results: Results) -> Results:
+    """Return results whose first data set occurs again under another name."""
+    task = Task("sim-nuswide", SMALL[0].protocol)
+    copied = results.metrics.filter(dataset=SMALL[0].dataset).with_columns(dataset=pl.lit(task.dataset))
+    entries = results.outline.entries | {str(task): results.outline.entries[str(SMALL[0])]}
+    outline = results.outline.model_copy(update={"tasks": [*SMALL, task], "entries": entries})
+    return changed(results, outline=outline, metrics=pl.concat([results.metrics, copied]))
+
+
 def test_no_two_names_of_the_mean_ranks_overlap(results: Results) -> None:
     with style():
-        figure = figure_kind(results, "mean-ranks").figure(results)
+        figure = MeanRanks().figure(with_a_third_data_set(results))
         FigureCanvasAgg(figure).draw()
         boxes = [text.get_window_extent() for text in figure.axes[0].texts]
         assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
 
 
 def test_mean_ranks_leave_the_oracle_out_and_name_their_data_sets(results: Results) -> None:
-    kind = figure_kind(results, "mean-ranks")
+    three = with_a_third_data_set(results)
     with style():
-        drawn = texts(kind.figure(results))
-    assert "Oracle" not in drawn
-    assert "2 data sets, part of the data simulated" in drawn
-    assert "over Simulated IAPR TC-12; SAIAPR TC-12 (region labels);" in kind.caption(results)
+        figure = MeanRanks().figure(three)
+        check_page(figure)
+    assert "Oracle" not in texts(figure)
+    assert "3 data sets, part of the data simulated" in texts(figure)
+    assert "over Simulated IAPR TC-12; SAIAPR TC-12 (region labels); Sim-nuswide;" in MeanRanks().caption(three)
 
 
-def test_seeds_of_one_data_set_have_no_mean_ranks(results: Results) -> None:
+def test_mean_ranks_are_drawn_for_three_data_sets_and_not_for_fewer(results: Results) -> None:
+    assert "mean-ranks" in instances_of_run(FigureKind, with_a_third_data_set(results).outline)
     one = results.outline.model_copy(update={"tasks": list(SMALL[1:])})
-    assert "mean-ranks" not in instances_of_run(FigureKind, one)
-    assert "wins-and-losses" in instances_of_run(FigureKind, one)
+    for fewer in (results.outline, one):
+        assert "mean-ranks" not in instances_of_run(FigureKind, fewer)
+        assert "wins-and-losses" in instances_of_run(FigureKind, fewer)
 
 
 def test_the_stage_writes_stable_files_with_truetype_fonts(results: Results, tmp_path: Path) -> None:
@@ -231,6 +244,49 @@ def test_a_paper_without_judged_claims_has_no_effects(results: Results) -> None:
     }
 
 
+def test_a_panel_of_training_times_names_only_the_methods_timed_there_and_all_panels_have_the_same_scale(
+    results: Results,
+) -> None:
+    one = pl.col("dataset") == SMALL[0].dataset
+    timing = results.timing.filter(~one | pl.col("method").is_in(["warp", "vse_fs"]))
+    with style():
+        figure = TrainingTime().figure(changed(results, timing=timing))
+        check_page(figure)
+    names = [[label.get_text() for label in axis.get_yticklabels()] for axis in figure.axes]
+    trained = [results.method_title(method, short=True) for method in results.methods_of(results.timing)]
+    assert names == [["WARP", "VSE-fs"], trained]
+    assert [axis.get_xlim() for axis in figure.axes] == [figure.axes[0].get_xlim()] * 2
+    assert [axis.get_xlabel() for axis in figure.axes] == ["seconds per epoch (log)"] * 2
+
+
+def test_stacked_panels_share_their_scale_and_have_heights_in_proportion_to_their_lines() -> None:
+    with style():
+        figure, axes, lowest = stacks([13, 5, 3, 10, 1], 7)
+        axes[2].set_xlim(3, 4)
+        FigureCanvasAgg(figure).draw()
+        boxes = [axis.get_position() for axis in axes]
+    assert {axis.get_xlim() for axis in axes} == {(3, 4)}
+    assert [box.x0 > 0.5 for box in boxes] == [False, True, True, True, False]
+    assert lowest == [axes[4], axes[3]]
+    assert boxes[1].height == pytest.approx(5 / 3 * boxes[2].height)
+    assert boxes[1].y0 > boxes[2].y1
+
+
+def test_each_panel_of_trials_has_titles_of_its_axes(results: Results) -> None:
+    tasks = [SMALL[0], *(Task(f"d{n}", SMALL[0].protocol) for n in range(4))]
+    of_task = results.history.filter(dataset=SMALL[0].dataset)
+    other = changed(
+        results,
+        outline=results.outline.model_copy(update={"tasks": tasks}),
+        history=pl.concat([of_task.with_columns(dataset=pl.lit(task.dataset)) for task in tasks]),
+    )
+    with style():
+        figure = Trials().figure(other)
+        check_page(figure)
+    titles = [(axis.get_xlabel(), axis.get_ylabel()) for axis in figure.axes]
+    assert titles == [("epoch", "trials per step (log)")] * 5
+
+
 def test_a_method_with_one_epoch_is_a_marker(results: Results) -> None:
     task = SMALL[1]
     frame = results.history.filter(dataset=task.dataset, protocol=task.protocol)
@@ -268,6 +324,69 @@ def test_wins_are_counted_by_hand(results: Results) -> None:
     assert methods == ["vse_fs", "ease", "warp"]  # 1.5 of 2, 1.5 of 3, 1 of 3
     assert wins.tolist() == [[0, 0.5, 1], [0.5, 0, 1], [0, 1, 0]]
     assert comparisons.tolist() == [[0, 1, 1], [1, 0, 2], [1, 2, 0]]
+
+
+def test_of_many_methods_labels_by_frequency_shows_the_controls_the_first_and_the_best_of_each_task(
+    results: Results, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kind = precision.LabelsByFrequency()
+    monkeypatch.setattr(precision, "MOST_LINES", 9)
+    assert "methods:" not in kind.caption(results)
+    monkeypatch.setattr(precision, "MOST_LINES", 5)
+    best = {"saiapr": "warp_published", "sim-iapr": "vse_fs"}
+    first = pl.col("method") == pl.col("dataset").replace_strict(best, default="")
+    other = changed(results, summary=results.summary.with_columns(value=pl.when(first).then(2.0).otherwise("value")))
+    assert precision.few_methods(other) == ["random", "popularity", "ease", "vse_fs", "warp_published"]
+    assert "The figure shows 5 of 9 methods: the controls, " in kind.caption(other)
+    with style():
+        figure = kind.figure(other)
+        check_page(figure)
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
+        results.method_title(method, short=True) for method in VARIANTS if method in precision.few_methods(other)
+    ]
+    assert {axis.get_ylabel() for axis in figure.axes} == {"recall@10 of a label"}
+
+
+def test_a_method_that_won_on_one_of_many_tasks_is_not_first_and_its_name_says_so(results: Results) -> None:
+    keys = {"protocol": "distinct", "decision": "", "metric": "recall@10", "seed": 1}
+    values = {"ease": [0.4, 0.4, 0.4], "vse_fs": [0.3, 0.3, 0.2], "warp": [0.2, 0.2, 0.1], "vse_ens": [0.5]}
+    metrics = pl.DataFrame(
+        [
+            keys | {"dataset": dataset, "method": method, "value": value}
+            for method, of_method in values.items()
+            for dataset, value in zip(("sim-iapr", "sim-nuswide", "sim-flickr"), of_method, strict=False)
+        ]
+    )
+    tasks = [Task(name, "distinct") for name in ("sim-iapr", "sim-nuswide", "sim-flickr")]
+    outline = results.outline.model_copy(update={"tasks": tasks})
+    summary = pl.concat(
+        [results.summary.filter(dataset="sim-iapr").with_columns(dataset=pl.lit(t.dataset)) for t in tasks]
+    )
+    other = changed(results, outline=outline, metrics=metrics, summary=summary)
+    assert wins_and_losses.count_wins(other)[0] == ["ease", "vse_ens", "vse_fs", "warp"]
+    kind = wins_and_losses.WinsAndLosses()
+    with style():
+        figure = kind.figure(other)
+        check_page(figure)
+    names = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert names == ["EASE", "VSE-ens (1 of 3)", "VSE-fs", "WARP"]
+    assert "(1 of 3): run on 1 of 3 tasks" in kind.caption(other)
+    assert " of 3" not in kind.caption(changed(other, metrics=metrics.filter(pl.col("method") != "vse_ens")))
+
+
+def test_the_title_of_wins_between_many_methods_is_on_the_page(results: Results) -> None:
+    names = [f"method {n} with a long name¶" for n in range(34)]
+    variants = {name: results.outline.variants["ease"].model_copy(update={"title": name}) for name in names}
+    rows = results.metrics.filter(method="ease")
+    other = changed(
+        results,
+        outline=results.outline.model_copy(update={"variants": variants}),
+        metrics=pl.concat([rows.with_columns(method=pl.lit(name)) for name in names]),
+    )
+    with style():
+        figure = wins_and_losses.WinsAndLosses().figure(other)
+        explain_marks(figure)
+        check_page(figure)
 
 
 def test_the_effects_are_those_of_the_judged_claims(results: Results) -> None:

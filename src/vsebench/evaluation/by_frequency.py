@@ -4,12 +4,25 @@ Frequent labels dominate means over images. Here all labels have the same weight
 become visible.
 """
 
+from collections.abc import Sequence
+
 import polars as pl
 
 from vsebench.evaluation.metrics import with_ranks
-from vsebench.evaluation.metrics.base import within
+from vsebench.evaluation.metrics.base import load_metric, within
 
 BANDS = 5
+
+
+def cutoff_for(ranks: pl.DataFrame, metrics: Sequence[str]) -> int:
+    """Return the first cut-off of a metric that is at least the mean number of held-out labels of an image, or else 10.
+
+    With a smaller cut-off, such as that of precision@1, most labels would be missed even by a perfect ranking.
+
+    `ranks` is the table RANKS of `core.schemas`; the mean number is rounded.
+    """
+    held_out = round(len(ranks) / ranks["image"].n_unique())
+    return next((cutoff for name in metrics if (cutoff := load_metric(name).cutoff or 0) >= held_out), 10)
 
 
 def recall_by_frequency(ranks: pl.DataFrame, training: pl.DataFrame, cutoff: int) -> pl.DataFrame:

@@ -20,6 +20,7 @@ from vsebench.rendering.results import Results, near_best, pick
 from vsebench.rendering.style import SINGLE, Look, looks
 
 COLUMNS = 4  # number of panels per row in a figure as wide as both columns of a page
+LINE = 0.17  # height in inches of a line of a panel with a name at its left
 NOTE_CHARACTERS = 20  # number of characters per inch in the explanation of marks
 DOT: dict[str, Any] = {"marker": "o", "color": "black", "linestyle": "none", "markersize": 3.8}
 
@@ -62,6 +63,27 @@ def panels_of_groups(numbers: Sequence[int], width: float, heights: Sequence[flo
     return figure, groups
 
 
+def stacks(numbers: Sequence[int], width: float) -> tuple[Figure, list[Axes], list[Axes]]:
+    """Return a figure with two columns of panels, all panels, and the lowest panel of each column.
+
+    `numbers` contains the number of lines of each panel, which determines its height. Each panel is put into the
+    column that is shorter so far. The panels share the horizontal axis.
+    """
+    columns: list[list[int]] = [[], []]
+    for number in range(len(numbers)):
+        min(columns, key=lambda column: sum(numbers[n] for n in column)).append(number)
+    heights = [sum(0.5 + LINE * numbers[n] for n in column) for column in columns]
+    figure = Figure(figsize=(width, 0.5 + max(heights)))
+    cells = figure.add_gridspec(1, len(columns))
+    axes: dict[int, Axes] = {}
+    for side, column in enumerate(columns):
+        grid = cells[0, side].subgridspec(len(column), 1, height_ratios=[numbers[n] for n in column])
+        for place, number in enumerate(column):
+            axes[number] = figure.add_subplot(grid[place, 0], sharex=axes.get(0))
+            axes[number].tick_params(labelbottom=False)
+    return figure, [axes[number] for number in range(len(numbers))], [axes[column[-1]] for column in columns]
+
+
 def nothing(reason: str = "Nothing to draw in this run") -> Figure:
     """Return a figure that only states why nothing is drawn; the page omits the figure (`FigureKind.is_empty`)."""
     figure = Figure(figsize=(SINGLE, 1))
@@ -80,14 +102,6 @@ def simulated_share(results: Results, datasets: Collection[str]) -> str:
     if not any(simulated):
         return ""
     return ", all data simulated" if all(simulated) else ", part of the data simulated"
-
-
-def label_edges(axes: Sequence[Axes], x: str, y: str = "") -> None:
-    """Label the horizontal axis of each column's lowest panel, and the vertical axis of each row's first panel."""
-    columns = min(COLUMNS, len(axes))
-    for index, axis in enumerate(axes):
-        axis.set_xlabel(x if index + columns >= len(axes) else "")
-        axis.set_ylabel(y if index % columns == 0 else "")
 
 
 def draw_dots(

@@ -15,7 +15,7 @@ from vsebench.core.errors import UserError
 from vsebench.core.schemas import BY_FREQUENCY, COLD, METRICS, PAIRS, SIBLINGS, SUMMARY
 from vsebench.core.storage import read_json, read_table, write_table
 from vsebench.core.tasks import Case, Entry, Task, common_seeds
-from vsebench.evaluation.by_frequency import recall_by_frequency
+from vsebench.evaluation.by_frequency import cutoff_for, recall_by_frequency
 from vsebench.evaluation.measuring import Measured, Ranked, measure, measure_sets, values_of_cold
 from vsebench.evaluation.metrics.base import RankMetric, is_of_decision, load_metric
 from vsebench.evaluation.reading import frequencies_of, learnt_of, n_candidates_of, read_ranked, read_sets
@@ -106,8 +106,9 @@ def measure_cold(arguments: argparse.Namespace, task: Task, metrics: list[str]) 
 
 
 def measure_by_frequency(arguments: argparse.Namespace, task: Task, metrics: list[str]) -> pl.DataFrame:
-    """Return the recall of frequent and rare labels at the cut-off of the first metric that has one, or else at 10."""
-    cutoff = next((cut for name in metrics if (cut := load_metric(name).cutoff)), 10)
+    """Return the recall of frequent and rare labels."""
+    first = Case(task, with_seed(arguments, task, arguments.seeds[0])[0], arguments.seeds[0])
+    cutoff = cutoff_for(read_ranked(first, arguments.results).ranks, metrics)
     parts = [pl.DataFrame(schema=BY_FREQUENCY)]
     for seed in arguments.seeds:
         split = Case(task, arguments.variants[0], seed).split(arguments.results)

@@ -9,8 +9,9 @@ set share its images, so they are not independent replicates: a metric is averag
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf, sqrt
+from math import pi, sqrt
 
+import numpy as np
 import polars as pl
 
 from vsebench.core.tasks import Task
@@ -22,6 +23,7 @@ from vsebench.rendering.results import Results
 METRIC = "ndcg@10"  # used if the run has it, otherwise the headline metric
 ALPHA = 0.05
 TASK = ["dataset", "protocol"]
+NUMBERED = 20  # with more methods, only some ranks on the axis are numbered
 
 
 class MeanRanks(FigureKind):
@@ -33,7 +35,10 @@ class MeanRanks(FigureKind):
     position = 3
 
     def applies(self, outline: Outline) -> bool:
-        return common_methods({task: outline.competitors(task) for task in outline.tasks}) is not None
+        return can_differ({task: outline.competitors(task) for task in outline.tasks})
+
+    def is_empty(self, results: Results) -> bool:
+        return not can_differ(methods_by_task(metrics_ranked(results)))
 
     def figure(self, results: Results) -> Figure:
         from vsebench.rendering import drawing, style
@@ -76,12 +81,7 @@ class Ranking:
 
     @cached_property
     def critical_difference(self) -> float:
-        """The difference of mean ranks above which two methods count as different (Nemenyi's test)."""
-        from scipy.stats import studentized_range  # imported here because it is slow to import
-
-        k = len(self.methods)
-        q = float(studentized_range.ppf(1 - ALPHA, k, inf)) / sqrt(2)
-        return q * sqrt(k * (k + 1) / (6 * len(self.datasets)))
+        return critical_difference(len(self.methods), len(self.datasets))
 
     @property
     def groups(self) -> list[tuple[int, int]]:
@@ -92,6 +92,41 @@ class Ranking:
             if last > first and (not groups or last > groups[-1][1]):
                 groups.append((first, last))
         return groups
+
+
+def critical_difference(k: int, n_datasets: int) -> float:
+    """Return the difference of the mean ranks of `k` methods above which two of them count as different."""
+    return range_quantile(k) / sqrt(2) * sqrt(k * (k + 1) / (6 * n_datasets))
+
+
+def range_quantile(k: int) -> float:
+    """Return the upper 5 % point of the range of `k` independent standard normal numbers.
+
+    The range is below q if, z being the largest number, the k - 1 others are between z - q and z. SciPy also has this
+    distribution, but its import would take the plan of every run a second.
+
+    >>> round(range_quantile(3), 3)
+    3.314
+    """
+    from scipy.special import ndtr
+
+    z = np.linspace(-9, 9, 1001)
+    density = np.exp(-(z**2) / 2) / sqrt(2 * pi) * (z[1] - z[0])
+    low, high = 0.0, 18.0
+    for _ in range(50):
+        q = (low + high) / 2
+        below = k * float(density @ (ndtr(z) - ndtr(z - q)) ** (k - 1))
+        low, high = (q, high) if below < 1 - ALPHA else (low, q)
+    return (low + high) / 2
+
+
+def can_differ(methods_of: Mapping[Task, Collection[str]]) -> bool:
+    """Return whether a difference of mean ranks can be significant: the best rank is 1, and the worst is k."""
+    common = common_methods(methods_of)
+    if common is None:
+        return False
+    methods, tasks = common
+    return critical_difference(len(methods), len(_datasets(tasks))) < len(methods) - 1
 
 
 def common_methods(methods_of: Mapping[Task, Collection[str]]) -> tuple[frozenset[str], list[Task]] | None:
@@ -110,15 +145,13 @@ def common_methods(methods_of: Mapping[Task, Collection[str]]) -> tuple[frozense
     return max(choices, key=lambda choice: len(choice[0]) * len(_datasets(choice[1])), default=None)
 
 
-def mean_ranks(metrics: pl.DataFrame, metric: str, methods: Collection[str]) -> Ranking:
-    """Rank `methods` by one metric on each task of `common_methods`; ties share their mean rank.
+def mean_ranks(rows: pl.DataFrame) -> Ranking:
+    """Rank methods on each task of `common_methods`; ties share their mean rank.
 
-    `metrics` is the table of metrics of the whole run.
+    `rows` contains the rows of the table of metrics with the metric and the methods that are ranked.
     """
-    rows = metrics.filter(pl.col("metric") == metric, pl.col("method").is_in(list(methods)))
-    by_task = rows.group_by(*TASK, maintain_order=True).agg(pl.col("method").unique())
-    common = common_methods({Task(dataset, protocol): names for dataset, protocol, names in by_task.iter_rows()})
-    assert common is not None, "see MeanRanks.applies"
+    common = common_methods(methods_by_task(rows))
+    assert common is not None, "see MeanRanks.is_empty"
     ranked_methods, tasks = common
     means = (
         rows.filter(pl.col("method").is_in(list(ranked_methods))).group_by(*TASK, "method").agg(pl.col("value").mean())
@@ -132,13 +165,25 @@ def mean_ranks(metrics: pl.DataFrame, metric: str, methods: Collection[str]) -> 
     return Ranking(ranks["method"].to_list(), ranks["rank"].to_list(), _datasets(tasks))
 
 
+def methods_by_task(rows: pl.DataFrame) -> dict[Task, list[str]]:
+    """Return the methods of each task in a table of metrics."""
+    by_task = rows.group_by(*TASK, maintain_order=True).agg(pl.col("method").unique())
+    return {Task(dataset, protocol): methods for dataset, protocol, methods in by_task.iter_rows()}
+
+
 def _datasets(tasks: Collection[Task]) -> list[str]:
     return list(dict.fromkeys(task.dataset for task in tasks))
 
 
 def ranking_of(results: Results) -> Ranking:
     """Return the mean ranks of the competitors."""
-    return mean_ranks(results.metrics, ranked_by(results), results.competitors_of(results.metrics))
+    return mean_ranks(metrics_ranked(results))
+
+
+def metrics_ranked(results: Results) -> pl.DataFrame:
+    """Return the values by which the competitors are ranked, with all tasks and seeds."""
+    competitors = results.competitors_of(results.metrics)
+    return results.metrics.filter(pl.col("metric") == ranked_by(results), pl.col("method").is_in(competitors))
 
 
 def ranked_by(results: Results) -> str:
@@ -170,8 +215,10 @@ def draw_diagram(axis: Axes, ranking: Ranking, titles: list[str]) -> None:
 def draw_axis(axis: Axes, k: int, difference: float) -> None:
     """Draw the axis of ranks, and the critical difference above it."""
     axis.plot([1, k], [0, 0], color="black", linewidth=0.8)
+    step = 1 if k <= NUMBERED else 5 * -(-k // 60)  # so that numbers do not touch
     for rank in range(1, k + 1):
         axis.plot([rank, rank], [0, 0.25], color="black", linewidth=0.8)
-        axis.text(rank, 0.4, str(rank), ha="center", va="bottom")
+        if rank == 1 or rank % step == 0:
+            axis.text(rank, 0.4, str(rank), ha="center", va="bottom")
     axis.plot([1, 1 + difference], [1.7, 1.7], color="black", linewidth=1.2, marker="|", markersize=5)
     axis.text(1 + difference / 2, 1.85, f"critical difference {difference:.2f}", ha="center", va="bottom")

@@ -1,14 +1,18 @@
 """Draw lines of precision or recall: at cut-offs, over all pairs of image and label, or by label frequency."""
 
+from itertools import zip_longest
+
 import polars as pl
 from pydantic import Field
 
+from vsebench.core.tasks import Task
 from vsebench.protocols.base import load_protocol
 from vsebench.rendering.kinds import Figure, FigureKind
 from vsebench.rendering.outline import Outline
-from vsebench.rendering.results import Results, at
+from vsebench.rendering.results import Results, at, leading_metric
 
 QUANTITIES = {"precision": "precision@k", "sibling_precision": "sibling precision@k"}
+MOST_LINES = 8  # in the figure of labels by frequency
 FORMS = {False: "raw scores", True: "scores minus their log-sum-exp"}
 
 
@@ -104,9 +108,9 @@ class PooledPrecision(FigureKind):
 
 
 class LabelsByFrequency(FigureKind):
-    """One panel per task and one line per method, from the most frequent labels to the rarest."""
+    """One panel per task and one line for each of a few methods, from the most frequent labels to the rarest."""
 
-    needs = ("by_frequency", "datasets")
+    needs = ("by_frequency", "summary", "datasets")
     made_for = "run"
     section = "overview"
     position = 5
@@ -117,9 +121,10 @@ class LabelsByFrequency(FigureKind):
     def figure(self, results: Results) -> Figure:
         from vsebench.rendering import drawing, style
 
-        shown = without_oracles(results)
+        shown = results.by_frequency.filter(pl.col("method").is_in(few_methods(results)))
         tasks = results.tasks_of(shown)
-        figure, axes = drawing.panels(len(tasks), style.SINGLE if len(tasks) == 1 else style.DOUBLE, 2.1)
+        width, columns = style.SINGLE if len(tasks) == 1 else style.DOUBLE, 3 if len(tasks) > 4 else 2
+        figure, axes = drawing.panels(len(tasks), width, 2.5, columns)
         for axis, task in zip(axes, tasks, strict=True):
             of_task = at(shown, task)
             drawing.draw_lines(axis, results, of_task.rename({"band": "group", "value": "recall"}), "group", "recall")
@@ -127,8 +132,8 @@ class LabelsByFrequency(FigureKind):
             names = [f"{fewest:g}\nto {most:g}" for _, fewest, most in bands.iter_rows()]
             axis.set_xticks(bands["band"].to_list(), names, fontsize=5.5)
             axis.set_ylim(bottom=0)
+            axis.set(xlabel="training images of a label", ylabel=f"recall@{of_task['cutoff'][0]} of a label")
             axis.set_title(drawing.panel_title(results, task))
-        drawing.label_edges(axes, "training images of a label", f"recall@{shown['cutoff'][0]} of a label")
         drawing.legend_of_lines(figure, results, results.methods_of(shown), results.tasks_of(shown))
         return figure
 
@@ -137,12 +142,23 @@ class LabelsByFrequency(FigureKind):
             "Recall of labels in five groups with equal numbers of labels, the most frequent labels on the left. The "
             "recall@N of a label is computed on the images from which it is held out: it is the share of these images "
             "on which it is among the first N labels. Each point is the mean over the labels of a group and over "
-            "seeds, with a band from the lowest to the highest seed."
+            f"seeds, with a band from the lowest to the highest seed. {self._choice(results)}"
+        ).strip()
+
+    def _choice(self, results: Results) -> str:
+        """Return a sentence on how the drawn methods were chosen; empty if all are drawn."""
+        drawn, methods = few_methods(results), results.competitors_of(results.by_frequency)
+        if len(drawn) == len(methods):
+            return ""
+        return (
+            f"The figure shows {len(drawn)} of {len(methods)} methods: the controls, the first other method of the "
+            "run, and methods with the best values of the leading metric of the overview, taken from each data set in "
+            "turn."
         )
 
     def alternative(self, results: Results) -> str:
         text = "Lines of recall from frequent to rare labels, one line per method, one panel per data set and protocol."
-        shown = without_oracles(results)
+        shown = results.by_frequency.filter(pl.col("method").is_in(results.competitors_of(results.by_frequency)))
         for task in results.tasks_of(shown):
             rarest = at(shown, task).filter(pl.col("band") == pl.col("band").max())
             means = rarest.group_by("method").agg(pl.col("value").mean())
@@ -152,6 +168,21 @@ class LabelsByFrequency(FigureKind):
         return text
 
 
-def without_oracles(results: Results) -> pl.DataFrame:
-    """Return the recalls of all methods except oracles."""
-    return results.by_frequency.filter(pl.col("method").is_in(results.competitors_of(results.by_frequency)))
+def few_methods(results: Results) -> list[str]:
+    """Return at most `MOST_LINES` methods, because more lines could not be told apart.
+
+    These are the controls, the first other method of the run, which is usually the one that the run is about, and the
+    best methods: the best of each task, then the second best of each, and so on.
+    """
+    methods = results.competitors_of(results.by_frequency)
+    controls = [method for method in methods if results.outline.variants[method].role == "control"]
+    others = [method for method in methods if method not in controls]
+    by_place = zip_longest(*(best_first(results, task) for task in results.tasks_of(results.by_frequency)))
+    in_turn = [method for of_place in by_place for method in of_place if method in others]
+    return list(dict.fromkeys([*controls, *others[:1], *in_turn]))[:MOST_LINES]
+
+
+def best_first(results: Results, task: Task) -> list[str]:
+    """Return the methods of a task by their leading metric, the best one first."""
+    values = results.accuracy(task).filter(metric=leading_metric(results, task), decision="")
+    return values.sort("value", "method", descending=[True, False])["method"].to_list()

@@ -220,7 +220,7 @@ class CurvesOverEpochs(FigureKind):
 
 
 class TrainingTime(FigureKind):
-    """Seconds per training epoch: one panel per task, with a dot and a range for each method."""
+    """Seconds per training epoch: one panel per task, with a dot and a range for each method that is timed there."""
 
     needs = ("timing", "datasets")
     made_for = "run"
@@ -234,20 +234,28 @@ class TrainingTime(FigureKind):
         from vsebench.rendering import drawing, style
 
         timing = results.timing.filter(phase="epoch")
-        tasks, methods = results.tasks_of(timing), results.methods_of(timing)
-        width = style.SINGLE if len(tasks) == 1 else style.DOUBLE
-        figure, axes = drawing.panels(len(tasks), width, 0.8 + 0.17 * len(methods), sharey=True)
+        timed = {task: results.methods_of(at(timing, task)) for task in results.tasks_of(timing)}
+        width = style.SINGLE if len(timed) == 1 else style.DOUBLE
+        same = len(set(map(tuple, timed.values()))) == 1
+        if same:  # a row of panels shares the names of the methods
+            height = 0.8 + drawing.LINE * len(next(iter(timed.values())))
+            figure, axes = drawing.panels(len(timed), width, height, sharex=True, sharey=True)
+            lowest = axes[-drawing.COLUMNS :]
+        else:
+            figure, axes, lowest = drawing.stacks([len(methods) for methods in timed.values()], width)
         look = style.looks(results)
-        for axis, task in zip(axes, tasks, strict=True):
+        for axis, (task, methods) in zip(axes, timed.items(), strict=True):
             for height, method in enumerate(methods):
                 cell = epoch_cell(at(timing, task).filter(method=method))
                 if isinstance(cell.value, float) and cell.low is not None and cell.high is not None:
                     interval = (cell.value, cell.low, cell.high)
                     drawing.draw_interval(axis, height, *interval, look[method], filled=True)
-            drawing.logarithmic(axis.xaxis)
             axis.set_title(drawing.panel_title(results, task))
-            drawing.name_methods(axis, results, methods, *tasks)
-        drawing.label_edges(axes, "seconds per epoch (log)")
+            drawing.name_methods(axis, results, methods, *(timed if same else [task]))
+        drawing.logarithmic(axes[0].xaxis)
+        for axis in lowest:
+            axis.set_xlabel("seconds per epoch (log)")
+            axis.tick_params(labelbottom=True)
         return figure
 
     def caption(self, results: Results) -> str:
@@ -288,12 +296,12 @@ class Trials(FigureKind):
         history = sampled_epochs(results.history)
         tasks = results.tasks_of(history)
         width = style.SINGLE if len(tasks) == 1 else style.DOUBLE
-        figure, axes = drawing.panels(len(tasks), width, 1.8)
+        figure, axes = drawing.panels(len(tasks), width, 1.9, columns=3)
         for axis, task in zip(axes, tasks, strict=True):
             drawing.draw_lines(axis, results, at(history, task), "epoch", "trials_per_step")
             drawing.logarithmic(axis.yaxis)  # a step examines at least one label, at most all
             axis.set_title(drawing.panel_title(results, task))
-        drawing.label_edges(axes, "epoch", "trials per step (log)")
+            axis.set(xlabel="epoch", ylabel="trials per step (log)")
         drawing.legend_of_lines(figure, results, results.methods_of(history), results.tasks_of(history))
         return figure
 

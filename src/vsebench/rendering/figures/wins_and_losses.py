@@ -31,7 +31,8 @@ class WinsAndLosses(FigureKind):
         figure, (axis,) = drawing.panels(1, size, size - 0.4)
         with np.errstate(invalid="ignore"):
             share = wins / comparisons
-        image = axis.imshow(np.ma.masked_invalid(share), cmap="PuOr", vmin=-0.1, vmax=1.1)
+        # With squares of equal sides, the layout would leave no space for the title.
+        image = axis.imshow(np.ma.masked_invalid(share), cmap="PuOr", vmin=-0.1, vmax=1.1, aspect="auto")
         if len(methods) > WRITTEN:
             figure.colorbar(
                 image, ax=axis, boundaries=np.linspace(0, 1, 50), ticks=[0, 0.5, 1], shrink=0.3, label="share"
@@ -39,7 +40,11 @@ class WinsAndLosses(FigureKind):
         tasks = results.tasks_of(results.metrics)
         titles = [results.method_title(method, *tasks, short=True) for method in methods]
         axis.set_xticks(range(len(methods)), titles, rotation=90, fontsize=6)
-        axis.set_yticks(range(len(methods)), titles, fontsize=6)
+        axis.set_yticks(
+            range(len(methods)),
+            [title + number_of_tasks(results, method) for title, method in zip(titles, methods, strict=True)],
+            fontsize=6,
+        )
         axis.tick_params(length=0)
         axis.grid(visible=False)
         axis.spines[:].set_visible(False)
@@ -54,11 +59,15 @@ class WinsAndLosses(FigureKind):
 
     def caption(self, results: Results) -> str:
         metric = metric_title(few_metrics(results.outline.metrics)[0])
+        suffixes = (number_of_tasks(results, method) for method in results.competitors_of(results.metrics))
+        example = next(filter(None, suffixes), "").strip(" ()")
+        explained = f"({example}): run on {example} tasks, that is, data sets under a protocol. " if example else ""
         return (
             f"How often the method of a row has a higher {metric} than the method of a column, over the data sets, "
             f"protocols and seeds on which both methods were run; a tie counts as half a win. If {metric} is the same "
             "for all methods on a data set, the next metric that differs between the methods is compared. The method "
-            "with the largest share of wins comes first. These are counts; for significance, see the tables."
+            "with the most wins minus losses comes first; with shares of wins, it could be one that was compared on a "
+            f"single data set. {explained}These are counts; for significance, see the tables."
         )
 
     def alternative(self, results: Results) -> str:
@@ -68,12 +77,18 @@ class WinsAndLosses(FigureKind):
         return f"How often each method beats every other method. {best} wins {won:g} of {compared:g} comparisons."
 
 
+def number_of_tasks(results: Results, method: str) -> str:
+    """Return a suffix for the name of a method that was not run on all tasks: the number of its tasks, and of all."""
+    tasks, ran = (results.tasks_of(frame) for frame in (results.metrics, results.metrics.filter(method=method)))
+    return f" ({len(ran)} of {len(tasks)})" if len(ran) < len(tasks) else ""
+
+
 def count_wins(results: Results) -> tuple[list[str], np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """Count wins over tasks and seeds.
 
     Returns
     -------
-    methods : the competitors that are compared with another method, by decreasing share of wins
+    methods : the competitors that are compared with another method, by decreasing number of wins minus losses
     wins, comparisons : (n_methods, n_methods) float64, of the row's method over the column's method
     """
     competitors = results.competitors_of(results.metrics)
@@ -88,5 +103,7 @@ def count_wins(results: Results) -> tuple[list[str], np.ndarray[Any, Any], np.nd
             comparisons += both
             wins += both * ((value[:, None] > value) + 0.5 * (value[:, None] == value))
     compared = np.flatnonzero(comparisons.sum(axis=1))
-    order = compared[np.argsort(-wins[compared].sum(axis=1) / comparisons[compared].sum(axis=1), kind="stable")]
+    # The share of wins would put a method first that was run, and won, on only one of many tasks.
+    lead = 2 * wins.sum(axis=1) - comparisons.sum(axis=1)
+    order = compared[np.argsort(-lead[compared], kind="stable")]
     return [competitors[number] for number in order], wins[np.ix_(order, order)], comparisons[np.ix_(order, order)]

@@ -84,6 +84,26 @@
     return shape;
   };
 
+  // Name the marks of some methods, in this order. A name that would cover a mark or an earlier name at each of the four
+  // corners of its mark is left out: the legend and the numbers that pointing shows have it, too.
+  const name_marks = (svg, named, rows, x, y) => {
+    const taken = rows.map((row) => ({ x: x(row.seconds) - 6, y: y(row.value) - 6, width: 12, height: 12 }));
+    const apart = (a, b) => a.x + a.width < b.x || b.x + b.width < a.x || a.y + a.height < b.y || b.y + b.height < a.y;
+    const inside = (box) => box.x > 0 && box.x + box.width < chart.clientWidth && box.y > 0;
+    for (const row of named) {
+      const name = drawn("text", { class: "name" }, row.title);
+      svg.append(name);
+      const placed = [[10, -9], [-10, -9], [10, 18], [-10, 18]].some(([right, down]) => {
+        name.setAttribute("x", x(row.seconds) + right);
+        name.setAttribute("y", y(row.value) + down);
+        name.setAttribute("text-anchor", right > 0 ? "start" : "end");
+        return inside(name.getBBox()) && taken.every((box) => apart(box, name.getBBox()));
+      });
+      if (placed) taken.push(name.getBBox());
+      else name.remove();
+    }
+  };
+
   const against_time = (rows, width) => {
     const height = 340, left = 56, right = width - 16, top = 16, bottom = height - 44;
     const svg = drawn("svg", { width, height, role: "group", "aria-label": `${data.metrics[metric.value]} against seconds of training` });
@@ -109,10 +129,8 @@
     const front = rows.filter((row) => row.role !== "oracle" && !beaten(row)).sort((a, b) => a.seconds - b.seconds);
     svg.append(drawn("path", { d: front.map((row, n) => n ? `H${x(row.seconds)}V${y(row.value)}` : `M${x(row.seconds)} ${y(row.value)}`).join(""), class: "front" }));
     for (const row of rows) svg.append(pointing(mark(row.method, x(row.seconds), y(row.value), 6), row, x(row.seconds), y(row.value)));
-    for (const row of width > 480 ? front : []) { // on a phone, names would overlap marks
-      const end = x(row.seconds) > (left + right) / 2;
-      svg.append(drawn("text", { x: x(row.seconds) + (end ? -10 : 10), y: y(row.value) - 9, "text-anchor": end ? "end" : "start", class: "name" }, row.title));
-    }
+    chart.replaceChildren(svg); // a text has a size only on the page
+    name_marks(svg, width > 480 ? front.reverse() : [], rows, x, y); // on a phone, names would overlap marks
     return svg;
   };
 
