@@ -192,12 +192,12 @@ def literal(text: str) -> str:
 
 
 def format_interval(cell: Cell, form: Form) -> str:
-    """Return a cell's interval as text, empty if it has none or if it is a single number.
+    """Return a cell's interval as text; empty if it has none, or if an effect is known exactly.
 
     >>> format_interval(Cell(0.9722, 0.7406, 1.284), "effect"), format_interval(Cell(6.63, 6.63, 6.63), "effect")
     ('[0.7406, 1.2840]', '')
     """
-    if cell.low is None or cell.high is None or cell.low == cell.value == cell.high:
+    if cell.low is None or cell.high is None or (form == "effect" and cell.low == cell.value == cell.high):
         return ""
     return f"[{_number(cell, cell.low, form)}, {_number(cell, cell.high, form)}]"
 
