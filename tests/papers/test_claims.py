@@ -204,6 +204,36 @@ def test_a_line_says_what_its_effect_is_and_why_it_has_no_verdict(judge):
     assert lines["sim"]["reason"] == "Simulated data provides no evidence on the paper's data."
 
 
+@pytest.mark.parametrize(
+    ("claim", "bounds"),
+    [
+        ({"test": "accuracy", "metrics": ["recall@10"]}, ("0.0", "")),
+        ({"test": "accuracy_by_margin", "metrics": ["recall@10"], "by": 0.03}, ("0.03", "")),
+        ({"test": "same_accuracy", "metrics": ["recall@10"], "within": [-0.1, 0.1]}, ("-0.1", "0.1")),
+        ({"test": "time_of_epoch", "times": 1.5}, ("1.5", "")),
+        ({"test": "memory"}, ("1.0", "")),
+    ],
+)
+def test_a_line_has_the_bounds_by_which_the_claim_is_judged(judge, claim, bounds):
+    lines = [*judge(**claim, rivals=["bad"]), *judge(**claim, rivals=["bad"], level="case")]
+    measured = [line for line in lines if line["effect"]]
+    assert len(measured) > 1
+    assert {(line["bound_low"], line["bound_high"]) for line in measured} == {bounds}
+
+
+@pytest.mark.parametrize(
+    ("keys", "effect"),
+    [
+        ({}, "difference of a metric (claimed: above 0)"),
+        ({"within": [0.0, 1.0]}, "difference of a metric (claimed: within the claim's bounds)"),
+        ({"ratio_at_least": 1.5}, "ratio (claimed: at least the claim's bound)"),
+    ],
+)
+def test_a_claim_on_a_setting_says_whether_its_effect_is_a_difference_or_a_ratio(judge, keys, effect):
+    lines = judge(test="setting", parameter="a", **keys, **ABSENT, level="case")
+    assert {line["effect_is"] for line in lines} == {effect}
+
+
 def test_the_correction_is_for_each_kind_of_data_apart(tmp_path):
     claims = [
         {"claim": test, "where": "w", "test": test, "method": "good", "families": ["iapr"], "rivals": ["bad"]}

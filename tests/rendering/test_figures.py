@@ -4,6 +4,7 @@ import json
 import re
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -11,8 +12,10 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
+from tests.builders import frame
 from tests.rendering.conftest import SMALL, VARIANTS, changed, figure_kind, figures
 from vsebench.cli import main
+from vsebench.core import schemas
 from vsebench.core.tasks import Task
 from vsebench.rendering.drawing import draw_lines, explain_marks, logarithmic, stacks
 from vsebench.rendering.figures import effects_of_claims, memory_and_settings, precision, wins_and_losses
@@ -392,8 +395,8 @@ def test_the_title_of_wins_between_many_methods_is_on_the_page(results: Results)
 def test_the_effects_are_those_of_the_judged_claims(results: Results) -> None:
     drawn = [
         test
-        for start in ("difference", "ratio (")
-        for _, of in effects_of_claims.judged_tests_of_panel(results, "vse_fs", start)
+        for panel in effects_of_claims.PANELS
+        for _, of in effects_of_claims.judged_tests_of_panel(results, "vse_fs", panel)
         for test in of
     ]
     wanted = [
@@ -419,3 +422,57 @@ def test_published_numbers_lie_on_the_horizontal_axis(results: Results) -> None:
         if line.get_marker() not in ("None", "_")
     }
     assert marks >= set(results.comparison.select("published", "ours").iter_rows())
+
+
+def claims_with(*lines: dict[str, Any]) -> pl.DataFrame:
+    """Return a table of claims of the paper vse_fs that hold on real data, one for each line."""
+    common = {"paper": "vse_fs", "level": "claim", "data": "other", "verdict": "holds", "ci_low": 0.04, "ci_high": 0.06}
+    return frame((common | {"claim": str(n)} | line for n, line in enumerate(lines)), schemas.CLAIMS)
+
+
+DIFFERENCE = {"effect_is": "difference of a metric (claimed: above 0)", "effect": 0.05, "bound_low": 0.0}
+GROWTH = {"effect_is": "exponent of growth (claimed: within the claim's bounds)", "effect": 0.5, "bound_high": 0.7}
+
+
+@pytest.mark.parametrize(
+    ("line", "marks"),
+    [
+        (DIFFERENCE, []),
+        (DIFFERENCE | {"bound_low": 0.03}, [0.03]),
+        (DIFFERENCE | {"bound_low": -0.01, "bound_high": 0.06}, [-0.01, 0.06]),
+        (DIFFERENCE | {"bound_low": -0.02, "bound_high": 1.0}, [-0.02]),  # no difference of a metric is larger than 1
+        ({"effect_is": "ratio of bytes, which is exact", "effect": 61.0, "bound_low": 100.0}, [100.0]),
+        ({"effect_is": "ratio (claimed: above 1)", "effect": 3.0, "bound_low": 1.0}, []),
+    ],
+)
+def test_a_bound_of_a_claim_is_marked_inside_the_panel_unless_it_is_no_effect(
+    line: dict[str, Any], marks: list[float], results: Results
+) -> None:
+    kind = figure_kind(results, "effects-of-claims-vse-fs")
+    with style():
+        figure = kind.figure(changed(results, claims=claims_with(line)))
+        check_page(figure)
+    (axis,) = figure.axes
+    drawn = [float(each.get_xdata()[0]) for each in axis.get_lines() if each.get_marker() == "|"]  # type: ignore[index]
+    assert drawn == marks
+    low, high = axis.get_xlim()
+    assert all(low < mark < high for mark in marks)
+    assert ("bound" in texts(figure)) == bool(marks)
+
+
+def test_the_caption_of_effects_counts_the_claims_that_do_not_fit_the_panels(results: Results) -> None:
+    kind = figure_kind(results, "effects-of-claims-vse-fs")
+    both = changed(results, claims=claims_with(DIFFERENCE, DIFFERENCE, GROWTH))
+    assert "2 of the 3 claims with a verdict are shown; the effects of the others " in kind.caption(both)
+    assert "All claims with a verdict are shown." in kind.caption(changed(results, claims=claims_with(DIFFERENCE)))
+    assert kind.is_empty(changed(results, claims=claims_with(GROWTH)))
+
+
+def test_names_of_claims_do_not_overlap_in_a_figure_of_few_claims(results: Results) -> None:
+    name = "A claim whose name is so long that it needs a second line at the left of the panel"
+    claims = claims_with(*(DIFFERENCE | {"claim": f"{name} ({n})"} for n in range(2)))
+    with style():
+        figure = figure_kind(results, "effects-of-claims-vse-fs").figure(changed(results, claims=claims))
+        FigureCanvasAgg(figure).draw()
+        one, other = (label.get_window_extent() for label in figure.axes[0].get_yticklabels())
+    assert not one.overlaps(other)

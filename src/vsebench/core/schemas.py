@@ -197,6 +197,8 @@ CLAIMS: Schema = {
     "effect": pl.Float64,
     "ci_low": pl.Float64,
     "ci_high": pl.Float64,
+    "bound_low": pl.Float64,  # the claim holds for effects above this bound; null: without a lower bound
+    "bound_high": pl.Float64,  # the claim holds for effects below this bound; null: without an upper bound
     "p_adjusted": pl.Float64,
     "verdict": pl.String,
     "reason": pl.String,  # why there is no verdict, why a case does not count, or that the data are simulated

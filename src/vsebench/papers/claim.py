@@ -102,6 +102,10 @@ class ClaimTest(Strict, ABC):
         fields = self.model_dump()
         return [*fields.get("metrics", []), *([fields["metric"]] if "metric" in fields else [])]
 
+    def effect_in_words(self) -> str:
+        """Return `effect`, or what it is with this claim's parameters."""
+        return self.effect
+
     def bounds(self) -> Sequence[float] | None:
         """Return the claimed bounds of the effect, by which its interval is judged; None: judge the p-value."""
         return None

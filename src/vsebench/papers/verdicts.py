@@ -11,7 +11,7 @@ A case that provides no evidence for or against the claim (`ClaimTest.obstacle`)
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import isnan
+from math import inf, isfinite, isnan
 from typing import Any
 
 import polars as pl
@@ -222,6 +222,11 @@ def _case(tested: Tested, test: ClaimTest) -> dict[str, Any]:
 
 
 def _measured(rival: str, measured: str, test: ClaimTest, effect: Effect) -> dict[str, Any]:
-    columns = {"rival": rival or None, "metric": measured, "effect_is": test.effect}
+    columns = {"rival": rival or None, "metric": measured, "effect_is": test.effect_in_words()}
     numbers = {"effect": effect.value, "ci_low": effect.low, "ci_high": effect.high}
-    return columns | {name: None if isnan(number) else number for name, number in numbers.items()}
+    bounds = dict(zip(("bound_low", "bound_high"), test.bounds() or (effect.neutral, inf), strict=True))
+    return (
+        columns
+        | {name: None if isnan(number) else number for name, number in numbers.items()}
+        | {name: bound if isfinite(bound) else None for name, bound in bounds.items()}
+    )

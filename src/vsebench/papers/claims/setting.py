@@ -78,7 +78,7 @@ class Setting(TwoValues):
     Validation chooses both values.
     """
 
-    effect = "difference of a metric, or ratio (claimed: above 0, or within the claim's bounds)"
+    effect = "difference of a metric (claimed: above 0)"
 
     better: Bounds  # the values that are claimed to be better
     worse: Bounds
@@ -101,6 +101,11 @@ class Setting(TwoValues):
             return super().measure(evidence, case)
         both = metric_of_both(*self.ranks_of_values(evidence, case), self.metric, evidence.resamples)
         return interval(both, quotient, self.ratio_at_least)
+
+    def effect_in_words(self) -> str:
+        if self.ratio_at_least is not None:
+            return "ratio (claimed: at least the claim's bound)"
+        return self.effect if self.within is None else "difference of a metric (claimed: within the claim's bounds)"
 
     def bounds(self) -> Sequence[float] | None:
         return self.within if self.ratio_at_least is None else (self.ratio_at_least, float("inf"))

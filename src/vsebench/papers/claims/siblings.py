@@ -26,11 +26,14 @@ from vsebench.papers.evidence import (
 class SiblingPrecision(AgainstRivals):
     """The method has a higher sibling precision, or ratio of sibling precision to precision, than each rival."""
 
-    effect = "difference of sibling precision, or of its ratio to precision (claimed: above 0)"
+    effect = "difference of sibling precision (claimed: above 0)"
     reads = ("lists",)
 
     cutoff: int = Field(ge=1, le=LIST_LENGTH)
     ratio: bool = False  # whether the ratio of sibling precision to precision is compared instead
+
+    def effect_in_words(self) -> str:
+        return "difference of the ratio sibling precision / precision (claimed: above 0)" if self.ratio else self.effect
 
     def measured(self) -> list[str]:
         name = f"sibling_precision@{self.cutoff}"

@@ -1,6 +1,7 @@
 """Draw a forest plot of tests of claims: effects with intervals, grouped by claim, and a line for no effect."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import isfinite
 from textwrap import fill
 from typing import Any
@@ -17,11 +18,33 @@ LINE = 0.06  # maximum distance between two tests of a claim, in inches
 GAP = 0.19  # space around a claim's tests in inches, for two lines of text
 COLOURS = {HOLDS: "#18733a", FAILS: "#b3261e", UNDECIDED: "#6b7280"}
 SIMULATED: dict[str, Any] = {"marker": "o", "markersize": 3.5, "markerfacecolor": "white", "markeredgewidth": 0.7}
-# The panels: prefix of `effect_is`, title of the axis, position of no effect, and scale of the axis.
-PANELS = (
-    ("difference of a metric", "difference of a metric", 0.0, "linear"),
-    ("ratio (", "ratio (log)", 1.0, "log"),
+BOUND: dict[str, Any] = {"marker": "|", "color": "black", "linestyle": "", "markersize": 5, "markeredgewidth": 0.8}
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A panel of effects that have the same scale and are claimed to be large."""
+
+    effects: tuple[str, ...]  # the beginnings of `effect_is`
+    title: str  # of the axis
+    no_effect: float
+    logarithmic: bool
+
+
+DIFFERENCES = Panel(("difference of a metric", "difference of sibling precision"), "difference of a metric", 0.0, False)
+RATIOS = Panel(
+    (
+        "ratio (",
+        "ratio of bytes",
+        "ratio by the formulas",
+        "share of siblings over chance",
+        "share of the steadier quantity that remains",  # divided by the remaining share of another quantity
+    ),
+    "ratio (log)",
+    1.0,
+    True,
 )
+PANELS = (DIFFERENCES, RATIOS)
 
 
 class EffectsOfClaims(FigureKind):
@@ -40,7 +63,7 @@ class EffectsOfClaims(FigureKind):
         return self.of in outline.judged
 
     def is_empty(self, results: Results) -> bool:
-        return not any(judged_tests_of_panel(results, self.of, prefix) for prefix, *_ in PANELS)
+        return not any(judged_tests_of_panel(results, self.of, panel) for panel in PANELS)
 
     def figure(self, results: Results) -> Figure:
         from matplotlib.lines import Line2D
@@ -48,7 +71,7 @@ class EffectsOfClaims(FigureKind):
         from vsebench.rendering import drawing, style
 
         claims_of_panels = [
-            (panel, claims) for panel in PANELS if (claims := judged_tests_of_panel(results, self.of, panel[0]))
+            (panel, claims) for panel in PANELS if (claims := judged_tests_of_panel(results, self.of, panel))
         ]
         tests = [tests for _, claims in claims_of_panels for _, tests in claims]
         line, gap = fitting(len(tests), sum(map(len, tests)), PAGE - EDGE * (len(claims_of_panels) + 1))
@@ -56,6 +79,7 @@ class EffectsOfClaims(FigureKind):
         figure, groups = drawing.panels_of_groups(
             [1] * len(claims_of_panels), style.DOUBLE, [inches + EDGE for inches in heights]
         )
+        figure.set_figheight(figure.get_figheight() + EDGE)
         for (axis,), (panel, claims), height in zip(groups, claims_of_panels, heights, strict=True):
             draw(axis, claims, panel, height, line, gap)
         handles = [
@@ -63,6 +87,8 @@ class EffectsOfClaims(FigureKind):
             for verdict, colour in COLOURS.items()
         ]
         handles.append(Line2D([], [], **SIMULATED, color="black", linestyle="", label="on simulated data"))
+        if any(bounds_of(test) for of_claim in tests for test in of_claim):
+            handles.append(Line2D([], [], **BOUND, label="bound"))
         figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
         return figure
 
@@ -71,25 +97,36 @@ class EffectsOfClaims(FigureKind):
             f"Effects on which the claims of the {paper_title(results, self.of)} are judged, one line per claim and "
             "kind of data. Each effect is the mean over data sets and protocols, with its 95 % interval. If a claim "
             "has several rivals or metrics, the weakest effect is shown. An effect to the right of the vertical line "
-            "has the claimed direction. A claim that two methods are equal holds if the interval is near the line; a "
-            "claim that an effect has a minimum size holds only if the interval is beyond that size. Intervals are cut "
-            "at the edge of the panel. Claims without a verdict are not shown."
+            "has the claimed direction. If a claim has other bounds than this line, strokes mark them: the claim holds "
+            "only if the interval is above a minimum, below a maximum, or between the two. Intervals are cut at the "
+            f"edge of the panel. {self._share_of_claims(results)}"
+        )
+
+    def _share_of_claims(self, results: Results) -> str:
+        """Return a sentence on how many of the claims with a verdict are shown."""
+        drawn = {claim for panel in PANELS for claim, _ in judged_tests_of_panel(results, self.of, panel)}
+        judged = {line["claim"] for line in claim_lines(results, self.of) if line["verdict"] in COLOURS}
+        if drawn == judged:
+            return "All claims with a verdict are shown."
+        return (
+            f"{len(drawn)} of the {len(judged)} claims with a verdict are shown; the effects of the others are neither "
+            "differences of a metric nor ratios that are claimed to be large."
         )
 
     def alternative(self, results: Results) -> str:
         tests = [
-            test for panel in PANELS for _, tests in judged_tests_of_panel(results, self.of, panel[0]) for test in tests
+            test for panel in PANELS for _, tests in judged_tests_of_panel(results, self.of, panel) for test in tests
         ]
         counts = [f"{verdict} {sum(test['verdict'] == verdict for test in tests)}" for verdict in COLOURS]
         return f"Intervals of effects, claim by claim. Numbers of verdicts: {', '.join(counts)}."
 
 
-def judged_tests_of_panel(results: Results, paper: str, prefix: str) -> list[tuple[str, list[Line]]]:
+def judged_tests_of_panel(results: Results, paper: str, panel: Panel) -> list[tuple[str, list[Line]]]:
     """Return the claims in one panel, each with its tests that have a verdict, in descending order of the effects."""
     judged_tests = []
     for claim, tests in claims_of(claim_lines(results, paper)):
         with_effect = [test for test in tests if test["verdict"] in COLOURS and test["effect"] is not None]
-        judged = [test for test in with_effect if test["effect_is"].startswith(prefix)]
+        judged = [test for test in with_effect if test["effect_is"].startswith(panel.effects)]
         if judged:
             judged.sort(key=lambda test: -float(test["effect"]))
             judged_tests.append((str(claim["claim"]), judged))
@@ -106,43 +143,53 @@ def fitting(n_claims: int, n_tests: int, inches: float) -> tuple[float, float]:
     return min(LINE, (inches - gap * n_claims) / n_tests), gap
 
 
+def bounds_of(test: Line) -> list[float]:
+    """Return the bounds by which a test is judged, other than "no effect" and the largest difference of a metric."""
+    bounds = (test["bound_low"], test["bound_high"])
+    return [bound for bound in bounds if bound is not None and abs(bound) not in (0, 1)]
+
+
 def draw(
-    axis: Axes,
-    claims: Sequence[tuple[str, list[Line]]],
-    panel: tuple[str, str, float, str],
-    inches: float,
-    line: float,
-    gap: float,
+    axis: Axes, claims: Sequence[tuple[str, list[Line]]], panel: Panel, inches: float, line: float, gap: float
 ) -> None:
     """Draw the tests of all claims, the first claim on top; the vertical axis is in inches."""
-    from vsebench.rendering import drawing
-
-    _, title, no_effect, scale = panel
-    top, middles, effects = 0.0, [], [no_effect]
+    top, middles = 0.0, []
     for _, tests in claims:
         for number, test in enumerate(tests):
-            y, colour = top + gap / 2 + line * (number + 0.5), COLOURS[test["verdict"]]
-            ends = [test["ci_low"], test["ci_high"]]
-            if None not in ends:
-                axis.plot(ends, [y, y], color=colour, linewidth=0.8, solid_capstyle="butt")
-            face = "white" if test["data"] == "simulated" else colour
-            axis.plot(
-                test["effect"], y, color=colour, marker="o", markersize=2.2, markeredgewidth=0.5, markerfacecolor=face
-            )
-            effects.append(float(test["effect"]))
+            draw_test(axis, test, top + gap / 2 + line * (number + 0.5))
         height = gap + line * len(tests)
         middles.append(top + height / 2)
         top += height
         axis.axhline(top, color="0.92", linewidth=0.5)
-    axis.axvline(no_effect, color="black", linewidth=0.7)
-    axis.set(xlabel=title, ylim=(inches, 0))
+    axis.axvline(panel.no_effect, color="black", linewidth=0.7)
+    axis.set(xlabel=panel.title, ylim=(inches, 0))
     axis.set_yticks(middles, [fill(name, 60) for name, _ in claims], fontsize=6, linespacing=1.1)
     axis.tick_params(axis="y", length=0)
     axis.grid(visible=False, axis="y")
-    if scale == "log":
-        effects = [effect for effect in effects if effect > 0 and isfinite(effect)]
-        axis.set_xlim(min(effects) / 1.6, max(effects) * 1.6)
+    # Effects and bounds are inside the panel; an interval can be cut.
+    scale(axis, panel, [value for _, tests in claims for test in tests for value in (test["effect"], *bounds_of(test))])
+
+
+def draw_test(axis: Axes, test: Line, y: float) -> None:
+    """Draw an effect with its interval and its bounds."""
+    colour, ends = COLOURS[test["verdict"]], [test["ci_low"], test["ci_high"]]
+    if None not in ends:
+        axis.plot(ends, [y, y], color=colour, linewidth=0.8, solid_capstyle="butt")
+    face = "white" if test["data"] == "simulated" else colour
+    axis.plot(test["effect"], y, color=colour, marker="o", markersize=2.2, markeredgewidth=0.5, markerfacecolor=face)
+    for bound in bounds_of(test):
+        axis.plot(bound, y, **BOUND)
+
+
+def scale(axis: Axes, panel: Panel, values: Sequence[float]) -> None:
+    """Set the scale of the horizontal axis, with space around the values and "no effect"."""
+    from vsebench.rendering import drawing
+
+    values = [panel.no_effect, *values]
+    if panel.logarithmic:
+        values = [value for value in values if value > 0 and isfinite(value)]
+        axis.set_xlim(min(values) / 1.6, max(values) * 1.6)
         drawing.logarithmic(axis.xaxis)
     else:
-        margin = 0.15 * (max(effects) - min(effects) or 0.1)
-        axis.set_xlim(min(effects) - margin, max(effects) + margin)
+        margin = 0.15 * (max(values) - min(values) or 0.1)
+        axis.set_xlim(min(values) - margin, max(values) + margin)
