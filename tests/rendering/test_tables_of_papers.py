@@ -16,6 +16,7 @@ from vsebench.rendering.published_vs_ours import PrintedTable
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import MISSING, format_value
 from vsebench.rendering.tables.beside_published import improvement
+from vsebench.rendering.tables.claims import effect_on
 from vsebench.rendering.tables.statistics import our_count
 from vsebench.rendering.writers.csv import to_csv
 from vsebench.rendering.writers.latex import to_latex
@@ -51,6 +52,21 @@ def test_effects_are_named_in_words_and_explained_below(results):
     effects = [row["effect_is"] for row in results.claims.to_dicts() if row["effect_is"]]
     assert found.notes[0] == f"Effect: {'; '.join(dict.fromkeys(effects))}. Brackets: 95 % interval."
     assert {"difference of a metric (claimed: above 0)", "ratio (claimed: above 1)"} <= set(effects)
+
+
+@pytest.mark.parametrize(
+    ("metric", "effect_is", "words"),
+    [
+        ("map", "relative gain over the best member (claimed: at least the claim's bound)", "MAP, relative gain"),
+        ("peak memory, ratio", "ratio (claimed: above 1)", "Peak memory, ratio"),
+        ("exponent of pairs", "exponent of growth (claimed: within the claim's bounds)", "Exponent of pairs"),
+        ("formula of the minimiser, K = 4", "largest distance of the minimisers from log P + c (claimed: 0)",
+         "Formula of the minimiser, K = 4, largest distance"),
+        (None, None, None),
+    ],
+)  # fmt: skip
+def test_an_effect_has_the_names_of_its_metric_and_of_its_kind(metric, effect_is, words):
+    assert effect_on({"metric": metric, "effect_is": effect_is}) == words
 
 
 def test_only_growth_is_judged_on_simulated_data(results):

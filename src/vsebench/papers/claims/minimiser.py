@@ -24,8 +24,8 @@ class Minimiser(ClaimTest):
     """For every distribution, the minimiser orders labels by their probabilities, or equals the formula."""
 
     effect = (
-        "share of random distributions whose minimiser ranks a less probable label above a more probable one, or "
-        "the largest distance of the minimisers from log P + c (claimed: 0)"
+        "share of random distributions whose minimiser ranks a less probable label above a more probable one "
+        "(claimed: 0)"
     )
 
     loss: Loss
@@ -33,6 +33,9 @@ class Minimiser(ClaimTest):
     says: Literal["order", "formula"]
     labels: list[Annotated[int, Field(ge=2, le=8)]] = Field(min_length=1)  # numbers of labels, K
     draws: int = Field(ge=1)  # number of distributions
+
+    def effect_in_words(self) -> str:
+        return self.effect if self.says == "order" else "largest distance of the minimisers from log P + c (claimed: 0)"
 
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
         for labels in self.labels:

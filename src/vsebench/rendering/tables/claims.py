@@ -102,7 +102,7 @@ def effect_on(line: Line) -> str | None:
     if not line["metric"]:
         return None
     title, kind = metric_title(line["metric"]), re.split(" of | over | by |,| \\(", line["effect_is"])[0]
-    return title if kind in title.lower() else f"{title}, {kind}"
+    return title if kind in title.lower() or title.endswith("ratio") else f"{title}, {kind}"
 
 
 class ClaimsSummary(TableKind):
