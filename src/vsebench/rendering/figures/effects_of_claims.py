@@ -37,8 +37,7 @@ RATIOS = Panel(
         "ratio (",
         "ratio of bytes",
         "ratio by the formulas",
-        "share of siblings over chance",
-        "share of the steadier quantity that remains",  # divided by the remaining share of another quantity
+        "ratio of the share of",
     ),
     "ratio (log)",
     1.0,
