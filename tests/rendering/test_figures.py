@@ -17,6 +17,8 @@ from tests.rendering.conftest import SMALL, VARIANTS, changed, figure_kind, figu
 from vsebench.cli import main
 from vsebench.core import schemas
 from vsebench.core.tasks import Task
+from vsebench.papers.base import read_papers
+from vsebench.papers.verdicts import read_claims
 from vsebench.rendering.drawing import draw_lines, explain_marks, logarithmic, stacks
 from vsebench.rendering.figures import effects_of_claims, memory_and_settings, precision, wins_and_losses
 from vsebench.rendering.figures.mean_ranks import MeanRanks
@@ -410,6 +412,18 @@ def test_the_effects_are_those_of_the_judged_claims(results: Results) -> None:
         lines = figure_kind(results, "effects-of-claims-vse-fs").figure(results)
     marks = [line for axis in lines.axes for line in axis.get_lines() if line.get_marker() == "o"]
     assert len(marks) == len(wanted)
+
+
+def test_each_beginning_of_an_effect_is_that_of_a_shipped_claim() -> None:
+    papers = read_papers(sorted((Path(__file__).parents[2] / "config" / "papers").glob("*.yaml")))
+    effects = {claim.test.effect_in_words() for paper in papers for claim in read_claims(paper)}
+    unknown = [
+        start
+        for panel in effects_of_claims.PANELS
+        for start in panel.effects
+        if not any(effect.startswith(start) for effect in effects)
+    ]
+    assert unknown == []
 
 
 def test_published_numbers_lie_on_the_horizontal_axis(results: Results) -> None:
