@@ -1,10 +1,10 @@
 # make                          set up .venv and run the default configuration
 # make CONFIG=config/iapr.yaml  run another configuration; TARGETS="accuracy claims" makes parts of a run
 # make OUT=runs/mine CONFIG=...  put a run into a folder of its own; runs with OUT share downloads and prepared data
-# make iapr                     the papers' methods on the real IAPR TC-12; make paper: all data sets of the two VSE papers
+# make iapr                     the VSE papers' methods on the real IAPR TC-12; make paper: all data sets of both papers
 # make test                     set up .venv, run the linters, type checks and tests
 # make test-long                tests that take an hour: long fuzzing, and runs that are killed many times
-# make test-lowest              tests with the lowest versions of the dependencies; test-newest: the newest (both need uv)
+# make test-lowest              tests with the lowest versions of dependencies; test-newest: the newest (both need uv)
 # make test-networks            the tests that need onnxruntime or PyTorch, which are installed (5 GB)
 # make test-slurm               test runs over Slurm, which is started on this machine (as root; docs/cluster.md)
 # make benchmark                compare speed with other packages (docs/benchmarks.md); run this on an idle machine
@@ -90,7 +90,7 @@ $(VENV)/.installed: requirements/build.lock requirements/runtime.lock pyproject.
 	$(BIN)/pip install --quiet --require-hashes -r requirements/build.lock
 	$(BIN)/pip install --quiet --require-hashes --no-build-isolation --use-pep517 -r requirements/runtime.lock
 	$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
-	@$(BIN)/python -c 'import matplotlib.font_manager' # lists the fonts of this machine, which takes seconds the first time
+	@$(BIN)/python -c 'import matplotlib.font_manager' # lists this machine's fonts, which takes seconds the first time
 	@touch $@
 
 $(addprefix $(VENV)/.installed-,dev images torch cluster docs): $(VENV)/.installed-%: $(VENV)/.installed requirements/%.lock
