@@ -609,7 +609,7 @@ def _outside(name: str, value: Any, labels: LabelMatrix, names: tuple[Sequence[s
 
 
 def _first(model: Model, queries: Queries, k: int) -> tuple[Ids, Matrix]:
-    """Return for each image the k labels with the highest scores, without its known labels, and these scores."""
+    """Return for each image the k labels with the highest scores, without its known labels, and their scores."""
     _check_count("k", k, 1)
     scores = np.where(queries.known.mask(), -np.inf, checked_scores(model, queries)).astype(np.float32)
     top = np.argsort(-scores, axis=1, kind="stable")[:, :k].astype(np.int32)
