@@ -4,7 +4,7 @@ The machine's rates are measured in turns with the iteration, in the same proces
 update needs at least the time of its slowest kind of work, even if everything else happens at the same time. This time
 is the update's limit; the share of the limit is the limit divided by the measured time of the update.
 
-What an iteration has to do, with N images, M labels, P pairs, K factors and numbers of four bytes:
+The work of an iteration, with N images, M labels, P pairs, K factors and numbers of four bytes:
 
   update of the images   3 N K^2 + 8 P K operations: the products H^C u, half of the sum of u u' (which is symmetric),
                          and four multiply-adds per pair and factor (score, slope, curvature, score after the step);
