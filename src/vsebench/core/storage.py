@@ -33,7 +33,7 @@ from vsebench.core.seals import (
 
 NUMBER = "schema"  # the key of the schema number, in JSON and in the metadata of a Parquet file
 SECONDS = "seconds"  # a column of measured times, which differ between two runs
-LARGE = 1 / 3  # of the memory; an array that is larger stays in its file
+LARGE = 1 / 3  # share of the memory; an array that would take more stays in its file
 SIZES_OF_NAMES = 26  # where a ZIP file header states the lengths of name and extra field (section 4.3.7)
 ENTRIES = "entries"  # the key of a result that is a list; JSON stores it in an object with the schema number
 

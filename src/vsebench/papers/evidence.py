@@ -156,7 +156,7 @@ class Fixed(Measurement):
         return self.known
 
 
-FEWEST_REPEATS = 5  # of measured times and memory; two would give a t quantile of 12.7, and three one of 4.3
+FEWEST_REPEATS = 5  # of times and memory, for a verdict; the t quantile is 12.7 for two repeats, and 4.3 for three
 UNKNOWN = Fixed(Effect(math.nan, math.nan, math.nan, None, math.nan))  # for fits that a limit stopped
 
 

@@ -83,7 +83,7 @@ class VseFsFeatures(Method):
     @classmethod
     def least_memory(cls, size: Size, settings: VseFsFeaturesSettings) -> int:
         vectors = size.images + size.features + size.labels
-        return 4 * settings.factors * (vectors + settings.factors)  # and H^C
+        return 4 * settings.factors * (vectors + settings.factors)  # the last term is for H^C
 
     def epoch(self) -> Progress:
         """Update the map, then the labels; the loss is computed after both."""

@@ -26,7 +26,7 @@ class Panel:
     """A panel of effects that have the same scale and are claimed to be large."""
 
     effects: tuple[str, ...]  # the beginnings of `effect_is`
-    title: str  # of the axis
+    title: str  # the title of the axis
     no_effect: float
     logarithmic: bool
 

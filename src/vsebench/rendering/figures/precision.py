@@ -12,7 +12,7 @@ from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results, at, leading_metric
 
 QUANTITIES = {"precision": "precision@k", "sibling_precision": "sibling precision@k"}
-MOST_LINES = 8  # in the figure of labels by frequency
+MOST_LINES = 8  # maximum number of lines in the figure of labels by frequency
 FORMS = {False: "raw scores", True: "scores minus their log-sum-exp"}
 
 
