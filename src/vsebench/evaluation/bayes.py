@@ -85,7 +85,7 @@ def label_count(features: NDArray[np.float32], truth: Mapping[str, NDArray[Any]]
     """For each image, return its c most probable labels and P(|Y| = c), where c is its most probable number of labels.
 
     No other rule predicts the right number of labels more often, and no other set of c labels has a larger expected
-    number of hits. Parameters are as for `exact_match`.
+    number of hits. The parameters are those of `exact_match`.
     """
     distribution = distribution_of(features, truth)
     counts = distribution.counts()

@@ -181,7 +181,7 @@ def draw_test(axis: Axes, test: Line, y: float) -> None:
 
 
 def scale(axis: Axes, panel: Panel, values: Sequence[float]) -> None:
-    """Set the scale of the horizontal axis, with space around the values and "no effect"."""
+    """Set the scale of the horizontal axis, so that it includes the values and the line of "no effect"."""
     from vsebench.rendering import drawing
 
     values = [panel.no_effect, *values]
