@@ -106,7 +106,7 @@ def contestants(data: Data, method: str, hidden: list[int]) -> tuple[Contestant,
 
 
 def against_torch(what: str, method: str, hidden: list[int], plan: Plan) -> Tables:
-    """Compare epochs on blobs."""
+    """Compare epochs of our method and PyTorch's on the features of `blobs`."""
     if not installed("torch", what):
         return [], []
     data = blobs(plan)

@@ -50,7 +50,7 @@ class Vocabulary(Strict):
 
 
 class SourceFile(Strict):
-    """A file to download."""
+    """A file to download, with its addresses, and its size and checksums if they are known."""
 
     name: str = Field(pattern=r"^\.*[\w+-][\w.+-]*$")  # the name that the file is stored under; not "." or ".."
     sources: list[str]  # addresses, tried in this order; if empty, the file must already exist or be in the mirror
@@ -109,7 +109,7 @@ class Pictures(Strict):
 
     @property
     def path(self) -> Path:
-        """The folder or file."""
+        """The path of the folder, archive or table of pictures."""
         return Path(self.images)
 
 

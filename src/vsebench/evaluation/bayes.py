@@ -33,7 +33,7 @@ Floats = NDArray[np.float64]
 
 
 class Decision(NamedTuple):
-    """Predicted label sets."""
+    """The label sets that are predicted for n images, and their expected metrics."""
 
     labels: NDArray[np.bool_]  # (n, n_labels), whether a label is predicted for an image
     expected: Floats  # (n,), the expected metric, given the image's features; for `label_count`, P(|Y| = c)
