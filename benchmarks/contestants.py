@@ -137,7 +137,7 @@ WARP_10 = Contestant(
 )
 OPT_AUC_PLAIN = Contestant("opt_auc_plain", "Opt-AUC", partial(Ours, "opt_auc", {}), AS_CONFIGURED)
 ENS = Contestant("vse_ens", "VSE-ens", partial(Ours, "vse_ens", {}), AS_CONFIGURED)
-# (method in two parts, which two threads train, the same method without parts)
+# Pairs: a method in two parts, which two threads train, and the same method without parts.
 IN_PARTS = tuple(
     (
         Contestant(f"{plain.name}_parts", f"{plain.title}, 2 parts", partial(Ours, file, {"parts": 2}), AS_CONFIGURED),

@@ -19,14 +19,14 @@ from vsebench.methods.by_features.neighbours import prepare
 from vsebench.methods.by_features.wsabie import EmbeddingSettings, Wsabie
 
 SCHEMA = {
-    "non_zeros": pl.Int32,  # of a row, mean
+    "non_zeros": pl.Int32,  # mean number of non-zeros of a row
     "factors": pl.Int32,
     "labels": pl.Int32,
-    "trials": pl.Float64,  # of a step, mean
-    "seconds": pl.Float64,  # of a step, median
+    "trials": pl.Float64,  # mean number of trials of a step
+    "seconds": pl.Float64,  # median time of a step
     **CONDITIONS,
 }
-IMAGES = 4000  # also the number of steps of an epoch, since each image has one label
+IMAGES = 4000  # number of images and of steps in an epoch, since each image has one label
 
 
 def measure(plan: Plan) -> pl.DataFrame:

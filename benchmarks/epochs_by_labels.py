@@ -27,7 +27,7 @@ SCHEMA = {
     "variant": pl.String,
     "labels": pl.Int32,
     "part": pl.String,
-    "seconds": pl.Float64,  # per image, median
+    "seconds": pl.Float64,  # median time per image
     "words": pl.Int64,  # bytes of the labels' word vectors
     **CONDITIONS,
 }
@@ -36,7 +36,7 @@ FULL_LOSSES = ("x_ent", "opt_x_ent", "fast0tag", "opt_fast0tag", "avg_wv")  # me
 MOST_LABELS = 13_980
 INPUTS, HIDDEN, OUTPUTS = 1280, 1024, 300
 BATCH = 2048
-PER_IMAGE = 7  # labels
+PER_IMAGE = 7  # number of labels
 WHOLE, NETWORK, LOSS, DRAWS = "whole", "network alone", "loss alone", "draws alone"
 
 Turns = dict[tuple[int, str], Callable[[], object]]

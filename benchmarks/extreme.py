@@ -216,7 +216,7 @@ def measure(folder: Path, scale: float, methods: list[str], limits: Limits, out:
 
 
 def main(arguments: list[str]) -> None:
-    """Run the command line."""
+    """Read the command line, and measure the methods that it names."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="a folder for the data")
     parser.add_argument("--scale", type=float, default=1.0, help="size of the data, relative to the full size")

@@ -44,7 +44,7 @@ class Searched:
 
 
 def blobs(plan: Plan) -> Data:
-    """Return Corel 5k with 374 labels, whose features are blobs, or else simulated rows of the same size.
+    """Return Corel 5k with 374 labels and blobs (clusters of image regions) as features, or simulated rows like these.
 
     Corel 5k is used if its files are in the folder VSEBENCH_MIRROR and the scale is 1.
     """

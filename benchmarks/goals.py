@@ -27,7 +27,7 @@ FEATURE_TITLES = {
     "image_search": "A search for a word among images",
     "negative_draws": "Five positives and ten negatives for an image",
 }
-TREE = "tree"  # has no goal
+TREE = "tree"  # the comparison without a goal
 
 
 @dataclass(frozen=True)
@@ -79,5 +79,5 @@ def goal(what: str, peer: str, threads: int) -> Goal:
     raise ValueError(what)
 
 
-MEMORY_LIMIT = 2.5  # times the bytes of embeddings and label matrix, at the largest size
+MEMORY_LIMIT = 2.5  # limit on the peak at the largest size, as a multiple of the size of embeddings and label matrix
 START_LIMITS = {"cold": 20.0, "warm": 1.5}  # seconds

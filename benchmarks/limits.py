@@ -4,7 +4,7 @@ The machine's rates are measured in turns with the iteration, in the same proces
 update needs at least the time of its slowest kind of work, even if everything else happens at the same time. This time
 is the update's limit; the share of the limit is the limit divided by the measured time of the update.
 
-What an iteration has to do, with N images, M labels, P pairs, K factors and numbers of four bytes:
+The work of an iteration, with N images, M labels, P pairs, K factors and numbers of four bytes:
 
   update of the images   3 N K^2 + 8 P K operations: the products H^C u, half of the sum of u u' (which is symmetric),
                          and four multiply-adds per pair and factor (score, slope, curvature, score after the step);
@@ -38,7 +38,7 @@ from vsebench.kernels.vectors import FASTMATH, LANES, aligned, broadcast, load, 
 SCHEMA = {
     "size": pl.String,
     "threads": pl.Int32,
-    "update": pl.String,  # of the images, of the labels, or both
+    "update": pl.String,  # the update of the images, that of the labels, or both
     "seconds": pl.Float64,
     "operations": pl.Float64,  # seconds that its operations take at the rate of a large product of matrices
     "streams": pl.Float64,  # seconds that its streams take at the rate at which memory is copied
@@ -46,8 +46,8 @@ SCHEMA = {
     "share": pl.Float64,  # the largest of these three, divided by `seconds`
     **CONDITIONS,
 }
-SIDE = 2048  # of the matrices whose product measures the rate of operations
-DRAWS = 1 << 21  # random rows that are read to measure a rate
+SIDE = 2048  # side of the matrices whose product measures the rate of operations
+DRAWS = 1 << 21  # number of random rows that are read to measure a rate
 AHEAD = 32  # a row is requested this many rows before it is read
 
 

@@ -19,7 +19,7 @@ SCHEMA = {
     "form": pl.String,
     "labels": pl.Int32,
     "per_image": pl.Int32,
-    "seconds": pl.Float64,  # of a batch, median
+    "seconds": pl.Float64,  # median time of a batch
     **CONDITIONS,
 }
 FORMS = {
@@ -27,7 +27,7 @@ FORMS = {
     "lsep_sampled": "LSEP over 1,000 drawn pairs",
     "ranking_hinge": "hinge, pair by pair",
 }
-IMAGES = 1000  # in a batch
+IMAGES = 1000  # number of images in a batch
 
 
 def measure(plan: Plan) -> pl.DataFrame:

@@ -27,9 +27,9 @@ SCHEMA = {
     "contestant": pl.String,
     "threads": pl.Int32,
     "seconds": pl.Float64,
-    "start_bytes": pl.Int64,  # after imports and compilation, before the data
+    "start_bytes": pl.Int64,  # memory after imports and compilation, before the data are read
     "peak_bytes": pl.Int64,
-    "data_bytes": pl.Int64,  # of the embeddings and the label matrix
+    "data_bytes": pl.Int64,  # size of the embeddings and of the label matrix
     "machine": pl.String,
 }
 MEASURED = (VSE_FS, OPT_AUC, WARP_10, ENS, ALS, IMPLICIT_BPR, CORNAC_BPR, LIGHTFM_WARP)

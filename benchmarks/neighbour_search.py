@@ -21,7 +21,7 @@ from vsebench.methods.by_features.neighbours import Search
 from vsebench.methods.by_features.random_projection_tree import descend, grow
 
 Work = Callable[[], object]
-ROUNDING = 1e-6  # of a distance
+ROUNDING = 1e-6  # smaller differences of distances are rounding errors
 
 
 def dense_neighbours(plan: Plan) -> list[Row]:

@@ -120,7 +120,7 @@ def layer(weights: NDArray[np.floating], intercepts: NDArray[np.floating]) -> ND
 
 
 def contestants(data: Data, hidden: list[int]) -> tuple[Contestant, Contestant]:
-    """Return our network and scikit-learn's, both with these hidden layers."""
+    """Return our network and scikit-learn's, both with the given hidden layers."""
     ours, peer, title = ("ours, hidden", "MLP", "MLPClassifier") if hidden else ("ours, linear", "SGD", "SGDClassifier")
     return (
         Contestant(

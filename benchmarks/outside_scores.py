@@ -29,11 +29,11 @@ SCHEMA = {
     "size": pl.String,
     "scores": pl.String,
     "threads": pl.Int32,
-    "seconds_read": pl.Float64,  # of the stage that trains the model or reads the file
-    "peak_read": pl.Int64,  # bytes
+    "seconds_read": pl.Float64,  # time of the stage that trains the model or reads the file
+    "peak_read": pl.Int64,  # peak memory of the same stage in bytes
     "seconds_rank": pl.Float64,
     "peak_rank": pl.Int64,
-    "recall": pl.Float64,  # recall@10, ties counted against the label
+    "recall": pl.Float64,  # recall@10; ties count against the label
     "machine": pl.String,
 }
 TRAINED = ("warp", "opt_auc")  # the methods that are trained; the files have the scores of the last one
@@ -44,7 +44,7 @@ FORMS = {
     "lists": "its first 100 labels (.parquet)",
 }
 FILES = {"vectors": "vectors.npz", "lists": "lists.parquet"}
-LISTED = 100  # labels of an image
+LISTED = 100  # number of labels in the list of an image
 EPOCHS = 2
 CHUNK = 4096  # images whose scores are computed at a time
 

@@ -75,7 +75,7 @@ class Folders:
 
 
 def definition(sizes: dict[str, int]) -> str:
-    """Return the definition of the simulated data set with these sizes, for the stage `prepare`."""
+    """Return the definition of the simulated data set with the given sizes, for the stage `prepare`."""
     values = read_yaml(CONFIG / "datasets" / "sim-scale.yaml")
     options = values["options"] | {"occurrences" if key == "pairs" else key: size for key, size in sizes.items()}
     return json.dumps({"adapter": values["adapter"], "options": options})

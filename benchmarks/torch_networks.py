@@ -35,7 +35,8 @@ class Torch(Training):
         pool: Workers,
     ) -> None:
         self.torch = importlib.import_module("torch")
-        self.ours = Ours(method, features, hidden, train, settings, pool).method  # has rows and initial weights
+        # Both networks have the features and the initial weights of ours.
+        self.ours = Ours(method, features, hidden, train, settings, pool).method
         rows, labels = self.ours.seen.rows, self.ours.seen.labels
         self.rows = self.torch.tensor(rows if features is None or not features.is_sparse else rows.toarray())
         self.carried = self.torch.zeros((labels.n_rows, labels.n_labels), dtype=self.torch.bool)
@@ -106,7 +107,7 @@ def contestants(data: Data, method: str, hidden: list[int]) -> tuple[Contestant,
 
 
 def against_torch(what: str, method: str, hidden: list[int], plan: Plan) -> Tables:
-    """Compare epochs on blobs."""
+    """Compare epochs of our method and PyTorch's on the features of `blobs`."""
     if not installed("torch", what):
         return [], []
     data = blobs(plan)

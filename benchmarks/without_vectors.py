@@ -42,9 +42,9 @@ SCHEMA = {
     "factors": pl.Int32,  # null: the kernel has no factors
     "labels": pl.Int32,
     "images": pl.Int32,
-    "seconds": pl.Float64,  # of a turn with vectors, median
-    "ratio": pl.Float64,  # plain loops / vectors, median
-    "low": pl.Float64,  # quartiles
+    "seconds": pl.Float64,  # median time of a turn with vectors
+    "ratio": pl.Float64,  # median of the time with plain loops / the time with vectors
+    "low": pl.Float64,  # first and third quartile of this ratio
     "high": pl.Float64,
     **CONDITIONS,
 }
@@ -55,10 +55,10 @@ SUMS = ((products.dot, plain.dot), (products.margin, plain.margin))
 PREFETCH = ((vectors.prefetch, plain.prefetch),)
 FEW, MANY = 2000, 60_000  # numbers of images whose vectors fit and do not fit into the cache
 FACTORS, LABELS = (32, 128), (300, 5018)
-PER_IMAGE = 5  # labels, on average
-FEATURES, WORDS = 256, 300  # dimensions
+PER_IMAGE = 5  # mean number of labels
+FEATURES, WORDS = 256, 300  # dimensions of the features and of the word vectors
 SHORTEST = 0.02  # seconds of a turn; shorter epochs are repeated
-REPEATS = 3  # times the plan's number
+REPEATS = 3  # factor of the plan's number of repeats
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ from vsebench.models import Embeddings
 def warp_adaptive_epoch(embedding, biases, squares, pipeline, trials, steps, rates, streams):
     """Take `steps` steps that lower L(floor(N / trials)) max(0, 1 - m), where L is the rank loss.
 
-    Here m = <v_i, v_p - v_n> + b_p - b_n, and N is the number of labels that the image does not carry. Negatives
+    Here m = <v_i, v_p - v_n> + b_p - b_n, and N is the number of labels that the image does not have. Negatives
     are drawn with replacement until one violates the margin: 1 + s_in > s_ip. Then each parameter v takes an Adagrad
     step along L dm/dv - lambda v. If no trial violates the margin, nothing changes.
 
@@ -86,7 +86,7 @@ def warp_adaptive_epoch(embedding, biases, squares, pipeline, trials, steps, rat
 class WarpAdaptiveSettings(SgdSettings):
     """Settings of WARP with Adagrad and biases."""
 
-    trials: int | None = Field(ge=1)  # maximum number of trials per step; `null`: the number of negatives
+    trials: int | None = Field(ge=1)  # maximum number of trials per step; none: the number of negatives
 
 
 class WarpAdaptive(SgdMethod):

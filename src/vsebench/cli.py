@@ -15,7 +15,7 @@ from vsebench.core.seals import job
 from vsebench.core.sources import summary_of
 
 STAGE = "stage"
-# The users' commands in the order of the help, which is that in which a newcomer needs them; others follow these.
+# The commands that the help lists first, in the order in which a newcomer needs them; all others follow.
 FIRST = ("run", "demo", "doctor", "list", "new", "annotate", "features", "export", "check_scores", "pack", "compare")
 MAINTAINERS = ("fill", "record", "record_downloads", STAGE)
 

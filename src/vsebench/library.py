@@ -132,7 +132,9 @@ class Fitted:
 
         Returns
         -------
-        As in `top`.
+        Two arrays (n, k): the labels of each image, best first, and their scores, float32. Labels are names if the
+        fitted matrix had names, and otherwise numbers of its columns, int32. If an image has fewer than k labels to
+        rank, the other places of its row have "" (names) or -1 (numbers), and the score -inf.
 
         Raises
         ------
@@ -329,7 +331,8 @@ def evaluate(
     Raises
     ------
     UserError
-        As in `fit`; also if the protocol or a metric is unknown.
+        An array has the wrong shape, or a number is not finite; a method, metric or protocol is unknown; a method needs
+        an argument that is missing; or training diverged.
     """
     rules = load_protocol(protocol)
     metrics = default_metrics(rules.new_images, rules.seen_and_unseen) if metrics is None else metrics
@@ -609,7 +612,7 @@ def _outside(name: str, value: Any, labels: LabelMatrix, names: tuple[Sequence[s
 
 
 def _first(model: Model, queries: Queries, k: int) -> tuple[Ids, Matrix]:
-    """Return for each image the k labels with the highest scores, without its known labels, and these scores."""
+    """Return for each image the k labels with the highest scores, without its known labels, and their scores."""
     _check_count("k", k, 1)
     scores = np.where(queries.known.mask(), -np.inf, checked_scores(model, queries)).astype(np.float32)
     top = np.argsort(-scores, axis=1, kind="stable")[:, :k].astype(np.int32)

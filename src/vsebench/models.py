@@ -241,7 +241,7 @@ SHARED: tuple[type[Model], ...] = (Embeddings, LabelWeights)
 
 
 def save(model: Model, path: Path) -> None:
-    """Write a model."""
+    """Write a model to a file such as model.npz, which `load` reads."""
     write_arrays(path, kind=np.array(model.kind), version=np.array(VERSION), **model.arrays())
 
 

@@ -117,7 +117,7 @@ def select(
 
 
 def keep(tried: Attempt, tries: list[Attempt]) -> None:
-    """Append an attempt; with the settings of an earlier one, it replaces it, unless it is worse or diverged."""
+    """Add an attempt; if an earlier one has the same settings, only the better one is kept (the new one if equal)."""
     for n, earlier in enumerate(tries):
         if earlier.settings == tried.settings:
             if tried.value is not None and (earlier.value is None or tried.value >= earlier.value):

@@ -136,7 +136,7 @@ def print_results(made: Collection[str], tables: int, figures: int) -> None:
     """If the run has `made` the report, print where the results are, and how many tables and figures there are."""
     if "results/report.html" not in made:
         return
-    folder = os.path.relpath(Path.cwd(), os.environ.get("PWD", "."))  # of the run, relative to where it was started
+    folder = os.path.relpath(Path.cwd(), os.environ.get("PWD", "."))  # from where the run was started
     at = "" if folder == "." else f"{folder}/"
     print(f"\nDone. Open {at}results/report.html in a browser: it shows every table and figure.")
     print(f"  {tables} tables as csv, md and tex: {at}results/tables/")

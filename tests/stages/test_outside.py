@@ -281,8 +281,8 @@ def test_the_hash_of_a_split_may_be_saved_with_a_mark_at_its_beginning_but_must_
     [
         ("images.csv", "", "not a readable table (empty CSV)"),
         ("images.csv", "id;train;valid;final;test\ni0;true;false;true;false\n", "has no column 'id'"),
-        ("images.csv", "id,test\ni0,TRUE\n", "the column 'test' has something else than true and false"),
-        ("labels.csv", "name,candidate\nl0,\n", "the column 'candidate' has something else than true and false"),
+        ("images.csv", "id,test\ni0,TRUE\n", "the column 'test' has values other than true and false"),
+        ("labels.csv", "name,candidate\nl0,\n", "the column 'candidate' has values other than true and false"),
         ("split.json", '{"task": "tiny/images"}', "lacks the task, the seed or the hash"),
     ],
 )

@@ -120,7 +120,7 @@ def read_sets(
 
 
 def check_ids_used(paths: list[Path], ids_paths: list[Path]) -> None:
-    """Raise a `UserError` if a file of ids is only for .parquet files, which have a column of ids."""
+    """Raise a `UserError` if a file of ids belongs only to .parquet files, which have a column of ids."""
     for number, ids in enumerate(ids_paths):
         features = paths if len(ids_paths) == 1 else paths[number : number + 1]
         if all(path.suffix == ".parquet" for path in features):

@@ -14,7 +14,7 @@ from vsebench.rendering.outline import read_outline
 
 METHODS = Path("config/methods")
 CONTRACT = Path("tests/methods/test_contract.py")
-# Known and new images, unseen labels, image features and word vectors: one of the tasks is for the method.
+# The tasks have known or new test images, image features, word vectors and unseen labels, so that any method can run.
 CONFIGURATION = """datasets:
   sim-iapr: {{protocols: [distinct], options: {{scale: 0.1}}}}
   sim-tags-rho05: {{protocols: [official, unseen_labels], options: {{scale: 0.25, labels: 150}}}}

@@ -56,7 +56,7 @@ def report(comparison: Comparison) -> Iterator[str]:
 
 
 def cells(row: dict[str, Any]) -> tuple[str, ...]:
-    """Return the cells of a row of differences."""
+    """Return the printed cells for a row of the table `packs.comparison.DIFFERENCES`."""
     p = row["p_adjusted"]
     return (
         f"{row['method']}/{row['decision']}" if row["decision"] else row["method"],

@@ -155,7 +155,7 @@ def make_shards(images: ImageFiles, describer: Describer, record: str, folder: P
 
 
 def key_of(record: str, images: ImageFiles, start: int, stop: int) -> str:
-    """Return a hash of everything that determines the features of these images."""
+    """Return a hash of everything that determines the features of the images `start` to `stop` - 1."""
     dependencies = [record, images.ids[start:stop], images.marks[start:stop]]
     return hashlib.sha256(json.dumps(dependencies).encode()).hexdigest()
 

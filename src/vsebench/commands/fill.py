@@ -219,7 +219,7 @@ def with_groups(lines: Lines, heading: str, where: str) -> Lines:
 
 
 def with_columns(lines: Lines, columns: list[str], where: str) -> Lines:
-    """Return these columns, preceded by the column with the headings of groups if the table has one."""
+    """Return the named columns, preceded by the column with the headings of groups if the table has one."""
     unknown = [column for column in columns if column not in lines[0]]
     if unknown:
         raise UserError(f"{where}: the table has no column {unknown[0]!r}; it has {', '.join(filter(None, lines[0]))}")
@@ -239,7 +239,7 @@ def without_intervals(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Return a cell without bold print and marks.
+    """Return the text of a cell without bold print and marks (such as ‡).
 
     >>> plain("**0.313**¶ [0.306, 0.320]")
     '0.313 [0.306, 0.320]'

@@ -81,7 +81,7 @@ def files_to_check(path: Path, stack: ExitStack) -> list[tuple[Path, Path, str]]
 def place_of(file: Path, folder: Path) -> str:
     """Return a file's path below the folder of results or data or, in a copy or a pack, below `folder`.
 
-    The path of a prepared file is the one that it has in each run that shares it.
+    If runs share a folder of prepared data, the path of a file in it is the path that the file has in each of them.
     """
     relative = file.relative_to(folder)
     place = below(relative) if is_in_run(relative) else below(file) if is_in_run(file) else relative.as_posix()

@@ -40,7 +40,7 @@ class Vocabulary(Strict):
     """Filters of a data set's images and labels; docs/data.md describes their order."""
 
     only_labels: list[str] | None = Field(default=None, min_length=1)  # drop all labels but these, before other filters
-    # number of images to keep, drawn uniformly from those that have a label, or `min_labels_per_image` labels
+    # number of images to keep, drawn uniformly from those with `min_labels_per_image` labels or more (default: 1)
     sample_images: int | None = Field(default=None, ge=1)
     min_images_per_label: int | None = Field(default=None, ge=1)  # drop labels with fewer images
     top_labels: int | None = Field(default=None, ge=1)  # keep this number of labels, the ones with the most images
@@ -50,7 +50,7 @@ class Vocabulary(Strict):
 
 
 class SourceFile(Strict):
-    """A file to download."""
+    """A file to download, with its addresses, and its size and checksums if they are known."""
 
     name: str = Field(pattern=r"^\.*[\w+-][\w.+-]*$")  # the name that the file is stored under; not "." or ".."
     sources: list[str]  # addresses, tried in this order; if empty, the file must already exist or be in the mirror
@@ -109,7 +109,7 @@ class Pictures(Strict):
 
     @property
     def path(self) -> Path:
-        """The folder or file."""
+        """The path of the folder, archive or table of pictures."""
         return Path(self.images)
 
 
@@ -122,7 +122,7 @@ class FeaturesFile(Strict):
     # `.npy`, `.npz` (CSR) or `.parquet`: the name of one of the data set's `files`, or a path
     file: str | None = None
     network: Network | None = None  # instead of `file`: a network and the images to compute features of
-    # instead of `file`: features in the files of the annotations, by a value of the adapter's option `features`
+    # instead of `file`: features that the adapter reads; a value of its option `features`, such as `DenseHue`
     adapter: str | None = None
     ids: str | None = None  # a text file with the image id of each row; none: rows are in the order of the images
     image: str = "image"  # the column of image ids in a .parquet file
@@ -311,7 +311,7 @@ class DatasetDefinition(Source):
 class DatasetConfig(DatasetDefinition, Described):
     """A data set (`config/datasets/<name>.yaml`)."""
 
-    family: Family  # selects settings and claims of the papers that are specific to a data set
+    family: Family  # the kind of data; a method's `family_settings`, and claims of papers, are for some families only
     # a shorter title for panels of figures, columns of tables, and menus of the page; none: `title`
     short: str | None = Field(default=None, min_length=1)
     # normalisation steps of image features, in order, for methods whose settings name no steps: `root` (divide a row by
@@ -348,7 +348,7 @@ class DatasetConfig(DatasetDefinition, Described):
         return self.model_copy(update={"features": features})
 
     def steps(self, names: Sequence[str], own: Any = None) -> Any:
-        """Return the normalisation steps of a method that uses these sets: its `own`, or else those of the data set.
+        """Return a method's normalisation steps for the sets `names`: those in `own`, or else those of the data set.
 
         If sets have names, the result maps each name to its steps. A list of steps applies to every set.
         """

@@ -46,7 +46,7 @@ class RunDataset(Strict):
     protocol_methods: dict[str, list[str]] = {}  # protocol -> the methods to use under it, in place of `methods`
     # true: the tested models are trained on the training and validation labels together; false: on the training labels
     refit: bool = True
-    # the name of a set of features, or a list of them: what methods see here whose own files name none; none: all sets
+    # the name of a set of features, or a list of them, for methods whose own files name none; none: all sets
     features: str | list[str] | None = Field(default=None, min_length=1)
     epochs: dict[str, Epochs] = {}  # method -> when its training stops here, in place of the run's `epochs`
     # protocols under which the run's `sweeps` are done here; left out: all protocols, `[]`: no protocol
@@ -125,12 +125,12 @@ class RunConfig(Strict):
     seeds: list[int] = Field(default=[1, 2, 3, 4, 5], min_length=1)
     protocol_seeds: dict[str, Annotated[list[int], Field(min_length=1)]] = {}  # protocol -> seeds in place of `seeds`
     # for methods that take long to fit: method -> number of seeds to fit it with, the first ones of the protocol; the
-    # key `default` is for all methods without a key of their own; neither: all. Two methods are compared on the seeds
-    # of both
+    # key `default` is for all methods that are not named; without both, all seeds. Two methods are compared on the
+    # seeds that both have
     method_seeds: dict[str, Annotated[int, Field(ge=1)]] = {}
     factors: int = Field(default=32, ge=1)  # the number of factors (K) of methods whose file does not set it
     # true: choose settings from each method's `grid` on the validation labels (under `official` once, with the first
-    # seed, for all seeds); false: use its `settings`, or those of an earlier search; a list: choose those of these
+    # seed, for all seeds); false: use its `settings`, or those of an earlier search; a list: choose settings for these
     # methods only. The number of epochs is always chosen on the validation labels
     tune: bool | list[str] = False
     # number of configurations that the grid of each tuned method must have; the grids in `config/methods` have 8

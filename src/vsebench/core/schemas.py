@@ -67,7 +67,7 @@ COUNTS: Schema = {  # the position of a relevant item in a ranking; in RANKS, th
 }
 # A test image is `cold` if it has no training label while other test images have some.
 RANKS: Schema = {"image": pl.Int32, "label": pl.Int32} | COUNTS | {"cold": pl.Boolean}
-THRESHOLDS: Schema = {  # of decisions with a threshold per image and label, for the labels that an image has
+THRESHOLDS: Schema = {  # thresholds of the labels that an image has, for decisions with a threshold for each label
     "decision": pl.String,
     "image": pl.Int32,
     "label": pl.Int32,

@@ -33,7 +33,7 @@ from vsebench.core.seals import (
 
 NUMBER = "schema"  # the key of the schema number, in JSON and in the metadata of a Parquet file
 SECONDS = "seconds"  # a column of measured times, which differ between two runs
-LARGE = 1 / 3  # of the memory; an array that is larger stays in its file
+LARGE = 1 / 3  # share of the memory; an array that would take more stays in its file
 SIZES_OF_NAMES = 26  # where a ZIP file header states the lengths of name and extra field (section 4.3.7)
 ENTRIES = "entries"  # the key of a result that is a list; JSON stores it in an object with the schema number
 
@@ -61,7 +61,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """Yield a new temporary folder beside `path`, which must not exist; it gets this name if the block succeeds."""
+    """Yield a temporary folder beside `path`; it is renamed to `path`, which must not exist, if the block succeeds."""
     temporary = path.parent / f".{path.name}.{os.getpid()}.tmp"
     _make_folder_of(path)
     try:
@@ -73,7 +73,7 @@ def new_folder(path: Path) -> Iterator[Path]:
 
 
 def check_folder(path: Path, option: str = "") -> None:
-    """Raise a `UserError` if a folder that is to be made is a file or below a file; `option` precedes its path."""
+    """Raise a `UserError` if the path of a new folder is a file, or is below one; `option` begins the message."""
     existing = next((each for each in (path, *path.parents) if each.exists()), path)
     if existing.is_file():
         raise UserError(f"{option}{path}: {existing} is a file; name a folder")
@@ -153,7 +153,7 @@ def read_table(path: Path, schema: Schema, n_labels: int | None = None) -> pl.Da
 
 
 def check_columns(frame: pl.DataFrame, schema: Schema, path: Path) -> None:
-    """Raise a `UserError` unless a table that was read from `path` has these columns with these types."""
+    """Raise a `UserError` unless a table that was read from `path` has the columns of a schema, with their types."""
     for name, kind in pl.Schema(schema).items():
         if name not in frame.columns:
             raise UserError(f"{path}: has no column {name!r}; {DELETE}")

@@ -84,7 +84,7 @@ class Entry:
 def common_seeds(
     seeds: Sequence[int], own_seeds: Mapping[str, Sequence[int]], task: Task, variants: Iterable[str]
 ) -> list[int]:
-    """Return the seeds with which all of these methods are fitted on a task.
+    """Return the seeds with which all of the methods `variants` are fitted on a task.
 
     Parameters
     ----------

@@ -345,7 +345,7 @@ class Normalisation:
 
 
 def _planned(steps: Steps, features: Features, unit_length: bool) -> Iterator[tuple[Step, int]]:
-    """Yield, in order, the steps for these features, each with the number of the set that it is applied to."""
+    """Yield the steps for `features` in their order, each with the number of the set that it is applied to."""
     if not features.named:
         if isinstance(steps, Mapping):
             sets = ", ".join(steps)

@@ -136,7 +136,7 @@ class FileNeed(Need, ABC, Generic[Value]):
         return self.load(path)
 
     def example(self, labels: LabelMatrix) -> Value | None:
-        """Return a small input (or None) that fits a label matrix, to compile kernels before training is timed."""
+        """Return a small example of this input for a label matrix, or None; it serves to compile kernels in advance."""
         return None
 
     def of(self, problem: Problem) -> Value:
@@ -360,6 +360,6 @@ def examples(needs: frozenset[str], labels: LabelMatrix) -> dict[str, Any] | Non
 
 
 def of_problem(inputs: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a `Problem` with these inputs; `inputs` maps the key of each need to the input."""
+    """Return the arguments of a `Problem` with the given `inputs`, which map the key of each need to an input."""
     features, word_vectors = inputs.pop("features", None), inputs.pop("word_vectors", None)
     return {"features": features, "word_vectors": word_vectors, "extras": inputs}

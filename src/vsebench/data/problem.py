@@ -79,7 +79,7 @@ class LabelMatrix:
         )
 
     def with_counts(self, counts: NDArray[np.int32]) -> "LabelMatrix":
-        """Return the matrix with these counts of its pairs, (n_pairs,) int32; pairs with the count 0 are removed."""
+        """Return the matrix with other counts of its pairs, (n_pairs,) int32; pairs with the count 0 are removed."""
         kept = counts > 0
         offsets = np.zeros(self.n_pairs + 1, dtype=np.int64)
         np.cumsum(kept, out=offsets[1:])

@@ -42,7 +42,7 @@ def load_dataset(folder: Path, word_vectors: Path | None = None) -> Dataset:
 
 
 def save(split: Split, folder: Path) -> None:
-    """Write a split."""
+    """Write the files of a split into a folder."""
     n_images, n_labels = split.first.labels.n_rows, split.first.labels.n_labels
     parts = {"train": split.first.labels.to_pairs()}
     parts |= {"valid": pairs_of(split.valid), "test": pairs_of(split.test)}

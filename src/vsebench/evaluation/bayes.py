@@ -33,7 +33,7 @@ Floats = NDArray[np.float64]
 
 
 class Decision(NamedTuple):
-    """Predicted label sets."""
+    """The label sets that are predicted for n images, and their expected metrics."""
 
     labels: NDArray[np.bool_]  # (n, n_labels), whether a label is predicted for an image
     expected: Floats  # (n,), the expected metric, given the image's features; for `label_count`, P(|Y| = c)
@@ -85,7 +85,7 @@ def label_count(features: NDArray[np.float32], truth: Mapping[str, NDArray[Any]]
     """For each image, return its c most probable labels and P(|Y| = c), where c is its most probable number of labels.
 
     No other rule predicts the right number of labels more often, and no other set of c labels has a larger expected
-    number of hits. Parameters are as for `exact_match`.
+    number of hits. The parameters are those of `exact_match`.
     """
     distribution = distribution_of(features, truth)
     counts = distribution.counts()

@@ -53,7 +53,7 @@ class Estimates:
 
     @classmethod
     def side_by_side(cls, parts: Sequence["Estimates"]) -> "Estimates":
-        """Join the estimates of several tasks: all quantities side by side, and the `peers` that all parts have.
+        """Join the estimates of several tasks: the result has all their quantities, and their common `peers`.
 
         Seeds are paired by their position; if a part has more seeds than another one, its last seeds are left out.
         """

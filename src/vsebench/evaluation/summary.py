@@ -82,12 +82,12 @@ class _OfMetric:
         self._kept: dict[tuple[int, ...], Estimates] = {}
 
     def common(self, *entries: int) -> tuple[int, ...]:
-        """Return the seeds that all of these entries have."""
+        """Return the seeds that all of the given entries have."""
         own = [self._of_entries[n] for n in entries]
         return tuple(seed for seed in own[0] if all(seed in of_entry for of_entry in own))
 
     def on(self, seeds: tuple[int, ...]) -> Estimates:
-        """Return the metric of each entry on these seeds, or NaN if the entry lacks one of the seeds."""
+        """Return the metric of each entry on the given seeds, or NaN if the entry lacks one of them."""
         if seeds not in self._kept:
             self._kept[seeds] = self._on_seeds(seeds)
         return self._kept[seeds]

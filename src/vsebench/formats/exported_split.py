@@ -118,7 +118,7 @@ def _read_csv(path: Path, names: str, used: str) -> pl.DataFrame:
         if column not in table.columns:
             raise _changed(path, f"has no column {column!r}")
     if not table[used].is_in(["true", "false"]).all(ignore_nulls=False):
-        raise _changed(path, f"the column {used!r} has something else than true and false")
+        raise _changed(path, f"the column {used!r} has values other than true and false")
     return table
 
 

@@ -14,8 +14,8 @@ from vsebench.core.errors import UserError, one_line
 def load(path: Path, names: Collection[str] = ()) -> Any:
     """Return the memory-mapped array of a .npy file, or a dict with the arrays of an .npz file that are in `names`.
 
-    Pickled objects are not loaded. If the file is missing or damaged, or one of these members of an .npz file is not an
-    array, a `UserError` says so.
+    Pickled objects are not loaded. If the file is missing or damaged, or if a member in `names` is not an array, a
+    `UserError` says so.
     """
     try:
         content = np.load(path, mmap_mode="r", allow_pickle=False)

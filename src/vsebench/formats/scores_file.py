@@ -33,7 +33,7 @@ COLUMNS = ("image", "label")
 SMALL = 1 << 16  # this many numbers fit into 16 bits
 ROWS_A_BATCH = 1 << 16  # number of rows of a table to read at a time
 ROWS_A_CHECK = 1 << 12  # number of rows of a matrix to check at a time
-ARRAYS = ("ids", "labels", "scores", "image_vectors", "label_vectors")  # of an .npz file
+ARRAYS = ("ids", "labels", "scores", "image_vectors", "label_vectors")  # read from an .npz file
 SUFFIXES = (".npy", ".npz", ".parquet", ".csv")
 
 

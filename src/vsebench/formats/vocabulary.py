@@ -47,7 +47,7 @@ def apply_vocabulary(annotations: RawAnnotations, vocabulary: Vocabulary, where:
 
 
 def keep_labels(annotations: RawAnnotations, names: Sequence[str], where: str) -> RawAnnotations:
-    """Remove all labels but those with these names; all images are kept."""
+    """Remove all labels except those in `names`; all images are kept."""
     known = set(annotations.labels)
     unknown = next((name for name in names if name not in known), None)
     if unknown is not None:
@@ -138,7 +138,7 @@ def select(
     labels: NDArray[np.intp],
     dropped: list[Dropped],
 ) -> RawAnnotations:
-    """Return annotations of only these images and labels (ascending row numbers), with `pairs` renumbered."""
+    """Return annotations with only the given images and labels (ascending row numbers), and with `pairs` renumbered."""
     new_image = _renumber(pairs["image"], images, len(annotations.images))
     new_label = _renumber(pairs["label"], labels, len(annotations.labels))
     rows = {"image": images, "label": labels}

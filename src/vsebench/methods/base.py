@@ -43,7 +43,7 @@ class Settings(Strict):
         return self.model_dump(mode="json", exclude_unset=True)
 
     def changed(self, changes: dict[str, Any], where: str) -> Self:
-        """Return these settings with changes; a mistake in the changes raises a `UserError` that names `where`."""
+        """Return a copy with changes; a mistake in the changes raises a `UserError` that names `where`."""
         return check(type(self), self.given() | changes, where)
 
 
@@ -131,7 +131,7 @@ class Fitter(ABC):
 
     @classmethod
     def obstacle(cls, provided: Collection[str]) -> str | None:
-        """Return why the method cannot run with these inputs of a task (keys of `needs.NEEDS`); None if it can run."""
+        """Return why the method cannot run on a task with these inputs (keys of `needs.NEEDS`); None if it can run."""
         needs = cls.needs if cls.ranks_unseen else cls.needs | {"trained_labels"}
         return next((NEEDS[need].missing_reason for need in sorted(needs) if need not in provided), None)
 

@@ -45,8 +45,8 @@ class Comparison:
     Attributes
     ----------
     differences : the table `DIFFERENCES`, task by task in the order of the first run
-    refused : a line for each task and, unless the user has named the metrics, each metric that both runs have but that
-        cannot be compared
+    refused : a line for each task that both runs have but that cannot be compared; the same for each metric, unless the
+        user has named the metrics
     only : lines that name the tasks, methods and metrics that only one of the runs has
     verdicts : a line for each claim whose verdict differs
     settings : a line for each setting that differs, with its task, method and seeds

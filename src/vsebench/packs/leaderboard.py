@@ -70,13 +70,13 @@ class BoardTask:
 
     @cached_property
     def metrics(self) -> list[str]:
-        """The ranking metrics that all these runs have."""
+        """The ranking metrics that all runs of the task have."""
         first, *others = (run.manifest.metrics for run in self.runs.values())
         return [name for name in first if all(name in metrics for metrics in others)]
 
     @cached_property
     def metric(self) -> str:
-        """The headline metric; if these runs have no quality metric in common, raise a `UserError`."""
+        """The headline metric; if the runs of the task have no quality metric in common, raise a `UserError`."""
         of_quality = [name for name in self.metrics if load_metric(name).is_quality]
         if not of_quality:
             packs = ", ".join(str(run.path) for run in self.runs.values())

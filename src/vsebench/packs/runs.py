@@ -107,7 +107,7 @@ def _measured(results: Path) -> Iterator[str]:
 
 
 def _to_measure(outline: Outline) -> Iterator[str]:
-    """Yield the same for the values that a run with this outline computes."""
+    """Yield "<metric> of <entry> on <task>" for each such value that a run with this outline computes."""
     for task, entries in outline.entries.items():
         for entry in (Entry.of(name) for name in entries if FROM_PACK not in name):
             metrics = outline.decision_metrics if entry.decision else outline.metrics
@@ -126,7 +126,7 @@ def _fitted(results: Path) -> Iterator[str]:
 
 
 def _to_fit(outline: Outline) -> Iterator[str]:
-    """Yield the same for the models that a run with this outline fits."""
+    """Yield "<method> on <task>, seed <k>" for each model that a run with this outline fits."""
     for task in outline.tasks:
         for name in outline.entries[str(task)]:
             if FROM_PACK not in name and not Entry.of(name).decision:

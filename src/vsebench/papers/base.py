@@ -53,7 +53,7 @@ class Paper(Strict):
     claim_defaults: dict[str, Any] = Field(default_factory=dict)  # parameters for all claims whose test has them
     checks: list[str] | None = None  # names of checks or of families of checks; none: all
     statements: dict[str, Statement] = Field(default_factory=dict)  # name of a statement in the audit -> its content
-    conditions: dict[str, str] = Field(default_factory=dict)  # cell -> further condition of a contradiction
+    conditions: dict[str, str] = Field(default_factory=dict)  # cell -> further condition under which it contradicts
     lower_bounds: list[str] = Field(default_factory=list)  # cells that the text gives as lower bounds, with "more than"
     same_fact: list[list[str]] = Field(default_factory=list)  # groups of judged cells or statements that state one fact
     _path: Path = PrivateAttr()

@@ -156,7 +156,7 @@ class Fixed(Measurement):
         return self.known
 
 
-FEWEST_REPEATS = 5  # of measured times and memory; two would give a t quantile of 12.7, and three one of 4.3
+FEWEST_REPEATS = 5  # of times and memory, for a verdict; the t quantile is 12.7 for two repeats, and 4.3 for three
 UNKNOWN = Fixed(Effect(math.nan, math.nan, math.nan, None, math.nan))  # for fits that a limit stopped
 
 
@@ -280,7 +280,7 @@ class Evidence:
         return self.on_request[name].filter(**keys | ({"decision": entry.decision} if entry.decision else {}))
 
     def stopped(self, task: Task, *variants: str) -> str | None:
-        """Return a sentence for each of these methods whose training a limit stopped; None if none was stopped."""
+        """Return a sentence for each method in `variants` whose training a limit stopped; None if none was stopped."""
         sentences = []
         for variant in variants:
             stopped = [case for case in self.cases(task, variant) if case in self.at_limit]
@@ -289,7 +289,7 @@ class Evidence:
         return " ".join(sentences) or None
 
     def at_edges(self, task: Task, *variants: str) -> str | None:
-        """Return a sentence on the settings of these methods at the edge of the range tried; None if there are none."""
+        """Return a sentence on the settings of some methods at the edge of the range tried; None if there are none."""
         edges = {
             variant: sorted({name for case in self.cases(task, variant) for name in self.on_edges.get(case, ())})
             for variant in variants
@@ -302,7 +302,7 @@ class Evidence:
         return [Case(task, variant, seed) for seed in self.common_seeds(task, variant)]
 
     def common_seeds(self, task: Task, *names: str) -> list[int]:
-        """Return the seeds that all of these entries ("method" or "method/decision") have on a task."""
+        """Return the seeds that all entries in `names` ("method" or "method/decision") have on a task."""
         return common_seeds(self.seeds, self.own_seeds, task, [Entry.of(name).variant for name in names])
 
     def both(self, task: Task, ours: str, rival: str, metric: str) -> Estimates:

@@ -145,7 +145,7 @@ class PrintedCells:
         return (cell for cell in self.all if cell.is_words and pattern.fullmatch(cell.column))
 
     def prints(self, paper: str, row: str, column: str) -> list[PrintedCell]:
-        """Return all numbers that a paper prints under these names, in the order of the file."""
+        """Return all numbers that a paper prints in cells with this row and column, in the order of the file."""
         return [cell for cell in self._index.get((paper, row, column), []) if not cell.is_words]
 
     def find(self, paper: str, row: str, column: str, table: str | None = None) -> PrintedCell | None:

@@ -182,7 +182,7 @@ def check_settings(plan: Plan, where: str) -> None:
         if "test_labels" in module.needs and method.role != "oracle":
             raise UserError(f"{file}: role: {module.__name__} reads the test labels; set role: oracle")
         if issubclass(module, Ensemble) or method.members:
-            continue  # see check_members
+            continue  # `check_members` checks these
         families, grid = method.family_settings.items(), grid_key(plan, variant, where)
         changes: list[tuple[str, dict[str, Any]]] = [(f"{file}: settings", {})]
         changes += [(f"{file}: family_settings.{family}", values) for family, values in families]

@@ -145,7 +145,7 @@ class Plan:
         return [variant for variant in self.chosen_variants(task) if variant not in left_out]
 
     def seeds(self, task: Task, *variants: str) -> list[int]:
-        """Return the seeds with which all of these variants are fitted on a task; without variants, all its seeds."""
+        """Return the seeds with which all given variants are fitted on a task; without variants, all its seeds."""
         of_task = self.config.protocol_seeds.get(task.protocol, self.config.seeds)
         given = self.config.method_seeds
         most = given.get("default", len(of_task))

@@ -22,7 +22,7 @@ class Distinct(Protocol):
 
 
 class Regions(Protocol):
-    """One occurrence of a label (a region label) of each image, drawn uniformly, is held out.
+    """One occurrence of a label (a region label) is drawn uniformly from each image, and held out.
 
     If the label has other occurrences on the image, it is also a training label of the image. The held-out label is
     then not among the candidates, and counts as a miss.
@@ -55,7 +55,7 @@ def leave_one_out(dataset: Dataset, by_occurrence: bool, rng: np.random.Generato
 
 
 def hold_out(labels: LabelMatrix, by_occurrence: bool, rng: np.random.Generator) -> tuple[LabelMatrix, LabelMatrix]:
-    """Take one label (or occurrence) from each image that has enough of them; return the rest and what was taken."""
+    """Take one label (or occurrence) from each image that has enough of them; return the other labels, then these."""
     count = labels.count_of_pair
     drawn, size = draw_pairs(labels, count if by_occurrence else np.ones_like(count), rng)
     chosen = drawn[size >= (1 if by_occurrence else 2)]

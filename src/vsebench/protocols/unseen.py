@@ -36,7 +36,7 @@ class UnseenLabels(Protocol):
     unseen = True
 
     def generator(self, name: str, seed: int) -> np.random.Generator:
-        """Return the generator that earlier prototypes used, so that seeds 1 to 3 give the splits of the prototypes."""
+        """Return the generator of a split; its seed, 99 + `seed`, keeps the splits of earlier versions of vsebench."""
         return np.random.default_rng(99 + seed)
 
     @abstractmethod

@@ -79,7 +79,7 @@ class Kind(Strict, ABC):
 
 
 class TableKind(Kind):
-    """A kind of table."""
+    """The base class of all kinds of tables."""
 
     folder: ClassVar[str] = "tables"
 
@@ -89,7 +89,7 @@ class TableKind(Kind):
 
 
 class FigureKind(Kind):
-    """A kind of figure."""
+    """The base class of all kinds of figures."""
 
     folder: ClassVar[str] = "figures"
 

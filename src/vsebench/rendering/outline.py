@@ -135,7 +135,7 @@ class Outline(Strict):
         ]
 
     def tasks_with(self, *names: str, protocols: Collection[str] | None = None) -> list[Task]:
-        """Return the tasks with results of one of these methods ("method" or "method/decision"), in display order."""
+        """Return the tasks with results of a method in `names` ("method" or "method/decision"), in display order."""
         return [
             task
             for task in self.tasks
@@ -143,7 +143,7 @@ class Outline(Strict):
         ]
 
     def variants_of_role(self, *roles: Role) -> list[str]:
-        """Return the names of the methods that have one of these roles."""
+        """Return the names of the methods that have one of the given roles."""
         return [name for name, variant in self.variants.items() if variant.role in roles]
 
 

@@ -6,8 +6,8 @@ the sets of features that both data sets have) and given.parquet: the pairs that
 images of the tested data set.
 
 The joined data has the test images of the data set to test on, and the training and validation images of the other. A
-data set without an official partition contributes all its images. All other images belong to no part and have no pairs;
-so do images of the data set to train on whose id is that of a test image.
+data set without an official partition contributes all its images. All other images belong to no part and have no pairs.
+The same holds for images of the data set to train on that have the id of a test image.
 """
 
 import argparse
@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> None:
     tested, trained = Processed.read(arguments.tested), Processed.read(arguments.trained)
     n_shared = tested_by(tested, trained.images).sum()
     if n_shared:
-        print(f"{arguments.trained}: {n_shared} images are left out; {arguments.tested} tests images with their ids")
+        print(f"{arguments.trained}: {n_shared} images are left out; test images of {arguments.tested} have their ids")
     try:
         joined = join(tested, trained)
     except ValueError as error:
@@ -104,7 +104,7 @@ def join(tested: Processed, trained: Processed) -> Processed:
 
 
 def tested_by(tested: Processed, images: pl.DataFrame) -> pl.Series:
-    """Return which images have the id of an image that `tested` tests; a model must not see them in training."""
+    """Return which images have the id of a test image of `tested`; a model must not see them in training."""
     test = tested.images.filter(kept_parts(tested.images, ["test"]).is_not_null())
     return images["id"].is_in(test["id"].implode())
 

@@ -224,7 +224,7 @@ def metric_of_kind(name: str, kind: type[Kind], source: str, example: str) -> Ki
 
 
 def needs_frequencies(names: Iterable[str]) -> bool:
-    """Return whether one of these metrics needs to know how many training images each label has."""
+    """Return whether a metric in `names` needs to know how many training images each label has."""
     return any(isinstance(load_metric(name), PropensityMetric | PopularityMetric) for name in names)
 
 

@@ -21,7 +21,7 @@ class Precision(RankMetric):
 
 
 class Recall(RankMetric):
-    """Hits / held-out labels."""
+    """The number of hits divided by the number of held-out labels."""
 
     takes_cutoff = "always"
 

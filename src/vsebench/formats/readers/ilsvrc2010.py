@@ -57,7 +57,7 @@ from vsebench.formats.readers.matlab import Fields, read_structs
 KIT = "ILSVRC2010_devkit-1.0.tar.gz"
 META = "meta.mat"
 TRUTHS = {"valid": "ILSVRC2010_validation_ground_truth.txt", "test": "ILSVRC2010_test_ground_truth.txt"}
-PREFIXES = {"valid": "val", "test": "test"}  # file names of words begin with it; image names contain it
+PREFIXES = {"valid": "val", "test": "test"}  # names of files of visual words begin with it; image ids contain it
 OF_PART = re.compile(r"(val|test)\.[0-9]+\.sbow\.mat")
 WNID = re.compile(r"n[0-9]{8}")
 WORDS = 1000

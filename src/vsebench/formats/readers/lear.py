@@ -133,7 +133,7 @@ def _check_binary(rows: NDArray[np.int16], where: str) -> NDArray[np.int16]:
 def _read_archive(
     archive: Path, names: list[str], options: Options
 ) -> tuple[dict[str, bytes], dict[str, NDArray[np.float32]]]:
-    """Return the members with these names, and the rows of the chosen feature by part, in one pass over the archive."""
+    """Return the members in `names`, and the rows of the chosen feature by part, in one pass over the archive."""
     content: dict[str, bytes] = {}
     vectors: dict[str, NDArray[np.float32]] = {}
 

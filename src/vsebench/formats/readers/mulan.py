@@ -359,7 +359,7 @@ def _check_binary(table: Rows, label_columns: NDArray[np.intp], path: Path) -> N
 
 
 def _parts(options: Options, sizes: list[int], where: Path) -> pl.Series | None:
-    """Return the part of each image, or None if the options define no partition."""
+    """Return each image's part of the official partition; None if the options define no partition."""
     if options.parts:
         return pl.Series("part", np.repeat([*options.parts], sizes).tolist())
     if options.train_rows is None:

@@ -219,7 +219,7 @@ def _find_parts(ids: NDArray[np.uint64], of_part: dict[str, NDArray[np.uint64]],
 
 
 def _pair_up(lines: _Lines, ids: NDArray[np.uint64], mids: list[str]) -> tuple[pl.DataFrame, int]:
-    """Return the table of pairs, and the number of lines that repeat another line; empty the lists in `lines`.
+    """Return the table of pairs, and the number of lines that repeat another line. The lists in `lines` are emptied.
 
     This step needs more memory than any other, so it changes a few large arrays in place.
     """

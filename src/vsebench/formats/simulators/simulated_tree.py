@@ -67,7 +67,7 @@ class Shares(Strict):
         return self
 
     def values(self) -> list[float]:
-        """Return w0 to w4."""
+        """Return the shares in the order w0, ..., w4."""
         return [self.background, self.top, self.parent, self.label, self.view]
 
 

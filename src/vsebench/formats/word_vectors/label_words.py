@@ -67,7 +67,7 @@ class LabelRule:
         self._bases = bases
 
     def words(self, labels: Sequence[str]) -> set[str]:
-        """Return all words that the vectors of these labels may be computed from."""
+        """Return all words from which the vectors of some labels may be computed."""
         ways = (way for label in labels for _, way in self._ways(label))
         return {word for way in ways for names in way for name in names for word in cases(name)}
 

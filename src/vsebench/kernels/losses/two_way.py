@@ -64,7 +64,7 @@ def loss_of_line(values, is_positive, of_positives, of_negatives, weight, slopes
     weight : float64, a factor of the loss
     slopes : (n,) float32, to which the derivatives are added
     """
-    smallest, largest = np.inf, -np.inf  # of the positives and of the negatives
+    smallest, largest = np.inf, -np.inf  # the smallest score of a positive, and the largest of a negative
     for i in range(len(values)):
         if is_positive[i]:
             smallest = min(smallest, values[i])

@@ -123,7 +123,7 @@ def sparse_product(spread, rows, r):
 
 @njit(cache=True, nogil=True)
 def nearest_dense(keys, queries, rows, halves, slacks, k):
-    """Return for each query the k rows with the largest keys, in ascending row order, (m, k) int32, and these keys."""
+    """Return for each query the k rows with the largest keys, in ascending row order, and their keys, (m, k) each."""
     near, kept = np.empty((len(keys), k), dtype=np.int32), np.empty((len(keys), k), dtype=np.float32)
     doubtful, exact = np.empty(len(rows), dtype=np.int32), np.empty(len(rows))
     group_largest = np.empty(min(GROUPS * k, len(rows)), dtype=np.float32)

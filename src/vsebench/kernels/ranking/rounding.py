@@ -6,7 +6,7 @@ most 1/2. With v = s (y + y') in the same way, and K numbers per vector, the Cau
 
     |<u, v> / (r s) - <x, y>| <= NORM K^(1/2) + K / 4.
 
-This bound is about 0.04 % of the largest possible product for K = 128. If it leaves a comparison undecided, the
+For K = 128, this bound is about 0.035 % of the largest possible product. If it leaves a comparison undecided, the
 comparison is made in float32, so no result depends on the rounding.
 """
 

@@ -86,9 +86,9 @@ def vse_ens_epoch(embedding, pipeline, lists, draws, steps, rank_scale, rates, s
 
     A negative depends only on the vector of its image. So for several steps on different images, the weights of all
     factors are computed first; then all positions in lists are found, the negatives at these positions are read, and
-    the steps are taken. Each of these stages prefetches the memory that the next one reads. The pipeline's stage
-    "fetch" does nothing here. It is not needed, because the weights are computed for several images in a row, and the
-    computation for one image does not wait for the vector of another.
+    the steps are taken. Each of these stages prefetches the memory that the next one reads. The stage "fetch"
+    of the `Pipeline` is not needed: the weights are computed for several images in a row, and the computation for one
+    image does not wait for the vector of another.
     """
     images, labels = embedding
     n_labels = len(labels)

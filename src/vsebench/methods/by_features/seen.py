@@ -53,7 +53,8 @@ def see(
 
     Raises
     ------
-    UserError No training image has both features and a label, or the normalisation does not suit the features.
+    UserError
+        No training image has both features and a label, or the normalisation does not suit the features.
     """
     features, training = problem.features, problem.training
     assert features is not None

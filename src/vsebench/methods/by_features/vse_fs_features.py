@@ -83,7 +83,7 @@ class VseFsFeatures(Method):
     @classmethod
     def least_memory(cls, size: Size, settings: VseFsFeaturesSettings) -> int:
         vectors = size.images + size.features + size.labels
-        return 4 * settings.factors * (vectors + settings.factors)  # and H^C
+        return 4 * settings.factors * (vectors + settings.factors)  # the last term is for H^C
 
     def epoch(self) -> Progress:
         """Update the map, then the labels; the loss is computed after both."""
@@ -132,7 +132,7 @@ class VseFsFeatures(Method):
         return np.ascontiguousarray(self.seen.rows.T @ of_vectors)
 
     def _at_positives(self, values: NDArray[np.float32]) -> sparse.csr_array:
-        """Return a sparse matrix, images x labels, with these values at the positives."""
+        """Return a sparse matrix, images x labels, with the given values, (n_pairs,), at the positives."""
         shape = (len(self.vectors), len(self.labels))
         return sparse.csr_array((values, self.rows.labels, self.rows.offsets), shape=shape)
 

@@ -51,7 +51,7 @@ class Lists:
 
 
 class VseEns(InParts):
-    """VSE-ens."""
+    """VSE-ens: the hinge loss on negatives that are drawn from sorted lists of the labels."""
 
     settings_type = VseEnsSettings
     settings: VseEnsSettings

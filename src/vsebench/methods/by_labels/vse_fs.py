@@ -29,7 +29,7 @@ class VseFsSettings(FactorSettings):
 
 
 class VseFs(FullSample):
-    """VSE-fs."""
+    """VSE-fs: least squares over all (image, label) pairs; an epoch updates all images, then all labels."""
 
     settings_type = VseFsSettings
 

@@ -50,7 +50,7 @@ class Asymmetric(Bce):
 
     p is the label's probability, the sigmoid of its score; g and h are the settings `focus_positives` and
     `focus_negatives`. With g = h and without a margin, this is the focal loss. None of the papers that this project
-    reproduces includes these baselines.
+    reproduces includes these two losses.
 
     Sources: Ridnik and others, "Asymmetric loss for multi-label classification", ICCV 2021; Lin, Goyal, Girshick, He
     and Dollar, "Focal loss for dense object detection", ICCV 2017.

@@ -62,7 +62,7 @@ class LabelTable:
         """Prepare for the next epoch."""
 
     def model(self, hidden: Sequence[Matrix], last: Matrix, normalisation: Normalisation) -> Model:
-        """Return the model with these layers, (inputs + 1, units) each: weights and, as the last row, intercepts."""
+        """Return a model of the given layers, (inputs + 1, units) each: weights and, as the last row, intercepts."""
         return Network(hidden, np.ascontiguousarray(last.T), normalisation)
 
 

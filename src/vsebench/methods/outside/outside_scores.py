@@ -47,7 +47,7 @@ class OutsideScores(Control):
 def check_scores(scores: Scores, names: Names, parts: Parts) -> None:
     """Raise a `UserError` unless the scores fit this split and cover all its test images and candidate labels.
 
-    Lists may lack candidate labels, and a test image's list may lack all of them, but not the lists of all test images.
+    The list of a test image may lack some or all candidate labels, but at least one list must have one of them.
     """
     if scores.split and parts.hash and scores.split != parts.hash:
         raise UserError(

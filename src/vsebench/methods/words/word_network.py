@@ -58,7 +58,7 @@ class WordNetwork(HiddenLayers):
         score: Score,
         normalisation: Normalisation,
     ) -> "WordNetwork":
-        """Return the model with these layers, label vectors (n_labels, d), and the labels' offsets, (n_labels,)."""
+        """Return a model of the given layers, label vectors, (n_labels, d), and offsets of the labels, (n_labels,)."""
         if score == "cosine":
             vectors = normalise_rows(vectors)
         label = np.hstack([vectors, added[:, np.newaxis]]).astype(np.float32)

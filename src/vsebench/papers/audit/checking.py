@@ -56,7 +56,7 @@ def audit(cells: PrintedCells, chosen: Mapping[str, set[str]] | None = None) -> 
     """Apply the checks to the published numbers of all papers; some checks compare papers with one another.
 
     `chosen` maps papers to the checks to apply to them (see `choose`); papers that it lacks get all checks. Findings
-    are sorted by paper and then by check, and their facts are numbered.
+    are sorted by paper and then by check; `number_facts` sets their key `fact`.
     """
     chosen = chosen or {}
     findings = [

@@ -123,7 +123,7 @@ def distance(published: Interval, recomputed: Interval, digits: int) -> str:
 
 
 def write_findings(findings: Sequence[Finding], out: Path) -> None:
-    """Write audit.csv."""
+    """Write findings to a CSV file such as audit.csv."""
     with replacing(out) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, [field.name for field in fields(Finding)], lineterminator="\n")
         writer.writeheader()

@@ -36,7 +36,7 @@ def read_audited(papers: Sequence[Paper]) -> PrintedCells:
 
 
 def _names(paper: Paper) -> Iterator[tuple[str, Iterable[str], set[str]]]:
-    """Yield each key of the YAML file that names cells or methods, with these names and all known names."""
+    """Yield each key of the YAML file that names cells or methods, with the names in it and all known names."""
     cells = paper.cells.all
     methods = {cell.method for cell in cells}
     cell_names = {cell.name for cell in cells}

@@ -127,7 +127,7 @@ def split_files(task: Task, seeds: Iterable[int], names: Iterable[str]) -> list[
 
 
 def decisions_made(plan: Plan, tasks: Iterable[Task]) -> list[str]:
-    """Return the files of the label sets that decisions choose for these tasks."""
+    """Return the files of the label sets that decisions choose for the given tasks."""
     return [
         model_file(task, variant, seed, "decisions.parquet")
         for task in tasks
@@ -154,7 +154,7 @@ def sweep_files(plan: Plan, suffix: str) -> list[str]:
 
 
 def needs_read(plan: Plan, variants: Iterable[str], task: Task) -> set[str]:
-    """Return the inputs (keys of `needs.NEEDS`) that jobs of these variants read on a task.
+    """Return the inputs (keys of `needs.NEEDS`) that jobs of the given variants read on a task.
 
     An oracle also reads the image features, if the task has any: the label probabilities can depend on them.
     """
@@ -169,7 +169,7 @@ def features_provided(plan: Plan, task: Task) -> set[str]:
 def need_files(
     plan: Plan, keys: Iterable[str], task: Task, variants: Iterable[str] | None, split: str = ""
 ) -> list[str]:
-    """Return the files with these inputs (`keys`) of some variants; `split` is the folder of the job's split.
+    """Return the files that contain the inputs `keys` of some variants; `split` is the folder of the job's split.
 
     With None in place of the variants, the files include all sets of features.
     """
@@ -178,6 +178,6 @@ def need_files(
 
 
 def need_options(plan: Plan, keys: Iterable[str], task: Task, variants: Iterable[str]) -> str:
-    """Return the options that name the files with these inputs (`keys`) of some variants."""
+    """Return the options that name the files with the inputs `keys` of some variants."""
     data, read = plan.data_of(task, variants), set(keys)
     return " ".join(f"{need.option} {need.option_value(data)}" for need in FILE_NEEDS if need.key in read)

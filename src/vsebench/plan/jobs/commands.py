@@ -123,7 +123,7 @@ def is_file(path: Path) -> bool:
 def failed_elsewhere(plan: Plan, jobs: Iterable[Any]) -> dict[str, str]:
     """Map <data set>/<protocol>/<method> to the reason to leave it out.
 
-    The result is empty if a job failed that is not of a model trained elsewhere.
+    The result is empty if one of the failed jobs does not belong to a model that is trained elsewhere.
 
     Parameters
     ----------

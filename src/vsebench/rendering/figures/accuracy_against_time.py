@@ -11,7 +11,7 @@ from vsebench.rendering.timing import alone_or_not, training_seconds
 
 Point = tuple[float, float]  # seconds and metric
 
-LINE_OF_LEGEND = 0.15  # inches
+LINE_OF_LEGEND = 0.15  # height of a line of the legend in inches
 
 
 class AccuracyAgainstTime(FigureKind):

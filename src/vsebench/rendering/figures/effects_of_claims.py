@@ -26,7 +26,7 @@ class Panel:
     """A panel of effects that have the same scale and are claimed to be large."""
 
     effects: tuple[str, ...]  # the beginnings of `effect_is`
-    title: str  # of the axis
+    title: str  # the title of the axis
     no_effect: float
     logarithmic: bool
 
@@ -181,7 +181,7 @@ def draw_test(axis: Axes, test: Line, y: float) -> None:
 
 
 def scale(axis: Axes, panel: Panel, values: Sequence[float]) -> None:
-    """Set the scale of the horizontal axis, with space around the values and "no effect"."""
+    """Set the scale of the horizontal axis, so that it includes the values and the line of "no effect"."""
     from vsebench.rendering import drawing
 
     values = [panel.no_effect, *values]

@@ -28,7 +28,7 @@ class SettingAxis(Strict):
 class MemoryAndSettings(FigureKind):
     """One row of panels per task: the memory of all methods, and the metric of one method against each varied setting.
 
-    Only tasks on which `method` was timed are shown. If they are too many for a page, they share one row of panels.
+    Only tasks on which `method` was timed are shown. If one page cannot show a row for each, all tasks share one row.
     """
 
     needs = ("timing", "sweeps", "datasets")

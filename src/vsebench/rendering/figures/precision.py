@@ -12,7 +12,7 @@ from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results, at, leading_metric
 
 QUANTITIES = {"precision": "precision@k", "sibling_precision": "sibling precision@k"}
-MOST_LINES = 8  # in the figure of labels by frequency
+MOST_LINES = 8  # maximum number of lines in the figure of labels by frequency
 FORMS = {False: "raw scores", True: "scores minus their log-sum-exp"}
 
 
@@ -183,6 +183,6 @@ def few_methods(results: Results) -> list[str]:
 
 
 def best_first(results: Results, task: Task) -> list[str]:
-    """Return the methods of a task by their leading metric, the best one first."""
+    """Return the methods of a task, sorted by the task's leading metric, the best one first."""
     values = results.accuracy(task).filter(metric=leading_metric(results, task), decision="")
     return values.sort("value", "method", descending=[True, False])["method"].to_list()

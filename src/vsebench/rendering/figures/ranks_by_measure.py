@@ -81,7 +81,7 @@ class RanksByMeasure(FigureKind):
         axis.set_ylabel("rank")
 
     def tasks(self, results: Results) -> list[Task]:
-        """Return the tasks with at least two of the methods."""
+        """Return the tasks on which at least two of the figure's `methods` have results."""
         tasks = results.tasks_of(results.metrics)
         return [task for task in tasks if len(self.ranks(results, task)) > 1]
 

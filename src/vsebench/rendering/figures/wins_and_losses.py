@@ -65,9 +65,9 @@ class WinsAndLosses(FigureKind):
         return (
             f"How often the method of a row has a higher {metric} than the method of a column, over the data sets, "
             f"protocols and seeds on which both methods were run; a tie counts as half a win. If {metric} is the same "
-            "for all methods on a data set, the next metric that differs between the methods is compared. The method "
-            "with the most wins minus losses comes first; with shares of wins, it could be one that was compared on a "
-            f"single data set. {explained}These are counts; for significance, see the tables."
+            "for all methods on a data set, the next metric that differs between the methods is compared. The methods "
+            "are in the order of wins minus losses; in the order of shares of wins, a method that was compared on a "
+            f"single data set could be first. {explained}These are counts; for significance, see the tables."
         )
 
     def alternative(self, results: Results) -> str:

@@ -107,7 +107,7 @@ def render(
 
 
 def template(name: str = "report.html.j2") -> Template:
-    """Return a page's template."""
+    """Return the Jinja template of a page, such as the report."""
     environment = Environment(
         loader=PackageLoader("vsebench.rendering.page"),
         autoescape=True,

@@ -16,7 +16,7 @@ from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import RANDOM, Results, beats_random, pick
 from vsebench.rendering.table import Column, Row, Table
 
-FEW = 4  # metrics
+FEW = 4  # number of metrics in the table of a few metrics
 
 
 class Accuracy(TableKind):

@@ -79,7 +79,7 @@ class RetrievedImages(TableKind):
     needs = ("images_from_words", "datasets")
 
     methods: list[str] = Field(min_length=1)  # names of methods of the run
-    words: list[str] = Field(min_length=1)  # labels
+    words: list[str] = Field(min_length=1)  # the labels whose images are shown
 
     def applies(self, outline: Outline) -> bool:
         tasks = outline.tasks_with(*self.methods)

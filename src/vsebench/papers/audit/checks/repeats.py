@@ -18,7 +18,7 @@ def reading(cell: PrintedCell) -> Interval:
     """Return the possible unrounded values of a cell in a table or in the text."""
     if cell.at_least:
         return Interval(exact(cell.value).low, inf)
-    if cell.unit == "count" and not cell.column.endswith("per_image"):  # otherwise a mean
+    if cell.unit == "count" and not cell.column.endswith("per_image"):  # a number per image is a mean
         return count(cell)
     return roughly(cell.value) if cell.in_text else rounded(cell.value)
 
