@@ -91,6 +91,20 @@ def test_names_of_crowded_marks_do_not_overlap_and_the_best_method_has_one(
     assert 'data-overlaps="0"' in shown
 
 
+@pytest.mark.skipif(CHROMIUM is None, reason="needs chromium, to run the page's script")
+@pytest.mark.parametrize("sign", [1, -1])
+def test_the_line_ends_at_the_best_method_also_where_small_values_are_better(
+    sign: int, results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    of_run = numbers(results)
+    of_run["signs"] = [sign] * len(of_run["metrics"])
+    monkeypatch.setattr(explore, "numbers", lambda results: of_run)
+    metric, timed = of_run["tasks"][0]["metric"], {method for task, method, _ in of_run["seconds"] if task == 0}
+    values = {row[2]: row[3] for row in of_run["values"] if row[:2] == [0, metric] and row[2] in timed}
+    best = of_run["methods"][max(values, key=lambda method: sign * values[method])]["title"]
+    assert best in re.findall('<text class="name"[^>]*>([^<]*)</text>', in_browser(results, tmp_path))
+
+
 def in_browser(results: Results, folder: Path, end: str = "</body>") -> str:
     """Return the page as it is after its scripts have run; `end` replaces the end of its body."""
     for name in figures(results):

@@ -20,8 +20,14 @@ from vsebench.core.tasks import Task
 from vsebench.papers.base import read_papers
 from vsebench.papers.verdicts import read_claims
 from vsebench.rendering.drawing import draw_lines, explain_marks, logarithmic, stacks
-from vsebench.rendering.figures import effects_of_claims, memory_and_settings, precision, wins_and_losses
-from vsebench.rendering.figures.mean_ranks import MeanRanks
+from vsebench.rendering.figures import (
+    accuracy_against_time,
+    effects_of_claims,
+    memory_and_settings,
+    precision,
+    wins_and_losses,
+)
+from vsebench.rendering.figures.mean_ranks import MeanRanks, ranking_of
 from vsebench.rendering.figures.training import TrainingTime, Trials, validated_epochs
 from vsebench.rendering.kinds import FigureKind, instances_of_run, make
 from vsebench.rendering.results import Results
@@ -329,6 +335,26 @@ def test_wins_are_counted_by_hand(results: Results) -> None:
     assert methods == ["vse_fs", "ease", "warp"]  # 1.5 of 2, 1.5 of 3, 1 of 3
     assert wins.tolist() == [[0, 0.5, 1], [0.5, 0, 1], [0, 1, 0]]
     assert comparisons.tolist() == [[0, 1, 1], [1, 0, 2], [1, 2, 0]]
+
+
+def test_where_small_values_are_better_all_orders_are_the_other_way_round(results: Results) -> None:
+    """With one minus recall as "one_error", all methods keep their places."""
+    one_minus = {"metric": pl.lit("one_error"), "value": 1 - pl.col("value")}
+    other = changed(
+        results,
+        outline=results.outline.model_copy(update={"metrics": ["one_error"]}),
+        metrics=results.metrics.filter(metric="recall@10").with_columns(**one_minus),
+        summary=results.summary.filter(metric="recall@10").with_columns(**one_minus),
+    )
+    same = changed(results, outline=results.outline.model_copy(update={"metrics": ["recall@10"]}))
+    assert wins_and_losses.count_wins(other)[0] == wins_and_losses.count_wins(same)[0]
+    assert ranking_of(other) == ranking_of(same)
+    for task in results.tasks_of(results.summary):
+        assert precision.best_first(other, task) == precision.best_first(same, task)
+        fronts = [
+            accuracy_against_time.front_of(run, task, accuracy_against_time.points(run, task)) for run in (other, same)
+        ]
+        assert fronts[0] == fronts[1] != []
 
 
 def test_of_many_methods_labels_by_frequency_shows_the_controls_the_first_and_the_best_of_each_task(

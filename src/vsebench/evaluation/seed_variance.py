@@ -6,9 +6,11 @@ raised more if the variances of the comparisons are more alike:
 
     v = max(s^2, (d_0 s_0^2 + d s^2) / (d_0 + d)),    with d_0 + d degrees of freedom.
 
-s_0^2 and d_0 are estimated from the mean and the spread of log s^2 (Smyth, Stat. Appl. Genet. Mol. Biol. 3, 2004, Eq. 5
-and section 6.2). Unlike in that paper, v is never below the comparison's own variance, and d_0 + d is at most (M - 1) d
-for M methods, because only M - 1 of their M (M - 1) / 2 comparisons are independent. With two methods, v = s^2.
+s_0^2 is the mean of s^2. d_0 is estimated from the spread of log s^2 (Smyth, Stat. Appl. Genet. Mol. Biol. 3, 2004, Eq.
+5 and section 6.2). Three things differ from that paper, so that fewer differences are called significant. The paper
+estimates s_0^2 from the mean of log s^2, which gives a smaller value. Here, v is never below the comparison's own
+variance. And d_0 + d is at most (M - 1) d for M methods, because only M - 1 of their M (M - 1) / 2 comparisons are
+independent. With two methods, v = s^2.
 
 A comparison over several tasks is treated in the same way: s^2 is the variance of the seeds' means over the tasks, and
 the other comparisons are between all pairs of the M methods that were run on every one of these tasks.

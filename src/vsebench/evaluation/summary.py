@@ -105,10 +105,9 @@ class _OfMetric:
 
 
 def _best(metric: str, of_metric: _OfMetric, contenders: Sequence[int]) -> int | None:
-    kind = load_metric(metric)
-    if not kind.is_quality:
+    sign = load_metric(metric).sign
+    if not sign:
         return None
-    sign = -1 if kind.lower_is_better else 1
 
     def largest_deficit(n: int) -> float:
         """Return the largest amount by which another entry is better, on the seeds that both have."""

@@ -77,7 +77,7 @@ class BoardTask:
     @cached_property
     def metric(self) -> str:
         """The headline metric; if the runs of the task have no quality metric in common, raise a `UserError`."""
-        of_quality = [name for name in self.metrics if load_metric(name).is_quality]
+        of_quality = [name for name in self.metrics if load_metric(name).sign]
         if not of_quality:
             packs = ", ".join(str(run.path) for run in self.runs.values())
             raise UserError(f"{packs} have no quality metric in common for {self.task}; leave out one of them")
@@ -192,7 +192,7 @@ def titles_of(contestants: Sequence[Contestant], runs: Sequence[Run]) -> list[st
 
 def ranked(task: BoardTask, contestants: Sequence[Contestant]) -> dict[int, tuple[int, int, int]]:
     """Return each method's rank on a task, and its best and worst possible rank, by its index in `contestants`."""
-    numbers, sign = task.numbers(task.metric), -1 if load_metric(task.metric).lower_is_better else 1
+    numbers, sign = task.numbers(task.metric), load_metric(task.metric).sign
     found = {
         index: [*sorted(sign * row[key] for key in ("ci_low", "ci_high")), sign * row["value"]]
         for index, each in enumerate(contestants)
@@ -306,6 +306,7 @@ def chart(tasks: Sequence[BoardTask], contestants: Sequence[Contestant], runs: S
             for number, task in enumerate(tasks)
         ],
         "metrics": [metric_title(metric) for metric in metrics],
+        "signs": [load_metric(metric).sign for metric in metrics],
         "methods": [
             {
                 "id": f"{each.method}@{each.run}",

@@ -445,7 +445,7 @@ def metric_difference(
     `ours` and `theirs` contain one table RANKS per seed.
     """
     check_same_images(ours, theirs)
-    sign = -1.0 if load_metric(metric).lower_is_better else 1.0
+    sign = load_metric(metric).sign
     gaps = [sign * (by_image(a, [metric]) - by_image(b, [metric])) for a, b in zip(ours, theirs, strict=True)]
     return difference(of_units(gaps, resamples), lambda means: means[:, 0])
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from vsebench.config.run import NEW_IMAGE_METRICS
 from vsebench.core.tasks import Task
-from vsebench.evaluation.metrics.base import known_metrics, metric_class
+from vsebench.evaluation.metrics.base import known_metrics, load_metric, metric_class
 from vsebench.protocols.base import load_protocol
 from vsebench.rendering.table import Form
 
@@ -49,15 +49,17 @@ def metric_form(metric: str) -> Form:
 def few_metrics(metrics: Sequence[str], tasks: Iterable[Task] = ()) -> list[str]:
     """Return a few metrics of a run for some of its tasks; the first is the run's headline metric.
 
-    These are at most three metrics. However, if the test images of all tasks are new, and the run has several metrics
-    of `config.run.NEW_IMAGE_METRICS`, the result is the headline metric and all of these.
+    These are at most three metrics, and metrics of quality if the run has any. However, if the test images of all tasks
+    are new, and the run has several metrics of `config.run.NEW_IMAGE_METRICS`, the result is the headline metric and
+    all of these.
 
-    >>> few_metrics(["precision@5", "ndcg@10", "recall@10"]), few_metrics(["mrr", "f1@5"])
+    >>> few_metrics(["precision@5", "ndcg@10", "recall@10"]), few_metrics(["gini@5", "mrr", "f1@5"])
     (['recall@10', 'ndcg@10'], ['mrr', 'f1@5'])
     >>> few_metrics(["mrr", "f1@5", "n_plus@5", "map"], [Task("photos", "official")])
     ['mrr', 'map', 'n_plus@5']
     """
-    few = [metric for metric in PREFERRED if metric in metrics] or list(metrics[:3])
+    of_quality = [metric for metric in metrics if load_metric(metric).sign]
+    few = [metric for metric in PREFERRED if metric in metrics] or of_quality[:3] or list(metrics[:3])
     new_images = [load_protocol(task.protocol).new_images for task in tasks]
     of_new_images = [metric for metric in NEW_IMAGE_METRICS if metric in metrics]
     if new_images and all(new_images) and len(of_new_images) > 1:

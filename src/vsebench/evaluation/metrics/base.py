@@ -40,6 +40,11 @@ class Metric(ABC):
     is_count: ClassVar[bool] = False  # whether values are numbers of labels or images, shown as counts
     unit: ClassVar[Literal["image", "label"]] = "image"  # the unit that is averaged over and resampled
 
+    @property
+    def sign(self) -> int:
+        """1 if large values are better, -1 if small values are better, and 0 if neither are."""
+        return 0 if not self.is_quality else -1 if self.lower_is_better else 1
+
     def bound(self, n_labels: int) -> float:
         """Return the largest possible value if there are `n_labels` candidates."""
         return self.largest

@@ -32,7 +32,7 @@ class Options(Strict):
     labels: int = Field(ge=2)  # number of labels, as in the data set
     latent: int = Field(ge=1)  # m, the number of dimensions of the appearance vectors, as in the data set
     dimensions: int = Field(ge=1)  # d, the number of dimensions of the word vectors
-    correlation: float = Field(ge=0, le=1)  # rho; 1: words are as similar as appearances, 0: independent
+    correlation: float = Field(ge=0, le=1)  # rho, the correlation of word vectors and appearance vectors
     common: float = Field(ge=0, lt=1)  # kappa, the length of the component that all words share
     seed: int = Field(default=0, ge=0)  # seed of the data set
 

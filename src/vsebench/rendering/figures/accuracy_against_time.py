@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from vsebench.core.tasks import Task
+from vsebench.evaluation.metrics.base import load_metric
 from vsebench.rendering.kinds import Figure, FigureKind
 from vsebench.rendering.metrics import few_metrics, metric_title
 from vsebench.rendering.outline import Outline
@@ -36,7 +37,7 @@ class AccuracyAgainstTime(FigureKind):
             for method, (seconds, value) in of_methods.items():
                 dot = drawing.line_style(look[method]) | {"linestyle": "", "markersize": 6}
                 axis.plot(seconds, value, **dot, clip_on=False, zorder=3)
-            ends = sorted(of_methods[method] for method in front(of_methods))
+            ends = sorted(of_methods[method] for method in front_of(results, task, of_methods))
             axis.plot(*zip(*ends, strict=True), color=style.GREY, linewidth=0.8, zorder=1, drawstyle="steps-post")
             axis.set_xlabel("training seconds (log)")
             axis.set_ylabel(metric_title(leading_metric(results, task)))
@@ -62,7 +63,7 @@ class AccuracyAgainstTime(FigureKind):
         sentences = []
         for task in results.tasks_of(results.timing):
             of_methods = points(results, task)
-            names = ", ".join(results.method_title(method) for method in front(of_methods))
+            names = ", ".join(results.method_title(method) for method in front_of(results, task, of_methods))
             sentences += [f"{results.task_title(task)}: the line joins {names}."] if of_methods else []
         text = (
             "Dots of accuracy against training seconds, one panel per data set and protocol. A line joins the methods "
@@ -84,6 +85,13 @@ def points(results: Results, task: Task) -> dict[str, Point]:
         if seconds is not None and numbers is not None:
             of_methods[method] = (seconds, float(numbers["value"]))
     return of_methods
+
+
+def front_of(results: Results, task: Task, of_methods: Mapping[str, Point]) -> list[str]:
+    """Return the methods that the line joins: none if neither large nor small values of the metric are better."""
+    sign = load_metric(leading_metric(results, task)).sign
+    signed = {method: (seconds, sign * value) for method, (seconds, value) in of_methods.items()}
+    return front(signed) if sign else []
 
 
 def front(of_methods: Mapping[str, Point]) -> list[str]:

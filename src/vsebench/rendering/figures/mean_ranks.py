@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 
 from vsebench.core.tasks import Task
+from vsebench.evaluation.metrics.base import load_metric
 from vsebench.rendering.kinds import Axes, Figure, FigureKind
 from vsebench.rendering.metrics import few_metrics, metric_title
 from vsebench.rendering.outline import Outline
@@ -157,8 +158,9 @@ def mean_ranks(rows: pl.DataFrame) -> Ranking:
         rows.filter(pl.col("method").is_in(list(ranked_methods))).group_by(*TASK, "method").agg(pl.col("value").mean())
     )
     kept = pl.DataFrame([(task.dataset, task.protocol) for task in tasks], schema=TASK, orient="row")
+    sign = load_metric(rows["metric"][0]).sign
     ranked = means.join(kept, on=TASK, how="semi").with_columns(
-        rank=pl.col("value").rank("average", descending=True).over(TASK)
+        rank=(sign * pl.col("value")).rank("average", descending=True).over(TASK)
     )
     by_dataset = ranked.group_by("dataset", "method").agg(pl.col("rank").mean())
     ranks = by_dataset.group_by("method").agg(pl.col("rank").mean()).sort("rank", "method")

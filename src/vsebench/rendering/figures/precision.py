@@ -6,6 +6,7 @@ import polars as pl
 from pydantic import Field
 
 from vsebench.core.tasks import Task
+from vsebench.evaluation.metrics.base import load_metric
 from vsebench.protocols.base import load_protocol
 from vsebench.rendering.kinds import Figure, FigureKind
 from vsebench.rendering.outline import Outline
@@ -184,5 +185,8 @@ def few_methods(results: Results) -> list[str]:
 
 def best_first(results: Results, task: Task) -> list[str]:
     """Return the methods of a task, sorted by the task's leading metric, the best one first."""
-    values = results.accuracy(task).filter(metric=leading_metric(results, task), decision="")
-    return values.sort("value", "method", descending=[True, False])["method"].to_list()
+    metric = leading_metric(results, task)
+    values = results.accuracy(task).filter(metric=metric, decision="")
+    return values.sort(load_metric(metric).sign * pl.col("value"), "method", descending=[True, False])[
+        "method"
+    ].to_list()

@@ -31,7 +31,7 @@ class RanksByMeasure(FigureKind):
     def _of_quality(cls, metrics: list[str]) -> list[str]:
         for name in metrics:
             try:
-                ranks = load_metric(name).is_quality
+                ranks = load_metric(name).sign != 0
             except UserError as error:
                 raise PydanticCustomError("metric", "{error}", {"error": str(error)}) from None
             if not ranks:
@@ -96,9 +96,8 @@ class RanksByMeasure(FigureKind):
         means = rows.group_by("method", "metric").agg(pl.col("value").mean())
         by_method: dict[str, list[float]] = {}
         for metric in self.metrics:
-            descending = not load_metric(metric).lower_is_better
             ranked = means.filter(metric=metric).with_columns(
-                rank=pl.col("value").rank("average", descending=descending)
+                rank=(load_metric(metric).sign * pl.col("value")).rank("average", descending=True)
             )
             for method, rank in ranked.sort("rank", "method").select("method", "rank").iter_rows():
                 by_method.setdefault(method, []).append(rank)

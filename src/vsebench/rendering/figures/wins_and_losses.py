@@ -3,7 +3,9 @@
 from typing import Any
 
 import numpy as np
+import polars as pl
 
+from vsebench.evaluation.metrics.base import load_metric
 from vsebench.rendering.kinds import Figure, FigureKind
 from vsebench.rendering.metrics import few_metrics, metric_title
 from vsebench.rendering.outline import Outline
@@ -94,9 +96,10 @@ def count_wins(results: Results) -> tuple[list[str], np.ndarray[Any, Any], np.nd
     competitors = results.competitors_of(results.metrics)
     wins, comparisons = np.zeros((2, len(competitors), len(competitors)))
     for task in results.tasks_of(results.metrics):
-        of_task = at(results.metrics, task).filter(metric=leading_metric(results, task), decision="")
+        metric = leading_metric(results, task)
+        of_task = at(results.metrics, task).filter(metric=metric, decision="")
         for _, of_seed in of_task.group_by("seed"):
-            values = dict(of_seed.select("method", "value").iter_rows())
+            values = dict(of_seed.select("method", load_metric(metric).sign * pl.col("value")).iter_rows())
             has_value = np.array([method in values for method in competitors])
             value = np.array([values.get(method, 0.0) for method in competitors])
             both = has_value[:, None] & has_value & ~np.eye(len(competitors), dtype=bool)

@@ -4,6 +4,7 @@ from typing import Any
 
 import polars as pl
 
+from vsebench.evaluation.metrics.base import load_metric
 from vsebench.rendering.marks import split
 from vsebench.rendering.metrics import metric_title
 from vsebench.rendering.results import Results, at, leading_metric, near_best
@@ -53,6 +54,7 @@ def numbers(results: Results) -> dict[str, Any]:
             for task in tasks
         ],
         "metrics": [metric_title(metric) for metric in metrics],
+        "signs": [load_metric(metric).sign for metric in metrics],
         "methods": [
             {
                 "id": method,

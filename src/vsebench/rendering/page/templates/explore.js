@@ -125,8 +125,9 @@
       }
     }
     svg.append(drawn("text", { x: (left + right) / 2, y: height - 6, "text-anchor": "middle" }, "seconds of training on one core (log)"));
-    const beaten = (row) => rows.some((other) => other !== row && other.seconds <= row.seconds && other.value >= row.value && (other.seconds < row.seconds || other.value > row.value));
-    const front = rows.filter((row) => row.role !== "oracle" && !beaten(row)).sort((a, b) => a.seconds - b.seconds);
+    const sign = data.signs[+metric.value];
+    const beaten = (row) => rows.some((other) => other.seconds <= row.seconds && sign * other.value >= sign * row.value && (other.seconds < row.seconds || other.value !== row.value));
+    const front = rows.filter((row) => sign && row.role !== "oracle" && !beaten(row)).sort((a, b) => a.seconds - b.seconds);
     svg.append(drawn("path", { d: front.map((row, n) => n ? `H${x(row.seconds)}V${y(row.value)}` : `M${x(row.seconds)} ${y(row.value)}`).join(""), class: "front" }));
     for (const row of rows) svg.append(pointing(mark(row.method, x(row.seconds), y(row.value), 6), row, x(row.seconds), y(row.value)));
     chart.replaceChildren(svg); // a text has a size only on the page
@@ -135,8 +136,8 @@
   };
 
   const with_intervals = (rows, width) => {
-    const step = 22, height = rows.length * step + 50, left = Math.min(230, width * .45), right = width - 20, bottom = height - 40;
-    const svg = drawn("svg", { width, height, role: "group", "aria-label": `${data.metrics[metric.value]} with 95 % intervals, best first` });
+    const sign = data.signs[+metric.value], step = 22, height = rows.length * step + 50, left = Math.min(230, width * .45), right = width - 20, bottom = height - 40;
+    const svg = drawn("svg", { width, height, role: "group", "aria-label": `${data.metrics[metric.value]} with 95 % intervals, ${sign ? "best" : "largest"} first` });
     const ends = rows.flatMap((row) => [row.low ?? row.value, row.high ?? row.value]);
     const spread = Math.max(...ends) - Math.min(...ends) || .1, low = Math.max(0, Math.min(...ends) - .05 * spread), high = Math.max(...ends) + .02 * spread;
     const x = (value) => left + (value - low) / (high - low) * (right - left);
@@ -144,7 +145,7 @@
       svg.append(drawn("line", { x1: x(tick), x2: x(tick), y1: 4, y2: bottom, class: "grid" }));
       svg.append(drawn("text", { x: x(tick), y: bottom + 18, "text-anchor": "middle" }, tick));
     }
-    [...rows].sort((a, b) => b.value - a.value).forEach((row, number) => {
+    [...rows].sort((a, b) => (sign || 1) * (b.value - a.value)).forEach((row, number) => {
       const y = 14 + number * step, fits = Math.floor((left - 12) / 7.2);
       const title = row.title.length > fits ? row.title.slice(0, fits - 1) + "…" : row.title;
       svg.append(drawn("text", { x: left - 12, y: y + 4, "text-anchor": "end", class: row.best ? "name" : "" }, title));
