@@ -127,9 +127,10 @@ def test_the_numbers_of_an_effect_have_equally_many_decimals() -> None:
     assert [format_cell(large, "effect"), format_interval(large, "effect")] == ["1.50", "[0.90, 2.50]"]
 
 
-def test_a_mean_of_counts_and_its_interval_have_one_decimal() -> None:
-    cell = Cell(144, 130.05, 157.95)
-    assert [format_cell(cell, "count"), format_interval(cell, "count")] == ["144.0", "[130.1, 157.9]"]
+def test_a_count_has_as_many_decimals_as_its_interval() -> None:
+    whole, mean = Cell(144, 130.05, 157.95), Cell(144.4, 130, 157.95)
+    assert [format_cell(whole, "count"), format_interval(whole, "count")] == ["144", "[130, 158]"]
+    assert [format_cell(mean, "count"), format_interval(mean, "count")] == ["144.4", "[130.0, 157.9]"]
 
 
 def test_an_exact_number_has_no_interval() -> None:

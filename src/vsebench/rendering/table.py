@@ -196,6 +196,8 @@ def format_interval(cell: Cell, form: Form) -> str:
 
     >>> format_interval(Cell(0.9722, 0.7406, 1.284), "effect"), format_interval(Cell(6.63, 6.63, 6.63), "effect")
     ('[0.7406, 1.2840]', '')
+    >>> format_interval(Cell(148, 134.3, 161.7), "count"), format_interval(Cell(148.4, 134, 161.7), "count")
+    ('[134, 162]', '[134.0, 161.7]')
     """
     if cell.low is None or cell.high is None or (form == "effect" and cell.low == cell.value == cell.high):
         return ""
@@ -209,8 +211,9 @@ def _number(cell: Cell, value: Value, form: Form) -> str:
     shown = [number for number in (cell.value, cell.low, cell.high) if isinstance(number, float | int)]
     if form == "effect":
         return _effect(value, 4 if max(map(abs, shown)) < 2 else 2)
-    is_mean = cell.low is not None and any(number != round(number) for number in shown)
-    return f"{value:,.1f}" if is_mean else format_value(value, form)
+    if cell.low is None or not isinstance(cell.value, float | int):
+        return format_value(value, form)
+    return f"{value:,.{int(cell.value != round(cell.value))}f}"  # one decimal if the cell's value is a mean
 
 
 def _effect(value: float, decimals: int) -> str:

@@ -1,5 +1,6 @@
 """The order of the methods by several metrics: each method is a line through its ranks."""
 
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -16,6 +17,8 @@ from vsebench.rendering.results import Results, at
 
 if TYPE_CHECKING:
     from vsebench.rendering.style import Look  # it loads Matplotlib
+
+CHARACTERS = 40  # number of characters across a panel
 
 
 class RanksByMeasure(FigureKind):
@@ -48,33 +51,27 @@ class RanksByMeasure(FigureKind):
         return any(len(set(self.methods) & set(outline.competitors(task))) > 1 for task in outline.tasks)
 
     def figure(self, results: Results) -> Figure:
-        from matplotlib.lines import Line2D
-
         from vsebench.rendering import drawing, style
 
         tasks, looks = self.tasks(results), style.looks(results)
         ranks = {task: self.ranks(results, task) for task in tasks}
         shown = [method for method in self.methods if any(method in of_task for of_task in ranks.values())]
-        rows = -(-len(shown) // 3)
+        rows = -(-len(shown) // 4)
         figure, axes = drawing.panels(len(tasks), style.DOUBLE, 1.2 + 0.13 * len(shown) + 0.2 * rows, columns=2)
         for axis, (task, of_task) in zip(axes, ranks.items(), strict=True):
             self.draw(axis, of_task, looks)
             axis.set_title(drawing.panel_title(results, task))
-        handles = [
-            Line2D([], [], color=looks[method].colour, marker=looks[method].marker,
-                   label=results.method_title(method, *tasks, short=True))
-            for method in shown
-        ]  # fmt: skip
-        figure.legend(handles=handles, loc="outside lower center", ncols=3)
+        drawing.legend_of_lines(figure, results, shown, tasks)
         return figure
 
     def draw(self, axis: Axes, ranks: dict[str, list[float]], looks: "dict[str, Look]") -> None:
         """Draw a line for each method of a task."""
+        from vsebench.rendering import drawing
+
         for method, of_method in ranks.items():
-            look = looks[method]
-            axis.plot(range(len(of_method)), of_method, color=look.colour, marker=look.marker, markersize=4,
-                      linewidth=1, markeredgecolor="white", markeredgewidth=0.4)  # fmt: skip
-        axis.set_xticks(range(len(self.metrics)), [metric_title(metric).replace(" ", "\n") for metric in self.metrics])
+            axis.plot(range(len(of_method)), of_method, **drawing.line_style(looks[method]), markersize=5, linewidth=1)
+        width = CHARACTERS // len(self.metrics)
+        axis.set_xticks(range(len(self.metrics)), [fill(metric_title(metric), width) for metric in self.metrics])
         axis.set_xlim(-0.3, len(self.metrics) - 0.7)
         axis.set_yticks(range(1, len(ranks) + 1))
         axis.set_ylim(len(ranks) + 0.5, 0.5)
