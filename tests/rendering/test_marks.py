@@ -79,7 +79,7 @@ def test_every_figure_marks_the_methods_whose_training_stopped_at_its_limit(resu
 def test_epochs_and_seconds_to_converge_are_bounds_where_a_limit_stopped_a_training(results: Results) -> None:
     before = table_kind(results, "training-time").table(results)
     after = table_kind(results, "training-time").table(stopped(results, "vse_fs"))
-    for key in ("epochs_to_convergence", "seconds_to_convergence"):
+    for key in ("epochs_to_convergence", "training_seconds"):
         for method, old, new in zip(values(after, "method"), column(before, key), column(after, key), strict=True):
             assert new == (Cell(old.value, bound="≥") if method == "vse_fs" else old)
     row = next(row for row in after.rows if "vse_fs" in [cell.value for cell in row.cells])

@@ -20,7 +20,7 @@ from vsebench.rendering.kinds import TableKind, instances_of_run
 from vsebench.rendering.outline import LeftOut, MetricLeftOut
 from vsebench.rendering.page.page import notices
 from vsebench.rendering.results import Results
-from vsebench.rendering.table import Table
+from vsebench.rendering.table import Cell, Table
 from vsebench.rendering.tables.accuracy import notes
 from vsebench.rendering.writers.latex import to_latex
 
@@ -108,6 +108,18 @@ def test_training_time_is_the_median_over_repeats(results: Results, tmp_path: Pa
     assert float(row["epoch_seconds_low"]) == repeats.min()
     assert float(row["epoch_seconds_high"]) == repeats.max()
     assert "Simulated IAPR" in (tmp_path / "training-time.tex").read_text(encoding="utf-8")
+
+
+def test_a_method_without_epochs_has_the_time_of_its_fit(results: Results) -> None:
+    first = results.timing.filter(method="warp", phase="epoch").head(1)
+    fits = [first.with_columns(phase=pl.lit("fit"), method=pl.lit("jec"), seconds=s) for s in (3.0, 9.0, 5.0)]
+    outline, history = results.outline, results.history.clear()
+    outline = outline.model_copy(update={"variants": outline.variants | {"jec": outline.variants["ease"]}})
+    table = table_kind(results, "training-time").table(
+        changed(results, outline=outline, history=history, timing=pl.concat(fits))
+    )
+    assert column(table, "training_seconds") == [Cell(5.0, 3.0, 9.0)]
+    assert values(table, "epochs_to_convergence") == [None]
 
 
 def test_the_time_of_a_command_has_a_column_of_its_own(results: Results) -> None:

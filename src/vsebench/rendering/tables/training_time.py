@@ -21,7 +21,7 @@ COLUMNS = (
     Column("threads", "Threads", "count"),
     Column("epoch_seconds", "Seconds\nper epoch", "seconds", interval=True),
     Column("epochs_to_convergence", "Epochs to\nconverge", "count"),
-    Column("seconds_to_convergence", "Seconds to\nconverge", "seconds", interval=True),
+    Column("training_seconds", "Seconds\nto train", "seconds", interval=True),
     Column("compile_seconds", "Seconds to\ncompile", "seconds"),
     Column("peak_rss_bytes", "Memory\n(MiB)", "mebibytes"),
     Column("image_seconds", "Seconds per\ntest image", "seconds", interval=True),
@@ -52,9 +52,11 @@ class TrainingTime(TableKind):
             "Seconds per epoch: median [minimum, maximum] over repeats, each in a fresh process, while no other "
             f"job of the run was running; other processes used {load} cores meanwhile. Only the first epochs are "
             "timed. Later ones can take longer, for example in WARP, which needs more trials the better the model is.",
-            "Convergence: the epoch with the best validation metric, and the training seconds up to its end; "
+            "Convergence: the epoch with the best validation metric. Seconds to train: up to the end of this epoch; "
             f"median over seeds, and for seconds also the range; {alone_or_not(results.timing)}. At least (≥): a limit "
-            "stopped the training of at least one seed, whose best epoch may be later.",
+            "stopped the training of at least one seed, whose best epoch may be later. For a method without epochs, "
+            "this is the time of the whole fit: median and range over repeats, while no other job of the run was "
+            "running.",
             "Compile: compiling the kernels, or loading compiled ones. Memory: the peak of the training process, "
             "maximum over repeats.",
             "Test image: scoring all labels in batches of 256 images on one core, without ranking; median and "
@@ -79,7 +81,8 @@ def row_of(results: Results, task: Task, method: str, timed: pl.DataFrame, comma
     """
     compiled = timed.filter(phase="compile").group_by("repeat").agg(pl.col("seconds").sum())["seconds"]
     converged = to_best_epoch(at(results.history, task).filter(method=method)).drop_nulls()
-    seconds = list(seconds_by_seed(timed).values()) or converged["seconds"].to_list()
+    fits = timed.filter(phase="fit")["seconds"].to_list()  # of a method without epochs
+    seconds = fits or list(seconds_by_seed(timed).values()) or converged["seconds"].to_list()
     of_command = sorted(timed.filter(phase="command")["seconds"].to_list())
     last = (Cell(median(of_command), of_command[0], of_command[-1]) if of_command else Cell(),) if commands else ()
     stopped = EPOCHS in results.marks(method, task)
