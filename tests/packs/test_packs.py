@@ -6,6 +6,7 @@ import shutil
 import zipfile
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
@@ -15,7 +16,7 @@ from tests.packs.runs import TASK, edit_json, ranks_of, write_run
 from tests.stages.small import run
 from vsebench.core.errors import UserError
 from vsebench.core.storage import write_parquet
-from vsebench.packs import archive
+from vsebench.packs import archive, comparison
 from vsebench.packs.archive import read_pack
 from vsebench.packs.manifest import MANIFEST
 from vsebench.packs.runs import opened
@@ -250,6 +251,22 @@ def test_a_metric_that_packs_cannot_give_is_listed_and_refused_if_it_is_named(
     message = f"--metrics: {metric} cannot be compared, because packs lack {lacking}; leave it out"
     assert run("compare", path, path, "--metrics", "map", metric) == 1
     assert capsys.readouterr().err == f"vsebench compare: {message}\n"
+
+
+def test_a_metric_without_values_on_a_task_is_a_line(packed, tmp_path, capsys, monkeypatch):
+    measured = comparison.measured
+
+    def undefined(*arguments):
+        found = measured(*arguments)
+        for model in found:
+            model.values[1] = np.nan
+        return found
+
+    monkeypatch.setattr(comparison, "measured", undefined)
+    assert run("compare", packed, packed) == 0
+    text = capsys.readouterr().out
+    assert f"\nNot compared:\n  {TASK}: map: not compared: it has no value here\n" in text
+    assert "recall@5" in text
 
 
 def test_runs_on_other_tasks_have_nothing_to_compare(packed, tmp_path, capsys):

@@ -323,7 +323,9 @@ def test_methods_differ_without_colour_and_controls_are_grey(results: Results) -
     assert len({look[row].marker for row in ranked}) == len(ranked)
     assert len({look[variant].colour for variant in ranked}) == len(ranked)
     assert len({str(look[row].dashes) for row in ranked}) == len(ranked)
-    assert {look[variant].colour for variant in results.outline.variants_of_role("control")} == {"0.45"}
+    controls = results.outline.variants_of_role("control")
+    assert {look[variant].colour for variant in controls} == {"0.45"}
+    assert len({look[variant].marker for variant in controls}) == len(controls) == 2
     assert look["oracle"].colour == "black"
 
 

@@ -207,7 +207,7 @@ def test_what_a_reader_must_know_is_said(page: Page) -> None:
     assert (
         "SAIAPR TC-12 (region labels), protocol regions: Left out: Oracle (ceiling) (it needs simulated data)." in text
     )
-    assert "Filters seed 0; top_labels 600" in text
+    assert "Filters top_labels 600" in text
     assert "VSE-fs: 12 training runs diverged" in text
     assert "searched (12 configurations, 3 seeds)" in text
     assert "a made-up source of warp, equation 4 (simulated)" in text

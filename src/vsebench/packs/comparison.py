@@ -83,7 +83,9 @@ def compare(first: Run, second: Run, metrics: Sequence[str] | None = None) -> Co
             continue
         of_rankings = chosen(first.manifest.metrics, second.manifest.metrics, metrics)
         of_sets = chosen(first.manifest.decision_metrics, second.manifest.decision_metrics, metrics)
-        rows += rows_of(task, first, second, of_rankings, of_sets)
+        of_task = list(rows_of(task, first, second, of_rankings, of_sets))
+        refused += without_values(task, of_task, of_rankings, of_sets)
+        rows += of_task
     return Comparison(
         differences=corrected(rows),
         refused=refused,
@@ -159,6 +161,16 @@ def rows_of(task: Task, first: Run, second: Run, rankings: list[str], sets: list
             }
             if numbers := difference(list(of_entry.values()), column, peers, load_metric(metric).largest):
                 yield keys | {"metric": metric} | numbers
+
+
+def without_values(task: Task, rows: Sequence[dict[str, Any]], rankings: list[str], sets: list[str]) -> Iterator[str]:
+    """Yield a line for each metric that has no value on a task, and so no row, although other metrics have rows."""
+    for metrics, of_sets in ((rankings, False), (sets, True)):
+        compared = {row["metric"] for row in rows if bool(row["decision"]) == of_sets}
+        if compared:
+            yield from (
+                f"{task}: {name}: not compared: it has no value here" for name in metrics if name not in compared
+            )
 
 
 def measured(case: Case, entry: Entry, runs: Sequence[Run], metrics: list[str]) -> list[Measured]:

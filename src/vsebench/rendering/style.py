@@ -55,6 +55,7 @@ COLOURS = [
 ]
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "h", "<", ">"]
 DASHES: list[Any] = [(), (4, 1.2), (1.2, 1), (5, 1, 1.2, 1), (2.5, 1), (5, 1, 1.2, 1, 1.2, 1), (7, 1.5)]
+CONTROLS: list[Any] = [(1, 1), (3, 2)]  # dashes
 ORACLES: list[Any] = [(3, 2), (1, 1), (6, 2, 1, 2)]  # dashes
 # The files contain no dates, so that the same results give the same bytes.
 METADATA: dict[str, dict[str, Any]] = {
@@ -80,9 +81,11 @@ def looks(results: Results) -> dict[str, Look]:
         method: Look(COLOURS[n % len(COLOURS)], MARKERS[n % len(MARKERS)], DASHES[n % len(DASHES)])
         for n, method in enumerate(outline.variants_of_role("paper", "baseline", "external"))
     }
-    look |= {method: Look(GREY, "*", (1, 1)) for method in outline.variants_of_role("control")}
-    oracles = enumerate(outline.variants_of_role("oracle"))
-    return look | {method: Look("black", "_", ORACLES[n % len(ORACLES)]) for n, method in oracles}
+    for n, method in enumerate(outline.variants_of_role("control")):
+        look[method] = Look(GREY, "*p"[n % 2], CONTROLS[n % len(CONTROLS)])
+    for n, method in enumerate(outline.variants_of_role("oracle")):
+        look[method] = Look("black", "_", ORACLES[n % len(ORACLES)])
+    return look
 
 
 def style() -> Any:

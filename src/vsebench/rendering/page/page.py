@@ -117,6 +117,7 @@ def template(name: str = "report.html.j2") -> Template:
     )
     environment.globals.update(
         count=count,
+        filters_in_words=filters_in_words,
         format_cell=format_cell,
         format_value=format_value,
         format_interval=format_interval,
@@ -125,6 +126,12 @@ def template(name: str = "report.html.j2") -> Template:
         spans=spans,
     )
     return environment.get_template(name)
+
+
+def filters_in_words(filters: Mapping[str, Any]) -> str:
+    """Return the filters of a data set as a text, with their seed only if images were sampled."""
+    sampled = "sample_images" in filters
+    return in_words({name: value for name, value in filters.items() if sampled or name != "seed"})
 
 
 def split_by_testability(results: Results) -> tuple[Table, Table]:
