@@ -91,6 +91,19 @@ def test_a_page_with_tables_of_several_runs(tmp_path):
     assert page.read_text() == text.format("0.1", "0.2", "0.3", "0.2")
 
 
+def test_blocks_of_a_run_that_is_not_named_keep_their_text(fill_in, capsys):
+    text = (
+        "<!-- table: lsep/accuracy -->\nold\n<!-- end of table -->\n"
+        "A <!-- cell: wsabie/accuracy; row: a; column: b -->0.5<!-- end of cell -->.\n"
+    )
+    own = "A " + CELL.format("VSE-fs", "MAP@10", "") + ".\n"
+    status, filled = fill_in(text + own)
+    assert status == 0
+    assert filled.startswith(text)
+    assert filled != text + own
+    assert "1 block filled; 2 blocks of lsep, wsabie left unchanged" in capsys.readouterr().out
+
+
 def test_keys_need_no_run(fill_in):
     block = "<!-- keys: Epochs -->\n{}<!-- end of keys -->"
     status, text = fill_in(block.format("| old |\n"))

@@ -29,12 +29,14 @@ The first comment can continue on the next line. It must not start at the beginn
 then treat the whole line as HTML.
 
 A page can have tables of several runs: with `--tables lsep=FOLDER --tables wsabie=FOLDER`, blocks refer
-to a table as `lsep/NAME`. In place of a folder of tables, `--tables` can name the run's pack.
+to a table as `lsep/NAME`. In place of a folder of tables, `--tables` can name the run's pack. Blocks of a run that is
+not named keep their text, if they have one; the command says how many there are.
 """
 
 import argparse
 import re
 import shutil
+from collections import Counter
 from pathlib import Path
 
 from vsebench.core.errors import UserError
@@ -42,6 +44,7 @@ from vsebench.core.storage import replacing
 from vsebench.packs.archive import read_text
 from vsebench.packs.writing import SUFFIX
 from vsebench.rendering import marks
+from vsebench.rendering.choices import count
 from vsebench.rendering.keys import keys
 from vsebench.rendering.table import DAGGER
 
@@ -85,8 +88,17 @@ def run(arguments: argparse.Namespace) -> None:
         raise UserError(f"{page}: {len(blocks)} of {len(START.findall(old))} blocks are complete; write each as {form}")
     folders: Folders = dict(arguments.tables)
     pictures: list[Path] = []
+    kept: Counter[str] = Counter()  # number of blocks of each run that is not named
+
+    def keeps(block: re.Match[str]) -> bool:
+        name = run_of(block)
+        keep = name is not None and name not in folders and bool(block["old"].strip())
+        kept.update([str(name)] if keep else [])
+        return keep
 
     def filled(block: re.Match[str]) -> str:
+        if keeps(block):
+            return block[0]
         where = f"{page}: {block['kind']}: {block['content']}"
         if block["kind"] == "figure":
             text, picture = figure(block["content"], page, arguments.figures, where)
@@ -98,6 +110,8 @@ def run(arguments: argparse.Namespace) -> None:
         return whole(block, text)
 
     def filled_cell(block: re.Match[str]) -> str:
+        if keeps(block):
+            return block[0]
         content = " ".join(block["content"].split())
         text = cell(content, folders, f"{page}: cell: {content}")
         return f"<!-- cell: {block['content']} -->{text}<!-- end of cell -->"
@@ -109,7 +123,8 @@ def run(arguments: argparse.Namespace) -> None:
         shutil.copyfile(picture, copy)
     with replacing(page) as temporary:
         temporary.write_text(text, encoding="utf-8")
-    print(f"{page}: {len(blocks)} blocks filled")
+    left = f"; {count(kept.total(), 'block')} of {', '.join(sorted(kept))} left unchanged" if kept else ""
+    print(f"{page}: {count(len(blocks) - kept.total(), 'block')} filled{left}")
 
 
 def run_and_folder(argument: str) -> tuple[str, Path]:
@@ -120,6 +135,13 @@ def run_and_folder(argument: str) -> tuple[str, Path]:
     """
     name, equals, folder = argument.partition("=")
     return (name, Path(folder)) if equals and "/" not in name else ("", Path(argument))
+
+
+def run_of(block: re.Match[str]) -> str | None:
+    """Return the name of the run that a block of a table or a cell names; None for other blocks, or without a name."""
+    if block.groupdict().get("kind") in ("figure", "keys"):
+        return None
+    return block["content"].partition(";")[0].strip().rpartition("/")[0] or None
 
 
 def with_current_keys(text: str, where: str) -> str:
