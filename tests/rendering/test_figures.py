@@ -370,7 +370,7 @@ def test_of_many_methods_labels_by_frequency_shows_the_controls_the_first_and_th
     first = pl.col("method") == pl.col("dataset").replace_strict(best, default="")
     other = changed(results, summary=results.summary.with_columns(value=pl.when(first).then(2.0).otherwise("value")))
     assert precision.few_methods(other) == ["random", "popularity", "ease", "vse_fs", "warp_published"]
-    assert "The figure shows 5 of 9 methods: the controls, " in kind.caption(other)
+    assert "The figure shows 5 of 9 methods: the first 2 controls, " in kind.caption(other)
     with style():
         figure = kind.figure(other)
         check_page(figure)

@@ -82,7 +82,8 @@ def looks(results: Results) -> dict[str, Look]:
         for n, method in enumerate(outline.variants_of_role("paper", "baseline", "external"))
     }
     for n, method in enumerate(outline.variants_of_role("control")):
-        look[method] = Look(GREY, "*p"[n % 2], CONTROLS[n % len(CONTROLS)])
+        markers, dashes = ["*", "p", *MARKERS], [*CONTROLS, *DASHES]
+        look[method] = Look(GREY, markers[n % len(markers)], dashes[n % len(dashes)])
     for n, method in enumerate(outline.variants_of_role("oracle")):
         look[method] = Look("black", "_", ORACLES[n % len(ORACLES)])
     return look

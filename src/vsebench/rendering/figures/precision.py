@@ -14,6 +14,7 @@ from vsebench.rendering.results import Results, at, leading_metric
 
 QUANTITIES = {"precision": "precision@k", "sibling_precision": "sibling precision@k"}
 MOST_LINES = 8  # maximum number of lines in the figure of labels by frequency
+MOST_CONTROLS = 2  # maximum number of controls among them
 FORMS = {False: "raw scores", True: "scores minus their log-sum-exp"}
 
 
@@ -152,9 +153,9 @@ class LabelsByFrequency(FigureKind):
         if len(drawn) == len(methods):
             return ""
         return (
-            f"The figure shows {len(drawn)} of {len(methods)} methods: the controls, the first other method of the "
-            "run, and methods with the best values of the leading metric of the overview, taken from each data set in "
-            "turn."
+            f"The figure shows {len(drawn)} of {len(methods)} methods: the first {MOST_CONTROLS} controls, the first "
+            "other method of the run, and methods with the best values of the leading metric of the overview, taken "
+            "from each data set in turn."
         )
 
     def alternative(self, results: Results) -> str:
@@ -172,15 +173,15 @@ class LabelsByFrequency(FigureKind):
 def few_methods(results: Results) -> list[str]:
     """Return at most `MOST_LINES` methods, because more lines could not be told apart.
 
-    These are the controls, the first other method of the run, which is usually the one that the run is about, and the
-    best methods: the best of each task, then the second best of each, and so on.
+    These are the first controls (usually random and popularity), the first other method of the run, which is usually
+    the one that the run is about, and the best methods: the best of each task, then the second best of each, and so on.
     """
     methods = results.competitors_of(results.by_frequency)
     controls = [method for method in methods if results.outline.variants[method].role == "control"]
     others = [method for method in methods if method not in controls]
     by_place = zip_longest(*(best_first(results, task) for task in results.tasks_of(results.by_frequency)))
     in_turn = [method for of_place in by_place for method in of_place if method in others]
-    return list(dict.fromkeys([*controls, *others[:1], *in_turn]))[:MOST_LINES]
+    return list(dict.fromkeys([*controls[:MOST_CONTROLS], *others[:1], *in_turn]))[:MOST_LINES]
 
 
 def best_first(results: Results, task: Task) -> list[str]:
