@@ -59,10 +59,10 @@ def test_a_folder_of_the_runs_own_shares_the_data_of_the_project(started, monkey
 
 @pytest.mark.parametrize(
     ("mirror", "seen"),
-    [("archives", f"{ROOT}/archives"), ("~/archives", "/home/me/archives"), ("https://a.org/b", "https://a.org/b")],
+    [("archives", f"{ROOT}/archives"), ("~/archives", "/someone/archives"), ("https://a.org/b", "https://a.org/b")],
 )
 def test_jobs_find_the_mirror_from_the_folder_of_the_run(started, monkeypatch, mirror, seen):
-    monkeypatch.setenv("HOME", "/home/me")
+    monkeypatch.setenv("HOME", "/someone")
     monkeypatch.setenv("VSEBENCH_DATA", "")
     monkeypatch.setenv("VSEBENCH_MIRROR", mirror)
     started("--out", "runs/mine")

@@ -8,7 +8,7 @@ raised more if the variances of the comparisons are more alike:
 
 s_0^2 is the mean of s^2. d_0 is estimated from the spread of log s^2 (Smyth, Stat. Appl. Genet. Mol. Biol. 3, 2004, Eq.
 5 and section 6.2). Three things differ from that paper, so that fewer differences are called significant. The paper
-estimates s_0^2 from the mean of log s^2, which gives a smaller value. Here, v is never below the comparison's own
+estimates s_0^2 from the mean of log s^2, which is smaller in most cases. Here, v is never below the comparison's own
 variance. And d_0 + d is at most (M - 1) d for M methods, because only M - 1 of their M (M - 1) / 2 comparisons are
 independent. With two methods, v = s^2.
 

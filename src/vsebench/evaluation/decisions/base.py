@@ -58,8 +58,7 @@ class Tuning:
     def value(self, predicted: Mask, right: Mask) -> float:
         """Return the metric `tuned_for` of predicted label sets, (n, n_labels) bool, negated if smaller is better."""
         assert self.tuned_for is not None
-        value = LabelSets.of_masks(predicted, right).value(self.tuned_for)
-        return -value if load_metric(self.tuned_for).lower_is_better else value
+        return load_metric(self.tuned_for).sign * LabelSets.of_masks(predicted, right).value(self.tuned_for)
 
 
 class Decision(ABC):
