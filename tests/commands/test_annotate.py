@@ -92,10 +92,10 @@ def test_a_mistake_is_one_line_and_writes_nothing(values, more, message, fitted,
 
 
 def test_a_file_of_features_of_another_type_is_one_line(fitted, tmp_path, capsys):
-    path = tmp_path / "new.csv"
+    path = tmp_path / "new.txt"
     path.write_text("1,0,0,0\n")
     assert run(*command(fitted, path)) == 1
-    types = "features must be in a file of the type .npy, .npz, .parquet"
+    types = "features must be in a file of the type .npy, .npz, .parquet, .csv"
     assert capsys.readouterr().err == f"vsebench annotate: {path}: {types}\n"
 
 

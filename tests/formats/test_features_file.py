@@ -27,13 +27,17 @@ def plain(features):
 
 def write(path, values, ids, layout="columns"):
     """Write features in the format of the name; return the file of the ids, or None if they are in the same file."""
-    if path.suffix == ".parquet":
+    if path.suffix in (".parquet", ".csv"):
         table = {"image": ids}
         if layout == "columns":
             table |= {f"f{i}": column for i, column in enumerate(values.T)}
         else:
             table["f"] = pl.Series(values.tolist(), dtype=pl.List(pl.Float64)) if layout == "list" else values
-        pl.DataFrame(table).write_parquet(path)
+        frame = pl.DataFrame(table)
+        if path.suffix == ".csv":
+            frame.write_csv(path)
+        else:
+            frame.write_parquet(path)
         return None
     if path.suffix == ".npz":
         sparse.save_npz(path, sparse.csr_array(values))
@@ -43,7 +47,10 @@ def write(path, values, ids, layout="columns"):
     return str(path.with_suffix(".txt"))
 
 
-LAYOUTS = [("f.npy", ""), ("f.npz", ""), ("f.parquet", "columns"), ("f.parquet", "list"), ("f.parquet", "array")]
+LAYOUTS = [
+    ("f.npy", ""), ("f.npz", ""), ("f.parquet", "columns"), ("f.parquet", "list"), ("f.parquet", "array"),
+    ("f.csv", "columns"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "layout"), LAYOUTS)
@@ -110,6 +117,12 @@ def test_ids_of_a_table_may_be_whole_numbers_in_a_column_of_another_name(tmp_pat
     assert features.values.tolist() == [[2.0], [1.0]]
 
 
+def test_ids_in_a_csv_file_are_text_and_its_numbers_may_have_spaces(tmp_path):
+    (tmp_path / "f.csv").write_text('"f, 1",photo,f2\n 0.5,007,1e-3\n-2, 08 ,3 \n', encoding="utf-8-sig")
+    features, _ = read(tmp_path, "f.csv", images=["08", "007"], image="photo")
+    assert np.array_equal(features.values, np.array([[-2, 3], [0.5, 1e-3]], dtype=np.float32))
+
+
 def npy(values):
     return lambda folder: np.save(folder / "f.npy", values)
 
@@ -124,6 +137,11 @@ def ids(text):
 
 def table(**columns):
     return lambda folder: pl.DataFrame(columns).write_parquet(folder / "f.parquet")
+
+
+def csv(text):
+    data = text if isinstance(text, bytes) else text.encode()
+    return lambda folder: (folder / "f.csv").write_bytes(data)
 
 
 def archive(**changes):
@@ -181,6 +199,17 @@ MISTAKES = {
         "f.parquet: row 2: has 2 features, but row 1 has 1",
     ),
     "no list": (table(image=["a", "b"], f=[[1.0], None]), "f.parquet: row 2: has None features, but row 1 has 1"),
+    "text in a CSV file": (
+        csv("image,f1,f2\na,1,2\nb,3,n/a\n"),
+        "f.csv: row 2: the column 'f2' is 'n/a', which is not a number",
+    ),
+    "NaN in a CSV file": (csv("image,f1\na,1\nb,nan\n"), "f.csv: row 2: contains a number that is not finite"),
+    "an empty cell in a CSV file": (csv("image,f1,f2\na,1,\n"), "f.csv: the column 'f2' has empty cells"),
+    "a short row in a CSV file": (csv("image,f1,f2\na,1\n"), "f.csv: the column 'f2' has empty cells"),
+    "a long row in a CSV file": (csv("image,f1\na,1,2\n"), "f.csv: not a readable .csv file"),
+    "no header": (csv("a,1,2\nb,3,4\n"), "f.csv: no column 'image' with image ids; the columns are a, 1, 2"),
+    "an empty CSV file": (csv(""), "f.csv: not a readable .csv file"),
+    "a CSV file that is not UTF-8": (csv("image,f1\n\xe4,1\n".encode("latin-1")), "f.csv: not a readable .csv file"),
     "a damaged table": (
         lambda folder: (folder / "f.parquet").write_bytes(b"PAR1"),
         "f.parquet: not a readable .parquet file",
@@ -208,7 +237,7 @@ MISTAKES = {
 def test_a_mistake_is_one_line_that_names_the_file(tmp_path, mistake):
     make, message = MISTAKES[mistake]
     make(tmp_path)
-    name = next((name for name in ("f.parquet", "f.npz") if (tmp_path / name).exists()), "f.npy")
+    name = next((name for name in ("f.parquet", "f.npz", "f.csv") if (tmp_path / name).exists()), "f.npy")
     source = str(tmp_path / "ids.txt") if (tmp_path / "ids.txt").exists() else None
     with pytest.raises(UserError) as error:
         read(tmp_path, name, source)

@@ -524,12 +524,13 @@ def read_words(adapter: Any, name: str) -> Callable[[Files, Path], dict[str, lis
 
 
 FEATURES = np.array([[0.5, 0, 0, 1], [0, 0, 2, 0], [0, 3, 0, 0]], dtype=np.float32)
+FEATURES_CSV = 'f1,image,"f,2"\r\n0.5,01,1e-3\n 2,b,"-0.25"\n0,Äste,7\n'.encode()
 
 
 def read_features(name: str) -> Callable[[Files, Path], list[Any]]:
     def read(files: Files, folder: Path) -> list[Any]:
         write_files(folder, files)
-        source = FeaturesFile(file=str(folder / name), ids=str(folder / "ids.txt"))
+        source = FeaturesFile(file=str(folder / name), ids=None if "ids.txt" not in files else str(folder / "ids.txt"))
         features, dropped = features_file.read_features_file(folder / "raw", source, ["01", "b", "Äste"])
         return [features.rows(np.flatnonzero(features.known)).sum(axis=1).tolist(), features.known.tolist(), dropped]
 
@@ -722,7 +723,7 @@ GROUPS: dict[str, dict[str, Target]] = {
         "table, Parquet": Target({"t.parquet": parquet_of(NAMES)}, read_table("t.parquet"), any_result=True),
         "table, cells of Parquet": Target(COLUMNS, read_columns, references.table_columns),
     },
-    "of a user's image features: npy, npz": {
+    "of a user's image features: npy, npz, CSV": {
         "features, npy": Target(
             saved(lambda buffer: np.save(buffer, FEATURES)), read_features("f.npy"), any_result=True
         ),
@@ -731,6 +732,7 @@ GROUPS: dict[str, dict[str, Target]] = {
             with_npz("f.npz", read_features("f.npz")),
             any_result=True,
         ),
+        "features, CSV": Target({"f.csv": FEATURES_CSV}, read_features("f.csv"), any_result=True),
     },
     "of a user's scores: npz with scores, npz with vectors": {
         "scores, npz": Target(

@@ -179,7 +179,7 @@ def test_a_mistake_in_the_run_is_one_line(mistake):
         (
             "corel5k_mobilenetedgetpu.npy, ids",
             "x.csv, ids",
-            "file: the name must end in .npy, .npz or .parquet, not 'x",
+            "file: the name must end in .npy, .npz, .parquet or .csv, not 'x",
         ),
         ("corel5k_mobilenetedgetpu.npy, ids", "x.npz, ids", "'standard' would make sparse features dense"),
     ],

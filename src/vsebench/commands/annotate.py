@@ -16,7 +16,7 @@ from vsebench.core.storage import read_parquet, replacing, seal_of
 from vsebench.data.chunks import even_chunks
 from vsebench.data.features import Block, Features, side_by_side
 from vsebench.data.problem import Ids, Matrix, Queries
-from vsebench.formats.features_file import read_rows
+from vsebench.formats.features_file import TABLES, read_rows
 from vsebench.models import Model, checked_scores, named_sets
 
 BATCH = 1000  # number of images to score at once
@@ -25,11 +25,11 @@ BATCH = 1000  # number of images to score at once
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", type=Path, required=True, help="model.npz of a method that uses image features")
     parser.add_argument("--labels", type=Path, required=True, help="labels.parquet of the model's data set")
-    form = "file of image features (.npy, .npz or .parquet); if the model uses several sets, one file per set"
+    form = "file of image features (.npy, .npz, .parquet or .csv); if the model uses several sets, one file per set"
     parser.add_argument("--features", type=Path, nargs="+", required=True, help=form)
     rows = "text file with one image id per row; one file for all features, or one for each (default: 1, 2, 3, ...)"
     parser.add_argument("--ids", type=Path, nargs="+", default=[], help=rows)
-    parser.add_argument("--image", default="image", help="column of image ids in a .parquet file (default: image)")
+    parser.add_argument("--image", default="image", help="column of image ids in a table (default: image)")
     parser.add_argument("--top", type=int, default=5, help="number of labels per image (default: 5)")
     parser.add_argument("--out", type=Path, required=True, help="CSV file to write, with image, rank, label and score")
 
@@ -120,10 +120,10 @@ def read_sets(
 
 
 def check_ids_used(paths: list[Path], ids_paths: list[Path]) -> None:
-    """Raise a `UserError` if a file of ids belongs only to .parquet files, which have a column of ids."""
+    """Raise a `UserError` if a file of ids belongs only to tables, which have a column of ids."""
     for number, ids in enumerate(ids_paths):
         features = paths if len(ids_paths) == 1 else paths[number : number + 1]
-        if all(path.suffix == ".parquet" for path in features):
+        if all(path.suffix in TABLES for path in features):
             column = "has a column of ids, which --image names"
             raise UserError(f"--ids: {ids} would not be read, because {features[0]} {column}; leave out --ids")
 

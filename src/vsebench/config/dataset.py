@@ -119,13 +119,13 @@ class FeaturesFile(Strict):
     `formats/features_file.py` describes the formats of the file.
     """
 
-    # `.npy`, `.npz` (CSR) or `.parquet`: the name of one of the data set's `files`, or a path
+    # `.npy`, `.npz` (CSR), `.parquet` or `.csv`: the name of one of the data set's `files`, or a path
     file: str | None = None
     network: Network | None = None  # instead of `file`: a network and the images to compute features of
     # instead of `file`: features that the adapter reads; a value of its option `features`, such as `DenseHue`
     adapter: str | None = None
     ids: str | None = None  # a text file with the image id of each row; none: rows are in the order of the images
-    image: str = "image"  # the column of image ids in a .parquet file
+    image: str = "image"  # the column of image ids in a .parquet or .csv file
 
     @model_validator(mode="before")
     @classmethod
@@ -142,8 +142,8 @@ class FeaturesFile(Strict):
     @field_validator("file")
     @classmethod
     def _known_format(cls, file: str | None) -> str | None:
-        if file is not None and not file.endswith((".npy", ".npz", ".parquet")):
-            raise PydanticCustomError("ending", "the name must end in .npy, .npz or .parquet")
+        if file is not None and not file.endswith((".npy", ".npz", ".parquet", ".csv")):
+            raise PydanticCustomError("ending", "the name must end in .npy, .npz, .parquet or .csv")
         return file
 
     @model_validator(mode="after")
@@ -152,8 +152,8 @@ class FeaturesFile(Strict):
             raise PydanticCustomError("file", "features: name exactly one of `file`, `network` and `adapter`")
         if self.file is None and {"ids", "image"} & self.model_fields_set:
             raise PydanticCustomError("network", "features: `ids` and `image` work only with `file`; remove them")
-        if self.ids is not None and self.file is not None and self.file.endswith(".parquet"):
-            raise PydanticCustomError("ids", "ids: a .parquet file has its ids in a column; name it in `image` instead")
+        if self.ids is not None and self.file is not None and self.file.endswith((".parquet", ".csv")):
+            raise PydanticCustomError("ids", "ids: a table has its ids in a column; name it in `image` instead")
         return self
 
     @property

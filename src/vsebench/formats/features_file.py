@@ -4,11 +4,12 @@
     .npz       a sparse matrix (rows, d) in CSR format, as scipy.sparse.save_npz writes it
     .parquet   a column of image ids (text or whole numbers), and either columns of numbers, or a single column of
                lists of numbers, all of the same length
+    .csv       a header, a column of image ids, and columns of numbers
 
-Rows are matched to images by image id. A .parquet file has a column of ids. For the other formats, a text file can list
-one id per line, in the order of the rows; without this file, the rows must be in the order of the data set's images. An
-image without a row has no features. Rows of images that are not in the data set are counted and left out. float16 stays
-float16; all other numbers become float32.
+Rows are matched to images by image id. A .parquet or .csv file has a column of ids. For the other formats, a text file
+can list one id per line, in the order of the rows; without this file, the rows must be in the order of the data set's
+images. An image without a row has no features. Rows of images that are not in the data set are counted and left out.
+float16 stays float16; all other numbers become float32.
 """
 
 from collections.abc import Sequence
@@ -29,7 +30,8 @@ from vsebench.formats.numpy_files import load
 from vsebench.formats.own_files import find
 
 CSR = ("format", "shape", "data", "indices", "indptr")  # the arrays of a sparse matrix
-SUFFIXES = (".npy", ".npz", ".parquet")
+TABLES = (".parquet", ".csv")
+SUFFIXES = (".npy", ".npz", *TABLES)
 SAVE_SPARSE = "save a CSR matrix with scipy.sparse.save_npz, or dense features as .npy"
 
 
@@ -56,8 +58,8 @@ def read_rows(path: Path, ids: Path | None, column: str) -> tuple[list[str] | No
     """Read the image ids (from a column or the file `ids`; None if there is neither) and the rows of features."""
     if path.suffix not in SUFFIXES:
         raise UserError(f"{path}: features must be in a file of the type {', '.join(SUFFIXES)}")
-    if path.suffix == ".parquet":
-        return read_parquet(path, column)
+    if path.suffix in TABLES:
+        return read_table(path, column)
     values = read_csr(path) if path.suffix == ".npz" else read_npy(path)
     return None if ids is None else read_ids(ids), values
 
@@ -123,12 +125,13 @@ def read_ids(path: Path) -> list[str]:
     return ids
 
 
-def read_parquet(path: Path, column: str) -> tuple[list[str], NDArray[np.float32]]:
+def read_table(path: Path, column: str) -> tuple[list[str], NDArray[np.float32]]:
     """Read the ids and the features of a table."""
+    is_csv = path.suffix == ".csv"
     try:
-        frame = pl.read_parquet(path, glob=False)
+        frame = pl.read_csv(path, infer_schema=False, glob=False) if is_csv else pl.read_parquet(path, glob=False)
     except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        raise UserError(f"{path}: not a readable .parquet file ({one_line(error)})") from None
+        raise UserError(f"{path}: not a readable {path.suffix} file ({one_line(error)})") from None
     if column not in frame.columns:
         raise UserError(f"{path}: no column {column!r} with image ids; the columns are {', '.join(frame.columns[:9])}")
     names = frame[column]
@@ -136,7 +139,19 @@ def read_parquet(path: Path, column: str) -> tuple[list[str], NDArray[np.float32
         raise UserError(f"{path}: the column {column!r} is {names.dtype}; convert it to text or whole numbers")
     ids = ["" if image is None else str(image).strip() for image in names]
     check_names(ids, str(path), "image", unit="row")
-    return ids, numbers_of(frame.drop(column), path)
+    values = frame.drop(column)
+    return ids, numbers_of(numbers_from_text(values, path) if is_csv else values, path)
+
+
+def numbers_from_text(frame: pl.DataFrame, path: Path) -> pl.DataFrame:
+    """Return the numbers in the cells of a CSV table; an empty cell stays empty."""
+    numbers = frame.select(pl.all().str.strip_chars().cast(pl.Float32, strict=False))
+    for text, column in zip(frame, numbers, strict=True):
+        wrong = (text.is_not_null() & column.is_null()).arg_true()
+        if len(wrong):
+            cell = f"row {wrong[0] + 1}: the column {text.name!r} is {text[wrong[0]][:40]!r}"
+            raise UserError(f"{path}: {cell}, which is not a number")
+    return numbers
 
 
 def numbers_of(frame: pl.DataFrame, path: Path) -> NDArray[np.float32]:

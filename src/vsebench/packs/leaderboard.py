@@ -15,7 +15,7 @@ from vsebench.evaluation.metrics.base import load_metric
 from vsebench.packs.comparison import Comparison, compare, not_in_packs
 from vsebench.packs.manifest import Shown
 from vsebench.packs.runs import Run
-from vsebench.rendering.choices import how_chosen
+from vsebench.rendering.choices import count, how_chosen
 from vsebench.rendering.marks import marks_of, meanings, split
 from vsebench.rendering.metrics import few_metrics, metric_form, metric_title
 from vsebench.rendering.page.page import template
@@ -245,7 +245,7 @@ def rank_table(tasks: Sequence[BoardTask], contestants: Sequence[Contestant], ru
         for number, task in enumerate(tasks)
     ]
     notes = (*RANKS, *meanings(cell.marks for row in rows for cell in row.cells))
-    return Table(columns, rows, f"Ranks of {len(rows)} methods on {len(tasks)} tasks", notes)
+    return Table(columns, rows, f"Ranks of {count(len(rows), 'method')} on {count(len(tasks), 'task')}", notes)
 
 
 def value_table(tasks: Sequence[BoardTask], contestants: Sequence[Contestant], runs: Sequence[Run]) -> Table:
@@ -376,5 +376,5 @@ def described(run: Run) -> str:
     """Return a line that describes a pack."""
     made = run.manifest
     seeds = ", ".join(map(str, sorted({seed for task in made.tasks.values() for seed in task.splits})))
-    tasks = f"{len(made.tasks)} task{'s' if len(made.tasks) != 1 else ''}, {len(made.methods)} methods, seeds {seeds}"
-    return f"{made.name}: {tasks}; vsebench {made.vsebench}, commit {made.commit}"
+    tasks, methods = count(len(made.tasks), "task"), count(len(made.methods), "method")
+    return f"{made.name}: {tasks}, {methods}, seeds {seeds}; vsebench {made.vsebench}, commit {made.commit}"
