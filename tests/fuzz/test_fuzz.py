@@ -12,6 +12,7 @@ from tests.fuzz.mutate import CHOICES, Edit, apply
 from tests.fuzz.targets import CSV, TARGETS, WIDE, FuzzError, Target, check, original
 
 number = st.integers(0, (1 << 20) - 1)
+SLOW = ("ILSVRC 2010", "ILSVRC 2010, compressed")  # a process for each MATLAB file
 edits = st.lists(st.builds(Edit, st.sampled_from(CHOICES), number, number, number, number), min_size=1, max_size=5)
 
 
@@ -19,7 +20,9 @@ edits = st.lists(st.builds(Edit, st.sampled_from(CHOICES), number, number, numbe
 @pytest.mark.parametrize("name", sorted(TARGETS))
 def test_damaged_files(name):
     # Without the phase that shrinks examples, which takes minutes: examples are small.
-    @settings(max_examples=25, deadline=None, derandomize=True, database=None, phases=[Phase.generate])
+    examples = 5 if name in SLOW else 25
+
+    @settings(max_examples=examples, deadline=None, derandomize=True, database=None, phases=[Phase.generate])
     @given(edits)
     def run(edits):
         with TemporaryDirectory() as folder:

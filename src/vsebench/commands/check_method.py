@@ -1,4 +1,4 @@
-"""Check a method of the project: its tests, its style, and its accuracy on small simulated data."""
+"""Check a method of the project: its style, its tests, and its accuracy on small simulated data."""
 
 import argparse
 import subprocess
@@ -54,15 +54,15 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def checks(name: str) -> Iterator[list[str]]:
-    """Yield the command lines that test a method and check the style of its module.
+    """Yield the command lines that check the style of a method's module, and then test the method.
 
     A variant has no module or tests of its own: those of its method are checked.
     """
     method = read_method_config(METHODS / f"{name}.yaml").method
-    own = CONTRACT.with_name(f"test_{method}.py")
-    yield ["pytest", "-q", *map(str, [own] if own.is_file() else []), str(CONTRACT), "-k", method]
     module = modules_by_key("METHODS", "methods")[method]
     file = str(Path("src", *module.split(".")).with_suffix(".py"))
     yield ["ruff", "check", file]
     yield ["ruff", "format", "--check", file]
     yield ["mypy", file]
+    own = CONTRACT.with_name(f"test_{method}.py")
+    yield ["pytest", "-q", *map(str, [own] if own.is_file() else []), str(CONTRACT), "-k", method]
