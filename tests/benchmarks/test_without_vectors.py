@@ -19,8 +19,14 @@ def trained(part, kernels, monkeypatch):
         return training.model()
 
 
+# A part takes a second or two to compile, so `make test` tries the first one of each kernel.
+TRIED = [part for part in PARTS if part.kernel in ("opt_auc", "vse_fs")]
+FIRST = {part.kernel: part for part in reversed(TRIED)}.values()
+
+
 @pytest.mark.parametrize(
-    "part", [part for part in PARTS if part.kernel in ("opt_auc", "vse_fs")], ids=lambda part: part.name
+    "part",
+    [pytest.param(part, marks=[] if part in FIRST else pytest.mark.long, id=part.name) for part in TRIED],
 )
 def test_a_method_learns_the_same_without_vectors(part, monkeypatch):
     ours, plain = (trained(part, kernels, monkeypatch) for kernels in ((), compiled_anew(part)))

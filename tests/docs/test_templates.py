@@ -16,12 +16,13 @@ from vsebench.config.method import read_method_config
 from vsebench.core.yaml_files import read_yaml
 from vsebench.plan import read_plan
 
-OWN_TESTS = {
-    "method": "tests/methods/test_bag_of_labels.py",
-    "dataset": "tests/formats/test_bag_of_labels.py",
-    "metric": "tests/evaluation/test_bag_of_labels.py",
-}
 NAME = "bag_of_labels"
+# A kind of template -> the name to give, and the test that comes with it.
+OWN_TESTS = {
+    "method": (NAME, f"tests/methods/test_{NAME}.py"),
+    "dataset": ("two_lists", "tests/formats/test_two_lists.py"),
+    "metric": ("half_of_labels", "tests/evaluation/test_half_of_labels.py"),
+}
 
 
 def copy_of(folder: Path, names: Iterable[str] = ("src", "config", "docs/templates")) -> Path:
@@ -37,19 +38,20 @@ def python(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize("kind", OWN_TESTS)
-def test_a_new_module_passes_its_test_and_the_linter(kind: str, tmp_path: Path) -> None:
+def test_new_modules_pass_their_tests_and_the_linter(tmp_path: Path) -> None:
     copy_of(tmp_path)
-    made = python(tmp_path, "vsebench", "new", kind, NAME)
-    assert made.returncode == 0, made.stderr
-    files, _, after = made.stdout.partition("\nNext:\n")
-    assert {OWN_TESTS[kind]} < {*files.split()}
-    assert all((tmp_path / file).is_file() for file in files.split())
-    assert f".venv/bin/pytest {OWN_TESTS[kind]}" in after or f".venv/bin/vsebench check-method {NAME}" in after
-    assert "my_" not in after
-    done = python(tmp_path, "pytest", "-q", "-p", "no:cacheprovider", "tests")
+    modules = []
+    for kind, (name, own_test) in OWN_TESTS.items():
+        made = python(tmp_path, "vsebench", "new", kind, name)
+        assert made.returncode == 0, made.stderr
+        files, _, after = made.stdout.partition("\nNext:\n")
+        assert {own_test} < {*files.split()}
+        assert all((tmp_path / file).is_file() for file in files.split())
+        assert f".venv/bin/pytest {own_test}" in after or f".venv/bin/vsebench check-method {name}" in after
+        assert "my_" not in after
+        modules += [file for file in files.split() if file.endswith(".py")]
+    done = python(tmp_path, "pytest", "-q", "-p", "no:cacheprovider", *(test for _, test in OWN_TESTS.values()))
     assert done.returncode == 0, done.stdout
-    modules = [file for file in files.split() if file.endswith(".py")]
     lint = python(tmp_path, "ruff", "check", "--no-cache", "--config", str(ROOT / "pyproject.toml"), *modules)
     assert lint.returncode == 0, lint.stdout
 

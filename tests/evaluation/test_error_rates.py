@@ -46,7 +46,7 @@ def of_group(part, group):
 @pytest.mark.parametrize("n_seeds", [2, 3, 5, 10])
 @pytest.mark.parametrize("ratio", [0.0, 1.0, 10.0])
 def test_equal_methods_are_called_different_on_at_most_one_of_twenty_tasks(n_seeds, ratio, noise):
-    tasks = 400
+    tasks = 200
     chance = 3 * (0.05 * 0.95 / tasks) ** 0.5
     assert Simulation(n_seeds, (ratio,), noise=noise).share_found(tasks) < 0.05 + chance
 
@@ -75,7 +75,7 @@ def test_the_simulated_methods_are_as_far_apart_as_they_say():
 @pytest.mark.parametrize("n_seeds", [2, 3, 10])
 @pytest.mark.parametrize("same_images", [False, True])
 def test_equal_methods_are_called_different_on_at_most_one_of_twenty_groups_of_tasks(same_images, n_seeds, noise):
-    groups = 200
+    groups = 100
     chance = 3 * (0.05 * 0.95 / groups) ** 0.5
     simulation = Simulation(n_seeds, (1.0,), 0.0, noise, (2, 3, 4), same_images)
     assert simulation.share_found(groups).max() < 0.05 + chance

@@ -530,7 +530,8 @@ FEATURES_CSV = 'f1,image,"f,2"\r\n0.5,01,1e-3\n 2,b,"-0.25"\n0,Äste,7\n'.encode
 def read_features(name: str) -> Callable[[Files, Path], list[Any]]:
     def read(files: Files, folder: Path) -> list[Any]:
         write_files(folder, files)
-        source = FeaturesFile(file=str(folder / name), ids=None if "ids.txt" not in files else str(folder / "ids.txt"))
+        ids = None if name.endswith(".csv") else str(folder / "ids.txt")
+        source = FeaturesFile(file=str(folder / name), ids=ids)
         features, dropped = features_file.read_features_file(folder / "raw", source, ["01", "b", "Äste"])
         return [features.rows(np.flatnonzero(features.known)).sum(axis=1).tolist(), features.known.tolist(), dropped]
 

@@ -96,13 +96,12 @@ def test_each_signature_has_its_own_file(tmp_path):
     assert files(tmp_path).load("int64") == b"new code"
 
 
-@pytest.mark.parametrize("damage", [lambda code: b"", lambda code: code[:200], lambda code: b"\0" * len(code)])
-def test_a_damaged_file_is_compiled_again(package, damage):
+def test_a_damaged_file_is_compiled_again(package):
     assert largest_draw_and_hits(package) == (7, 0)
-    compiled = list((package / "kernels" / "__pycache__").glob("*.nbc"))
-    for path in compiled:
-        path.write_bytes(damage(path.read_bytes()))
-    assert largest_draw_and_hits(package) == (7, 0)
+    for damage in (lambda code: b"", lambda code: code[:200], lambda code: b"\0" * len(code)):
+        for path in (package / "kernels" / "__pycache__").glob("*.nbc"):
+            path.write_bytes(damage(path.read_bytes()))
+        assert largest_draw_and_hits(package) == (7, 0)
     assert largest_draw_and_hits(package) == (7, 1)
 
 

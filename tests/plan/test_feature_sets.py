@@ -178,7 +178,7 @@ def test_a_mistake_in_the_run_is_one_line(mistake):
         ("adapter: lear", "adapter: saiapr", "options: prefix: unknown key"),
         (
             "corel5k_mobilenetedgetpu.npy, ids",
-            "x.csv, ids",
+            "x.mat, ids",
             "file: the name must end in .npy, .npz, .parquet or .csv, not 'x",
         ),
         ("corel5k_mobilenetedgetpu.npy, ids", "x.npz, ids", "'standard' would make sparse features dense"),
