@@ -27,7 +27,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # All jobs of a run import the same modules, so Python should keep them compiled.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run iapr paper test test-long test-lowest test-newest test-networks test-slurm benchmark wheel setup setup-dev setup-peers setup-images setup-torch setup-cluster setup-docs docs check lock clean
+.PHONY: run iapr paper test compiled-tests test-long test-lowest test-newest test-networks test-slurm benchmark wheel setup setup-dev setup-peers setup-images setup-torch setup-cluster setup-docs docs check lock clean
 run: setup
 	@$(BIN)/vsebench run $(if $(CONFIG),'$(CONFIG)') $(TARGETS) --cores $(CORES)$(if $(OUT), --out '$(OUT)')
 
@@ -38,8 +38,13 @@ paper: setup-peers
 	@$(MAKE) --no-print-directory run CONFIG=config/paper.yaml
 
 # There is one worker more than cores, since some tests wait for a server or a lock.
-test: setup-dev check
+test: setup-dev
+	@$(MAKE) --no-print-directory --jobs 2 check compiled-tests
 	$(BIN)/pytest --numprocesses $$($(BIN)/python -c 'import os; print(min(8, os.cpu_count() + 1))') --dist loadfile --no-loadscope-reorder
+
+# Without this step, each worker would compile all tests.
+compiled-tests:
+	-@$(BIN)/pytest --collect-only -qq > $(VENV)/tests.txt
 
 # Neither environment is that of runs. The tools of tests are the newest in both.
 RESOLUTION_lowest := lowest-direct

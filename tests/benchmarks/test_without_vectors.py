@@ -34,7 +34,13 @@ def test_a_method_learns_the_same_without_vectors(part, monkeypatch):
     np.testing.assert_allclose(plain.label, ours.label, rtol=1e-3, atol=1e-4)
 
 
-@pytest.mark.parametrize("turns", [rankings(20, 30, 16), searches(150)], ids=["ranking", "search"])
+@pytest.mark.parametrize(
+    "turns",
+    [
+        pytest.param(rankings(20, 30, 16), id="ranking"),
+        pytest.param(searches(150), id="search", marks=pytest.mark.long),
+    ],
+)
 def test_counts_and_searches_are_the_same_without_vectors(turns):
     for ours, plain in zip(*(turn() for turn in turns), strict=True):
         np.testing.assert_array_equal(plain, ours)
