@@ -150,7 +150,7 @@ def test_fits_at_a_limit_are_marked_and_each_method_says_how_its_settings_were_c
     assert table.notes == ("‡: for at least one seed, the limit on epochs stopped the training.",)
     searched, stated = (row.cells[1].value for row in table.rows)
     assert searched == "searched (8 configurations, 1 seed)"
-    assert stated == f"tuned: by hand; {searched}"
+    assert stated == f"settings: by hand; {searched}"
     assert rank_table([limited], [ridge], runs).rows[0].cells[3].marks == "‡"
     assert chart([limited], [ridge], runs)["marks"] == [[0, 0, "‡", "limit on epochs"]]
 

@@ -124,6 +124,16 @@ def test_the_hashes_of_data_and_splits_are_in_the_manifest(first, packed):
     assert manifest.datasets[TASK.dataset].prepared.keys() == {"pairs.parquet", "images.parquet", "labels.parquet"}
 
 
+def test_a_pack_has_the_name_of_the_users_table_and_not_its_folder(tmp_path):
+    folder = write_run(tmp_path / "run")
+    edit_json(folder / "datasets.json", lambda entries: entries[0]["options"].update(pairs="/home/me/secret/tags.csv"))
+    assert run("pack", tmp_path / "own.vsepack", "--results", folder) == 0
+    with zipfile.ZipFile(tmp_path / "own.vsepack") as pack:
+        assert not any(b"secret" in pack.read(name) for name in pack.namelist())
+        assert json.loads(pack.read("datasets.json"))["entries"][0]["options"] == {"pairs": "tags.csv"}
+    assert run("verify", tmp_path / "own.vsepack") == 0
+
+
 def test_the_metadata_are_an_ro_crate(packed):
     crate = json.loads(zipfile.ZipFile(packed).read("ro-crate-metadata.json"))
     entities = {entity["@id"]: entity for entity in crate["@graph"]}

@@ -99,6 +99,34 @@ def test_many_tasks_share_a_row_of_panels(results: Results, monkeypatch: pytest.
         check_page(figure)
 
 
+def with_long_titles(results: Results) -> Results:
+    long = {
+        name: variant.model_copy(update={"title": f"{variant.title} of another program", "short": None})
+        for name, variant in results.outline.variants.items()
+    }
+    return changed(results, outline=results.outline.model_copy(update={"variants": long}))
+
+
+@pytest.mark.parametrize("name", ["wins-and-losses", "labels-by-frequency", "accuracy-against-time"])
+def test_long_titles_fit_the_page(name: str, results: Results) -> None:
+    kind = figure_kind(results, name)
+    with style():
+        figure = kind.figure(with_long_titles(results))
+        check_page(figure)
+
+
+def test_the_names_of_a_few_methods_do_not_overlap(results: Results) -> None:
+    few = results.metrics.filter(pl.col("method").is_in(results.methods_of(results.metrics)[:3]))
+    with style():
+        figure = wins_and_losses.WinsAndLosses().figure(changed(with_long_titles(results), metrics=few))
+        check_page(figure)
+        (axis,) = figure.axes
+        boxes = [label.get_window_extent() for label in axis.get_yticklabels()]
+        assert len(boxes) > 1
+        assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
+        assert axis.yaxis.label.get_window_extent().height <= axis.get_window_extent().height * 1.2
+
+
 def with_a_third_data_set(results: Results) -> Results:
     """Return results whose first data set occurs again under another name."""
     task = Task("sim-nuswide", SMALL[0].protocol)

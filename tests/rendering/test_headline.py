@@ -166,6 +166,14 @@ def test_how_settings_were_chosen(choice, words):
     assert (facts["Factors"], facts["Commit"], facts["Seeds"]) == ("8", "abc", "3")
 
 
+def test_fits_of_packs_are_counted_apart():
+    results = run({"ours": 0.4, "ease": 0.5, "theirs": 0.3})
+    variants = results.outline.variants
+    variants["ease"] = variants["ease"].model_copy(update={"pack": "Fitted in the run other"})
+    chosen = "2 of 2 fits: chosen by this run on validation labels; 1 fit from packs: see the table of settings"
+    assert dict(what_was_run(results))["Settings"] == chosen
+
+
 def test_training_seconds_are_measured_for_all_epochs_or_taken_from_the_fits():
     def laps(*found):
         lines = [{"phase": phase, "repeat": repeat, "seconds": seconds} for phase, repeat, seconds in found]

@@ -394,7 +394,7 @@ def test_who_tuned_a_model_trained_elsewhere_is_said_where_the_model_is_shown(re
     assert said[other] not in notes_of_best  # this table does not name the method
     settings = table_kind(seen, "settings").table(seen)
     chosen = dict(zip(values(settings, "method"), values(settings, "chosen"), strict=True))
-    assert chosen[variants[other].title] == "tuned: by its author"
+    assert chosen[variants[other].title] == "settings: by its author"
 
 
 def test_a_table_of_few_metrics_stays_whole(results: Results) -> None:

@@ -63,10 +63,16 @@ def cells(row: dict[str, Any]) -> tuple[str, ...]:
         row["metric"],
         f"{row['first']:.4f}",
         f"{row['second']:.4f}",
-        f"{row['difference']:+.4f}{'*' if p < SIGNIFICANT else ' '}",
-        f"[{row['ci_low']:+.4f}, {row['ci_high']:+.4f}]",
+        signed(row["difference"]) + ("*" if p < SIGNIFICANT else " "),
+        f"[{signed(row['ci_low'])}, {signed(row['ci_high'])}]",
         f"{p:.3f}" if p >= 0.001 else "<0.001",
     )
+
+
+def signed(number: float) -> str:
+    """Return a number with four decimals and its sign, but zero without a sign."""
+    text = f"{number:+.4f}"
+    return text if float(text) else "0.0000"
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:

@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> None:
     if problems:
         print("\n".join(problems))
         raise UserError(f"{len(problems)} problems in {len(files)} checked files; delete the files above and run again")
-    print(f"{len(files)} files fit")
+    print(f"{len(files)} files with checksums fit")
 
 
 def files_to_check(path: Path, stack: ExitStack) -> list[tuple[Path, Path, str]]:

@@ -34,8 +34,13 @@ DIFFERENCES = {
     "p_adjusted": pl.Float64,  # corrected for the number of all rows of the comparison
     "n_seeds": pl.Int32,
 }
-# Keys of an entry of settings.json that state what was fitted.
-FITTED = ("settings", "epochs", "choice", "n_configurations")
+# Keys of an entry of settings.json that state what was fitted, and how a change of them is called.
+FITTED = {
+    "settings": "settings",
+    "epochs": "epochs",
+    "choice": "choice of settings",
+    "n_configurations": "number of configurations",
+}
 
 
 @dataclass(frozen=True)
@@ -296,7 +301,7 @@ def settings_in(folder: Path) -> dict[tuple[str, str, str, int], dict[str, Any]]
 
 def _flat(part: str, entry: dict[str, Any]) -> list[tuple[str, Any]]:
     value = entry.get(part)
-    return list(value.items()) if isinstance(value, dict) else [(part, value)]
+    return list(value.items()) if isinstance(value, dict) else [(FITTED[part], value)]
 
 
 def _list(values: Sequence[int] | dict[int, str]) -> str:

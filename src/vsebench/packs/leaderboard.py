@@ -274,7 +274,7 @@ def settings_of(each: Contestant, tasks: Sequence[BoardTask]) -> str:
     """Return how a method's settings were chosen, naming each way once; "" if there is nothing to choose."""
     fits = (task.fits[each.run, each.method] for task in tasks if (each.run, each.method) in task.fits)
     ways = (how_chosen(of_task) for of_task in fits)
-    tuned = f"tuned: {each.shown.tuned}" if each.shown.tuned else None
+    tuned = f"settings: {each.shown.tuned}" if each.shown.tuned else None
     return "; ".join(dict.fromkeys(filter(None, [tuned, *ways])))
 
 

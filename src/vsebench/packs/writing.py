@@ -7,7 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from vsebench.core.storage import as_sealed_json, replacing
+from vsebench.core.storage import as_sealed_json, read_json, replacing
 from vsebench.core.tasks import Case, Entry
 from vsebench.packs.archive import MEMBER, NEEDED, checked
 from vsebench.packs.manifest import MANIFEST, Manifest, files_read
@@ -18,6 +18,7 @@ from vsebench.protocols.base import load_protocol
 SUFFIX = ".vsepack"
 DATE = (1980, 1, 1, 0, 0, 0)  # the date of all members: the earliest date that a zip file can state
 FORM: dict[str, Any] = {"indent": 1, "ensure_ascii": False}
+DATA_SETS = "datasets.json"
 IF_MADE = ("timing.parquet", "claims.csv", "comparison.csv")
 
 
@@ -32,11 +33,13 @@ def write_pack(results: Path, data: Path, out: Path) -> Manifest:
     """
     manifest = manifest_of(results, data)
     files = {name: made(results / name) for name in members_of(manifest, results)}
-    sizes = {name: path.stat().st_size for name, path in files.items()}
+    data_sets = as_sealed_json(without_folders(read_json(files.pop(DATA_SETS))), Path(DATA_SETS), **FORM) + "\n"
+    sizes = {name: path.stat().st_size for name, path in files.items()} | {DATA_SETS: len(data_sets.encode())}
     plain = {name: path for name, path in files.items() if path.suffix in (".csv", ".md")}
     checksums = {name: sha256(path.read_bytes()).hexdigest() for name, path in plain.items()}
     manifest = manifest.model_copy(update={"checksums": checksums})
     texts = {
+        DATA_SETS: data_sets,
         MANIFEST: as_sealed_json(manifest.model_dump(mode="json"), Path(MANIFEST), **FORM) + "\n",
         CRATE: json.dumps(describe(manifest, sizes, (results / "summary.parquet").stat().st_mtime), **FORM) + "\n",
     }
@@ -45,6 +48,16 @@ def write_pack(results: Path, data: Path, out: Path) -> Manifest:
         with temporary.open("rb") as file, checked(file, str(out)):  # a pack that nobody can read is not written
             pass
     return manifest
+
+
+def without_folders(data_sets: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the entries of datasets.json with the names of the user's tables in place of their paths."""
+    return [
+        entry | {"options": entry["options"] | {"pairs": Path(entry["options"]["pairs"]).name}}
+        if "pairs" in entry["options"]
+        else entry
+        for entry in data_sets
+    ]
 
 
 def _write(path: Path, texts: Mapping[str, str], files: Mapping[str, Path]) -> None:

@@ -121,7 +121,7 @@ def own_table(name: str, data: dict[str, Any], folder: Path, where: str) -> Data
         "adapter": "table",
         "options": options.model_dump(exclude_unset=True),
         "licence": "the user's own",
-        "citation": options.pairs,
+        "citation": Path(options.pairs).name,
     }
     return check(DatasetConfig, description | {option: data[option] for option in others}, key)
 
@@ -175,7 +175,7 @@ def parents(source: str, folder: Path, key: str) -> SiblingsConfig:
     options = check(parent_table.Options, {"parents": source}, key)
     if not Path(source).is_file():
         raise UserError(f"{key}: there is no file {source} (relative to {Path.cwd()})")
-    about = {"title": source, "licence": "the user's own", "citation": source}
+    about = {"title": Path(source).name, "licence": "the user's own", "citation": Path(source).name}
     described = {"adapter": "parent_table", "options": options.model_dump(exclude_unset=True)}
     return check(SiblingsConfig, about | described, key)
 

@@ -1,5 +1,6 @@
 """Elements of figures: panels, dots with intervals, lines over epochs, and their legends."""
 
+import math
 from collections.abc import Collection, Sequence
 from textwrap import fill
 from typing import Any
@@ -21,6 +22,9 @@ from vsebench.rendering.style import SINGLE, Look, looks
 
 COLUMNS = 4  # number of panels per row in a figure as wide as both columns of a page
 LINE = 0.17  # height in inches of a line of a panel with a name at its left
+# The legend of lines, in inches: a line or a dot with the space around it, a character, and a row.
+SPACE_OF_LINE, SPACE_OF_DOT, CHARACTER, HEIGHT_OF_ROW = 0.5, 0.3, 0.055, 0.135
+FEW_POINTS = 10  # each point of a line with at most this number of points gets a marker
 NOTE_CHARACTERS = 20  # number of characters per inch in the explanation of marks
 DOT: dict[str, Any] = {"marker": "o", "color": "black", "linestyle": "none", "markersize": 3.8}
 
@@ -203,7 +207,7 @@ def draw_lines(axis: Axes, results: Results, frame: pl.DataFrame, x: str, y: str
         ax=axis,
     )
     for line in axis.get_lines():
-        if np.size(line.get_xdata()) == 1:  # for the one epoch of a closed form, `markevery` would hide the marker
+        if np.size(line.get_xdata()) <= FEW_POINTS:  # `markevery` could hide the only one
             line.set_markevery(None)
     if x == "epoch":
         axis.xaxis.set_major_locator(MaxNLocator(5, integer=True))
@@ -231,8 +235,24 @@ def legend_of_lines(
     styles = {method: line_style(look[method]) | changes for method in methods}
     titles = {method: results.method_title(method, *tasks, short=True) for method in methods}
     handles = [Line2D([], [], **options, label=titles[method]) for method, options in styles.items()]
-    columns = min(len(handles), 4 if figure.get_figwidth() > SINGLE else 2)
+    most = min(len(handles), 4 if figure.get_figwidth() > SINGLE else 2)
+    space = SPACE_OF_DOT if dots else SPACE_OF_LINE
+    columns = columns_that_fit(list(titles.values()), most, figure.get_figwidth(), space)
+    more_rows = math.ceil(len(handles) / columns) - math.ceil(len(handles) / most)
+    figure.set_figheight(figure.get_figheight() + HEIGHT_OF_ROW * more_rows)
     figure.legend(handles=handles, loc="outside lower center", ncols=columns, handlelength=1.2 if dots else 3.2)
+
+
+def columns_that_fit(titles: Sequence[str], most: int, width: float, space: float) -> int:
+    """Return the number of columns, at most `most`, with which a legend fits a figure of a width in inches.
+
+    `space` is the width of a line or dot in the legend, with the space around it.
+    """
+    for columns in range(most, 1, -1):
+        parts = np.array_split([len(title) for title in titles], columns)  # as Matplotlib fills the columns
+        if sum(space + CHARACTER * part.max() for part in parts) <= width:
+            return columns
+    return 1
 
 
 def explain_marks(figure: Figure) -> None:

@@ -29,7 +29,10 @@ class WinsAndLosses(FigureKind):
         from vsebench.rendering import drawing, style
 
         methods, wins, comparisons = count_wins(results)
-        size = min(style.DOUBLE, 1.9 + 0.21 * len(methods))
+        tasks = results.tasks_of(results.metrics)
+        titles = [results.method_title(method, *tasks, short=True) for method in methods]
+        # Room for the names and for the squares, whose label has the length of six squares.
+        size = min(style.DOUBLE, 0.6 + max(1.3, 0.048 * max(map(len, titles))) + 0.21 * max(6, len(methods)))
         figure, (axis,) = drawing.panels(1, size, size - 0.4)
         with np.errstate(invalid="ignore"):
             share = wins / comparisons
@@ -39,8 +42,6 @@ class WinsAndLosses(FigureKind):
             figure.colorbar(
                 image, ax=axis, boundaries=np.linspace(0, 1, 50), ticks=[0, 0.5, 1], shrink=0.3, label="share"
             )
-        tasks = results.tasks_of(results.metrics)
-        titles = [results.method_title(method, *tasks, short=True) for method in methods]
         axis.set_xticks(range(len(methods)), titles, rotation=90, fontsize=6)
         axis.set_yticks(
             range(len(methods)),

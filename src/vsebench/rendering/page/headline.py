@@ -5,6 +5,7 @@ from typing import Any
 
 from vsebench.core.tasks import Task
 from vsebench.papers.base import Paper
+from vsebench.rendering.choices import count
 from vsebench.rendering.metrics import metric_title
 from vsebench.rendering.results import RANDOM, Results, beats_random, best_of, leading_metric, near_best, pick
 from vsebench.rendering.table import format_value
@@ -106,6 +107,9 @@ def what_was_run(results: Results) -> list[tuple[str, str]]:
 
 def settings_chosen(results: Results) -> Iterator[str]:
     """Yield each way in which settings were chosen, with the number of fits to which it applies."""
+    own = [entry for entry in results.settings if not results.outline.variants[entry["method"]].pack]
     for choice, words in CHOICES.items():
-        if number := sum(entry["choice"] == choice for entry in results.settings):
-            yield f"{number} of {len(results.settings)} fits: {words}"
+        if number := sum(entry["choice"] == choice for entry in own):
+            yield f"{number} of {count(len(own), 'fit')}: {words}"
+    if of_packs := len(results.settings) - len(own):
+        yield f"{count(of_packs, 'fit')} from packs: see the table of settings"

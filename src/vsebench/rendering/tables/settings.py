@@ -63,7 +63,7 @@ def row_of(results: Results, entries: list[dict[str, Any]]) -> Row:
         titles = {name: results.method_title(name) for name in settings if name in results.outline.variants}
         settings = {titles.get(name, name): weight for name, weight in settings.items()}
     tuned = results.outline.variants[first["method"]].tuned
-    choice = "; ".join(filter(None, [how_chosen(entries), tuned and f"tuned: {tuned}"]))
+    choice = "; ".join(filter(None, [how_chosen(entries), tuned and f"settings: {tuned}"]))
     edges = sorted({name for entry in entries for name in entry.get("on_edges", [])})
     edge = f"; {', '.join(edges)} on the edge" if edges else ""
     limits = sorted({entry["limit"] for entry in entries if entry.get("at_limit")})
