@@ -1,3 +1,4 @@
+import gc
 import os
 from pathlib import Path
 
@@ -41,6 +42,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> ByFile:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the longest tests, then those that compile no kernels, so that workers do not compile the same."""
     items.sort(key=lambda item: (not shares_finished_run(item.nodeid), item.nodeid.startswith(COMPILING)))
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collector pass over all modules and tests, which stay until the end."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

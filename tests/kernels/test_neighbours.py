@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import sparse
 
 from vsebench.core.errors import UserError
@@ -12,6 +14,7 @@ from vsebench.kernels.ranking.neighbours import (
     nearest_dense,
     nearest_sparse,
     round_in_order,
+    select,
     split_by_rounding,
 )
 from vsebench.methods.by_features.neighbours import Search, parts_of, prepare
@@ -26,6 +29,15 @@ def rows_of(n, d, seed, density=0.3):
 def nearest_by_sorting(rows, queries, halves, k):
     keys = queries.astype(np.float64) @ rows.astype(np.float64).T - halves
     return np.sort(np.argsort(-keys, axis=1, kind="stable")[:, :k], axis=1)
+
+
+@given(values=st.lists(st.integers(-3, 3) | st.floats(-1e6, 1e6, width=32), min_size=1), data=st.data())
+def test_the_value_of_a_rank_is_that_of_sorting(values, data):
+    numbers = np.array(values, dtype=np.float32)
+    rank = data.draw(st.integers(0, len(values) - 1))
+    reordered = numbers.copy()
+    assert select(reordered, rank) == np.sort(numbers)[rank]
+    assert np.array_equal(np.sort(reordered), np.sort(numbers))
 
 
 @pytest.mark.parametrize("n", [1, 15, 16, 17, 300])
