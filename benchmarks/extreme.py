@@ -5,7 +5,7 @@
 At full size, there are 500,000 training images, 1,000 test images, 100,000 labels and 200,000 features. An image has
 five labels and, on average, 100 non-zero features. The data are simulated as in `feature_rows`, so the accuracy after
 one epoch does not say which method is better; it only shows that labels were ranked. The data are written to FOLDER in
-the text format of the Extreme Classification Repository (0.9 GB) unless these files exist already, and are then read
+the text format of the Extreme Classification Repository (0.5 GB) unless these files exist already, and are then read
 from the files.
 
 Each method then runs in a process of its own: one epoch, or the whole fit of a method without epochs, and the ranking
