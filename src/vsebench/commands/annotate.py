@@ -10,13 +10,14 @@ import polars as pl
 from tqdm import tqdm
 
 from vsebench import models
+from vsebench.config.dataset import TABLES
 from vsebench.core.errors import UserError
 from vsebench.core.schemas import ANNOTATIONS
 from vsebench.core.storage import read_parquet, replacing, seal_of
 from vsebench.data.chunks import even_chunks
 from vsebench.data.features import Block, Features, side_by_side
 from vsebench.data.problem import Ids, Matrix, Queries
-from vsebench.formats.features_file import TABLES, read_rows
+from vsebench.formats.features_file import read_rows
 from vsebench.models import Model, checked_scores, named_sets
 
 BATCH = 1000  # number of images to score at once

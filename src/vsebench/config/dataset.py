@@ -113,6 +113,10 @@ class Pictures(Strict):
         return Path(self.images)
 
 
+TABLES = (".parquet", ".csv")  # the ends of names of tables of features
+FEATURES = (".npy", ".npz", *TABLES)
+
+
 class FeaturesFile(Strict):
     """A set of image features: read from a file, computed from images by a network, or read by the adapter.
 
@@ -142,7 +146,7 @@ class FeaturesFile(Strict):
     @field_validator("file")
     @classmethod
     def _known_format(cls, file: str | None) -> str | None:
-        if file is not None and not file.endswith((".npy", ".npz", ".parquet", ".csv")):
+        if file is not None and not file.endswith(FEATURES):
             raise PydanticCustomError("ending", "the name must end in .npy, .npz, .parquet or .csv")
         return file
 
@@ -152,7 +156,7 @@ class FeaturesFile(Strict):
             raise PydanticCustomError("file", "features: name exactly one of `file`, `network` and `adapter`")
         if self.file is None and {"ids", "image"} & self.model_fields_set:
             raise PydanticCustomError("network", "features: `ids` and `image` work only with `file`; remove them")
-        if self.ids is not None and self.file is not None and self.file.endswith((".parquet", ".csv")):
+        if self.ids is not None and self.file is not None and self.file.endswith(TABLES):
             raise PydanticCustomError("ids", "ids: a table has its ids in a column; name it in `image` instead")
         return self
 

@@ -30,7 +30,7 @@ Made by vsebench. Train a model on these files, score the test images, and write
 | `final.csv` | the labels to train the final model on: those of `train.csv` and `valid.csv` |
 | `images.csv` | id: all images; train, valid, final, test: whether the image is used for this part |
 | `labels.csv` | name: all labels; trained: whether the final model sees the label; candidate: whether it is ranked |
-| `features.npy`, `.npz` | the features, if there are any, not normalised: one row per image (.npz: SciPy's CSR) |
+| `features.npy`, `.npz` | the features, if there are any, not normalised: a row per image of `images.csv` (.npz: CSR) |
 | `features-NAME.npy`, `.npz` | instead of these, if the data set has several sets of features: one file per set |
 | `word_vectors.npz` | if there are word vectors: `vectors`, one row per label of `labels.csv`, and which are `known` |
 | `split.json` | the task, the seed and the hash of the split |

@@ -21,7 +21,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy import sparse
 
-from vsebench.config.dataset import FeaturesFile
+from vsebench.config.dataset import FEATURES, TABLES, FeaturesFile
 from vsebench.core.errors import UserError, one_line
 from vsebench.data.features import Features, csr
 from vsebench.formats.annotations import Dropped, check_names
@@ -30,8 +30,6 @@ from vsebench.formats.numpy_files import load
 from vsebench.formats.own_files import find
 
 CSR = ("format", "shape", "data", "indices", "indptr")  # the arrays of a sparse matrix
-TABLES = (".parquet", ".csv")
-SUFFIXES = (".npy", ".npz", *TABLES)
 SAVE_SPARSE = "save a CSR matrix with scipy.sparse.save_npz, or dense features as .npy"
 
 
@@ -56,8 +54,8 @@ def read_features_file(raw: Path, source: FeaturesFile, images: Sequence[str]) -
 
 def read_rows(path: Path, ids: Path | None, column: str) -> tuple[list[str] | None, Any]:
     """Read the image ids (from a column or the file `ids`; None if there is neither) and the rows of features."""
-    if path.suffix not in SUFFIXES:
-        raise UserError(f"{path}: features must be in a file of the type {', '.join(SUFFIXES)}")
+    if path.suffix not in FEATURES:
+        raise UserError(f"{path}: features must be in a file of the type {', '.join(FEATURES)}")
     if path.suffix in TABLES:
         return read_table(path, column)
     values = read_csr(path) if path.suffix == ".npz" else read_npy(path)

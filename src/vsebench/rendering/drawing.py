@@ -207,7 +207,7 @@ def draw_lines(axis: Axes, results: Results, frame: pl.DataFrame, x: str, y: str
         ax=axis,
     )
     for line in axis.get_lines():
-        if np.size(line.get_xdata()) <= FEW_POINTS:  # `markevery` could hide the only one
+        if np.size(line.get_xdata()) <= FEW_POINTS:  # `markevery` could hide some of them, or the only one
             line.set_markevery(None)
     if x == "epoch":
         axis.xaxis.set_major_locator(MaxNLocator(5, integer=True))
