@@ -118,7 +118,9 @@ def test_long_titles_fit_the_page(name: str, results: Results) -> None:
 def test_the_names_of_a_few_methods_do_not_overlap(results: Results) -> None:
     few = results.metrics.filter(pl.col("method").is_in(results.methods_of(results.metrics)[:3]))
     with style():
-        figure = wins_and_losses.WinsAndLosses().figure(changed(with_long_titles(results), metrics=few))
+        figure = wins_and_losses.WinsAndLosses().figure(
+            changed(results, outline=with_long_titles(results).outline, metrics=few)
+        )
         check_page(figure)
         (axis,) = figure.axes
         boxes = [label.get_window_extent() for label in axis.get_yticklabels()]
