@@ -35,7 +35,11 @@ SCALING = {"dataset": "sim-iapr", "repeats": 2, "pairs": [10, 20], "labels": [10
         ({"methods": ["opt_auc", "opt_auc"]}, "some.yaml: methods: 'opt_auc' occurs more than once"),
         ({"seeds": [-1]}, "some.yaml: seeds: -1 is negative; use seeds of 0 or more"),
         ({"seeds": [2**63]}, f"some.yaml: seeds: {2**63} is too large; use seeds up to {2**63 - 1}"),
-        ({"protocol_seeds": {"official": [1]}}, "protocol_seeds.official: no data set of the run has this protocol"),
+        ({"protocol_seeds": {"official": [1]}}, "protocol_seeds.official: the run has no protocol or task official"),
+        (
+            {"protocol_seeds": {"sim-iapr/regions": [1]}},
+            "protocol_seeds.sim-iapr/regions: the run has no protocol or task sim-iapr/regions; remove this key",
+        ),
         ({"protocol_seeds": {"distinct": [2, 3]}}, "protocol_seeds.distinct: the first seed must be 1"),
         (
             {"protocol_seeds": {"distinct": [1, 1]}},
@@ -50,10 +54,10 @@ SCALING = {"dataset": "sim-iapr", "repeats": 2, "pairs": [10, 20], "labels": [10
             {"without": {"sim-iapr/distinct/opt_acu": "it failed"}},
             "without: the run has no 'sim-iapr/distinct/opt_acu' (<data set>/<protocol>/<method>); did you mean",
         ),
-        ({"method_seeds": {"default": 9}}, "method_seeds.default: no protocol has more than 5 seeds"),
+        ({"method_seeds": {"default": 9}}, "method_seeds.default: no task has more than 5 seeds"),
         (
             {"method_seeds": {"vse_fs": 9}},
-            "method_seeds.vse_fs: no protocol has more than 5 seeds, so this key has no effect",
+            "method_seeds.vse_fs: no task has more than 5 seeds, so this key has no effect",
         ),
         (
             {"metrics": ["recall"]},

@@ -97,6 +97,15 @@ def test_a_method_with_fewer_seeds_is_fitted_and_measured_with_the_first_seeds_o
     assert plan.outline.number_of_seeds == "2 to 4"
 
 
+def test_a_task_can_have_its_own_seeds():
+    sets = {"sim-iapr": {"protocols": ["distinct", "regions"]}, "sim-tree": {"protocols": ["regions"]}}
+    seeds = {"seeds": [1, 2], "protocol_seeds": {"regions": [1, 2, 3], "sim-tree/regions": [1]}}
+    plan = planned(datasets=sets, methods=["popularity"], **seeds)
+    numbers = {str(task): plan.seeds(task) for task in plan.tasks}
+    assert numbers == {"sim-iapr/distinct": [1, 2], "sim-iapr/regions": [1, 2, 3], "sim-tree/regions": [1]}
+    assert "--seeds 1 " in job_of(plan, "measure", Task("sim-tree", "regions")).options
+
+
 def test_methods_without_a_number_of_seeds_have_the_default_one():
     seeds = {"seeds": [1, 2, 3], "method_seeds": {"default": 1, "opt_auc": 2, "ease": 3}}
     plan = planned(methods=["opt_auc", "ease", "popularity"], **seeds)

@@ -9,7 +9,7 @@ from vsebench.data.needs import NEEDS
 from vsebench.plan import read_plan
 from vsebench.plan.checks import left_out_lines
 from vsebench.plan.jobs.data import joined_features, joined_tasks
-from vsebench.plan.settings import settings_of, timed_variants
+from vsebench.plan.settings import settings_of
 
 
 def test_a_data_set_gets_the_variants_that_the_run_names_for_it():
@@ -34,7 +34,7 @@ def test_a_variant_runs_where_the_task_offers_what_it_needs():
     assert plan.variants(official) == ["popularity", "ridge"]
     assert plan.variants(distinct) == ["opt_auc", "popularity", "ridge"]
     assert plan.variants(IAPR) == ["opt_auc", "popularity", "oracle"]
-    assert timed_variants(plan, distinct) == ["opt_auc", "ridge"]
+    assert plan.timed_variants(distinct) == ["opt_auc", "ridge"]
     assert plan.oracles(IAPR) == ["oracle"]
     left_out = {(entry.dataset, entry.protocol, entry.method): entry.reason for entry in plan.outline.left_out}
     assert left_out == {
@@ -48,22 +48,28 @@ def test_a_variant_runs_where_the_task_offers_what_it_needs():
 def test_an_ensemble_runs_like_any_variant():
     plan = partitioned(methods=[ENSEMBLE, "wsabie_100", "wsabie_200", "random"])
     task = Task("corel5k-densehue", "official")
-    assert timed_variants(plan, task) == [ENSEMBLE, "wsabie_100", "wsabie_200"]
+    assert plan.timed_variants(task) == [ENSEMBLE, "wsabie_100", "wsabie_200"]
     assert settings_of(plan, ENSEMBLE, task.dataset) == {}
     assert plan.variants(IAPR) == ["random"]
 
 
-def test_methods_are_timed_with_the_named_protocols():
+def test_the_named_methods_are_timed_with_the_named_protocols_or_on_the_named_tasks():
     sets = {"sim-tree": {"protocols": ["official", "images"]}}
+    official, images = "sim-tree/official", "sim-tree/images"
 
     def timed(**timing):
-        changes = {"datasets": sets, "methods": ["ridge"], "timing": {"repeats": 1, "epochs": 1} | timing}
-        return [task.protocol for task in planned(**changes).timed_tasks]
+        changes = {"datasets": sets, "methods": ["ridge", "wsabie"], "timing": {"repeats": 1, "epochs": 1} | timing}
+        plan = planned(**changes)
+        assert plan.outline.timed == {str(task): plan.timed_variants(task) for task in plan.timed_tasks}
+        return plan.outline.timed
 
-    assert timed() == ["official", "images"]
-    assert timed(protocols=["images"]) == ["images"]
-    with pytest.raises(UserError, match=r"timing.protocols: no data set of the run has the protocol regions"):
+    assert timed() == {official: ["ridge", "wsabie"], images: ["ridge", "wsabie"]}
+    assert timed(protocols=["images"]) == {images: ["ridge", "wsabie"]}
+    assert timed(protocols=[official], methods=["wsabie"]) == {official: ["wsabie"]}
+    with pytest.raises(UserError, match=r"timing.protocols: the run has no protocol or task regions; remove regions"):
         timed(protocols=["official", "regions"])
+    with pytest.raises(UserError, match=r"timing.methods: bce is not among the run's methods; add it to `methods`"):
+        timed(methods=["ridge", "bce"])
 
 
 def unseen_labels(protocols, variants, word_vectors="glove-6b", **changes):

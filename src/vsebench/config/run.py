@@ -72,7 +72,9 @@ class Timing(Strict):
     epochs: int = Field(default=3, ge=1)  # number of epochs to time in each repeat
     # true: each repeat also times all epochs up to the best one, for claims about the time to converge
     to_best_epoch: bool = False
-    protocols: list[str] | None = Field(default=None, min_length=1)  # protocols to time under; none: all of them
+    # protocols, or single tasks as <data set>/<protocol>, to time on; none: all of them
+    protocols: list[str] | None = Field(default=None, min_length=1)
+    methods: list[str] | None = Field(default=None, min_length=1)  # methods to time; none: all those of the run
 
 
 def _different(sizes: list[int]) -> list[int]:
@@ -123,9 +125,10 @@ class RunConfig(Strict):
     with_packs: list[str] = Field(default=[], alias="with")
     # one split and one fit per seed; results are means over seeds; fewer than three seeds cause a warning
     seeds: list[int] = Field(default=[1, 2, 3, 4, 5], min_length=1)
-    protocol_seeds: dict[str, Annotated[list[int], Field(min_length=1)]] = {}  # protocol -> seeds in place of `seeds`
-    # for methods that take long to fit: method -> number of seeds to fit it with, the first ones of the protocol; the
-    # key `default` is for all methods that are not named; without both, all seeds. Two methods are compared on the
+    # protocol, or a single task as <data set>/<protocol> -> seeds in place of `seeds`
+    protocol_seeds: dict[str, Annotated[list[int], Field(min_length=1)]] = {}
+    # for methods that take long to fit: method -> number of seeds to fit it with, the first ones of the task; the key
+    # `default` is for all methods that are not named; without both, all seeds. Two methods are compared on the
     # seeds that both have
     method_seeds: dict[str, Annotated[int, Field(ge=1)]] = {}
     factors: int = Field(default=32, ge=1)  # the number of factors (K) of methods whose file does not set it

@@ -358,10 +358,14 @@ def check_decisions(plan: Plan, where: str) -> None:
 
 
 def check_timing(plan: Plan, where: str) -> None:
-    """Check that the protocols under which methods are timed belong to the run."""
+    """Check that the protocols or tasks where methods are timed, and these methods, belong to the run."""
+    of_tasks = {name for task in plan.tasks for name in (task.protocol, str(task))}
     for name in plan.config.timing.protocols or ():
-        if name not in {task.protocol for task in plan.tasks}:
-            raise UserError(f"{where}: timing.protocols: no data set of the run has the protocol {name}; remove {name}")
+        if name not in of_tasks:
+            raise UserError(f"{where}: timing.protocols: the run has no protocol or task {name}; remove {name}")
+    for name in plan.config.timing.methods or ():
+        if name not in plan.config.methods:
+            raise UserError(f"{where}: timing.methods: {name} is not among the run's methods; add it to `methods`")
 
 
 def check_scaling(plan: Plan, where: str) -> None:
@@ -492,21 +496,22 @@ def check_lists(config: RunConfig, where: str) -> None:
 
 
 def check_seeds(config: RunConfig, where: str) -> None:
-    """Check all seeds, and that the methods and protocols with seeds of their own belong to the run.
+    """Check all seeds, and that the methods, protocols and tasks with seeds of their own belong to the run.
 
-    Results for a single seed are those of the run's first seed, so the seeds of every protocol must begin with it. A
-    method with fewer seeds than its protocol has the protocol's first seeds. With `protocol_seeds` or `method_seeds`,
+    Results for a single seed are those of the run's first seed, so the seeds of every task must begin with it. A
+    method with fewer seeds than its task has the first seeds of the task. With `protocol_seeds` or `method_seeds`,
     seeds must therefore be in ascending order.
     """
-    protocols = {protocol for entry in config.datasets.values() for protocol in entry.protocols}
+    tasks = [Task(name, protocol) for name, entry in config.datasets.items() for protocol in entry.protocols]
+    places = {name for task in tasks for name in (task.protocol, str(task))}
     for name, seeds in ({"": config.seeds} | config.protocol_seeds).items():
         key = f"{where}: protocol_seeds.{name}" if name else f"{where}: seeds"
         if min(seeds) < 0:
             raise UserError(f"{key}: {min(seeds)} is negative; use seeds of 0 or more")
         if max(seeds) > LARGEST_SEED:
             raise UserError(f"{key}: {max(seeds)} is too large; use seeds up to {LARGEST_SEED}")
-        if name and name not in protocols:
-            raise UserError(f"{key}: no data set of the run has this protocol; remove this key")
+        if name and name not in places:
+            raise UserError(f"{key}: the run has no protocol or task {name}; remove this key")
         if name and seeds[0] != config.seeds[0]:
             raise UserError(f"{key}: the first seed must be {config.seeds[0]}, the run's first seed")
         if (config.protocol_seeds or config.method_seeds) and seeds != sorted(seeds):
@@ -517,7 +522,7 @@ def check_seeds(config: RunConfig, where: str) -> None:
         if variant not in (*config.methods, "default"):
             raise UserError(f"{key}: {variant} is not among the run's methods; add it to `methods`")
         if number >= most and (variant == "default" or "default" not in config.method_seeds):
-            raise UserError(f"{key}: no protocol has more than {most} seeds, so this key has no effect; remove it")
+            raise UserError(f"{key}: no task has more than {most} seeds, so this key has no effect; remove it")
 
 
 def check_chosen_variants(config: RunConfig, where: str) -> None:

@@ -146,7 +146,8 @@ class Plan:
 
     def seeds(self, task: Task, *variants: str) -> list[int]:
         """Return the seeds with which all given variants are fitted on a task; without variants, all its seeds."""
-        of_task = self.config.protocol_seeds.get(task.protocol, self.config.seeds)
+        own = self.config.protocol_seeds
+        of_task = own.get(str(task), own.get(task.protocol, self.config.seeds))
         given = self.config.method_seeds
         most = given.get("default", len(of_task))
         return of_task[: min((given.get(variant, most) for variant in variants), default=len(of_task))]
@@ -162,7 +163,7 @@ class Plan:
 
     def timed_seeds(self, task: Task) -> list[int]:
         """Return a seed for each repeat of the timing; all timed variants use the split and settings of this seed."""
-        seeds = self.seeds(task, *(variant for variant in self.variants(task) if self.is_validated(variant)))
+        seeds = self.seeds(task, *self.timed_variants(task))
         return [seeds[repeat % len(seeds)] for repeat in range(self.config.timing.repeats)]
 
     def obstacles(self, task: Task) -> dict[str, str]:
@@ -302,7 +303,13 @@ class Plan:
     def timed_tasks(self) -> list[Task]:
         """The tasks where methods are timed."""
         protocols = self.config.timing.protocols
-        return [task for task in self.tasks if protocols is None or task.protocol in protocols]
+        return [task for task in self.tasks if protocols is None or {task.protocol, str(task)} & set(protocols)]
+
+    def timed_variants(self, task: Task) -> list[str]:
+        """Return the variants to time on a task: those for which something is chosen on validation labels."""
+        named = self.config.timing.methods
+        validated = filter(self.is_validated, self.variants(task))
+        return [variant for variant in validated if named is None or variant in named]
 
     def sweeps(self, task: Task) -> list[tuple[str, str]]:
         """Return the sweeps on a task, as pairs (variant, setting to vary)."""
@@ -364,10 +371,7 @@ class Plan:
             entries=entries,
             trained=[variant for variant, method in self.methods.items() if method.epochs],
             searching=[variant for variant in self.methods if "trials" in self.method_class(variant).gives],
-            timed={
-                str(task): [variant for variant in self.variants(task) if self.is_validated(variant)]
-                for task in self.timed_tasks
-            },
+            timed={str(task): self.timed_variants(task) for task in self.timed_tasks},
             simulated=simulated,
             judged=[
                 paper.name

@@ -16,11 +16,6 @@ from vsebench.plan.plan import Plan
 from vsebench.protocols.base import load_protocol
 
 
-def timed_variants(plan: Plan, task: Task) -> list[str]:
-    """Return the variants of a task that are timed: those for which something is chosen on validation labels."""
-    return [variant for variant in plan.variants(task) if plan.is_validated(variant)]
-
-
 def validation_metric(plan: Plan, task: Task) -> str:
     """Return the metric by which settings and epochs are chosen."""
     return plan.config.validation_metric or load_protocol(task.protocol).validation_metric

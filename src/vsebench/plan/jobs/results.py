@@ -30,7 +30,7 @@ from vsebench.plan.jobs.base import (
     sweep_files,
 )
 from vsebench.plan.plan import Plan
-from vsebench.plan.settings import not_tuned, scaled_variants, sweep_grid_of, timed_variants
+from vsebench.plan.settings import not_tuned, scaled_variants, sweep_grid_of
 from vsebench.protocols.base import load_protocol
 from vsebench.rendering import kinds
 from vsebench.rendering.outline import GATHERED
@@ -112,7 +112,7 @@ def measure_sweeps(plan: Plan, at: Wildcards) -> Job:
 
 def time_methods(plan: Plan, at: Wildcards) -> Job:
     """Time the variants of a task for which settings, epochs or member weights are chosen on validation labels."""
-    variants, config, seeds = timed_variants(plan, at.task), plan.config, plan.timed_seeds(at.task)
+    variants, config, seeds = plan.timed_variants(at.task), plan.config, plan.timed_seeds(at.task)
     needs = needs_read(plan, variants, at.task)
     records = [
         model_file(at.task, variant, seed, name)
