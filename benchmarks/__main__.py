@@ -28,6 +28,7 @@ from benchmarks import (
     report,
     results,
     starts,
+    threads,
     torch_networks,
     without_vectors,
     word_search,
@@ -65,6 +66,7 @@ SEARCHES = {
 WITH_PEERS = {"memory": memory.measure, "starts": starts.measure}
 ALONE = {
     "limits": limits.measure,
+    "threads": threads.measure,
     "wsabie_steps": embedding_steps.measure,
     "losses_by_labels": losses_by_labels.measure,
     "epochs_by_labels": epochs_by_labels.measure,
@@ -140,8 +142,8 @@ def compare(plan: Plan, names: list[str], out: Path) -> None:
         print(f"{size}: drawing the data", flush=True)
         data = hold_out(size, Dataset(simulate(size, plan.scale)), plan.images)
         for name in names:
-            for threads in plan.threads:
-                report_rows(COMPARISONS[name](bench, data, threads), out, "comparisons")
+            for count in plan.threads:
+                report_rows(COMPARISONS[name](bench, data, count), out, "comparisons")
             if bench.judge.rows:
                 results.add(out, "settings", pl.DataFrame(bench.judge.rows, schema=quality.SCHEMA))
 

@@ -52,6 +52,7 @@ def report_tables(tables: Tables) -> dict[str, Table]:
         "goals": comparison_table(tables["comparisons"]),
         "settings": settings_table(tables["settings"], "recall@10", "Settings, chosen on the validation labels"),
         "limits": limit_table(tables["limits"]),
+        "threads": thread_table(tables["threads"]),
         "growth": growth_table(tables["growth"]),
         "memory": memory_table(tables["memory"]),
         "outside-scores": outside_table(tables["outside_scores"]),
@@ -207,6 +208,21 @@ def limit_table(rows: pl.DataFrame) -> Table:
         LOAD,
     )
     return Table(columns, body_of(rows, columns), "An iteration of VSE-fs and the limits of the machine", notes=notes)
+
+
+def thread_table(rows: pl.DataFrame) -> Table:
+    """Return the time of each kind of work on each number of threads."""
+    columns = (
+        Column("size", "Size"),
+        Column("work", "Work"),
+        Column("threads", "Threads", "count"),
+        Column("seconds", "Seconds", "seconds"),
+        Column("speedup", "Times as fast as one thread", "mean"),
+        Column("same", "Same bytes as one thread"),
+        Column("load", "Load", "mean"),
+    )
+    shown = rows.with_columns(same=pl.when("same").then(pl.lit("yes")).otherwise(pl.lit("no")))
+    return Table(columns, body_of(shown, columns), "The same work on several threads", notes=(LOAD,))
 
 
 def memory_table(rows: pl.DataFrame) -> Table:

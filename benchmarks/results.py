@@ -14,6 +14,7 @@ from benchmarks import (
     outside_scores,
     quality,
     starts,
+    threads,
     without_vectors,
 )
 from benchmarks.goals import FEATURE_TITLES, TITLES, TREE
@@ -25,6 +26,7 @@ SCHEMAS: dict[str, pl.Schema] = {
     "comparisons": pl.Schema(clock.SCHEMA),
     "settings": pl.Schema(quality.SCHEMA),
     "limits": pl.Schema(limits.SCHEMA),
+    "threads": pl.Schema(threads.SCHEMA),
     "growth": pl.Schema(SCALING),
     "memory": pl.Schema(memory.SCHEMA),
     "starts": pl.Schema(starts.SCHEMA),
