@@ -129,8 +129,7 @@ def attempt(
     records: list[Record] = []
     try:
         for epoch in range(1, limits.maximum + 1):
-            record = timed_epoch(fitter, epoch)
-            model = fitter.model()
+            record, model = timed_epoch(fitter, epoch)
             record["validation"] = validation.value(model)
             records.append(record)
             if limits.patience is None or record["validation"] > best:
@@ -204,27 +203,35 @@ def refit(method: type[Fitter], chosen: Attempt, problem: Problem, case: Case) -
     assert chosen.epochs is not None
     warm_up(method, chosen.settings)
     fitter = method(problem, chosen.settings)
+    records: list[Record] = []
     try:
-        records = [timed_epoch(fitter, epoch) for epoch in range(1, chosen.epochs + 1)]
+        for epoch in range(1, chosen.epochs + 1):
+            record, model = timed_epoch(fitter, epoch)
+            records.append(record)
+            if epoch < chosen.epochs:
+                del model  # so that its arrays are not in memory beside those of the next epoch's model
     except LinAlgError:
         raise DivergenceError(f"{case}: {SINGULAR} with {given}; increase regularisation") from None
     except DivergenceError:
         raise DivergenceError(
             f"{case}: training diverged in the final fit with {given}; lower learning_rate or increase regularisation"
         ) from None
-    return chosen, history(records, case, "refit"), fitter.model()
+    return chosen, history(records, case, "refit"), model
 
 
-def timed_epoch(fitter: Method, epoch: int) -> Record:
-    """Train for one epoch and return its row of the history; raise a `DivergenceError` if a number is not finite."""
+def timed_epoch(fitter: Method, epoch: int) -> tuple[Record, Model]:
+    """Train for one epoch; return its row of the history and the model, or raise a `DivergenceError` if a number is not
+    finite.
+    """
     start = time.perf_counter()
     progress = fitter.epoch()
     seconds = time.perf_counter() - start
     finite = progress.loss is None or np.isfinite(progress.loss)
-    if not (finite and fitter.model().has_finite_scores()):
+    model = fitter.model()
+    if not (finite and model.has_finite_scores()):
         raise DivergenceError(f"epoch {epoch}: the loss or a score is not a finite number")
     of_epoch = {"epoch": epoch, "seconds": seconds, "loss": progress.loss}
-    return of_epoch | {"trials_per_step": progress.trials, "validation": None}
+    return of_epoch | {"trials_per_step": progress.trials, "validation": None}, model
 
 
 def history(records: list[Record], case: Case, phase: str) -> pl.DataFrame:

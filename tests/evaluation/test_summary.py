@@ -132,6 +132,20 @@ def test_methods_with_fewer_seeds_are_compared_on_the_seeds_that_both_have():
     assert row(mixed, "strong")["value"] == row(three, "strong")["value"] != row(two, "strong")["value"]
 
 
+def test_the_same_method_from_a_pack_adds_nothing_to_the_variance_between_seeds():
+    """The interval of another method's difference stays as wide."""
+    rng = np.random.default_rng(3)
+    run = {Entry(name): of_constants(*rng.normal(0.5, 0.1, 3)) for name in "abcd"}
+    packed = {Entry(f"{name}@earlier"): run[Entry(name)] for name in "abcd"}
+    alone, beside = (summarise(TASK, each, ["recall@10"], [], 100) for each in (run, run | packed))
+    keys = ("difference_low", "difference_high", "ci_low", "ci_high")
+    for name in "abcd":
+        assert [row(beside, name)[key] for key in keys] == [row(alone, name)[key] for key in keys]
+    other = {Entry(f"x{name}@earlier"): of_constants(*rng.normal(0.5, 0.1, 3)) for name in "abcd"}
+    beside = summarise(TASK, run | other, ["recall@10"], [], 100)
+    assert row(beside, "a")["ci_low"] != row(alone, "a")["ci_low"]  # a method that only the pack has counts
+
+
 def of_constants(*values):
     """Return what a method measured that is equally good at each image of a seed."""
     return {seed: Measured(np.array([x]), np.full((50, 1), x), np.array([40])) for seed, x in enumerate(values)}

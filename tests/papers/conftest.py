@@ -21,7 +21,7 @@ def results(tmp_path):
 def judge(results, tmp_path):
     """Test one claim by the command, and return the rows of claims.csv of a level."""
 
-    def run(tasks=None, level="claim", **claim):
+    def run(tasks=None, level="claim", outside=(), **claim):
         # What is of no data set has no families.
         common = {} if claim["test"] in ("growth", "untested") else {"families": ["iapr"]}
         content = {
@@ -34,6 +34,7 @@ def judge(results, tmp_path):
         arguments = ["claims", "--papers", tmp_path / "p.yaml", "--results", results, "--seeds", *SEEDS]
         arguments += ["--variants", *VARIANTS, "--bootstrap", 200, "--sweeps", results / "sweeps.parquet"]
         arguments += ["--tuned-sweeps", "good"]
+        arguments += ["--outside", *outside] if outside else []
         assert main(["stage", *map(str, arguments), "--out", str(tmp_path / "claims.csv")]) == 0
         with (tmp_path / "claims.csv").open() as stream:
             return [line for line in csv.DictReader(stream) if line["level"] == level]

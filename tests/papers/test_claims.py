@@ -8,7 +8,7 @@ import pytest
 import yaml
 from scipy import stats
 
-from tests.papers.planted import RATIOS, decided, planted, ranks
+from tests.papers.planted import RATIOS, SEEDS, decided, frame, planted, ranks
 from vsebench.cli import main
 from vsebench.core import schemas
 from vsebench.core.errors import UserError
@@ -126,6 +126,28 @@ def test_a_claim_can_name_its_protocols(judge):
 def test_a_difference_between_values_of_a_setting_is_judged_by_bounds_if_it_has_any(judge, within, verdict):
     lines = {line["dataset"]: line for line in judge(test="setting", parameter="a", within=within, **ABSENT)}
     assert lines["real"]["verdict"] == verdict
+
+
+def test_models_from_outside_the_run_change_no_verdict(judge, results):
+    """Their seeds vary much more than those of the methods in the claim."""
+    path, rng = results / "metrics.parquet", np.random.default_rng(2)
+
+    def add(methods, spread):
+        keys = {"dataset": "real", "protocol": "distinct", "decision": "", "metric": "recall@10", "n": 100}
+        rows = [
+            keys | {"method": method, "seed": seed, "value": rng.normal(0.5, spread), "ci_low": 0.0, "ci_high": 1.0}
+            for method in methods
+            for seed in SEEDS
+        ]
+        write_table(pl.concat([read_parquet(path), frame(rows, schemas.METRICS)]), schemas.METRICS, path)
+
+    claim = {"test": "accuracy", "rivals": ["bad"], "metrics": ["recall@10"]}
+    add(["good", "bad", "third", "fourth"], 0.01)
+    alone = judge(**claim)
+    outside = ["elsewhere", "good@earlier", "bad@earlier", "third@earlier"]
+    add(outside, 0.2)
+    assert judge(**claim, outside=outside) == alone
+    assert judge(**claim) != alone
 
 
 def test_the_opposite_fails(judge):

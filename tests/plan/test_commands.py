@@ -12,6 +12,7 @@ from vsebench.plan.checks import check_software
 from vsebench.plan.jobs import Wildcards, job
 from vsebench.plan.jobs.commands import environment_name, failed_elsewhere
 from vsebench.plan.settings import starting_settings
+from vsebench.plan.sharing import share_data
 
 ROW = {
     "title": "My network",
@@ -186,6 +187,16 @@ def test_a_run_goes_on_without_models_trained_elsewhere_whose_jobs_have_failed(m
     assert failed_elsewhere(plan, [*both, failed("prepare", "3.log", dataset="sim-iapr")]) == {}
     ours = failed("fit", "3.log", **(at | {"variant": "popularity"}), seed="1")
     assert failed_elsewhere(plan, [*both, ours]) == {}
+
+
+def test_runs_in_folders_of_their_own_share_an_environment(mine, tmp_path, monkeypatch):
+    plan = mine(environment="needs.txt")
+    monkeypatch.setenv("VSEBENCH_DATA", "data")
+    (tmp_path / "runs/first").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "runs/first")
+    share_data(plan, tmp_path)
+    name = environment_name(plan, "mine")
+    assert Path(f"data/environments/{name}").resolve() == tmp_path / f"data/environments/{name}"
 
 
 def test_a_method_that_the_run_goes_on_without_is_left_out_with_the_reason(folder):

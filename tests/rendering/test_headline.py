@@ -13,9 +13,14 @@ from vsebench.rendering.page.headline import CHOICES, headlines, what_was_run
 from vsebench.rendering.results import best_sentence
 from vsebench.rendering.timing import training_seconds
 
-ROLES = {"ours": "paper", "theirs": "paper", "ease": "baseline", "ceiling": "oracle", "random": "control"} | {
-    f"rival_{n}": "baseline" for n in range(5)
-}
+ROLES = {
+    "ours": "paper",
+    "theirs": "paper",
+    "ease": "baseline",
+    "ceiling": "oracle",
+    "random": "control",
+    "clip": "external",
+} | {f"rival_{n}": "baseline" for n in range(5)}
 
 
 def run(values, equal=(), simulated=False, choice="tuned", metrics=("recall@10",)):
@@ -51,6 +56,15 @@ def test_the_best_method_and_the_best_of_the_papers_methods():
         "Photos, protocol distinct: Ease is best, Recall@10 0.5000 (95 % interval 0.4900 to 0.5100). "
         "The papers' methods reach at most 0.4000 (Ours), which is significantly lower (by 0.1000)."
     ]
+
+
+def test_a_best_model_from_elsewhere_stands_with_how_its_settings_were_chosen():
+    results = run({"clip": 0.6, "ease": 0.5})
+    variants = results.outline.variants
+    variants["clip"] = variants["clip"].model_copy(update={"tuned": "by its authors, on other data"})
+    (text,) = headlines(results, [])
+    assert "Clip is best, Recall@10 0.6000 (95 % interval 0.5900 to 0.6100). Clip was trained elsewhere" in text
+    assert "how its settings were chosen: by its authors, on other data." in text
 
 
 def test_a_metric_that_is_1_for_all_methods_says_nothing():

@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> None:
     processed = results.parent / "data/processed" / task.dataset / (f"{FROM}{source}" if source else "")
     # In a job, a split of an older version of the data is refused; it would give labels the names of other ones.
     with job(), new_folder(folder) as temporary:
-        hash_of_split = write_exported(split, processed, temporary, task, seed)
+        hash_of_split = write_exported(split, processed, temporary, task, seed, copied=True)
     print(f"{folder}: {task}, seed {seed}, split {hash_of_split[:12]}; see {folder}/README.md")
 
 

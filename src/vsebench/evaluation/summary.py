@@ -1,14 +1,15 @@
 """Tables of metrics: values per model, and means over seeds with tests against the best method."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import groupby
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from vsebench.core.schemas import METRICS, SUMMARY
-from vsebench.core.tasks import Entry, Task
+from vsebench.core.tasks import FROM_PACK, Entry, Task
 from vsebench.evaluation.estimates import Estimate, Estimates
 from vsebench.evaluation.measuring import Measured
 from vsebench.evaluation.metrics.base import load_metric
@@ -78,6 +79,7 @@ class _OfMetric:
 
     def __init__(self, measured: Mapping[Entry, BySeed], column: int) -> None:
         self._of_entries = list(measured.values())
+        self._counted = [n for n, entry in enumerate(measured) if entry not in repeated(measured)]
         self._column = column
         self._kept: dict[tuple[int, ...], Estimates] = {}
 
@@ -101,7 +103,25 @@ class _OfMetric:
         for row, of_seed in zip(samples, models, strict=True):
             row[:, present] = np.stack([model.samples[:, self._column] for model in of_seed], axis=1)
         n_units = min(int(model.n[self._column]) for of_seed in models for model in of_seed)
-        return Estimates(by_seed, samples, n_units, dict(enumerate(by_seed[:, ~np.isnan(by_seed).any(axis=0)].T)))
+        peers: dict[Hashable, NDArray[np.float64]] = {
+            n: by_seed[:, n] for n in self._counted if not np.isnan(by_seed[:, n]).any()
+        }
+        return Estimates(by_seed, samples, n_units, peers)
+
+
+def repeated(entries: Iterable[Entry]) -> set[Entry]:
+    """Return the entries of methods from packs that stand beside an earlier entry of the same method.
+
+    They say nothing new about how much methods vary between seeds, so that variance counts each method once.
+    """
+    known: set[tuple[str, str]] = set()
+    again: set[Entry] = set()
+    for entry in entries:
+        method = entry.variant.partition(FROM_PACK)[0], entry.decision
+        if method in known:
+            again.add(entry)
+        known.add(method)
+    return again
 
 
 def _best(metric: str, of_metric: _OfMetric, contenders: Sequence[int]) -> int | None:

@@ -4,6 +4,7 @@ The folder contains everything that a model may learn from, and no test label.
 """
 
 import os
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -51,14 +52,15 @@ class ExportedSplit:
     record: dict[str, Any]
 
 
-def write_exported(split: Path, processed: Path, folder: Path, task: Task, seed: int) -> str:
+def write_exported(split: Path, processed: Path, folder: Path, task: Task, seed: int, copied: bool) -> str:
     """Write a split, with `split.json` as the last file; return the hash of the split.
 
     Parameters
     ----------
     split : folder of the split
-    processed : folder of the processed data; features and word vectors become relative links to its files
+    processed : folder of the processed data
     folder : the folder to write
+    copied : whether features and word vectors are copied; otherwise they are relative links to the processed data
     """
     hash_of_split = read_json(split / "split.json").get("hash")
     if hash_of_split is None:
@@ -68,7 +70,10 @@ def write_exported(split: Path, processed: Path, folder: Path, task: Task, seed:
     for link in (path for pattern in LINKED for path in folder.glob(pattern)):
         link.unlink()
     for file in (path for pattern in LINKED for path in sorted(processed.glob(pattern))):
-        (folder / file.name).symlink_to(os.path.relpath(file.resolve(), folder.resolve()))
+        if copied:
+            shutil.copyfile(file, folder / file.name)
+        else:
+            (folder / file.name).symlink_to(os.path.relpath(file.resolve(), folder.resolve()))
     (folder / "split.txt").write_text(f"{hash_of_split}\n", encoding="utf-8")
     (folder / "README.md").write_text(README.format(task=task, seed=seed), encoding="utf-8")
     write_json({"task": str(task), "seed": seed, "hash": hash_of_split}, folder / "split.json")

@@ -251,6 +251,8 @@ class Evidence:
     siblings: Mapping[str, pl.DataFrame] = field(default_factory=dict)  # data set -> table SIBLINGS
     on_request: Mapping[str, pl.DataFrame] = field(default_factory=dict)  # name of an analysis -> its table
     metrics: pl.DataFrame | None = None  # the table METRICS, for the variance between seeds
+    # methods that do not count for this variance: models trained elsewhere, and methods from packs
+    outside: Collection[str] = ()
     at_limit: Mapping[Case, str] = field(default_factory=dict)  # case -> the limit that ended it: epochs or iterations
     on_edges: Mapping[Case, Sequence[str]] = field(default_factory=dict)  # case -> its settings at the edge of a grid
     own_seeds: Mapping[str, Sequence[int]] = field(default_factory=dict)  # "dataset/protocol/method" -> its seeds
@@ -326,14 +328,17 @@ class Evidence:
     def _of_all(self, task: Task, metric: str, decided: bool, seeds: list[int]) -> dict[Hashable, Values]:
         """Return a metric's values on a task, (n_seeds,), for each method or for each pair of method and decision.
 
-        Entries that lack one of the `seeds` are left out.
+        Entries that lack one of the `seeds` are left out, and so are methods from outside the run, so that they change
+        no verdict.
         """
         if self.metrics is None:
             return {}
         of_task = self.metrics.filter(dataset=task.dataset, protocol=task.protocol, metric=metric)
-        of_task = of_task.filter((pl.col("decision") != "") == decided, pl.col("seed").is_in(seeds)).sort(
-            "method", "decision", "seed"
-        )
+        of_task = of_task.filter(
+            (pl.col("decision") != "") == decided,
+            pl.col("seed").is_in(seeds),
+            ~pl.col("method").is_in(list(self.outside)),
+        ).sort("method", "decision", "seed")
         entries = of_task.partition_by("method", "decision", as_dict=True)
         values = {entry: table["value"].to_numpy() for entry, table in entries.items()}
         return {entry: of_seeds for entry, of_seeds in values.items() if len(of_seeds) == len(seeds)}

@@ -1,4 +1,4 @@
-"""Share downloads and prepared data between runs that have folders of their own."""
+"""Share downloads, prepared data and virtual environments between runs that have folders of their own."""
 
 import os
 from hashlib import sha256
@@ -9,11 +9,12 @@ from vsebench.config.dataset import SourceFile
 from vsebench.core.storage import read_json
 from vsebench.formats.own_files import READ_IN_PLACE
 from vsebench.plan.jobs.base import as_json
+from vsebench.plan.jobs.commands import ENVIRONMENTS, environment_name
 from vsebench.plan.plan import Plan, source_datasets
 
 
 def share_data(plan: Plan, root: Path) -> None:
-    """Link the downloads and the prepared data of a run to a folder that several runs share.
+    """Link downloads, prepared data and the environments of users' commands to a folder that several runs share.
 
     In the shared folder, the name of a prepared data set contains a hash of its definition. Data sets with the same
     name but different options or filters are therefore stored separately. A table that the run names in `data` is not
@@ -37,6 +38,8 @@ def share_data(plan: Plan, root: Path) -> None:
         for source in sorted(filter(None, (getattr(plan.datasets[name], kind) for name in shipped(plan)))):
             if (plan.folder / kind / f"{source}.yaml").is_file():
                 link(Path("data", kind, source), shared / kind / source)
+    for environment in filter(None, (environment_name(plan, variant) for variant in plan.commands)):
+        link(Path(ENVIRONMENTS, environment), shared / "environments" / environment)
 
 
 def shipped(plan: Plan) -> list[str]:

@@ -27,6 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--own-seeds", type=json.loads, default={}, help='JSON: {"dataset/protocol/variant": [seed, ...], ...}'
     )
+    parser.add_argument("--outside", nargs="*", default=[], help="models trained elsewhere, and methods from packs")
     parser.add_argument("--bootstrap", type=int, required=True, help="number of resamples")
     parser.add_argument("--sweeps", type=Path, help="sweeps.parquet, if the run varies settings")
     parser.add_argument("--tuned-sweeps", nargs="*", default=[], help="methods that are tuned at each value of a sweep")
@@ -59,6 +60,7 @@ def read_evidence(arguments: argparse.Namespace) -> Evidence:
         tasks=tasks(arguments.variants, results),
         seeds=arguments.seeds,
         own_seeds=arguments.own_seeds,
+        outside=arguments.outside,
         resamples=arguments.bootstrap,
         timing=gathered("timing", results / "timing.parquet"),
         history=gathered("history", results / "history.parquet"),

@@ -18,4 +18,4 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     task = Task(arguments.dataset, arguments.protocol)
-    write_exported(arguments.split, arguments.processed, arguments.out, task, arguments.seed)
+    write_exported(arguments.split, arguments.processed, arguments.out, task, arguments.seed, copied=False)

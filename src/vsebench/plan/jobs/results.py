@@ -252,6 +252,7 @@ def test_claims(plan: Plan, at: Wildcards) -> Job:
         variants=[f"{task}/{name}" for task in plan.tasks for name in [*plan.variants(task), *plan.decided(task)]],
         seeds=plan.config.seeds,
         own_seeds=plan.own_seeds(plan.tasks, plan.config.seeds) or None,
+        outside=[name for name, variant in plan.outline.variants.items() if variant.pack or variant.role == "external"],
         bootstrap=plan.config.bootstrap,
         sweeps="results/sweeps.parquet" if swept else None,
         tuned_sweeps=[

@@ -5,6 +5,7 @@ from typing import Any
 
 from vsebench.core.tasks import Task
 from vsebench.papers.base import Paper
+from vsebench.rendering.accuracy import remarks_on_outside
 from vsebench.rendering.choices import count
 from vsebench.rendering.metrics import metric_title
 from vsebench.rendering.results import RANDOM, Results, beats_random, best_of, leading_metric, near_best, pick
@@ -54,6 +55,7 @@ def headline(results: Results, task: Task, papers: Sequence[Paper]) -> Iterator[
     score = f"{metric_title(metric)} {value} (95 % interval {interval})"
     verb = "is best" if len(numbers_of) > 1 else "is the only method"
     yield f"{results.task_title(task)}: {results.method_title(best)} {verb}, {score}{equals}."
+    yield from remarks_on_outside(results, [best])
     yield from behind(results, numbers_of, best, papers)
 
 
