@@ -59,7 +59,7 @@ test-lowest test-newest: test-%:
 # The last command compiles kernels with bounds checks, into another cache than that of runs.
 test-long: setup-dev
 	$(BIN)/pytest -m long
-	$(BIN)/python -m tests.reliability kills --number 20
+	$(BIN)/python -m tests.reliability kills
 	$(BIN)/python -m tests.reliability fuzz
 	$(BIN)/python -m tests.reliability determinism
 	$(BIN)/pytest -m hypothesis --hypothesis-profile thorough

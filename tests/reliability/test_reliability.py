@@ -2,9 +2,11 @@
 
 import argparse
 import subprocess
+from textwrap import dedent
 
 import pytest
 
+from tests.reliability import subjects
 from tests.reliability.__main__ import ROOT, TRIALS, block, commit, main
 from tests.reliability.trial import Trial
 from tests.workflow import determinism, kills
@@ -71,7 +73,39 @@ def test_a_part_of_a_trial_is_not_for_a_page(page, capsys):
 
 def test_the_page_of_the_project_has_a_block_for_each_trial():
     text = (ROOT / "docs/reliability.md").read_text(encoding="utf-8")
-    assert [len(block(name).findall(text)) for name in TRIALS] == [1, 1, 1]
+    assert [len(block(name).findall(text)) for name in TRIALS] == [1] * len(TRIALS)
+
+
+def test_tests_of_a_subject_are_counted(tmp_path):
+    text = """
+        import pytest
+
+        def test_right():
+            pass
+
+        def test_wrong():
+            assert False
+
+        @pytest.mark.skip
+        def test_left_out():
+            pass
+
+        @pytest.fixture
+        def broken():
+            raise OSError
+
+        def test_without_fixture(broken):
+            pass
+        """
+    (tmp_path / "test_file.py").write_text(dedent(text))
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    found = subjects.tested(["test_file.py"], tmp_path)
+    assert (found.tests, found.skipped) == (4, 1)
+    assert found.failed == ["test_file::test_wrong", "test_file::test_without_fixture"]
+
+
+def test_the_files_of_all_subjects_exist():
+    assert [file for files in subjects.SUBJECTS.values() for file in files if not (ROOT / file).is_file()] == []
 
 
 def test_the_commit_and_whether_anything_but_the_page_was_changed(tmp_path):
@@ -104,6 +138,7 @@ def test_kills_are_counted_by_kind():
         ["Snakemake and its jobs", 3, 2, "0 to 70", "fit (2), prepare (1), rank (1)", 1, 1, 1],
         ["Snakemake alone", 0, 0, "", "", 0, 0, 0],
         ["one job", 1, 1, "90 to 90", "table (1)", 1, 0, 0],
+        ["the job that writes the report", 0, 0, "", "", 0, 0, 0],
     ]
     assert trial.failures == [
         "run 2: the run did not finish",

@@ -108,7 +108,7 @@ def test_the_line_ends_at_the_best_method_also_where_small_values_are_better(
 def in_browser(results: Results, folder: Path, end: str = "</body>") -> str:
     """Return the page as it is after its scripts have run; `end` replaces the end of its body."""
     for name in figures(results):
-        (folder / f"{name}.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>", encoding="utf-8")
+        (folder / f"{name}.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'></svg>", encoding="utf-8")
     page = folder / "report.html"
     page.write_text(render(results, folder, PAPERS, folder).replace("</body>", end), encoding="utf-8")
     options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=2000", "--dump-dom"]

@@ -67,6 +67,14 @@ def test_a_best_model_from_elsewhere_stands_with_how_its_settings_were_chosen():
     assert "how its settings were chosen: by its authors, on other data." in text
 
 
+def test_menus_and_panels_show_the_short_title_of_a_data_set():
+    results = run({"ease": 0.5})
+    results.datasets["d"]["short"] = "pics"
+    assert results.short_task_title(Task("d", "distinct")) == "Pics, protocol distinct"
+    assert results.short_title("d") == "Pics"
+    assert results.task_title(Task("d", "distinct")) == "Photos, protocol distinct"
+
+
 def test_a_metric_that_is_1_for_all_methods_says_nothing():
     (text,) = headlines(run({"ours": 0.6, "ease": 0.5}, metrics=("recall@10", "map@10")), [])
     assert "Ours is best, MAP@10 0.3000" in text

@@ -94,7 +94,7 @@ def test_the_page_shows_them_with_what_they_are(
     results: Results, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in figures(results):
-        (tmp_path / f"{name}.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>", encoding="utf-8")
+        (tmp_path / f"{name}.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'></svg>", encoding="utf-8")
     monkeypatch.setattr(page, "split_by_testability", lambda results: (table("**12**, 9"), table("")))
     seen = find_pictures([table("12")], {"saiapr": Pictures(images=str(folder), suffixes="drop")})
     monkeypatch.setattr(page, "find_pictures", lambda tables, sources: seen)

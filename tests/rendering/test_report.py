@@ -24,7 +24,7 @@ from vsebench.rendering.writers.csv import to_csv
 from vsebench.stages.table import write_table
 
 ROOT = Path(__file__).parents[2]
-SVG = "<svg xmlns='http://www.w3.org/2000/svg'/>"
+SVG = "<svg xmlns='http://www.w3.org/2000/svg'></svg>"
 VOID = {"meta", "img", "br", "link", "input", "hr"}
 SHOWN = tuple(paper.name for paper in PAPERS if paper.claims)  # xmc, without claims, has nothing to show here
 
@@ -324,12 +324,18 @@ def test_the_same_results_give_the_same_page(folder: Path, text: str) -> None:
     assert str(folder) not in text
 
 
-def test_a_missing_figure_is_one_line(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(("kept", "what"), [(None, "no such file"), (20, "its end is missing; delete it")])
+def test_a_missing_or_cut_off_figure_is_one_line(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], kept: int | None, what: str
+) -> None:
     arguments = command(folder)
     arguments[arguments.index("--figures") + 1] = str(tmp_path)
+    if kept is not None:
+        for path in (folder / "figures").glob("*.svg"):
+            (tmp_path / path.name).write_text(SVG[:kept], encoding="utf-8")
     assert main(arguments) == 1
     message = capsys.readouterr().err
-    assert ".svg: no such file" in message
+    assert f".svg: {what}" in message
     assert message.count("\n") == 1
 
 

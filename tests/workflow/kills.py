@@ -1,6 +1,7 @@
 """Kill runs at random moments, run them again, and compare all files with those of an undisturbed run.
 
-Each run is killed up to five times: Snakemake with all its jobs, Snakemake alone, both once more, and one job alone.
+Each run is killed up to six times: Snakemake with all its jobs, Snakemake alone, both once more, one job alone, and the
+job that writes the report.
 """
 
 import argparse
@@ -23,8 +24,13 @@ import psutil
 from tests.reliability.trial import Trial
 from tests.workflow.project import ROOT, Project
 
-VICTIMS = {"all": "Snakemake and its jobs", "snakemake": "Snakemake alone", "job": "one job"}
-ORDER = ("all", "snakemake", "all", "snakemake", "job")
+VICTIMS = {
+    "all": "Snakemake and its jobs",
+    "snakemake": "Snakemake alone",
+    "job": "one job",
+    "report": "the job that writes the report",
+}
+ORDER = ("all", "snakemake", "all", "snakemake", "job", "report")
 STAGE = re.compile(r"-m vsebench stage (\w+)")
 FOLDERS = ("data", "results", "figures")
 MEASURED = ("seconds", "peak_rss_bytes", "others")  # columns
@@ -108,9 +114,14 @@ def rounds(
 
 
 def kill(project: Project, victim: str, seconds: float, choose: random.Random) -> Kill:
-    """Start a run, kill it after some seconds and unlock the folder."""
-    process = project.start()
-    time.sleep(seconds)
+    """Start a run, kill it after some seconds, or while it writes the report, and unlock the folder."""
+    process, start = project.start(), time.monotonic()
+    if victim == "report":
+        while process.poll() is None and "report" not in stages_running(project.folder):
+            pass
+        seconds = time.monotonic() - start
+    else:
+        time.sleep(seconds)
     files, running = len(files_of(project.folder)), stages_running(project.folder)
     if victim == "all":
         os.killpg(process.pid, signal.SIGKILL)

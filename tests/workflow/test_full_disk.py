@@ -30,5 +30,6 @@ def test_a_run_on_a_full_disk_continues_when_there_is_space(finished, tmp_path):
     for attempt in full:
         assert attempt["status"] != 0
         assert "No space left on device" in attempt["text"] or "The disk is full" in attempt["text"], attempt["text"]
+        assert "Traceback" not in attempt["text"], attempt["text"]
     assert last["status"] == 0, last["text"][-5000:]
     assert [attempt["different"] + attempt["temporary"] for attempt in (*full, last)] == [[]] * (len(full) + 1)

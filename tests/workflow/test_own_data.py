@@ -54,13 +54,18 @@ def test_the_page_shows_the_configuration_that_is_there_and_rows_of_the_table():
 
 
 def test_one_command_from_the_table_to_its_accuracy(project):
-    """The page's command, but for the parts of a run that read nothing of the data set; with a table of siblings."""
-    tags = sorted(pl.read_csv(ROOT / TABLE)["tag"].unique())
+    """The page's command, but for the parts of a run that read nothing of the data set; with siblings and own parts."""
+    table = pl.read_csv(ROOT / TABLE)
+    photos = table["photo"].unique().sort()
+    parts = pl.DataFrame({"photo": photos, "split": ["train"] * 250 + ["valid"] * 50 + ["test"] * 100})
+    table.join(parts, on="photo", maintain_order="left").write_csv(project.folder / TABLE)
+    tags = sorted(table["tag"].unique())
     parents = pl.DataFrame({"label": tags, "parent": [str(number // 5) for number in range(len(tags))]})
     parents.write_csv(project.folder / "parents.csv")
     config = project.folder / "config" / "own.yaml"
     text = config.read_text(encoding="utf-8")
-    config.write_text(text.replace("    data:\n", "    data:\n      siblings: parents.csv\n"), encoding="utf-8")
+    text = text.replace("    data:\n", "    data:\n      siblings: parents.csv\n      part: split\n")
+    config.write_text(text.replace("[distinct]", "[distinct, official]"), encoding="utf-8")
     outcome = project.snakemake("accuracy", *arguments(), *SMALL, "metrics=[recall@10,sibling_precision@5]")
     assert outcome.status == 0, outcome.text[-3000:]
     expected = ["data/raw/my-photos/provenance.json"]
@@ -75,6 +80,10 @@ def test_one_command_from_the_table_to_its_accuracy(project):
     assert len(siblings) == 50 * 4  # of each label, in groups of five
     metrics = pl.read_parquet(project.folder / "results" / "metrics.parquet")
     assert set(metrics["metric"]) == {"recall@10", "sibling_precision@5"}
+    own = metrics.filter(protocol="official", metric="recall@10")
+    assert dict(own.select("method", "n").iter_rows()) == {"popularity": 100}
+    of_parts = pl.read_parquet(project.folder / "results/my-photos/official/seed1/split/images.parquet")
+    assert of_parts.select("first", "valid", "test").sum().row(0) == (250, 50, 100)
 
 
 def test_features_and_word_vectors_of_one_network(project):

@@ -227,6 +227,8 @@ def drawing(results: Results, figures: Path, instance: Instance, folder: Path) -
         svg = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise UserError(f"{path}: no such file; first run the stage `figure` for {instance.name}") from None
+    if not svg.rstrip().endswith("</svg>"):
+        raise UserError(f"{path}: its end is missing; delete it and run again")
     size = re.search(r'<svg [^>]*?width="([0-9.]+)pt" height="([0-9.]+)pt"', svg[:2000])
     width, height = (float(size[1]), float(size[2])) if size else (72 * PAGE_INCHES, 36 * PAGE_INCHES)
     kind = make(FigureKind, instance.kind, instance.parameters, instance.name)
