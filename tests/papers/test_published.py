@@ -68,6 +68,10 @@ xmc table6 bibtex/wsabie precision@1 54.78 percent
 xmc table6 bibtex/proxml precision@3 39.0 percent
 xmc table6 delicious/fastxml precision@1 69.61 percent
 xmc table6 delicious/wsabie precision@5 53.64 percent
+xmc table1 eurlex4k labels 3993 count
+xmc table2 mediamill/pd_sparse psp@1 62.23 percent
+xmc table6 mediamill/wsabie precision@1 81.29 percent
+xmc table6 eurlex4k/wsabie precision@3 55.11 percent
 """
 PAPERS = sorted(path.stem for path in FOLDER.glob("*.csv"))
 README = (FOLDER / "README.md").read_text()
