@@ -15,6 +15,7 @@ from vsebench.core.errors import UserError
 from vsebench.core.storage import read_parquet, write_json, write_table
 from vsebench.core.tasks import Task
 from vsebench.core.yaml_files import check
+from vsebench.papers import evidence as evidence_module
 from vsebench.papers.base import Paper
 from vsebench.papers.claims.ratios import Memory, TimeOfEpoch
 from vsebench.papers.evidence import Effect, UntestableError, metric_difference, ratio
@@ -79,7 +80,15 @@ def fits(*methods, **changes):
     return [keys | {"method": method, "seed": seed} | changes for method in methods for seed in (1, 2, 3)]
 
 
-def test_a_time_to_a_share_of_the_best_is_no_number_where_the_best_is_unknown(judge, results):
+def test_a_time_to_a_share_of_the_best_needs_five_seeds(judge):
+    line = judge(test="time_to_share", rivals=["bad"], share=0.9, times=1.5)[0]
+    assert line["verdict"] == "not testable here"
+    assert line["reason"] == "A claim on time or memory needs 5 repeats; the run has 3 (seeds)."
+    assert line["effect"] == ""
+
+
+def test_a_time_to_a_share_of_the_best_is_no_number_where_the_best_is_unknown(judge, results, monkeypatch):
+    monkeypatch.setattr(evidence_module, "FEWEST_REPEATS", 3)
     claim = {"test": "time_to_share", "rivals": ["bad"], "share": 0.9, "times": 1.5, "level": "case"}
     assert judge(**claim)[0]["effect"] != ""
     write_json(fits("good", at_limit=True), results / "settings.json")

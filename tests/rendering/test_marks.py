@@ -135,8 +135,9 @@ def test_the_page_lists_the_fits_at_a_limit_in_one_line_per_kind_of_limit(result
         for entry in results.settings
         if (entry["dataset"], entry["seed"]) == (task.dataset, 2)
     ]
-    where = f"({results.task_title(task)}; seeds 2; limit "
+    where = f"({results.task_title(task)}; seeds 2; "
     assert list(fits_at_limits(changed(results, settings=entries))) == [
-        f"Stopped by a limit on epochs; more epochs might change the results: VSE-fs {where}40).",
-        f"Stopped by a limit on iterations; more iterations might change the results: EASE {where}100).",
+        f"Stopped by a limit on epochs; more epochs might change the results: VSE-fs {where}limit 40).",
+        "Solvers that stopped before the minimum, at a limit on iterations or because of rounding: "
+        f"EASE {where}after 100 iterations).",
     ]

@@ -410,7 +410,7 @@ class Evidence:
         if rows.is_empty():
             with_size = f" with the {variable}" if variable else ""
             raise UntestableError(f"The growth of the time of {variant}{with_size} was not measured.")
-        check_repeats(rows["repeat"].n_unique(), "scaling")
+        check_repeats(rows["repeat"].n_unique(), "scaling.repeats")
         return rows
 
     def median_by_repeat(self, task: Task, variant: str, column: str, phase: str = "epoch") -> Values:
@@ -422,18 +422,18 @@ class Evidence:
         if laps.is_empty():
             raise UntestableError(f"The run did not time {variant} on this data.")
         medians = laps.group_by("repeat").agg(pl.col(column).median()).sort("repeat")
-        check_repeats(len(medians), "timing")
+        check_repeats(len(medians), "timing.repeats")
         return medians[column].cast(pl.Float64).to_numpy()
 
 
 def check_repeats(n_repeats: int, key: str) -> None:
     """Raise an `UntestableError` if measured times or memory have too few repeats for a verdict.
 
-    key : the run's key that sets the number of repeats
+    key : the key of the run that sets the number of repeats, such as `timing.repeats`
     """
     if n_repeats < FEWEST_REPEATS:
         raise UntestableError(
-            f"A claim on time or memory needs {FEWEST_REPEATS} repeats; the run has {n_repeats} ({key}.repeats)."
+            f"A claim on time or memory needs {FEWEST_REPEATS} repeats; the run has {n_repeats} ({key})."
         )
 
 

@@ -37,7 +37,7 @@ class TimeToConverge(MultipleOfRival):
         seconds = seconds_by_seed(timing)
         if not seconds:
             raise UntestableError("Training up to the best epoch was not timed; set timing.to_best_epoch: true.")
-        check_repeats(timing["repeat"].n_unique(), "timing")
+        check_repeats(timing["repeat"].n_unique(), "timing.repeats")
         return np.array(list(seconds.values()))
 
     def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
@@ -75,6 +75,7 @@ class TimeToShare(AgainstRivals):
         task = case.task
         chosen = evidence.history.filter(phase="selection", dataset=task.dataset, protocol=task.protocol)
         seeds = evidence.common_seeds(task, self.method, case.rival)
+        check_repeats(len(seeds), "seeds")
         both = [self._seconds(chosen.filter(seed=seed), case.rival) for seed in seeds]
         ours, theirs = np.array(both).T
         measured = ratio(theirs, ours, "seeds", self.times)

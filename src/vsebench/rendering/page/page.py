@@ -180,17 +180,24 @@ def lacking_features(entry: dict[str, Any]) -> Iterator[str]:
 
 def fits_at_limits(results: Results) -> Iterator[str]:
     """Yield a line on fits that a limit on epochs stopped, and one on solvers that stopped before the minimum."""
-    for unit in ("epochs", "iterations"):
+    sentences = {
+        "epochs": "Stopped by a limit on epochs; more epochs might change the results",
+        "iterations": "Solvers that stopped before the minimum, at a limit on iterations or because of rounding",
+    }
+    for unit, sentence in sentences.items():
         texts = []
         for (task, method), fits in results.fits.items():
             stopped = [fit for fit in fits if fit.get("at_limit") and (fit["epochs"] is None) == (unit == "iterations")]
             if stopped:
                 seeds = ", ".join(str(fit["seed"]) for fit in stopped)
                 limits = ", ".join(map(str, sorted({fit["limit"] for fit in stopped if fit.get("limit")})))
-                where = f"{results.task_title(task)}; seeds {seeds}; limit {limits or 'unknown'}"
+                after = (
+                    f"limit {limits or 'unknown'}" if unit == "epochs" else f"after {limits or 'unknown'} iterations"
+                )
+                where = f"{results.task_title(task)}; seeds {seeds}; {after}"
                 texts.append(f"{results.method_title(method)} ({where})")
         if texts:
-            yield f"Stopped by a limit on {unit}; more {unit} might change the results: {'; '.join(texts)}."
+            yield f"{sentence}: {'; '.join(texts)}."
 
 
 def describe_task(
