@@ -13,6 +13,7 @@ from tests.builders import frame
 from vsebench.core import schemas
 from vsebench.core.tasks import Task
 from vsebench.evaluation.analyses.base import load_analysis
+from vsebench.papers import evidence as evidence_module
 from vsebench.papers.claim import ClaimCase
 from vsebench.papers.claims.convergence import TimeToShare
 from vsebench.papers.claims.label_vectors import LabelNeighbours
@@ -21,7 +22,7 @@ from vsebench.papers.claims.ratios_of_metric import GainOverBest, ShareOfMetric,
 from vsebench.papers.claims.sampling import SampledRank, TrialsOfModel, sampled_loss
 from vsebench.papers.claims.siblings import NoisierLabels, SiblingPrecision
 from vsebench.papers.evidence import Effect, Evidence, RunTask, UntestableError
-from vsebench.papers.verdicts import JUDGED, Claim, ClaimText, judge, lines_of
+from vsebench.papers.verdicts import JUDGED, Claim, ClaimText, judge, lines_of, measured_row
 
 TASK, NOISY = Task("tree", "official"), Task("noisier tree", "official")
 FIRST = {  # images in 100 whose label is first
@@ -110,6 +111,14 @@ def test_the_share_of_a_control():
     assert test.verdict(effect, None) == "holds"
 
 
+@pytest.mark.parametrize(("low", "shown"), [(-0.2, 0.0), (0.1, 0.1)])
+def test_the_interval_of_a_share_is_shown_from_0_on(low, shown):
+    test = ShareOfMetric(method="first", families=["tree"], control="popular", metric="precision@1", below=0.2)
+    assert measured_row("popular", "precision@1", test, Effect(0.1, low, 0.4, None, 0.2))["ci_low"] == shown
+    gain = GainOverBest(method="first", families=["tree"], members=["second"], metrics=["precision@1"], at_least=0.1)
+    assert measured_row("second", "precision@1", gain, Effect(0.1, low, 0.4, None, 0.2))["ci_low"] == low
+
+
 def test_sibling_precision_and_its_ratio_to_precision():
     test = SiblingPrecision(method="second", families=["tree"], rivals=["first"], cutoff=2)
     (case,) = test.cases(evidence())
@@ -166,7 +175,8 @@ def history(variant, seconds, values):
     ]
 
 
-def test_the_time_to_a_share_of_the_quality_that_both_reach():
+def test_the_time_to_a_share_of_the_quality_that_both_reach(monkeypatch):
+    monkeypatch.setattr(evidence_module, "FEWEST_REPEATS", 2)
     # 95 % of 0.4, the worse of the two bests: after 2 epochs of 1 s, and after 4 of 2 s.
     found = evidence(history=history("first", 1.0, [0.3, 0.39, 0.5]) + history("second", 2.0, [0.1, 0.2, 0.3, 0.4]))
     test = TimeToShare(method="first", families=["tree"], rivals=["second"], share=0.95, times=3.0)

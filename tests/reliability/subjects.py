@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
-from xml.etree import ElementTree as xml
+from xml.etree import ElementTree
 
 from tests.reliability.trial import Trial
 
@@ -97,7 +97,7 @@ def tested(files: Sequence[str], folder: Path) -> Counts:
         done = subprocess.run([*command, *files], cwd=folder, capture_output=True, text=True, check=False)
         if not report.is_file():
             raise SystemExit(f"pytest failed:\n{done.stdout}{done.stderr}")
-        (suite,) = xml.parse(report).getroot()
+        (suite,) = ElementTree.parse(report).getroot()
     cases = [case for case in suite if case.find("failure") is not None or case.find("error") is not None]
     failed = [f"{case.get('classname')}::{case.get('name')}" for case in cases]
     return Counts(int(suite.attrib["tests"]), int(suite.attrib["skipped"]), float(suite.attrib["time"]), failed)

@@ -40,6 +40,7 @@ class ClaimTest(Strict, ABC):
     """A test of claims; its fields are the parameters of a claim in a paper's YAML file."""
 
     effect: ClassVar[str]  # definition of the effect and of the claimed condition, for the notes of tables
+    least: ClassVar[float] = float("-inf")  # the smallest possible effect, at which intervals end
     on_simulated: ClassVar[bool] = False  # whether results on simulated data apply to the paper
     # Whether the measured quantities are forms of one quantity; then a claim is decided only if all forms agree.
     forms: ClassVar[bool] = False

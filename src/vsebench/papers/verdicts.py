@@ -201,7 +201,7 @@ def lines_of(judged: Judged, p: float | None) -> list[dict[str, Any]]:
             "n_tasks": len(tasks) or None,
             "n_comparisons": len({(each.case.rival, each.case.measured) for each in counted}),
         }
-        line |= _measured(rival, measured, test, judged.decided.effect)
+        line |= measured_row(rival, measured, test, judged.decided.effect)
         judged_on = JUDGED if judged.data == "simulated" and tasks else None
         limited = sum(each.remark is not None for each in counted)
         remark = f"In {limited} of {len(counted)} cases, a fit ended at a limit, or a setting is at the edge of a grid."
@@ -218,12 +218,13 @@ def _case(tested: Tested, test: ClaimTest) -> dict[str, Any]:
     case = tested.case
     keys = {"dataset": case.task.dataset or None, "protocol": case.task.protocol or None, "reason": tested.obstacle}
     keys["remark"] = tested.remark
-    return keys | _measured(case.rival, case.measured, test, tested.measurement.effect())
+    return keys | measured_row(case.rival, case.measured, test, tested.measurement.effect())
 
 
-def _measured(rival: str, measured: str, test: ClaimTest, effect: Effect) -> dict[str, Any]:
+def measured_row(rival: str, measured: str, test: ClaimTest, effect: Effect) -> dict[str, Any]:
+    """Return the columns of claims.csv that state an effect; its interval ends at the smallest possible effect."""
     columns = {"rival": rival or None, "metric": measured, "effect_is": test.effect_in_words()}
-    numbers = {"effect": effect.value, "ci_low": effect.low, "ci_high": effect.high}
+    numbers = {"effect": effect.value, "ci_low": max(effect.low, test.least), "ci_high": effect.high}
     bounds = dict(zip(("bound_low", "bound_high"), test.bounds() or (effect.neutral, inf), strict=True))
     return (
         columns

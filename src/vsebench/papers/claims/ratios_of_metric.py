@@ -41,6 +41,7 @@ class ShareOfMetric(AtTasks):
     """The metric of a simple control is less than a given share of the method's metric."""
 
     effect = "the control's share of the method's metric (claimed: below the claim's bound)"
+    least = 0.0
 
     control: str  # a variant, such as popularity
     metric: MetricName
@@ -72,6 +73,7 @@ class SizeSpread(AtTasks):
     """
 
     effect = "spread of a metric over sizes (claimed: below the claim's bound)"
+    least = 0.0
     reads = ("lists",)
 
     sizes: list[str] = Field(min_length=2)  # variants
