@@ -150,11 +150,23 @@ def test_failed_jobs_are_listed_with_the_last_line_of_their_logs(tmp_path, capsy
     print_failures([job])
     lines = capsys.readouterr().err.splitlines()
     assert lines[2:] == ["  fit: dataset scene, seed 1", f"    {log}: ValueError: bad", f"    {missing}: (empty)"]
+    again = SimpleNamespace(**vars(job) | {"wildcards_dict": {"dataset": "scene", "seed": "2"}})
+    print_failures([again, job])
+    assert "  fit: dataset scene, seed 1, and 1 more for the same reason" in capsys.readouterr().err.splitlines()
     monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=3 << 20))
     print_failures([job])
     assert capsys.readouterr().err.endswith("  The disk is full: 3 MiB are free. Make space first.\n")
     print_failures([])
     assert capsys.readouterr().err == ""
+
+
+def test_paths_are_named_as_in_the_folder_where_the_run_was_started(tmp_path, capsys, monkeypatch):
+    (tmp_path / "runs/mine").mkdir(parents=True)
+    monkeypatch.setenv("PWD", str(tmp_path))
+    monkeypatch.chdir(tmp_path / "runs/mine")
+    job = SimpleNamespace(rule=SimpleNamespace(name="fit"), wildcards_dict={"seed": "1"}, log=["results/fit.log"])
+    print_failures([job])
+    assert "    runs/mine/results/fit.log: (empty)" in capsys.readouterr().err
 
 
 def test_tables_and_figures_of_an_earlier_run_go_but_a_figure_of_your_own_stays(tmp_path, monkeypatch):

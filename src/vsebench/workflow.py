@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, TextIO
 
-from vsebench.core.errors import UserError
+from vsebench.core.errors import UserError, last_line
 from vsebench.core.modules import PACKAGE
 from vsebench.core.sources import content_hash
 from vsebench.rendering.outline import read_outline
@@ -92,10 +92,10 @@ def warn_about_other_run(configuration: str) -> None:
         other = read_outline(Path("results/outline.json")).configuration
         if other != configuration:
             print(
-                f"results/ has files of a run of {other or 'another configuration'}. This run of {configuration}"
-                " replaces the files that both runs make, deletes tables and figures that only the other run makes, and"
-                " keeps the other run's models and metrics. To separate runs, give each run its own folder (make"
-                " OUT=FOLDER).",
+                f"{from_start('results/')} has files of a run of {other or 'another configuration'}. This run of"
+                f" {configuration} replaces the files that both runs make, deletes tables and figures that only the"
+                " other run makes, and keeps the other run's models and metrics. To separate runs, give each run its"
+                " own folder (make OUT=FOLDER).",
                 file=sys.stderr,
             )
 
@@ -113,35 +113,41 @@ def lift_default_rate(scheduler: Any) -> None:
 
 
 def print_failures(jobs: Iterable[Any]) -> None:
-    """List failed jobs, given as Snakemake's objects, and their logs at the end of a run, below all other messages."""
+    """List failed jobs, given as Snakemake's objects, and their logs at the end of a run, below all other messages.
+
+    Jobs of a rule whose logs end in the same line are listed once, with their number.
+    """
     failed = sorted(jobs, key=str)
     if failed:
         print("\nFailed jobs (all other results are kept; run the same command again to continue):", file=sys.stderr)
+    alike: dict[tuple[str, ...], list[Any]] = {}
     for job in failed:
-        wildcards = ", ".join(f"{key} {value}" for key, value in job.wildcards_dict.items())
-        print(f"  {job.rule.name}: {wildcards}", file=sys.stderr)
-        for path in job.log:
-            print(f"    {path}: {last_line(Path(path))}", file=sys.stderr)
+        alike.setdefault((job.rule.name, *(last_line(Path(path)) for path in job.log)), []).append(job)
+    for (rule, *lines), (first, *others) in alike.items():
+        wildcards = ", ".join(f"{key} {value}" for key, value in first.wildcards_dict.items())
+        more = f", and {len(others)} more for the same reason" if others else ""
+        print(f"  {rule}: {wildcards}{more}", file=sys.stderr)
+        for path, line in zip(first.log, lines, strict=True):
+            print(f"    {from_start(path)}: {line}", file=sys.stderr)
     if failed and (free := shutil.disk_usage(".").free) < FULL:
         print(f"  The disk is full: {free >> 20} MiB are free. Make space first.", file=sys.stderr)
-
-
-def last_line(path: Path) -> str:
-    """Return the last line of a log; if the log ends in a traceback, this line names the error."""
-    text = path.read_text(errors="replace").strip() if path.is_file() else ""
-    return text.splitlines()[-1] if text else "(empty)"
 
 
 def print_results(made: Collection[str], tables: int, figures: int) -> None:
     """If the run has `made` the report, print where the results are, and how many tables and figures there are."""
     if "results/report.html" not in made:
         return
-    folder = os.path.relpath(Path.cwd(), os.environ.get("PWD", "."))  # from where the run was started
-    at = "" if folder == "." else f"{folder}/"
-    print(f"\nDone. Open {at}results/report.html in a browser: it shows every table and figure.")
-    print(f"  {tables} tables as csv, md and tex: {at}results/tables/")
-    print(f"  {figures} figures as pdf, svg and png: {at}figures/")
-    print(f"  numbers: {at}results/metrics.parquet, {at}results/summary.parquet, {at}results/timing.parquet")
+    numbers = ", ".join(from_start(f"results/{name}.parquet") for name in ("metrics", "summary", "timing"))
+    print(f"\nDone. Open {from_start('results/report.html')} in a browser: it shows every table and figure.")
+    print(f"  {tables} tables as csv, md and tex: {from_start('results/tables/')}")
+    print(f"  {figures} figures as pdf, svg and png: {from_start('figures/')}")
+    print(f"  numbers: {numbers}")
+
+
+def from_start(path: str) -> str:
+    """Return a path in the folder of the run as it is named in the folder where the run was started."""
+    folder = os.path.relpath(Path.cwd(), os.environ.get("PWD", "."))
+    return path if folder == "." else f"{folder}/{path}"
 
 
 class Progress(logging.Handler):

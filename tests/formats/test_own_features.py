@@ -76,7 +76,7 @@ def test_features_beside_a_table_of_ones_own(folder):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({}, "features.file: there is no file my-features.npy"),
+        ({}, "features.file: there is no file /"),
         ({"features": {"file": "x.npz"}, "normalise": ["standard"]}, "'standard' would make sparse features dense"),
     ],
 )

@@ -18,6 +18,11 @@ SCALING = {"dataset": "sim-iapr", "repeats": 2, "pairs": [10, 20], "labels": [10
         ({"seeds": "three"}, "some.yaml: seeds: Input should be a valid list, not 'three'"),
         ({"seeds": [1, "2"]}, "some.yaml: seeds.1: Input should be a valid integer"),
         ({"sedes": [1]}, "some.yaml: sedes: unknown key; did you mean seeds"),
+        ({"timing": {"repeat": 3}}, "some.yaml: timing.repeat: unknown key; did you mean repeats"),
+        (
+            {"datasets": {"mine": {"protocols": ["distinct"], "data": {"pairs": "a.csv", "normalize": ["l2"]}}}},
+            "normalize: unknown key; did you mean normalise",
+        ),
         (
             {"datasets": {"sim-iapr": {"protocols": ["leave-two-out"]}}},
             "some.yaml: datasets.sim-iapr.protocols: there is no protocol 'leave-two-out'; the protocols are ",
@@ -113,7 +118,7 @@ SCALING = {"dataset": "sim-iapr", "repeats": 2, "pairs": [10, 20], "labels": [10
         ),
         (
             {"datasets": {"mine": ONE | {"data": {"pairs": "no.csv"}}}},
-            "datasets.mine.data.pairs: there is no file no.csv",
+            "datasets.mine.data.pairs: there is no file /",
         ),
         (
             {"datasets": {"mine": ONE | {"data": {"file": "x"}}}},

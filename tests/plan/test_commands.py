@@ -147,8 +147,8 @@ def test_software_that_snakemake_does_not_deploy_is_one_line(mine, folder, key, 
         ({"role": "paper"}, "`command` takes the place of `method`; remove `method`, and `role` unless it is external"),
         ({"tuned": None}, "`tuned` is missing; state who chose the settings"),
         ({"settings": {"a": 1}}, "`command` takes the place of `method`; remove the keys of a method: settings, "),
-        ({"environment": "none.txt"}, "environment: there is no file none.txt (relative to "),
-        ({"conda": "none.yaml"}, "conda: there is no file none.yaml (relative to "),
+        ({"environment": "none.txt"}, "environment: there is no file /"),
+        ({"conda": "none.yaml"}, "conda: there is no file /"),
         ({"environment": "needs.txt", "conda": "r"}, "name only one of environment and conda"),
         ({"threads": 0}, "threads: "),
         ({"command": None, "scores": "train.csv", "threads": 2}, "`threads` works only with `command`; remove it"),
@@ -178,7 +178,8 @@ def failed(rule, log, **wildcards):
 def test_a_run_goes_on_without_models_trained_elsewhere_whose_jobs_have_failed(mine):
     plan = mine(environment="needs.txt")
     at = {"dataset": "sim-iapr", "protocol": "distinct", "variant": "mine"}
-    reasons = {"sim-iapr/distinct/mine": "its job failed, see 1.log"}
+    Path("1.log").write_text("Traceback\nValueError: bad\n")
+    reasons = {"sim-iapr/distinct/mine": "its job failed: ValueError: bad (1.log)"}
     both = [failed("command_mine", "1.log", **at, seed="1"), failed("fit", "2.log", **at, seed="2")]
     assert failed_elsewhere(plan, both) == reasons
     name = environment_name(plan, "mine")

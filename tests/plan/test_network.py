@@ -51,10 +51,10 @@ def test_a_download_does_not_depend_on_the_network(read):
 
 
 MISTAKES = {
-    "no network": ({"model": "no.onnx"}, "data.features.network.model: there is no file no.onnx (relative to"),
+    "no network": ({"model": "no.onnx"}, "data.features.network.model: there is no file /"),
     "no images": (
         {"images": "pictures"},
-        "data.features.network.images: there is no file or folder pictures (rel",
+        "data.features.network.images: there is no file or folder /",
     ),
     "no ONNX file": ({"model": "net.pt"}, "data: features.network.model: String should match pattern"),
     "unknown transform": ({"transform": "vgg"}, "data: features.network.transform: Input should be 'torchvision', "),

@@ -54,7 +54,7 @@ def test_a_users_own_table_of_parents_is_a_path(tmp_path):
             "wordnett",
             r"datasets\.mine\.data\.siblings: 'wordnett' has no file .*siblings/wordnett\.yaml; did you mean wordnet\?",
         ),
-        ("no.csv", r"datasets\.mine\.data\.siblings: there is no file no\.csv"),
+        ("no.csv", r"datasets\.mine\.data\.siblings: there is no file /.*/no\.csv"),
         ("parents.txt", r"datasets\.mine\.data\.siblings: parents: the name must end in \.parquet"),
     ],
 )

@@ -61,7 +61,7 @@ def test_official_needs_a_partition(tmp_path, capsys):
     write_parquet(without_partition(read_parquet(tmp_path / "images.parquet")), tmp_path / "images.parquet")
     assert split(tmp_path, "official") == 1
     error = capsys.readouterr().err
-    assert f"{tmp_path}: this data set has no official partition; use the protocol 'images'" in error
+    assert f"{tmp_path}: this data set has no official partition; use the protocol 'images' or, for a table of" in error
     assert error.count("\n") == 1
 
 

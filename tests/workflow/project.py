@@ -147,7 +147,8 @@ class Project:
     def environment(self, **changes: str | Path) -> dict[str, str]:
         left_out = ("VSEBENCH_", "SNAKEMAKE_", "PYTHONDONTWRITEBYTECODE")  # many processes import the same modules
         kept = {name: value for name, value in os.environ.items() if not name.startswith(left_out)}
-        return kept | {"PYTHONPATH": str(self.folder / "src")} | {name: str(value) for name, value in changes.items()}
+        own = {"PYTHONPATH": str(self.folder / "src"), "PWD": str(self.folder)}  # a shell would set PWD
+        return kept | own | {name: str(value) for name, value in changes.items()}
 
     def snakemake(self, *arguments: str | Path, **environment: str | Path) -> Outcome:
         return Outcome(*warm.snakemake(self.arguments(*arguments), self.folder, self.environment(**environment)))

@@ -56,7 +56,7 @@ def test_a_pack_that_is_missing_or_has_no_task_of_the_run_is_one_line(with_pack:
     with_pack.configure(**{"with": ["absent.vsepack"]})
     outcome = with_pack.snakemake("accuracy", "--dry-run")
     assert outcome.status != 0
-    assert "with: there is no file absent.vsepack" in outcome.text
+    assert f"with: there is no file {with_pack.folder}/absent.vsepack" in outcome.text
     with_pack.configure(**{"with": ["earlier.vsepack"], "datasets": {"sim-nuswide": {"protocols": ["distinct"]}}})
     outcome = with_pack.snakemake("accuracy", "--dry-run")
     assert "earlier.vsepack has no methods for any task of the run; its tasks are sim-iapr/regions" in outcome.text

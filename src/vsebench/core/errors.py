@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import Iterable
 from difflib import get_close_matches
+from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 LONGEST = 1000  # longest message in characters; it may quote a table cell of any length
@@ -46,6 +47,17 @@ def refusal(error: BaseException) -> str | None:
         return None
     path = getattr(error, "filename", None)
     return f"{path}: {os.strerror(number)}" if path else os.strerror(number)
+
+
+def no_file(path: str | os.PathLike[str], what: str = "file") -> str:
+    """Return a message about a missing file with its full path, because a run can have another current folder."""
+    return f"there is no {what} {os.path.abspath(path)}"  # noqa: PTH100 (links stay as they are named)
+
+
+def last_line(log: Path) -> str:
+    """Return the last line of a log; if the log ends in a traceback, this line names the error."""
+    text = log.read_text(errors="replace").strip() if log.is_file() else ""
+    return text.splitlines()[-1] if text else "(empty)"
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -62,12 +62,21 @@ def read_config(model: type[Model], path: Path) -> Model:
     return check(model, read_yaml(path), str(path))
 
 
-def check(model: type[Model], value: Any, where: str) -> Model:
-    """Validate `value`; a mistake raises a `UserError` that names `where`, the key and the mistake."""
+def check(model: type[Model], value: Any, where: str, others: Iterable[str] = ()) -> Model:
+    """Validate `value`; a mistake raises a `UserError` that names `where`, the key and the mistake.
+
+    others : keys that this section of the file can have besides those of the model
+    """
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        raise UserError("; ".join(_explain(detail, where, keys_of(model)) for detail in error.errors())) from None
+        raise UserError("; ".join(_explain(detail, where, model, others) for detail in error.errors())) from None
+
+
+def keys_below(model: type[BaseModel]) -> set[str]:
+    """Return the names of the keys of all sections within a section, at any depth."""
+    sections = model.model_json_schema().get("$defs", {}).values()
+    return {name for section in sections for name in section.get("properties", {})}
 
 
 def keys_of(model: type[BaseModel]) -> list[str]:
@@ -75,13 +84,14 @@ def keys_of(model: type[BaseModel]) -> list[str]:
     return [field.alias or name for name, field in model.model_fields.items()]
 
 
-def _explain(detail: Any, where: str, keys: Iterable[str]) -> str:
-    """Explain a mistake; `keys` are the keys of the outermost section."""
+def _explain(detail: Any, where: str, model: type[BaseModel], others: Iterable[str]) -> str:
+    """Explain a mistake in a section, which can also have the keys `others`, or in one of the sections within it."""
     # A part in angle brackets is not a key: it says which of several forms a value has.
     key = ".".join(str(part) for part in detail["loc"] if not str(part).startswith("<")) or "the whole file"
     match detail["type"]:
         case "extra_forbidden":
-            nearest = did_you_mean(key, keys) if len(detail["loc"]) == 1 else ""
+            known = [*keys_of(model), *others] if len(detail["loc"]) == 1 else sorted(keys_below(model))
+            nearest = did_you_mean(str(detail["loc"][-1]), known)
             return f"{where}: {key}: unknown key; {nearest}correct or remove it"
         case "missing":
             return f"{where}: {key}: this key is missing; add it"

@@ -131,7 +131,8 @@ def read_table(path: Path, column: str) -> tuple[list[str], NDArray[np.float32]]
     except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise UserError(f"{path}: not a readable {path.suffix} file ({one_line(error)})") from None
     if column not in frame.columns:
-        raise UserError(f"{path}: no column {column!r} with image ids; the columns are {', '.join(frame.columns[:9])}")
+        named = ", ".join(frame.columns[:9]) + (", ..." if len(frame.columns) > 9 else "")
+        raise UserError(f"{path}: no column {column!r} with image ids; the columns are {named}")
     names = frame[column]
     if not (names.dtype.is_integer() or names.dtype == pl.String):
         raise UserError(f"{path}: the column {column!r} is {names.dtype}; convert it to text or whole numbers")

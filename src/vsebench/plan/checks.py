@@ -10,7 +10,7 @@ from typing import Any
 from vsebench.config.dataset import DatasetConfig, Network
 from vsebench.config.method import MethodConfig
 from vsebench.config.run import GROWTH, SIZED, RunConfig
-from vsebench.core.errors import ONNX, UserError, did_you_mean, instead, missing_package
+from vsebench.core.errors import ONNX, UserError, did_you_mean, instead, missing_package, no_file
 from vsebench.core.tasks import Entry, Task
 from vsebench.core.yaml_files import check
 from vsebench.data.needs import FEATURES
@@ -95,9 +95,9 @@ def check_data(plan: Plan, where: str) -> None:
         for name_of_file, path in dataset.own_files.items():
             if not Path(path).is_file():
                 inside = name_of_file if entry.data is None else name_of_file.removeprefix("options.")
-                raise UserError(f"{key}{separator}{inside}: there is no file {path} (relative to {Path.cwd()})")
+                raise UserError(f"{key}{separator}{inside}: {no_file(path)}")
         if dataset.pictures is not None and not dataset.pictures.path.exists():
-            missing = f"there is no file or folder {dataset.pictures.images} (relative to {Path.cwd()})"
+            missing = no_file(dataset.pictures.images, "file or folder")
             raise UserError(f"{key}{separator}pictures.images: {missing}")
         if entry.unseen_labels is not None:
             inside = f"{where}: datasets.{name}.unseen_labels"
@@ -223,7 +223,7 @@ def check_commands(plan: Plan) -> None:
             named = getattr(method, key)
             is_file = named is not None and (key == "environment" or named.endswith((".yaml", ".yml")))
             if is_file and not (plan.root / named).is_file():
-                raise UserError(f"{file}: {key}: there is no file {named} (relative to {plan.root.resolve()})")
+                raise UserError(f"{file}: {key}: {no_file(plan.root / named)}")
         if method.environment is not None:
             check_requirements(plan.root / method.environment)
 
@@ -562,9 +562,9 @@ def check_protocols(config: RunConfig, where: str) -> None:
 def check_network(dataset: DatasetConfig, network: Network, key: str) -> None:
     """Check that the user's own files exist, and that the package that runs networks is installed."""
     if not (dataset.downloads(network.model) or Path(network.model).is_file()):
-        raise UserError(f"{key}.model: there is no file {network.model} (relative to {Path.cwd()})")
+        raise UserError(f"{key}.model: {no_file(network.model)}")
     if not (dataset.downloads(network.images) or Path(network.images).exists()):
-        raise UserError(f"{key}.images: there is no file or folder {network.images} (relative to {Path.cwd()})")
+        raise UserError(f"{key}.images: {no_file(network.images, 'file or folder')}")
     if find_spec(ONNX) is None:
         raise UserError(f"{key}: {missing_package(ONNX)}")
 

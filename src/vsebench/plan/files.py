@@ -10,7 +10,7 @@ import yaml
 from vsebench.config.dataset import DatasetConfig, SiblingsConfig, Vocabulary, WordVectorsConfig
 from vsebench.config.method import ChosenSettings, MethodConfig, read_method_config
 from vsebench.config.run import RunConfig, RunDataset, default_metrics
-from vsebench.core.errors import UserError, did_you_mean, instead
+from vsebench.core.errors import UserError, did_you_mean, instead, no_file
 from vsebench.core.yaml_files import check, keys_of, read_config, read_yaml
 from vsebench.formats.adapters import load_adapter
 from vsebench.formats.parents import parent_table
@@ -114,7 +114,8 @@ def own_table(name: str, data: dict[str, Any], folder: Path, where: str) -> Data
     others = OF_DATASET & data.keys()
     if "vocabulary" in data:
         raise UserError(f"{key}.vocabulary: this key belongs next to `data`, under datasets.{name}")
-    options = check(table.Options, {option: value for option, value in data.items() if option not in others}, key)
+    given = {option: value for option, value in data.items() if option not in others}
+    options = check(table.Options, given, key, others=sorted(OF_DATASET))
     description = {
         "title": name,
         "family": "other",
@@ -174,7 +175,7 @@ def parents(source: str, folder: Path, key: str) -> SiblingsConfig:
         return config
     options = check(parent_table.Options, {"parents": source}, key)
     if not Path(source).is_file():
-        raise UserError(f"{key}: there is no file {source} (relative to {Path.cwd()})")
+        raise UserError(f"{key}: {no_file(source)}")
     about = {"title": Path(source).name, "licence": "the user's own", "citation": Path(source).name}
     described = {"adapter": "parent_table", "options": options.model_dump(exclude_unset=True)}
     return check(SiblingsConfig, about | described, key)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from vsebench.core.errors import UserError
+from vsebench.core.errors import UserError, no_file
 from vsebench.core.tasks import FROM_PACK, Task
 from vsebench.evaluation.metrics.base import is_of_decision
 from vsebench.packs.archive import read_pack
@@ -74,7 +74,7 @@ def read_packs(paths: Sequence[str], where: str) -> dict[str, NamedPack]:
     for path in paths:
         name = Path(path).stem
         if not Path(path).is_file():
-            raise UserError(f"{where}: with: there is no file {path} (relative to {Path.cwd()})")
+            raise UserError(f"{where}: with: {no_file(path)}")
         if not re.fullmatch(PACK_NAME, name):
             raise UserError(
                 f"{where}: with: {path}: rename this file; its name may have only lower-case letters, digits, - and _"

@@ -59,7 +59,10 @@ class Official(Protocol):
 
     def split(self, dataset: Dataset, rng: np.random.Generator) -> Split:
         if dataset.parts is None:
-            raise UserError("this data set has no official partition; use the protocol 'images'")
+            raise UserError(
+                "this data set has no official partition; use the protocol 'images' or, for a table of your own, name "
+                "the test images in `part` or `partition` (docs/own-data.md)"
+            )
         return hold_out_images(dataset, *own_parts(dataset.parts))
 
 

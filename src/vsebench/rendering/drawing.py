@@ -24,8 +24,9 @@ COLUMNS = 4  # number of panels per row in a figure as wide as both columns of a
 LINE = 0.17  # height in inches of a line of a panel with a name at its left
 # The legend of lines, in inches: a line or a dot with the space around it, a character, and a row.
 SPACE_OF_LINE, SPACE_OF_DOT, CHARACTER, HEIGHT_OF_ROW = 0.5, 0.3, 0.055, 0.135
+LONG_LABELS = 0.001  # below this number, labels of logarithmic axes are long
 FEW_POINTS = 10  # each point of a line with at most this number of points gets a marker
-NOTE_CHARACTERS = 20  # number of characters per inch in the explanation of marks
+NOTE_CHARACTERS, NOTE_LINE = 20, 0.11  # characters per inch, and inches per line, in the explanation of marks
 DOT: dict[str, Any] = {"marker": "o", "color": "black", "linestyle": "none", "markersize": 3.8}
 
 
@@ -256,13 +257,17 @@ def columns_that_fit(titles: Sequence[str], most: int, width: float, space: floa
 
 
 def explain_marks(figure: Figure) -> None:
-    """Explain the marks in a figure's texts (such as ‡) in a note above the legend, or else at the lower edge."""
+    """Explain the marks in a figure's texts (such as ‡) in a note above the legend, or else at the lower edge.
+
+    The figure becomes higher by the lines of the note, so that panels keep their height.
+    """
     texts = meanings(text.get_text() for text in figure.findobj(Text) if isinstance(text, Text))
     if not texts:
         return
     note = fill(" ".join(texts), round(NOTE_CHARACTERS * figure.get_figwidth()))
     legend = figure.legends[0] if figure.legends else figure.legend(handles=[], loc="outside lower center")
     legend.set_title(note, prop=FontProperties(size=6))
+    figure.set_figheight(figure.get_figheight() + NOTE_LINE * (1 + note.count("\n")))
 
 
 def logarithmic(*scales: Axis) -> None:
@@ -278,6 +283,7 @@ def logarithmic(*scales: Axis) -> None:
         if high >= 100 * low:
             scale.set_major_locator(LogLocator(numticks=20))
             continue
-        # Neighbours among 1, 2, 5, 10, ... differ by a factor of at most 2.5.
-        scale.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=20) if high > 2.5**2 * low else MaxNLocator(4))
+        # Neighbours among 1, 2, 5, 10, ... differ by a factor of at most 2.5. Labels such as 0.0004 are long.
+        few = MaxNLocator(4 if low >= LONG_LABELS else 3)
+        scale.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=20) if high > 2.5**2 * low else few)
         scale.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))

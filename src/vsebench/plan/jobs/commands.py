@@ -8,6 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from vsebench.core.errors import last_line
 from vsebench.core.tasks import Task
 from vsebench.data.needs import FEATURES, WORD_VECTORS
 from vsebench.formats.exported_split import FILES
@@ -141,7 +142,8 @@ def failed_elsewhere(plan: Plan, jobs: Iterable[Any]) -> dict[str, str]:
         if not names:
             return {}
         for name in names:
-            reasons.setdefault(name, f"its job failed, see {next(iter(job.log))}")
+            log = next(iter(job.log))
+            reasons.setdefault(name, f"its job failed: {last_line(Path(log))} ({log})")
     return reasons
 
 

@@ -238,7 +238,7 @@ class TrainingTime(FigureKind):
         width = style.SINGLE if len(timed) == 1 else style.DOUBLE
         same = len(set(map(tuple, timed.values()))) == 1
         if same:  # a row of panels shares the names of the methods
-            height = 0.8 + drawing.LINE * len(next(iter(timed.values())))
+            height = 1.1 + drawing.LINE * len(next(iter(timed.values())))
             figure, axes = drawing.panels(len(timed), width, height, sharex=True, sharey=True)
             lowest = axes[-drawing.COLUMNS :]
         else:
