@@ -105,6 +105,20 @@ def test_the_line_ends_at_the_best_method_also_where_small_values_are_better(
     assert best in re.findall('<text class="name"[^>]*>([^<]*)</text>', in_browser(results, tmp_path))
 
 
+@pytest.mark.skipif(CHROMIUM is None, reason="needs chromium, to run the page's script")
+@pytest.mark.parametrize("timed", [True, False])
+def test_the_chart_begins_with_intervals_if_the_best_method_was_not_timed(
+    timed: bool, results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    of_run = numbers(results)
+    metric = of_run["tasks"][0]["metric"]
+    (best,) = (row[2] for row in of_run["values"] if row[:2] == [0, metric] and row[-1] == 2)
+    of_run["seconds"] = [row for row in of_run["seconds"] if row[:2] != [0, best]] + ([[0, best, 0.5]] if timed else [])
+    monkeypatch.setattr(explore, "numbers", lambda results: of_run)
+    labels = re.findall('<svg [^>]*role="group" aria-label="([^"]*)"', in_browser(results, tmp_path))
+    assert [("against seconds" in label, "with 95 % intervals" in label) for label in labels] == [(timed, not timed)]
+
+
 def in_browser(results: Results, folder: Path, end: str = "</body>") -> str:
     """Return the page as it is after its scripts have run; `end` replaces the end of its body."""
     for name in figures(results):

@@ -110,7 +110,7 @@ def leaderboard(runs: Sequence[Run], earlier: Sequence[Run] = ()) -> str:
         numbers=chart(tasks, contestants, runs),
         simulated=[each.title for each in data.values() if each.simulated],
         changes=[change_of(old, newer_of(old, runs), number) for number, old in enumerate(earlier)],
-        packs=[(f"{name} ({run.path})", described(run)) for name, run in zip(names_of(runs), runs, strict=True)],
+        packs=[(f"{name} ({run.path.name})", described(run)) for name, run in zip(names_of(runs), runs, strict=True)],
         downloads={},
         pictures={},
     )
@@ -340,7 +340,7 @@ def change_of(old: Run, new: Run, number: int) -> dict[str, Any]:
     lists += [("Changed verdicts", comparison.verdicts), ("Changed settings", comparison.settings)]
     return {
         "id": f"table-changes-{number}",
-        "title": f"{new.path} since {old.path}",
+        "title": f"{new.path.name} since {old.path.name}",
         "table": Table(CHANGES, list(changed_rows(comparison, new)), "Differences, new minus old, with 95 % intervals"),
         "lists": lists,
     }

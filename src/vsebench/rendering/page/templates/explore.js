@@ -203,9 +203,14 @@
   };
   task.addEventListener("change", () => { choose_task(); keep(); });
   [metric, view].forEach((select) => select.addEventListener("change", () => { redraw(); keep(); }));
-  if (!data.seconds.length) view.value = "1";
+  const best_was_timed = () => found().every((row) => row.best !== 2 || row.seconds !== null);
   document.documentElement.classList.add("live");
   choose_task();
+  // A chart against time would hide a best method that was not timed, such as a model that was trained elsewhere.
+  if (!data.seconds.length || !best_was_timed()) {
+    view.value = "1";
+    redraw();
+  }
   restore();
   addEventListener("hashchange", restore);
   let width = chart.clientWidth;
