@@ -4,6 +4,7 @@ import io
 import logging
 import os
 import shutil
+from pathlib import Path
 from types import SimpleNamespace
 
 from snakemake_interface_logger_plugins.common import LogEvent
@@ -164,9 +165,12 @@ def test_paths_are_named_as_in_the_folder_where_the_run_was_started(tmp_path, ca
     (tmp_path / "runs/mine").mkdir(parents=True)
     monkeypatch.setenv("PWD", str(tmp_path))
     monkeypatch.chdir(tmp_path / "runs/mine")
+    Path("results").mkdir()
+    Path("results/fit.log").write_text("vsebench fit: ../../mine/a.csv: bad; see results/a.log\n")
     job = SimpleNamespace(rule=SimpleNamespace(name="fit"), wildcards_dict={"seed": "1"}, log=["results/fit.log"])
     print_failures([job])
-    assert "    runs/mine/results/fit.log: (empty)" in capsys.readouterr().err
+    lines = capsys.readouterr().err.splitlines()
+    assert "    runs/mine/results/fit.log: vsebench fit: mine/a.csv: bad; see runs/mine/results/a.log" in lines
 
 
 def test_tables_and_figures_of_an_earlier_run_go_but_a_figure_of_your_own_stays(tmp_path, monkeypatch):

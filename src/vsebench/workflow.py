@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, TextIO
 
-from vsebench.core.errors import UserError, last_line
+from vsebench.core.errors import UserError, last_line, seen_from_start
 from vsebench.core.modules import PACKAGE
 from vsebench.core.sources import content_hash
 from vsebench.rendering.outline import read_outline
@@ -128,7 +128,7 @@ def print_failures(jobs: Iterable[Any]) -> None:
         more = f", and {len(others)} more for the same reason" if others else ""
         print(f"  {rule}: {wildcards}{more}", file=sys.stderr)
         for path, line in zip(first.log, lines, strict=True):
-            print(f"    {from_start(path)}: {line}", file=sys.stderr)
+            print(f"    {from_start(path)}: {seen_from_start(line, Path.cwd())}", file=sys.stderr)
     if failed and (free := shutil.disk_usage(".").free) < FULL:
         print(f"  The disk is full: {free >> 20} MiB are free. Make space first.", file=sys.stderr)
 

@@ -12,7 +12,7 @@ import pytest
 
 from vsebench import cli
 from vsebench.core import storage
-from vsebench.core.errors import IMAGES, PEERS, UserError, missing_package, refusal
+from vsebench.core.errors import IMAGES, PEERS, UserError, missing_package, refusal, seen_from_start
 
 
 @pytest.mark.parametrize(
@@ -131,3 +131,18 @@ def test_a_folder_without_permission_is_one_line(tmp_path):
     assert "a.json: cannot be written: " in found.stdout
     assert "Permission denied" in found.stdout
     assert not any(folder.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("message", "seen"),
+    [
+        ("data/processed/photos: no parts", "runs/mine/data/processed/photos: no parts"),
+        ("../../my data.csv", "my data.csv"),
+        ("'results/a.log' (in /tmp/results/b)", "'runs/mine/results/a.log' (in /tmp/results/b)"),
+        ("config/results/x.yaml: 1/2 of results", "config/results/x.yaml: 1/2 of results"),
+    ],
+)
+def test_paths_of_a_run_are_named_as_where_it_was_started(tmp_path, monkeypatch, message, seen):
+    monkeypatch.setenv("PWD", str(tmp_path))
+    assert seen_from_start(message, tmp_path / "runs/mine") == seen
+    assert seen_from_start(seen, tmp_path) == seen

@@ -179,7 +179,7 @@ def test_a_run_goes_on_without_models_trained_elsewhere_whose_jobs_have_failed(m
     plan = mine(environment="needs.txt")
     at = {"dataset": "sim-iapr", "protocol": "distinct", "variant": "mine"}
     Path("1.log").write_text("Traceback\nValueError: bad\n")
-    reasons = {"sim-iapr/distinct/mine": "its job failed: ValueError: bad (1.log)"}
+    reasons = {"sim-iapr/distinct/mine": "its job failed: ValueError: bad"}
     both = [failed("command_mine", "1.log", **at, seed="1"), failed("fit", "2.log", **at, seed="2")]
     assert failed_elsewhere(plan, both) == reasons
     name = environment_name(plan, "mine")

@@ -13,7 +13,7 @@ from snakemake.settings.enums import Quietness
 from snakemake.shell import shell
 
 from vsebench import job_server
-from vsebench.core.errors import UserError
+from vsebench.core.errors import UserError, seen_from_start
 from vsebench.core.modules import PACKAGE
 from vsebench.core.storage import as_sealed_json
 from vsebench.data.splits import FILES as SPLIT_NAMES
@@ -73,7 +73,7 @@ if workflow.is_main_process:
     except UserError as error:
         sys.exit(f"vsebench: {error}")
     for line in [*few_seeds(PLAN), *left_out_lines(PLAN)]:
-        print(line, file=sys.stderr)
+        print(seen_from_start(line, Path.cwd()), file=sys.stderr)
     # No traceback if the disk is too full for Snakemake's log.
     logging.raiseExceptions = False
     if workflow.local_exec and not workflow.dryrun:

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from vsebench.core.errors import UserError, did_you_mean
+from vsebench.core.errors import UserError, did_you_mean, seen_from_start
 from vsebench.core.storage import check_folder
 from vsebench.core.tasks import Task
 from vsebench.core.yaml_files import read_yaml
@@ -77,17 +77,20 @@ def run(arguments: argparse.Namespace) -> None:
         main()
     except SystemExit:
         if FAILED_ELSEWHERE:
-            go_on_without(FAILED_ELSEWHERE, command)
+            go_on_without(FAILED_ELSEWHERE, command, arguments.out or Path())
         raise
 
 
-def go_on_without(failed: dict[str, str], command: list[str]) -> None:
-    """Run Snakemake again without the models that are trained elsewhere and whose jobs have failed."""
+def go_on_without(failed: dict[str, str], command: list[str], folder: Path) -> None:
+    """Run Snakemake again without the models that are trained elsewhere and whose jobs have failed.
+
+    failed : model -> reason, with paths that count from `folder`
+    """
     print(f"\nThe run goes on without {', '.join(failed)}.", file=sys.stderr, flush=True)
     without = f"without={json.dumps(failed)}"
     subprocess.run([sys.executable, "-m", "snakemake", *command, "--config", without], check=False)
     for name, reason in failed.items():
-        print(f"vsebench run: {name} was left out: {reason}", file=sys.stderr)
+        print(f"vsebench run: {name} was left out: {seen_from_start(reason, folder)}", file=sys.stderr)
 
 
 def options_of(profile: Path) -> list[str]:

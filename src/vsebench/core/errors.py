@@ -13,6 +13,8 @@ LONGEST = 1000  # longest message in characters; it may quote a table cell of an
 PEERS = {"cornac", "faiss", "implicit", "irspack", "lightfm"}
 ONNX = "onnxruntime"  # the package that runs networks
 REFUSALS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOMEM}
+# paths in the folder of a run, and paths that lead out of it
+PATHS_OF_RUN = re.compile(r"(?:(?:\.\./)+|(?<![\w/.-])(?:results|data|figures)/)[^\s:;,()'\"]+")
 IMAGES = {ONNX, "tokenizers"}  # packages that `make setup-images` installs, which are imported by these names
 
 
@@ -52,6 +54,15 @@ def refusal(error: BaseException) -> str | None:
 def no_file(path: str | os.PathLike[str], what: str = "file") -> str:
     """Return a message about a missing file with its full path, because a run can have another current folder."""
     return f"there is no {what} {os.path.abspath(path)}"  # noqa: PTH100 (links stay as they are named)
+
+
+def seen_from_start(message: str, folder: Path) -> str:
+    """Return a message with its paths as they are named in the folder where the run was started.
+
+    folder : the folder of the run, from which the paths in the message count
+    """
+    start = os.environ.get("PWD", ".")
+    return PATHS_OF_RUN.sub(lambda found: os.path.relpath(folder / found[0], start), message)
 
 
 def last_line(log: Path) -> str:

@@ -74,7 +74,7 @@ def settings_used(record: dict[str, Any], not_tuned: dict[str, dict[str, Any]]) 
     if "command" in record:
         settings, choice = {"command": record["command"]["command"]}, "command"
     elif record["module"] == OUTSIDE:
-        choice = "elsewhere"
+        settings, choice = {"file": Path(settings["file"]).name}, "elsewhere"
     elif "members" in settings:  # an ensemble; each member has its own record
         settings, choice = {member["variant"]: member["weight"] for member in settings["members"]}, "weights"
     elif searched is not None:

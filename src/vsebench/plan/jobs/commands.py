@@ -142,8 +142,7 @@ def failed_elsewhere(plan: Plan, jobs: Iterable[Any]) -> dict[str, str]:
         if not names:
             return {}
         for name in names:
-            log = next(iter(job.log))
-            reasons.setdefault(name, f"its job failed: {last_line(Path(log))} ({log})")
+            reasons.setdefault(name, f"its job failed: {last_line(Path(next(iter(job.log))))}")
     return reasons
 
 
