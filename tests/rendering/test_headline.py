@@ -8,6 +8,7 @@ from vsebench.core import schemas
 from vsebench.core.tasks import Task
 from vsebench.papers.base import Paper
 from vsebench.rendering import choices
+from vsebench.rendering.figures.accuracy import Accuracy, Overview
 from vsebench.rendering.figures.accuracy_against_time import front
 from vsebench.rendering.page.headline import CHOICES, headlines, what_was_run
 from vsebench.rendering.results import best_sentence
@@ -64,7 +65,10 @@ def test_a_best_model_from_elsewhere_stands_with_how_its_settings_were_chosen():
     variants["clip"] = variants["clip"].model_copy(update={"tuned": "by its authors, on other data"})
     (text,) = headlines(results, [])
     assert "Clip is best, Recall@10 0.6000 (95 % interval 0.5900 to 0.6100). Clip was trained elsewhere" in text
-    assert "how its settings were chosen: by its authors, on other data." in text
+    told = "how its settings were chosen: by its authors, on other data."
+    assert told in text
+    assert told in Overview().caption(results)
+    assert told in Accuracy(task="d/distinct").caption(results)
 
 
 def test_menus_and_panels_show_the_short_title_of_a_data_set():

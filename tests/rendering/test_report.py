@@ -202,7 +202,7 @@ def test_what_a_reader_must_know_is_said(page: Page) -> None:
     text = words(page)
     assert "Part of the data is simulated:" in text
     assert "95 % intervals over images and seeds" in text
-    assert "ties count against the method" in text
+    assert "Ties count against a method." in text
     assert "(nothing to rank <for it>)" in text  # escaped in the source
     assert (
         "SAIAPR TC-12 (region labels), protocol regions: Left out: Oracle (ceiling) (it needs simulated data)." in text

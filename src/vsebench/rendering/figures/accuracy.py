@@ -1,6 +1,8 @@
 """Draw accuracies with intervals: up to three metrics on one task, or one metric on every task."""
 
 from vsebench.core.tasks import Task
+from vsebench.protocols.base import load_protocol
+from vsebench.rendering.accuracy import remarks_on_outside
 from vsebench.rendering.kinds import Figure, FigureKind
 from vsebench.rendering.metrics import few_metrics, metric_title
 from vsebench.rendering.results import Results, best_sentence, leading_metric
@@ -29,11 +31,13 @@ class Accuracy(FigureKind):
         return figure
 
     def caption(self, results: Results) -> str:
-        return (
-            f"{results.task_title(Task.of(self.task))}. Means with 95 % intervals over {results.units}. "
-            "If a method was trained on a label of an image, this label is not a candidate for the image; ties count "
-            "against the method. Filled dots: the best method, and methods not significantly different from it."
-        )
+        task = Task.of(self.task)
+        sentences = [f"{results.task_title(task)}. Means with 95 % intervals over {results.units}."]
+        if not load_protocol(task.protocol).new_images:
+            sentences.append("A label of an image that a method was trained on is not a candidate for this image.")
+        sentences.append("Ties count against a method.")
+        sentences.append("Filled dots: the best method, and methods not significantly different from it.")
+        return " ".join([*sentences, *remarks_on_outside(results, results.competitors_of(results.accuracy(task)))])
 
     def alternative(self, results: Results) -> str:
         metrics = ", ".join(map(metric_title, few_metrics(results.outline.metrics, [Task.of(self.task)])))
@@ -68,11 +72,13 @@ class Overview(FigureKind):
 
     def caption(self, results: Results) -> str:
         metric = metric_title(few_metrics(results.outline.metrics)[0])
-        return (
-            f"{metric} of every method on every data set, with 95 % intervals over {results.units}. If {metric} is the "
-            "same for all methods on a data set, the panel shows the next metric that differs between the methods. "
-            "Filled dots: the best method, and methods not significantly different from it."
-        )
+        sentences = [
+            f"{metric} of every method on every data set, with 95 % intervals over {results.units}.",
+            f"If {metric} is the same for all methods on a data set, the panel shows the next metric that differs "
+            "between the methods.",
+            "Filled dots: the best method, and methods not significantly different from it.",
+        ]
+        return " ".join([*sentences, *remarks_on_outside(results, results.competitors_of(results.summary))])
 
     def alternative(self, results: Results) -> str:
         tasks = results.tasks_of(results.summary)

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 
 from vsebench.evaluation.metrics.base import load_metric
+from vsebench.rendering.accuracy import remarks_on_outside
 from vsebench.rendering.kinds import Figure, FigureKind
 from vsebench.rendering.metrics import few_metrics, metric_title
 from vsebench.rendering.outline import Outline
@@ -65,12 +66,13 @@ class WinsAndLosses(FigureKind):
         suffixes = (number_of_tasks(results, method) for method in results.competitors_of(results.metrics))
         example = next(filter(None, suffixes), "").strip(" ()")
         explained = f"({example}): run on {example} tasks, that is, data sets under a protocol. " if example else ""
+        remarks = "".join(f" {text}" for text in remarks_on_outside(results, results.competitors_of(results.metrics)))
         return (
             f"How often the method of a row has a higher {metric} than the method of a column, over the data sets, "
             f"protocols and seeds on which both methods were run; a tie counts as half a win. If {metric} is the same "
             "for all methods on a data set, the next metric that differs between the methods is compared. The methods "
             "are in the order of wins minus losses; in the order of shares of wins, a method that was compared on a "
-            f"single data set could be first. {explained}These are counts; for significance, see the tables."
+            f"single data set could be first. {explained}These are counts; for significance, see the tables.{remarks}"
         )
 
     def alternative(self, results: Results) -> str:
