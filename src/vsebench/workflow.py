@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, TextIO
 
-from vsebench.core.errors import UserError, last_line, seen_from_start
+from vsebench.core.errors import EMPTY, UserError, last_line, path_from_start, seen_from_start
 from vsebench.core.modules import PACKAGE
 from vsebench.core.sources import content_hash
 from vsebench.rendering.outline import read_outline
@@ -122,12 +122,14 @@ def print_failures(jobs: Iterable[Any]) -> None:
         print("\nFailed jobs (all other results are kept; run the same command again to continue):", file=sys.stderr)
     alike: dict[tuple[str, ...], list[Any]] = {}
     for job in failed:
-        alike.setdefault((job.rule.name, *(last_line(Path(path)) for path in job.log)), []).append(job)
+        lines = [last_line(Path(path)) for path in job.log]
+        alone = [str(job)] if EMPTY in lines else []  # nothing says that the reason is the same
+        alike.setdefault((job.rule.name, *lines, *alone), []).append(job)
     for (rule, *lines), (first, *others) in alike.items():
         wildcards = ", ".join(f"{key} {value}" for key, value in first.wildcards_dict.items())
         more = f", and {len(others)} more for the same reason" if others else ""
         print(f"  {rule}: {wildcards}{more}", file=sys.stderr)
-        for path, line in zip(first.log, lines, strict=True):
+        for path, line in zip(first.log, lines, strict=False):
             print(f"    {from_start(path)}: {seen_from_start(line, Path.cwd())}", file=sys.stderr)
     if failed and (free := shutil.disk_usage(".").free) < FULL:
         print(f"  The disk is full: {free >> 20} MiB are free. Make space first.", file=sys.stderr)
@@ -146,8 +148,7 @@ def print_results(made: Collection[str], tables: int, figures: int) -> None:
 
 def from_start(path: str) -> str:
     """Return a path in the folder of the run as it is named in the folder where the run was started."""
-    folder = os.path.relpath(Path.cwd(), os.environ.get("PWD", "."))
-    return path if folder == "." else f"{folder}/{path}"
+    return path_from_start(path, Path.cwd()) + ("/" if path.endswith("/") else "")
 
 
 class Progress(logging.Handler):

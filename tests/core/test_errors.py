@@ -139,6 +139,7 @@ def test_a_folder_without_permission_is_one_line(tmp_path):
         ("data/processed/photos: no parts", "runs/mine/data/processed/photos: no parts"),
         ("../../my data.csv", "my data.csv"),
         ("'results/a.log' (in /tmp/results/b)", "'runs/mine/results/a.log' (in /tmp/results/b)"),
+        ("no such file (/a/../../b.csv)", "no such file (/a/../../b.csv)"),
         ("config/results/x.yaml: 1/2 of results", "config/results/x.yaml: 1/2 of results"),
     ],
 )

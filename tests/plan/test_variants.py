@@ -58,7 +58,11 @@ def test_the_named_methods_are_timed_with_the_named_protocols_or_on_the_named_ta
     official, images = "sim-tree/official", "sim-tree/images"
 
     def timed(**timing):
-        changes = {"datasets": sets, "methods": ["ridge", "wsabie"], "timing": {"repeats": 1, "epochs": 1} | timing}
+        changes = {
+            "datasets": sets,
+            "methods": ["ridge", "wsabie", "popularity"],
+            "timing": {"repeats": 1, "epochs": 1} | timing,
+        }
         plan = planned(**changes)
         assert plan.outline.timed == {str(task): plan.timed_variants(task) for task in plan.timed_tasks}
         return plan.outline.timed
@@ -70,6 +74,8 @@ def test_the_named_methods_are_timed_with_the_named_protocols_or_on_the_named_ta
         timed(protocols=["official", "regions"])
     with pytest.raises(UserError, match=r"timing.methods: bce is not among the run's methods; add it to `methods`"):
         timed(methods=["ridge", "bce"])
+    with pytest.raises(UserError, match=r"timing.methods: popularity is timed on no task"):
+        timed(methods=["ridge", "popularity"])
 
 
 def unseen_labels(protocols, variants, word_vectors="glove-6b", **changes):

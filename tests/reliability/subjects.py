@@ -95,7 +95,7 @@ def tested(files: Sequence[str], folder: Path) -> Counts:
         report = Path(temporary) / "report.xml"
         command = [sys.executable, "-m", "pytest", "--numprocesses", "0", "-m", "not slurm", "--junitxml", str(report)]
         done = subprocess.run([*command, *files], cwd=folder, capture_output=True, text=True, check=False)
-        if not report.is_file():
+        if done.returncode > 1 or not report.is_file():
             raise SystemExit(f"pytest failed:\n{done.stdout}{done.stderr}")
         (suite,) = ElementTree.parse(report).getroot()
     cases = [case for case in suite if case.find("failure") is not None or case.find("error") is not None]

@@ -172,7 +172,10 @@ def test_a_command_runs_in_the_environment_of_its_requirements(folder, monkeypat
     monkeypatch.setenv("PATH", "/usr/bin:/bin")  # without uv
     Path("needs.txt").write_text("# no package\n")
     made = Path("data/environments/0123/environment.json")
-    made.parent.mkdir(parents=True)
+    shared = Path("shared/0123").resolve()  # as in a run with a folder of its own
+    shared.mkdir(parents=True)
+    made.parent.parent.mkdir(parents=True)
+    made.parent.symlink_to(shared, target_is_directory=True)
     (made.parent / "half").write_text("left by a job that was killed")
     assert run("environment", "--requirements", "needs.txt", "--out", made) == 0
     assert read_json(made)["made_by"] == "pip"

@@ -118,7 +118,7 @@ def kill(project: Project, victim: str, seconds: float, choose: random.Random) -
     process, start = project.start(), time.monotonic()
     if victim == "report":
         while process.poll() is None and "report" not in stages_running(project.folder):
-            pass
+            time.sleep(0.01)
         seconds = time.monotonic() - start
     else:
         time.sleep(seconds)

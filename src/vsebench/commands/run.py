@@ -87,7 +87,7 @@ def go_on_without(failed: dict[str, str], command: list[str], folder: Path) -> N
     failed : model -> reason, with paths that count from `folder`
     """
     print(f"\nThe run goes on without {', '.join(failed)}.", file=sys.stderr, flush=True)
-    without = f"without={json.dumps(failed)}"
+    without = f"without={json.dumps(failed, ensure_ascii=False)}"
     subprocess.run([sys.executable, "-m", "snakemake", *command, "--config", without], check=False)
     for name, reason in failed.items():
         print(f"vsebench run: {name} was left out: {seen_from_start(reason, folder)}", file=sys.stderr)

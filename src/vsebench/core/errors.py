@@ -8,13 +8,14 @@ from difflib import get_close_matches
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
+EMPTY = "(empty)"  # in place of the last line of an empty log
 LONGEST = 1000  # longest message in characters; it may quote a table cell of any length
 # import names of the packages that `make setup-peers` installs
 PEERS = {"cornac", "faiss", "implicit", "irspack", "lightfm"}
 ONNX = "onnxruntime"  # the package that runs networks
 REFUSALS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOMEM}
 # paths in the folder of a run, and paths that lead out of it
-PATHS_OF_RUN = re.compile(r"(?:(?:\.\./)+|(?<![\w/.-])(?:results|data|figures)/)[^\s:;,()'\"]+")
+PATHS_OF_RUN = re.compile(r"(?<![\w/.-])(?:(?:\.\./)+|(?:results|data|figures)/)[^\s:;,()'\"]+")
 IMAGES = {ONNX, "tokenizers"}  # packages that `make setup-images` installs, which are imported by these names
 
 
@@ -61,14 +62,21 @@ def seen_from_start(message: str, folder: Path) -> str:
 
     folder : the folder of the run, from which the paths in the message count
     """
-    start = os.environ.get("PWD", ".")
-    return PATHS_OF_RUN.sub(lambda found: os.path.relpath(folder / found[0], start), message)
+    return PATHS_OF_RUN.sub(lambda found: path_from_start(found[0], folder), message)
+
+
+def path_from_start(path: str, folder: Path) -> str:
+    """Return a path that counts from the folder of a run, as it is named in the folder where the run was started."""
+    if os.path.isabs(path):  # noqa: PTH117
+        return path
+    start = os.path.realpath(os.environ.get("PWD", "."))
+    return os.path.relpath(os.path.join(os.path.realpath(folder), path), start)  # noqa: PTH118 (a path with ..)
 
 
 def last_line(log: Path) -> str:
     """Return the last line of a log; if the log ends in a traceback, this line names the error."""
     text = log.read_text(errors="replace").strip() if log.is_file() else ""
-    return text.splitlines()[-1] if text else "(empty)"
+    return text.splitlines()[-1] if text else EMPTY
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

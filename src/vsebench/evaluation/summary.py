@@ -79,7 +79,8 @@ class _OfMetric:
 
     def __init__(self, measured: Mapping[Entry, BySeed], column: int) -> None:
         self._of_entries = list(measured.values())
-        self._counted = [n for n, entry in enumerate(measured) if entry not in repeated(measured)]
+        again = repeated(measured)
+        self._counted = [n for n, entry in enumerate(measured) if entry not in again]
         self._column = column
         self._kept: dict[tuple[int, ...], Estimates] = {}
 

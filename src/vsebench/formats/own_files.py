@@ -3,7 +3,7 @@
 from pathlib import Path, PurePath
 from typing import Any
 
-from vsebench.core.errors import UserError
+from vsebench.core.errors import UserError, no_file
 from vsebench.formats.download.verify import digest_of
 
 READ_IN_PLACE = "a file that is read where it is"
@@ -16,7 +16,7 @@ def find(raw: Path, name: str) -> Path:
     """
     paths = [path for path in (raw / PurePath(name).name, Path(name).expanduser()) if path.is_file()]
     if not paths:
-        raise UserError(f"{name}: no such file, neither {Path(name).expanduser().absolute()} nor in {raw}")
+        raise UserError(f"{name}: no such file in {raw}, and {no_file(Path(name).expanduser())}")
     if len(paths) == 2 and not paths[0].samefile(paths[1]):
         raise UserError(f"{name}: both {paths[0]} and {paths[1]} exist; move or rename one of them")
     return paths[0]

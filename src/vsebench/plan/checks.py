@@ -366,6 +366,9 @@ def check_timing(plan: Plan, where: str) -> None:
     for name in plan.config.timing.methods or ():
         if name not in plan.config.methods:
             raise UserError(f"{where}: timing.methods: {name} is not among the run's methods; add it to `methods`")
+        if not any(name in plan.timed_variants(task) for task in plan.timed_tasks):
+            why = "it has no settings or epochs to choose, or does not run there"
+            raise UserError(f"{where}: timing.methods: {name} is timed on no task ({why}); remove {name}")
 
 
 def check_scaling(plan: Plan, where: str) -> None:

@@ -302,8 +302,9 @@ class Plan:
     @property
     def timed_tasks(self) -> list[Task]:
         """The tasks where methods are timed."""
-        protocols = self.config.timing.protocols
-        return [task for task in self.tasks if protocols is None or {task.protocol, str(task)} & set(protocols)]
+        protocols, methods = self.config.timing.protocols, self.config.timing.methods
+        tasks = [task for task in self.tasks if protocols is None or {task.protocol, str(task)} & set(protocols)]
+        return [task for task in tasks if methods is None or self.timed_variants(task)]
 
     def timed_variants(self, task: Task) -> list[str]:
         """Return the variants to time on a task: those for which something is chosen on validation labels."""

@@ -22,7 +22,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    folder = arguments.out.parent
+    named = arguments.out.parent
+    folder = named.resolve() if named.is_symlink() else named  # runs with folders of their own share environments
     shutil.rmtree(folder, ignore_errors=True)
     maker = "uv" if shutil.which("uv") else "pip"
     try:

@@ -8,7 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from vsebench.core.errors import last_line
+from vsebench.core.errors import LONGEST, last_line
 from vsebench.core.tasks import Task
 from vsebench.data.needs import FEATURES, WORD_VECTORS
 from vsebench.formats.exported_split import FILES
@@ -142,7 +142,7 @@ def failed_elsewhere(plan: Plan, jobs: Iterable[Any]) -> dict[str, str]:
         if not names:
             return {}
         for name in names:
-            reasons.setdefault(name, f"its job failed: {last_line(Path(next(iter(job.log))))}")
+            reasons.setdefault(name, f"its job failed: {last_line(Path(next(iter(job.log))))}"[:LONGEST])
     return reasons
 
 
