@@ -151,9 +151,12 @@ def test_failed_jobs_are_listed_with_the_last_line_of_their_logs(tmp_path, capsy
     print_failures([job])
     lines = capsys.readouterr().err.splitlines()
     assert lines[2:] == ["  fit: dataset scene, seed 1", f"    {log}: ValueError: bad", f"    {missing}: (empty)"]
-    again = SimpleNamespace(**vars(job) | {"wildcards_dict": {"dataset": "scene", "seed": "2"}})
-    print_failures([again, job])
-    assert "  fit: dataset scene, seed 1, and 1 more for the same reason" in capsys.readouterr().err.splitlines()
+    for logs, alike in (([str(log)], True), ([str(missing)], False)):
+        pair = [SimpleNamespace(**vars(job) | {"wildcards_dict": {"seed": seed}, "log": logs}) for seed in "12"]
+        print_failures(pair)
+        told = capsys.readouterr().err.splitlines()
+        assert ("  fit: seed 1, and 1 more for the same reason" in told) == alike
+        assert ("  fit: seed 2" in told) != alike
     monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=3 << 20))
     print_failures([job])
     assert capsys.readouterr().err.endswith("  The disk is full: 3 MiB are free. Make space first.\n")
