@@ -160,13 +160,19 @@ def train(curve: LearningCurve, epochs: int, data: Data, pool: Workers) -> Calla
     return timed(lambda: curve.contestant.start(data.train, curve.settings, pool).run(epochs))
 
 
-def ranking(bench: Bench, data: Data, threads: int) -> list[Row]:
-    """Compare ways of ranking the test labels by a trained model."""
-    with workers(max(bench.plan.threads)) as pool:
-        training = VSE_FS.start(data.known, VSE_FS.grid[0] | {"factors": bench.plan.factors}, pool)
+def model_to_rank_by(data: Data, plan: Plan) -> Embeddings:
+    """Return VSE-fs after two iterations."""
+    with workers(max(plan.threads)) as pool:
+        training = VSE_FS.start(data.known, VSE_FS.grid[0] | {"factors": plan.factors}, pool)
         training.run(2)
         model = training.model()
     assert isinstance(model, Embeddings)
+    return model
+
+
+def ranking(bench: Bench, data: Data, threads: int) -> list[Row]:
+    """Compare ways of ranking the test labels by a trained model."""
+    model = model_to_rank_by(data, bench.plan)
     with workers(threads) as pool:
         by_implicit = implicit_recall(model, data.test, threads)
         turns = [

@@ -14,7 +14,8 @@ import numpy as np
 import polars as pl
 
 from benchmarks.clock import CONDITIONS, Row, conditions, interleave, timed
-from benchmarks.contestants import AS_CONFIGURED, ENS, IALS, OPT_AUC_PLAIN, VSE_FS, Contestant, Ours, Training
+from benchmarks.comparisons import model_to_rank_by
+from benchmarks.contestants import AS_CONFIGURED, ENS, IALS, OPT_AUC_PLAIN, VSE_FS, Contestant, Ours
 from benchmarks.data import Data, hold_out, simulate
 from benchmarks.feature_rows import dense_rows
 from benchmarks.neighbour_search import search_by_all
@@ -34,10 +35,9 @@ SCHEMA = {
     "same": pl.Boolean,  # whether the results are the same bytes as on one thread
     **CONDITIONS,
 }
-Result = list[bytes]
-Work = Callable[
-    [Workers], tuple[Callable[[], object], Callable[[], Result]]
-]  # returns a turn, and what gives its result
+# What is done in each turn, and a function that returns the bytes of the result.
+Turn = tuple[Callable[[], object], Callable[[], list[bytes]]]
+Work = Callable[[Workers], Turn]
 
 
 def measure(plan: Plan) -> pl.DataFrame:
@@ -64,39 +64,23 @@ def works(plan: Plan, data: Data) -> Iterator[tuple[str, str, Work]]:
         start = partial(Ours, plain.name.removesuffix("_plain"), {"parts": parts})
         in_parts = Contestant(f"{plain.name}_parts", plain.title, start, AS_CONFIGURED)
         yield data.name, f"{plain.title}, an epoch in {parts} parts", partial(training, in_parts, data, plan)
-    yield data.name, "ranking the test labels", partial(ranking, trained(data, plan), data)
+    yield data.name, "ranking the test labels", partial(ranking, model_to_rank_by(data, plan), data)
     yield "dense rows", "exact neighbours", partial(searching, plan)
 
 
-def started(contestant: Contestant, data: Data, plan: Plan, pool: Workers) -> Training:
-    return contestant.start(data.known, contestant.grid[0] | {"factors": plan.factors}, pool)
-
-
-def training(
-    contestant: Contestant, data: Data, plan: Plan, pool: Workers
-) -> tuple[Callable[[], object], Callable[[], Result]]:
+def training(contestant: Contestant, data: Data, plan: Plan, pool: Workers) -> Turn:
     """Train for an epoch in each turn; the result is the model after the last turn."""
-    own = started(contestant, data, plan, pool)
+    own = contestant.start(data.known, contestant.grid[0] | {"factors": plan.factors}, pool)
     return own.epoch, lambda: [array.tobytes() for array in vars(own.model()).values()]
 
 
-def trained(data: Data, plan: Plan) -> Embeddings:
-    """Return a model to rank by."""
-    with workers(max(plan.threads)) as pool:
-        own = started(VSE_FS, data, plan, pool)
-        own.run(2)
-        model = own.model()
-    assert isinstance(model, Embeddings)
-    return model
-
-
-def ranking(model: Embeddings, data: Data, pool: Workers) -> tuple[Callable[[], object], Callable[[], Result]]:
+def ranking(model: Embeddings, data: Data, pool: Workers) -> Turn:
     """Rank the test labels in each turn."""
     turn = partial(rank, model, data.test, None, pool, "benchmark")
     return turn, lambda: [column.to_numpy().tobytes() for column in turn()]
 
 
-def searching(plan: Plan, pool: Workers) -> tuple[Callable[[], object], Callable[[], Result]]:
+def searching(plan: Plan, pool: Workers) -> Turn:
     """Search the nearest rows of all queries in each turn."""
     searched = dense_rows(plan)
     k = min(plan.on_features.neighbours, searched.rows.shape[0])
