@@ -101,7 +101,7 @@ def read_scores(path: Path) -> Scores:
     if path.suffix not in SUFFIXES:
         raise UserError(f"{path}: scores must be in a file of the type {', '.join(SUFFIXES)}")
     if not path.is_file():
-        raise UserError(f"{path}: no such file; {no_file(path)}")
+        raise UserError(no_file(path))
     ids, labels, values = (_from_arrays if path.suffix in (".npy", ".npz") else _from_table)(path)
     record = path.with_suffix(".split.txt")
     stated = "".join(text_lines(record.read_bytes(), str(record))) if record.is_file() else None
