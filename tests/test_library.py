@@ -279,7 +279,7 @@ def test_scores_from_elsewhere_stand_beside_methods(tmp_path):
     }
     assert values["dense"] == values["vectors"] == 1
     assert values["file"] < 0.3  # its rows are those of the other group
-    for value, message in [(np.ones((3, 3)), "shape (3, 3), but the matrix"), (tmp_path / "no.csv", "there is no file")]:
+    for value, message in [(np.ones((3, 3)), "shape (3, 3), but the matrix"), (tmp_path / "no.csv", "there is no")]:
         with pytest.raises(vsebench.UserError, match=re.escape(message)):
             vsebench.evaluate([], matrix, scores={"mine": value}, names=(ids, names), metrics=["mrr"])
 
