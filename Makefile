@@ -3,7 +3,8 @@
 # make OUT=runs/mine CONFIG=...  put a run into a folder of its own; runs with OUT share downloads and prepared data
 # make iapr                     the VSE papers' methods on the real IAPR TC-12; make paper: all data sets of both papers
 # make test                     set up .venv, run the linters, type checks and tests
-# make test-long                tests that take an hour: long fuzzing, and runs that are killed many times
+# make test-long                tests that take an hour: long fuzzing, and runs that are killed many times;
+#                               PAGE=docs/reliability.md writes their tables into that page
 # make test-lowest              tests with the lowest versions of dependencies; test-newest: the newest (both need uv)
 # make test-networks            the tests that need onnxruntime or PyTorch, which are installed (5 GB)
 # make test-slurm               test runs over Slurm, which is started on this machine (as root; docs/cluster.md)
@@ -21,6 +22,7 @@ CORES ?= all
 CONFIG =
 TARGETS =
 OUT =
+PAGE =
 VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -37,10 +39,11 @@ iapr: setup-peers
 paper: setup-peers
 	@$(MAKE) --no-print-directory run CONFIG=config/paper.yaml
 
+WORKERS = --numprocesses $$($(BIN)/python -c 'import os; print(min(8, os.cpu_count() + 1))') --dist loadfile
 # There is one worker more than cores, since some tests wait for a server or a lock.
 test: setup-dev
 	@$(MAKE) --no-print-directory --jobs 2 check compiled-tests
-	$(BIN)/pytest --numprocesses $$($(BIN)/python -c 'import os; print(min(8, os.cpu_count() + 1))') --dist loadfile --no-loadscope-reorder
+	$(BIN)/pytest $(WORKERS) --no-loadscope-reorder
 
 # Without this step, each worker would compile all tests.
 compiled-tests:
@@ -59,11 +62,9 @@ test-lowest test-newest: test-%:
 # The last command compiles kernels with bounds checks, into another cache than that of runs.
 test-long: setup-dev
 	$(BIN)/pytest -m long
-	$(BIN)/python -m tests.reliability kills
-	$(BIN)/python -m tests.reliability fuzz
-	$(BIN)/python -m tests.reliability determinism
-	$(BIN)/pytest -m hypothesis --hypothesis-profile thorough
-	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(VENV)/checked-kernels $(BIN)/pytest tests/kernels tests/methods/test_boundaries.py
+	for trial in kills fuzz determinism; do $(BIN)/python -m tests.reliability $$trial $(if $(PAGE),--page '$(PAGE)') || exit; done
+	$(BIN)/pytest -m hypothesis --hypothesis-profile thorough $(WORKERS)
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(VENV)/checked-kernels $(BIN)/pytest tests/kernels tests/methods/test_boundaries.py $(WORKERS)
 
 test-networks: setup-dev setup-images setup-torch
 	$(BIN)/pytest $(shell grep --recursive --files-with-matches --extended-regexp --include='test_*.py' 'importorskip.*(torch|onnx|setup-images)' tests)
