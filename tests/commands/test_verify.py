@@ -128,6 +128,9 @@ PLANTED = {
     "another hash of a split": (by_text(f"{SEED}1/split/split.json", '"hash": "', '"hash": "0'), "split.json"),
     "a split without a seal": (without_seal, "split.json: has no checksum"),
     "a file that was cut": (lambda folder: (folder / "results/settings.json").write_bytes(b"{"), "settings.json"),
+    "another verdict": (by_text("results/claims.csv", "holds", "fails"), "results/claims.csv: it was changed after"),
+    "another checksum of a CSV file": (by_text("results/claims.csv.json", '"sha256": "', '"sha256": "0'), "claims.csv"),
+    "no CSV file": (lambda folder: (folder / "results/claims.csv").unlink(), "results/claims.csv: no such file"),
     "an empty file": (lambda folder: (folder / f"{SEED}1/random/model.npz").write_bytes(b""), "random/model.npz"),
 }
 

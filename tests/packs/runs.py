@@ -8,6 +8,7 @@ import polars as pl
 from tests.builders import frame
 from tests.stages.small import inputs, run, write_processed
 from vsebench.core import schemas
+from vsebench.core.csv_files import write_csv
 from vsebench.core.storage import as_sealed_json, read_json, write_json
 from vsebench.core.tasks import Task
 from vsebench.rendering.outline import LeftOut, Outline, OutlineVariant
@@ -90,7 +91,7 @@ def write_others(results, seeds, metrics, verdict, name):
     )
     machine = {"machine": {"processor": "a test's"}, "versions": {"vsebench": "0.2.0"}, "git_commit": "0123456789ab"}
     write_json(machine, results / "machine.json")
-    frame([PAPER | {"verdict": verdict}], schemas.CLAIMS).write_csv(results / "claims.csv")
+    write_csv(frame([PAPER | {"verdict": verdict}], schemas.CLAIMS).write_csv(), results / "claims.csv")
     (results / "tables").mkdir()
     (results / "tables/verdicts.md").write_text(f"| Claim | Verdict |\n| :-- | :-- |\n| Ridge is best | {verdict} |\n")
 

@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[2]
 SUBJECTS = {  # what is tried -> files of tests
     "files of results that were changed, cut off, or made with other settings, seeds or splits": (
         "tests/core/test_seals.py",
+        "tests/core/test_csv_files.py",
         "tests/stages/test_seals.py",
     ),
     "`vsebench verify` on changed and unchanged results, packs and shared data": ("tests/commands/test_verify.py",),

@@ -16,6 +16,7 @@ import pytest
 from tests.builders import frame
 from vsebench.cli import main
 from vsebench.core import schemas
+from vsebench.core.csv_files import write_csv
 from vsebench.core.storage import as_sealed_json, write_json, write_table
 from vsebench.core.tasks import Case, Task
 from vsebench.evaluation.analyses import known_analyses
@@ -323,7 +324,7 @@ def make_results(folder: Path, tasks: Sequence[Task] = SMALL, seeds: int = 3, ep
     """Write everything that tables, figures and the page are made from into `folder`."""
     run = MadeUp(tasks, seeds, epochs)
     write_run(run, run.outline(), folder)
-    run.claims().write_csv(folder / "claims.csv")
+    write_csv(run.claims().write_csv(), folder / "claims.csv")
     files = [str(paper.path) for paper in PAPERS]
     assert main(["stage", "audit", "--papers", *files, "--out", str(folder / "audit.csv")]) == 0
     compared = [

@@ -20,14 +20,15 @@ rule compare_with_papers:
         "results/settings.json",
         PRINTED,
     output:
-        "results/comparison.csv",
+        csv="results/comparison.csv",
+        checksum="results/comparison.csv.json",
     log:
         "results/logs/comparison.log",
     params:
         papers=PAPERS,
         facts=[paper.facts for paper in PLAN.papers],
     shell:
-        "python -m vsebench stage compare_with_papers --papers {params.papers:q} --results results --out {output}"
+        "python -m vsebench stage compare_with_papers --papers {params.papers:q} --results results --out {output.csv}"
         " > {log} 2>&1"
 
 
@@ -35,7 +36,8 @@ rule test_claims:
     input:
         unpack(job_inputs("test_claims")),
     output:
-        "results/claims.csv",
+        csv="results/claims.csv",
+        checksum="results/claims.csv.json",
     log:
         "results/logs/claims.log",
     params:
@@ -43,7 +45,7 @@ rule test_claims:
         claims=job_content("test_claims"),
         options=job_options("test_claims"),
     shell:
-        "python -m vsebench stage claims --papers {params.papers:q} --results results {params.options} --out {output}"
+        "python -m vsebench stage claims --papers {params.papers:q} --results results {params.options} --out {output.csv}"
         " > {log} 2>&1"
 
 
@@ -53,14 +55,15 @@ rule audit_papers:
         sources(*CHECKS.values()),
         PRINTED,
     output:
-        "results/audit.csv",
+        csv="results/audit.csv",
+        checksum="results/audit.csv.json",
     log:
         "results/logs/audit.log",
     params:
         papers=PAPERS,
         read=[paper.audited for paper in PLAN.papers],
     shell:
-        "python -m vsebench stage audit --papers {params.papers:q} --out {output} > {log} 2>&1"
+        "python -m vsebench stage audit --papers {params.papers:q} --out {output.csv} > {log} 2>&1"
 
 
 rule error_rates:

@@ -10,6 +10,7 @@ from typing import Any
 
 from tqdm import tqdm
 
+from vsebench.core.csv_files import OF_CSV, read_csv
 from vsebench.core.errors import UserError, one_line
 from vsebench.core.seals import FOLDERS, below, checked, is_in_run, is_path
 from vsebench.core.storage import seal_of
@@ -43,6 +44,8 @@ def run(arguments: argparse.Namespace) -> None:
                 seal = checked_at(file, place_of(file, folder))
                 key = run_of(file, seal["path"], folder), seal["path"]
                 seals[key], places[key] = seal, shown
+                if file.name.endswith(OF_CSV):
+                    read_csv(file.with_suffix(""))
                 if file.name == RECORD:
                     check_recorded(file.parent, key[0])
             except UserError as error:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from vsebench.core.csv_files import read_csv
 from vsebench.core.errors import UserError
 from vsebench.core.schemas import CLAIMS
 from vsebench.core.storage import read_json
@@ -267,7 +268,7 @@ def verdicts_in(folder: Path) -> dict[tuple[str, str, str | None], str]:
     if not path.is_file():
         return {}
     try:
-        claims = pl.read_csv(path, schema_overrides=CLAIMS).filter(pl.col("level") == "claim")
+        claims = pl.read_csv(read_csv(path), schema_overrides=CLAIMS).filter(pl.col("level") == "claim")
         return {
             (paper, claim, data): verdict
             for paper, claim, data, verdict in claims.select("paper", "claim", "data", "verdict").iter_rows()

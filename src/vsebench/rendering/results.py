@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 
+from vsebench.core.csv_files import read_csv
 from vsebench.core.errors import UserError
 from vsebench.core.modules import modules_in
 from vsebench.core.schemas import CLAIMS, COMPARISON, OF_RESULTS, Schema
@@ -259,10 +260,8 @@ class Results:
     def _csv(self, name: str, schema: Schema) -> pl.DataFrame:
         path = self.folder / GATHERED[name]
         try:
-            return pl.read_csv(path, schema=schema)
-        except FileNotFoundError:
-            raise UserError(f"{path}: no such file") from None
-        except (OSError, pl.exceptions.PolarsError) as error:
+            return pl.read_csv(read_csv(path), schema=schema)
+        except pl.exceptions.PolarsError as error:
             reason = " ".join(str(error).split())
             raise UserError(f"{path}: not a readable list of {name} ({reason}); delete it and run again") from None
 

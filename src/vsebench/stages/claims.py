@@ -8,8 +8,9 @@ from typing import Any
 
 import polars as pl
 
+from vsebench.core.csv_files import write_csv
 from vsebench.core.schemas import CLAIMS, LISTS, OF_RESULTS, RANKS, SIBLINGS, SWEEP_RANKS, Schema
-from vsebench.core.storage import read_json, read_parquet, read_table, replacing
+from vsebench.core.storage import read_json, read_parquet, read_table
 from vsebench.core.tasks import Case, Task
 from vsebench.evaluation.reading import n_candidates_of, read_ranked, read_sets
 from vsebench.papers.base import read_papers
@@ -40,8 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     evidence = read_evidence(arguments)
     empty = pl.DataFrame(schema=CLAIMS)
-    with replacing(arguments.out) as temporary:
-        pl.concat([empty, *(verdicts(paper, evidence) for paper in read_papers(arguments.papers))]).write_csv(temporary)
+    tested = pl.concat([empty, *(verdicts(paper, evidence) for paper in read_papers(arguments.papers))])
+    write_csv(tested.write_csv(), arguments.out)
 
 
 def read_evidence(arguments: argparse.Namespace) -> Evidence:

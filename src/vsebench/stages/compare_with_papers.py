@@ -5,8 +5,9 @@ from pathlib import Path
 
 import polars as pl
 
+from vsebench.core.csv_files import write_csv
 from vsebench.core.schemas import COMPARISON, OF_RESULTS
-from vsebench.core.storage import read_json, read_table, replacing
+from vsebench.core.storage import read_json, read_table
 from vsebench.core.tasks import Task
 from vsebench.papers.base import read_papers
 from vsebench.papers.comparison import Ours, compare
@@ -26,5 +27,5 @@ def run(arguments: argparse.Namespace) -> None:
     at_limit = {(Task(each["dataset"], each["protocol"]), each["method"]) for each in stopped}
     ours = Ours(**tables, real=real, at_limit=at_limit)
     empty = pl.DataFrame(schema=COMPARISON)
-    with replacing(arguments.out) as temporary:
-        pl.concat([empty, *(compare(paper, ours) for paper in read_papers(arguments.papers))]).write_csv(temporary)
+    compared = pl.concat([empty, *(compare(paper, ours) for paper in read_papers(arguments.papers))])
+    write_csv(compared.write_csv(), arguments.out)

@@ -1,6 +1,7 @@
 """The findings of the checks of printed numbers, and the file audit.csv, which lists them."""
 
 import csv
+import io
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -8,8 +9,8 @@ from dataclasses import asdict, dataclass, fields, replace
 from fractions import Fraction
 from pathlib import Path
 
+from vsebench.core.csv_files import read_csv, write_csv
 from vsebench.core.errors import UserError
-from vsebench.core.storage import replacing
 from vsebench.papers.audit.printed import Interval, decimals, rounded, show
 from vsebench.papers.published import PrintedCell, PrintedStatement
 
@@ -124,20 +125,18 @@ def distance(published: Interval, recomputed: Interval, digits: int) -> str:
 
 def write_findings(findings: Sequence[Finding], out: Path) -> None:
     """Write findings to a CSV file such as audit.csv."""
-    with replacing(out) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, [field.name for field in fields(Finding)], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(asdict(finding) for finding in findings)
+    file = io.StringIO(newline="")
+    writer = csv.DictWriter(file, [field.name for field in fields(Finding)], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(asdict(finding) for finding in findings)
+    write_csv(file.getvalue(), out)
 
 
 def read_findings(path: Path) -> list[Finding]:
     """Read audit.csv; a missing or damaged file raises a `UserError`."""
     try:
-        with path.open(encoding="utf-8", newline="") as file:
-            lines = list(csv.reader(file, strict=True))
-    except FileNotFoundError:
-        raise UserError(f"{path}: no such file; first run the stage audit") from None
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        lines = list(csv.reader(io.StringIO(read_csv(path).decode(), newline=""), strict=True))
+    except (UnicodeDecodeError, csv.Error) as error:
         raise UserError(f"{path}: not a readable CSV file ({error}); delete it and run again") from None
     columns = [field.name for field in fields(Finding)]
     if not lines or lines[0] != columns or any(len(line) != len(columns) for line in lines):

@@ -1,0 +1,49 @@
+"""CSV results, each with a sealed JSON file beside it that states its checksum, because CSV has no place for a seal."""
+
+from hashlib import sha256
+from pathlib import Path
+
+from vsebench.core.errors import UserError
+from vsebench.core.seals import DELETE, is_in_run, is_of_pack
+from vsebench.core.storage import read_json, replacing, write_json
+
+OF_CSV = ".csv.json"  # the end of the name of a file with a checksum
+
+
+def write_csv(text: str, path: Path) -> None:
+    """Write the text of a CSV file, and its checksum into a second file (`checksum_file`)."""
+    content = text.encode()
+    with replacing(path) as temporary:
+        temporary.write_bytes(content)
+    write_json({"sha256": sha256(content).hexdigest()}, checksum_file(path))
+
+
+def read_csv(path: Path) -> bytes:
+    """Return the content of a CSV file that `write_csv` wrote.
+
+    A missing file, or a content that does not have the checksum, raises a `UserError`. A file of a pack or outside a
+    run's folders need not have a checksum.
+    """
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file") from None
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror}") from None
+    beside = checksum_file(path)
+    if not beside.is_file():
+        if is_of_pack(path) or not is_in_run(path):
+            return content
+        raise UserError(f"{path}: has no checksum, because {beside.name} is missing; {DELETE}")
+    if read_json(beside) != {"sha256": sha256(content).hexdigest()}:
+        raise UserError(f"{path}: it was changed after it was written, or is damaged; {DELETE}")
+    return content
+
+
+def checksum_file(path: Path) -> Path:
+    """Return the path of the file with the checksum of a CSV file.
+
+    >>> checksum_file(Path("results/claims.csv")).name
+    'claims.csv.json'
+    """
+    return path.with_name(f"{path.name}.json")
