@@ -62,7 +62,7 @@ test-lowest test-newest: test-%:
 # The last command compiles kernels with bounds checks, into another cache than that of runs.
 test-long: setup-dev
 	$(BIN)/pytest -m long
-	for trial in kills fuzz determinism; do $(BIN)/python -m tests.reliability $$trial $(if $(PAGE),--page '$(PAGE)') || exit; done
+	for trial in kills obstacles fuzz determinism; do $(BIN)/python -m tests.reliability $$trial $(if $(PAGE),--page '$(PAGE)') || exit; done
 	$(BIN)/pytest -m hypothesis --hypothesis-profile thorough $(WORKERS)
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(VENV)/checked-kernels $(BIN)/pytest tests/kernels tests/methods/test_boundaries.py $(WORKERS)
 

@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
+import pytest
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from vsebench.workflow import (
@@ -93,7 +94,7 @@ def test_messages_that_progress_replaces_are_dropped_and_counted_and_others_stay
     assert stays(logging.WARNING, msg="Using shell: none")
 
 
-def test_what_is_listed_at_the_end_of_a_failed_run_is_not_printed_before_except_for_a_killed_job():
+def test_what_is_listed_at_the_end_of_a_failed_run_is_not_printed_before():
     only = OnlyProgress(begin()[0])
 
     def stays(message: str) -> bool:
@@ -103,11 +104,45 @@ def test_what_is_listed_at_the_end_of_a_failed_run_is_not_printed_before_except_
         "RuleException:\nCalledProcessError in file \"a.smk\", line 95:\nCommand 'x' returned non-zero exit status {}."
     )
     assert not stays(failed.format(1))
-    assert stays(failed.format(137))
+    assert not stays(failed.format(137))
+    assert stays(failed.format(139))
     assert not stays("Exiting because a job execution failed. Look above for error messages")
     assert not stays("WorkflowError:\nAt least one job did not complete successfully.")
     assert stays("WorkflowError:\nanother mistake")
     assert stays("MissingOutputException in rule fit")
+
+
+REFUSALS = [
+    (
+        "WorkflowError:\nFailed to create directory data/raw/a.\nOSError: [Errno 30] Read-only file system: 'data/raw'",
+        "data/raw: cannot be written: Read-only file system",
+    ),
+    (
+        "Traceback:\n  File 'a.py', line 1\n\nPermissionError: [Errno 13] Permission denied: 'results/a b.csv'\n\n",
+        "results/a b.csv: cannot be written: Permission denied",
+    ),
+    (
+        "ProtectedOutputException in rule figure in file 'f.smk':\nWrite-protected output files for rule figure:"
+        "\n    output: figures/a.pdf, figures/a.svg\n    affected files:\n        figures/a.svg\n",
+        "figures/a.svg: cannot be written: it is write-protected",
+    ),
+]
+
+
+@pytest.mark.parametrize(("message", "line"), REFUSALS)
+def test_what_snakemake_may_not_write_or_delete_is_told_in_one_line(message, line):
+    record = logging.makeLogRecord({"levelno": logging.ERROR, "event": None, "msg": message})
+    assert OnlyProgress(begin()[0]).filter(record)
+    assert record.msg == f"vsebench: {line}; when this is mended, run the same command again"
+
+
+@pytest.mark.parametrize(
+    "message", ["WorkflowError:\nanother mistake", "FileNotFoundError: [Errno 2] No such file: 'a'"]
+)
+def test_other_messages_of_snakemake_stay_as_they_are(message):
+    record = logging.makeLogRecord({"levelno": logging.ERROR, "event": None, "msg": message})
+    assert OnlyProgress(begin()[0]).filter(record)
+    assert record.msg == message
 
 
 def test_nothing_is_printed_at_the_end_or_for_other_messages():

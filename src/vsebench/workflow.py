@@ -5,6 +5,7 @@ The Snakefile calls these functions with Snakemake's objects; no other module of
 
 import logging
 import os
+import re
 import shutil
 import sys
 import time
@@ -35,6 +36,13 @@ REPEATED = (
     "RuleException:\nCalledProcessError in file",
     "Exiting because a job execution failed",
     "WorkflowError:\nAt least one job did not complete successfully",
+)
+# The end of Snakemake's message, which can begin with a traceback, if the system refuses to write or delete a file; and
+# its message on outputs that nobody may write.
+REFUSED = re.compile(
+    r"^(?:OSError|PermissionError): \[Errno \d+\] (?P<reason>.+): '(?P<refused>.+)'\s*\Z"
+    r"|^Write-protected output files for rule (?:.*\n)*? +affected files:\n +(?P<protected>.+)$",
+    re.MULTILINE,
 )
 FULL = 16 << 20  # a disk with fewer free bytes is called full
 CLEAR = "\r\x1b[K"  # on a terminal: go to the start of the line and delete it
@@ -236,18 +244,29 @@ class OnlyProgress(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         self.progress.emit(record)
+        if REFUSED.search(str(record.msg)):
+            record.msg = in_one_line(str(record.msg))
         event = getattr(vars(record).get("event"), "value", None)
         dropped = event in REPLACED or str(record.msg).startswith(NEEDLESS)
         return (record.levelno >= logging.WARNING or not dropped) and not is_repeated(str(record.msg))
 
 
+def in_one_line(message: str) -> str:
+    """Return one line in place of Snakemake's message on a file that it cannot write or delete (`REFUSED`)."""
+    found = REFUSED.search(message)
+    assert found is not None
+    path = found["refused"] or found["protected"]
+    reason = found["reason"] or "it is write-protected"
+    return f"vsebench: {from_start(path)}: cannot be written: {reason}; when this is mended, run the same command again"
+
+
 def is_repeated(message: str) -> bool:
     """Return whether `print_failures` also reports what a message of Snakemake says.
 
-    A status other than 1 is kept, because a job that was killed may have written nothing into its log.
+    Statuses other than 1 and 137 (killed; see workflow/job.sh) are kept, because the job's log may not tell the cause.
     """
-    ended = message.strip().endswith("returned non-zero exit status 1.") or "CalledProcessError" not in message
-    return message.startswith(REPEATED) and ended
+    told = message.strip().endswith((" exit status 1.", " exit status 137.")) or "CalledProcessError" not in message
+    return message.startswith(REPEATED) and told
 
 
 def in_words(seconds: float) -> str:

@@ -3,6 +3,7 @@
     python -m tests.reliability kills        # kills runs at random moments
     python -m tests.reliability fuzz         # lets each reader read damaged files
     python -m tests.reliability determinism  # repeats a run under other conditions
+    python -m tests.reliability obstacles    # runs a project on a full disk, in read-only folders, with little memory
     python -m tests.reliability subjects     # runs and times the tests of each subject
 
 The page has a block for each trial, whose text is replaced:
@@ -26,12 +27,12 @@ from pathlib import Path
 from tests.fuzz import run as fuzz
 from tests.reliability import subjects
 from tests.reliability.trial import Trial
-from tests.workflow import determinism, kills
+from tests.workflow import determinism, kills, obstacles
 from vsebench.core.machine import processor
 from vsebench.core.storage import replacing
 
 ROOT = Path(__file__).parents[2]
-TRIALS = {"kills": kills, "fuzz": fuzz, "determinism": determinism, "subjects": subjects}
+TRIALS = {"kills": kills, "fuzz": fuzz, "determinism": determinism, "obstacles": obstacles, "subjects": subjects}
 
 
 def main(words: Sequence[str] | None = None) -> int:

@@ -30,7 +30,6 @@ SUBJECTS = {  # what is tried -> files of tests
     ),
     "archives: hostile names, links, huge sizes, damage": ("tests/formats/download/test_archives.py",),
     "full disks, folders without permission to write, memory limits, failing methods": (
-        "tests/workflow/test_full_disk.py",
         "tests/core/test_errors.py",
         "tests/workflow/test_mistakes.py",
     ),

@@ -9,8 +9,9 @@ import pytest
 from tests.reliability import subjects
 from tests.reliability.__main__ import ROOT, TRIALS, block, commit, main
 from tests.reliability.trial import Trial
-from tests.workflow import determinism, kills
+from tests.workflow import determinism, kills, obstacles
 from tests.workflow.kills import Kill, Round
+from tests.workflow.obstacles import NONE, Attempt
 
 BLOCK = "<!-- tried: kills -->\n{}<!-- end of tried -->\n"
 OTHER = "<!-- tried: fuzz -->\n\nold\n\n<!-- end of tried -->\n"
@@ -145,6 +146,32 @@ def test_kills_are_counted_by_kind():
         "run 2: different: a.csv",
         "run 2: left over: b.csv",
     ]
+
+
+def test_a_run_with_an_obstacle_has_to_fail_with_its_cause_and_without_other_files():
+    full = "Warning\nresults/a.csv: cannot be written: No space left on device; make space"
+    good = [
+        Attempt("a disk", 1, full, 40, []),
+        Attempt("memory", -9, "", 3, []),
+        Attempt("memory", 1, "log: vsebench: this job was killed, most likely because memory ran out\n", 9, []),
+        Attempt(NONE, 0, "Done.", 90, []),
+    ]
+    trial = obstacles.summary(good)
+    assert trial.summary == "3 runs with an obstacle, and 1 in the same folders without one"
+    assert [row[-1] for row in trial.rows] == [
+        "cannot be written: No space left on device; make space",
+        "(Snakemake was killed)",
+        "log: vsebench: this job was killed, most likely because memory ran out",
+        "",
+    ]
+    assert trial.failures == []
+    bad = [
+        Attempt("a disk", 1, f"Traceback\n{full}", 40, []),
+        Attempt("a disk", 1, "Error", 40, []),
+        Attempt("a disk", 1, full, 40, ["a.csv"]),
+        Attempt(NONE, 0, "Done.", 90, ["b.csv"]),
+    ]
+    assert [len(obstacles.summary([each]).failures) for each in bad] == [1, 1, 1, 1]
 
 
 def test_conditions_of_determinism_are_compared_with_the_first_run(monkeypatch):
