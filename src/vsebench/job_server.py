@@ -18,7 +18,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -49,7 +50,6 @@ class Job:
 
     def run(self) -> int:
         """Run the job in this newly forked process, and return its exit status."""
-        signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         for target, stream in enumerate(self.streams):
@@ -101,10 +101,9 @@ def serve(listener: socket.socket, end: int) -> Job | None:
     jobs: dict[int, socket.socket] = {}
     woken, wake = socket.socketpair()
     wake.setblocking(False)
-    signal.set_wakeup_fd(wake.fileno())
     signal.signal(signal.SIGCHLD, lambda *_: None)  # the end of a job then wakes the loop below
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Snakemake decides when to end
-    with listener, woken, wake, selectors.DefaultSelector() as selector:
+    with listener, woken, wake, selectors.DefaultSelector() as selector, _woken_by_signals(wake):
         for stream in (listener, woken, end):
             selector.register(stream, selectors.EVENT_READ)
         while True:
@@ -120,6 +119,16 @@ def serve(listener: socket.socket, end: int) -> Job | None:
                     selector.unregister(key.fileobj)
                     os.kill(key.data, signal.SIGTERM)
             _send_exit_statuses(jobs, selector)
+
+
+@contextmanager
+def _woken_by_signals(wake: socket.socket) -> Iterator[None]:
+    """Let each signal write a byte into a socket, which must stay open until the end of the block."""
+    signal.set_wakeup_fd(wake.fileno())
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(-1)
 
 
 def _fork(connection: socket.socket, jobs: dict[int, socket.socket], selector: selectors.BaseSelector) -> Job | None:
