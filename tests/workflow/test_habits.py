@@ -8,6 +8,8 @@ import yaml
 from tests.workflow.project import ROOT, Project
 
 CONDA = "Specify a conda environment or container for each rule."
+RULES = ROOT / "workflow" / "rules"
+OF_PACKAGE = re.compile("[\"'](python -m vsebench|write_text) ")
 
 
 def test_the_run_that_takes_no_configuration_plans(tmp_path):
@@ -71,21 +73,31 @@ def test_a_target_that_is_a_file_in_another_directory(finished, tmp_path):
     assert made.read_bytes() == (project.folder / target).read_bytes()
 
 
-def test_lint_asks_for_nothing_but_conda_or_containers(tmp_path):
-    """All rules but those of users' commands run this package, with the Python that runs Snakemake.
+def test_lint_asks_for_nothing_but_conda_or_containers_for_rules_that_run_this_package(tmp_path):
+    """Rules that run a user's command in a container or with conda name it; the linter has nothing to say about them.
 
-    The linter would need a file of conda or an image for each of them. Snakemake would then run each job in a second
-    installation, whose versions would not be those of `requirements`, and without the job server.
+    All other rules run this package in the environment of Snakemake. Snakemake has no directive that says so: with a
+    file of conda, `--software-deployment-method conda`, which users' commands need, would run each of these jobs in a
+    second installation, whose versions would not be those of `requirements`, and without the job server.
     """
     outcome = at_root(tmp_path, "--lint")
     titles = set(re.findall(r"^ {4}\* (.*?):?$", outcome.text, re.MULTILINE))
     assert titles == {CONDA}
+    rules = re.split(r"^ *rule ?\w*:$", "".join(map(read, sorted(RULES.glob("*.smk")))), flags=re.MULTILINE)
+    commands = {re.findall(r"^ *shell:\n *(.*)", rule, re.MULTILINE)[0]: rule for rule in rules if "shell:" in rule}
+    of_users = [rule for command, rule in commands.items() if not OF_PACKAGE.match(command)]
+    assert len(of_users) == 1
+    assert "container:" in of_users[0]
 
 
 def test_the_report_of_snakemake_itself(finished):
     outcome = finished.project.snakemake("--report", "snakemake-report.html")
     assert outcome.status == 0, outcome.text
     assert (finished.project.folder / "snakemake-report.html").stat().st_size > 100_000
+
+
+def read(path):
+    return path.read_text(encoding="utf-8")
 
 
 def at_root(directory, *arguments):
