@@ -199,7 +199,7 @@ def test_uv_makes_the_environment_where_it_is_there(folder, monkeypatch, tmp_pat
     """A script stands for uv."""
     uv = tmp_path / "bin/uv"
     uv.parent.mkdir()
-    uv.write_text('#!/bin/sh\necho "$@" >> uv.log\n')
+    uv.write_text('#!/bin/sh\necho "$@" >> uv.log\n[ "$1" = pip ] || mkdir -p "$4"\n')
     uv.chmod(0o755)
     monkeypatch.setenv("PATH", f"{uv.parent}:/usr/bin:/bin")
     made = Path("data/environments/0123/environment.json")
@@ -209,6 +209,35 @@ def test_uv_makes_the_environment_where_it_is_there(folder, monkeypatch, tmp_pat
         f"venv --python {sys.executable} data/environments/0123",
         "pip install --python data/environments/0123/bin/python -r needs.txt",
     ]
+
+
+def test_two_runs_that_need_an_environment_at_the_same_time_make_it_once(folder, monkeypatch, tmp_path):
+    """A slow script stands for uv."""
+    uv = tmp_path / "bin/uv"
+    uv.parent.mkdir()
+    uv.write_text('#!/bin/sh\necho "$1" >> uv.log; sleep 0.5\n[ "$1" = pip ] || mkdir -p "$4"\n')
+    uv.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{uv.parent}:/usr/bin:/bin")
+    made = Path("data/environments/0123/environment.json")
+    words = ["-m", "vsebench", "stage", "environment", "--requirements", "needs.txt", "--out", made]
+    started = [subprocess.Popen([sys.executable, *words]) for _ in range(2)]
+    assert [process.wait() for process in started] == [0, 0]
+    assert read_json(made)["made_by"] == "uv"
+    assert Path("uv.log").read_text().split() == ["venv", "pip"]
+    made.unlink()  # as Snakemake does before the job of the second run, which planned it before the first was done
+    assert run("environment", "--requirements", "needs.txt", "--out", made) == 0
+    assert made.is_file()
+    assert len(Path("uv.log").read_text().split()) == 2
+
+
+def test_an_incomplete_environment_is_made_again(folder, monkeypatch):
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    Path("needs.txt").write_text("")
+    made = Path("data/environments/0123/environment.json")
+    (made.parent / "left/over").mkdir(parents=True)
+    assert run("environment", "--requirements", "needs.txt", "--out", made) == 0
+    assert (made.parent / "bin/python").exists()
+    assert not (made.parent / "left").exists()
 
 
 def test_with_conda_the_python_of_this_package_is_not_on_the_path(folder, monkeypatch):

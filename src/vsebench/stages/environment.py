@@ -1,19 +1,25 @@
 """Make a virtual environment with the packages that a requirements file lists.
 
-The stage uses uv if uv is on the PATH, otherwise venv and pip. It writes the record environment.json last. An
-environment without this record is not complete, so it is deleted and made again.
+The stage uses uv if uv is on the PATH, otherwise venv and pip. When the environment is complete, it contains the file
+COMPLETE. An environment without this file is deleted and made again. Runs that share environments can need the same one
+at the same time: then one run makes it, and the others wait.
 """
 
 import argparse
+import fcntl
 import platform
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from vsebench.core.errors import UserError
 from vsebench.core.processes import ending_on_signals
 from vsebench.core.storage import write_json
+
+COMPLETE = ".complete"  # its text is the name of the tool that made the environment
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,17 +30,35 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     named = arguments.out.parent
     folder = named.resolve() if named.is_symlink() else named  # runs with folders of their own share environments
+    complete = folder / COMPLETE
+    with ending_on_signals(), locked(folder):
+        if not complete.is_file():
+            make(folder, arguments.requirements)
+        maker = complete.read_text(encoding="utf-8")
+    write_json({"python": platform.python_version(), "made_by": maker}, arguments.out)
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Wait until no other process works on a folder in this block; the lock of a killed process ends with it."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with (folder.parent / f".{folder.name}.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def make(folder: Path, requirements: Path) -> None:
+    """Make the environment anew; if this fails, delete it."""
     shutil.rmtree(folder, ignore_errors=True)
     maker = "uv" if shutil.which("uv") else "pip"
     try:
-        with ending_on_signals():
-            for command in commands(maker, folder, arguments.requirements):
-                print(*command, flush=True)
-                call(command, arguments.requirements)
+        for command in commands(maker, folder, requirements):
+            print(*command, flush=True)
+            call(command, requirements)
+        (folder / COMPLETE).write_text(maker, encoding="utf-8")
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    write_json({"python": platform.python_version(), "made_by": maker}, arguments.out)
 
 
 def commands(maker: str, folder: Path, requirements: Path) -> list[list[str]]:
