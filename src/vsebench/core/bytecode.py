@@ -1,6 +1,6 @@
-"""Delete incomplete files of Python's compiled modules.
+"""Delete incomplete files of compiled Python modules (.pyc).
 
-If the disk is full while Python 3.11 writes such a file, the file can remain incomplete. Each import of the module then
+If the disk is full while Python 3.11 writes a .pyc file, the file can remain incomplete. Each import of the module then
 raises an EOFError, even when the disk has space again.
 """
 
@@ -13,7 +13,7 @@ from vsebench.core.modules import PACKAGE
 
 
 def delete_incomplete(folder: Path = PACKAGE) -> None:
-    """Below a folder, delete the compiled modules that this Python would try to import, but cannot read."""
+    """Below a folder, delete the compiled modules that this version of Python would try to import, but cannot read."""
     for path in folder.rglob(f"__pycache__/*.{sys.implementation.cache_tag}.pyc"):
         with suppress(OSError):  # another process may replace or delete it
             try:

@@ -53,20 +53,20 @@ def refusal(error: BaseException) -> str | None:
 
 
 def no_file(path: str | os.PathLike[str], what: str = "file") -> str:
-    """Return a message about a missing file with its full path, because a run can have another current folder."""
+    """Return a message about a missing file with its full path, because a run may have its own current folder."""
     return f"there is no {what} {os.path.abspath(path)}"  # noqa: PTH100 (links stay as they are named)
 
 
 def seen_from_start(message: str, folder: Path) -> str:
-    """Return a message with its paths as they are named in the folder where the run was started.
+    """Return a message with its paths made relative to the folder where the run was started.
 
-    folder : the folder of the run, from which the paths in the message count
+    folder : the folder of the run, to which the paths in `message` are relative
     """
     return PATHS_OF_RUN.sub(lambda found: path_from_start(found[0], folder), message)
 
 
 def path_from_start(path: str, folder: Path) -> str:
-    """Return a path that counts from the folder of a run, as it is named in the folder where the run was started."""
+    """Return a path relative to the folder where the run was started, given a path relative to the run's folder."""
     if os.path.isabs(path):  # noqa: PTH117
         return path
     start = os.path.realpath(os.environ.get("PWD", "."))

@@ -15,7 +15,7 @@ PACKAGE = Path(__file__).parent.parent
 
 
 def project() -> Path:
-    """Return the folder that contains Snakefile, workflow and config: in an installed package, or the repository."""
+    """Return the folder that contains Snakefile, workflow and config: `project` in the package, or the repository."""
     carried = PACKAGE / "project"
     return carried if carried.is_dir() else PACKAGE.parents[1]
 

@@ -120,7 +120,7 @@ def sealed_json(value: dict[str, Any], path: Path, **form: Any) -> str:
 
 
 def check_seal(path: Path, seal: object, schema: object = SCHEMA_VERSION) -> None:
-    """Check a file's seal; raise a `UserError` if the file has no seal or if the seal does not fit.
+    """Check a file's seal; raise a `UserError` if the file has no seal or if the seal does not match the file.
 
     Files with a schema number below `SCHEMA_VERSION` have no seals; they are accepted in packs and outside a run's
     folders.
@@ -140,13 +140,13 @@ def is_of_pack(path: PurePath) -> bool:
 
 
 def is_path(sealed: str, path: str) -> bool:
-    """Return whether the path in a seal fits a file's path: the shorter path must be the end of the longer one."""
+    """Return whether the path in a seal matches a file's path: the shorter path must be the end of the longer one."""
     parts = zip(reversed(PurePath(sealed).parts), reversed(PurePath(path).parts), strict=False)
     return all(first == second for first, second in parts)
 
 
 def checked(path: Path, seal: object) -> dict[str, Any]:
-    """Return a file's seal if it fits the content; otherwise raise a `UserError`."""
+    """Return a file's seal if it matches the content; otherwise raise a `UserError`."""
     if not _is_seal(seal):
         cause = "it was edited or damaged, or an older version of vsebench wrote it"
         raise UserError(f"{path}: has no checksum: {cause}; {DELETE}")
@@ -160,7 +160,7 @@ def checked(path: Path, seal: object) -> dict[str, Any]:
 
 
 def seal_behind(path: Path) -> object:
-    """Return the seal behind the array of an .npy file; None if there is none."""
+    """Return the seal that follows the array of an .npy file; None if there is none."""
     with path.open("rb") as file, mapped(file.fileno()) as content:
         at = content.rfind(("{" + KEY).encode())
         return parsed(content[at:]) if at >= 0 else None

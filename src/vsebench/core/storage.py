@@ -42,7 +42,7 @@ ENTRIES = "entries"  # the key of a result that is a list; JSON stores it in an 
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary path in the folder of `path`; it replaces `path` only if the block succeeds.
 
-    If `path` is a folder or is in a file, or if there is no space or no permission to write, a `UserError` says so.
+    If `path` is a folder or is below a file, or if there is no space or no permission to write, a `UserError` says so.
     """
     # Some writers choose their format by the suffix, so the temporary path has the same suffix.
     temporary = path.parent / f".{path.stem}.{os.getpid()}.tmp{path.suffix}"
@@ -178,7 +178,7 @@ def write_json(value: dict[str, Any] | list[Any], path: Path) -> None:
 def read_json(path: Path) -> Any:
     """Return the value that `write_json` wrote.
 
-    A file with a newer schema number or with a seal that does not fit raises a `UserError`.
+    A file with a newer schema number or with a seal that does not match the file raises a `UserError`.
     """
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
@@ -287,7 +287,7 @@ def map_array(path: Path) -> np.ndarray:
 
 
 def unreadable(path: Path, wanted: str, error: BaseException) -> UserError:
-    """Return the error for a file that cannot be read; only a regular file can be deleted and made again."""
+    """Return the error for a file that cannot be read; if it is a regular file, the message says to delete it."""
     if not path.is_file():
         return UserError(f"{path}: is a folder or a device; name a file")
     return UserError(f"{path}: not {wanted} ({error}); {DELETE}")

@@ -22,7 +22,7 @@ class Task:
 
     @property
     def name(self) -> str:
-        """The name of the task within the names of tables and figures."""
+        """The name of the task, as it appears in the names of tables and figures."""
         return f"{self.dataset}-{self.protocol}"
 
     def folder(self, results: Path) -> Path:

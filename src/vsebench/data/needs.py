@@ -313,7 +313,7 @@ class KnownLabelsNeed(Need):
 
 
 class TrainedLabelsNeed(Need):
-    """A property of a task: some test labels are trained. Methods that cannot rank unseen labels need it."""
+    """A property of a task: models are trained on some test labels. Methods that cannot rank unseen labels need it."""
 
     key = "trained_labels"
     missing_reason = "the test labels are never trained, and this method knows a label only by its training images"

@@ -1,7 +1,7 @@
 """The data that a method is fitted to and tested on: label matrices, splits and queries.
 
 Images and labels are numbered from 0, in the order of the rows and columns of the data set's label matrix. The classes
-check their arrays when an object is made.
+check their arrays when an object is created.
 """
 
 from collections.abc import Iterator, Mapping
@@ -173,7 +173,7 @@ class Dataset:
     with_features : (n_images,) the images that have features; None if the data set has none
     with_word_vectors : (n_labels,) the labels that have a word vector; None if no word vectors are configured
     trained, tested : (n_labels,) for two joined data sets, the labels of the set to train on and of the set to test on
-    unseen : (n_labels,) the labels to leave untrained, all with a word vector; None if a protocol has to draw them
+    unseen : (n_labels,) the labels not to train on, all with a word vector; None if a protocol has to draw them
     """
 
     labels: LabelMatrix
@@ -257,8 +257,8 @@ class HeldOut:
 class Split:
     """A split: models are fitted to `first` and validated on `valid`; the tested model is fitted to `final`.
 
-    `final` contains the labels of `first` and `valid`. Under `unseen_labels` and its variants, validation labels are
-    not learnt from `first`; `final` contains all pairs of its images with these labels, too.
+    `final` contains the labels of `first` and `valid`. Under `unseen_labels` and its variants, `first` contains no
+    validation labels, and `final` contains all pairs of its images with these labels, too.
     """
 
     first: Training

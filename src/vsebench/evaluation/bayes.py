@@ -52,7 +52,7 @@ class LabelDistribution(Protocol):
         """Return P(|Y| = c) for c = 0 .. n_labels, (n, n_labels + 1)."""
 
     def gains(self) -> Floats:
-        """Return g_ks for s = 1 .. n_labels, (n, n_labels, n_labels), the sizes last."""
+        """Return g_ks for s = 1 .. n_labels, (n, n_labels, n_labels), with the sizes s on the last axis."""
 
 
 def exact_match(features: NDArray[np.float32], truth: Mapping[str, NDArray[Any]]) -> Decision:

@@ -15,7 +15,7 @@ BANDS = 5
 
 
 def cutoff_for(ranks: pl.DataFrame, metrics: Sequence[str]) -> int:
-    """Return the first cut-off of a metric that is at least the mean number of held-out labels of an image, or else 10.
+    """Return the first cut-off in `metrics` that is at least the mean number of held-out labels per image, or else 10.
 
     With a smaller cut-off, such as that of precision@1, most labels would be missed even by a perfect ranking.
 
@@ -29,8 +29,8 @@ def recall_by_frequency(ranks: pl.DataFrame, training: pl.DataFrame, cutoff: int
     """Return the mean recall of labels, grouped by their number of training images.
 
     The recall of a label is computed over the images from which it is held out: it is the share of these images that
-    have the label among the first `cutoff` labels of their list. Labels that are held out from no image belong to no
-    group. Equally frequent labels are sorted by label. If no label has a training image, as with unseen labels, there
+    have the label among the first `cutoff` labels of their list. A label that is never held out belongs to no group.
+    Equally frequent labels are sorted by their number. If no label has a training image, as with unseen labels, there
     are no groups.
 
     `ranks` is the table RANKS of `core.schemas`, `training` the table PAIRS of the training and validation labels.

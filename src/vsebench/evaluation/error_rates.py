@@ -30,10 +30,9 @@ class Simulation:
     Parameters
     ----------
     n_seeds : number of seeds of each method
-    ratios : the ratios to simulate, with the same draws for all. A ratio is the standard deviation over seeds of the
-        difference between the two methods, divided by the standard error of this difference for one seed, which is due
-        to the sample of images
-    difference : the true difference on each task, divided by this standard error
+    ratios : the ratios to simulate, with the same draws for all. A ratio is the standard deviation of the difference
+        between the two methods over seeds, divided by the standard error of this difference over images for one seed
+    difference : the true difference on each task, divided by the same standard error
     noise : the distribution of the noise
     n_tasks : the group sizes to simulate; a smaller group consists of the first tasks of the largest group. Each task
         has `N_METHODS` methods, of which all but the first are equally good

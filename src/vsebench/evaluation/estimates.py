@@ -10,7 +10,7 @@ where t(k) is the 1 - a / 2 quantile of Student's distribution with k degrees of
 V_seeds is the variance between S seeds, divided by S, and f its degrees of freedom (S - 1 without the help of other
 methods). V_images is the variance of the mean over seeds when images are resampled, and V_common the part of V_images
 that is common to all seeds. V_common, not V_images, is added to V_seeds, so that no variance counts twice. Without the
-help of other methods, such an interval has at least its nominal coverage, whatever the variances are (Banerjee, Sankhya
+help of other methods, the interval has at least its nominal coverage, whatever the variances are (Banerjee, Sankhya
 22, 1960). The p-value is the smallest a whose interval excludes the tested value.
 """
 

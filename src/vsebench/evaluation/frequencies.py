@@ -33,7 +33,7 @@ class Frequencies:
     def weights(self) -> NDArray[np.float64]:
         """Return 1 / p of each label, (n_labels,); `metrics.base.PropensityMetric` defines the propensity p.
 
-        With fewer than three training images, where C would be negative, all weights are 1.
+        With fewer than three training images, the C of this definition would be negative; all weights are then 1.
         """
         a, b = self.propensity.a, self.propensity.b
         c = max(np.log(max(self.n_images, 1)) - 1, 0.0) * (b + 1) ** a

@@ -1,4 +1,4 @@
-"""Measure how times grow with a size: fit the exponent of a power law, or the coefficients of a cost formula."""
+"""Measure how run times grow with a size: fit the exponent of a power law, or the coefficients of a cost formula."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -22,11 +22,10 @@ ERRORS = 3.0  # number of standard errors by which the mean advantage has to exc
 def has_learnt(model: Model, problem: Problem) -> bool:
     """Return whether a model ranks the labels of training images higher for these images than for other images.
 
-    At most `MOST_IMAGES` images are drawn, and each is compared with the next one. Consider the pairs of one of an
-    image's labels and one other label, and the share of these pairs in which the model ranks the image's label higher
-    for this image. The advantage of the image is this share, minus the share for the labels of the next image in place
-    of its own. The mean advantage is 0 for a model that gives all images the same ranking. True if there are too few
-    images to tell, or if all have the same labels.
+    At most `MOST_IMAGES` images are drawn, and each is compared with the next one. The advantage of an image is the AUC
+    of its ranking with its own labels as positives, minus the AUC of the same ranking with the labels of the next image
+    as positives. The mean advantage is 0 for a model that gives all images the same ranking. Returns True if there are
+    too few images to tell, or if all have the same labels.
     """
     labels, features, images = problem.training.labels, problem.features, problem.training.images
     images = images[labels.n_labels_of_row[images] > 0]
@@ -45,7 +44,7 @@ def has_learnt(model: Model, problem: Problem) -> bool:
 
 
 def share_in_order(ranks: NDArray[np.float64], chosen: Mask) -> NDArray[np.float64]:
-    """Return the share of pairs of a chosen and another label in which the chosen label has the larger rank.
+    """Return the share of (chosen label, other label) pairs in which the chosen label has the larger rank.
 
     Parameters
     ----------

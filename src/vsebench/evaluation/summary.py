@@ -43,8 +43,8 @@ def summarise(
     different seeds, it is the one whose largest difference from a better entry is the smallest. `p_adjusted` is the
     p-value of a two-sided test for a difference from the best entry. It is corrected for as many tests as there are
     pairs of entries, because the best entry is chosen on the same images. It is null for the best entry and for the
-    entries in `not_compared`. A metric that does not measure quality has no best entry. `n_labels` is the number of
-    candidates; no interval of a number of labels is wider.
+    entries in `not_compared`. A metric that does not measure quality has no best entry. Intervals are clipped to the
+    range of the metric, which can depend on `n_labels`, the number of candidates.
     """
     entries = list(measured)
     contenders = [n for n, entry in enumerate(entries) if entry not in not_compared] or list(range(len(entries)))
@@ -111,9 +111,9 @@ class _OfMetric:
 
 
 def repeated(entries: Iterable[Entry]) -> set[Entry]:
-    """Return the entries of methods from packs that stand beside an earlier entry of the same method.
+    """Return the entries with the same method and decision as an earlier entry, such as the same method from a pack.
 
-    They say nothing new about how much methods vary between seeds, so that variance counts each method once.
+    They say nothing new about how much methods vary between seeds, so the estimate of this variance omits them.
     """
     known: set[tuple[str, str]] = set()
     again: set[Entry] = set()

@@ -11,8 +11,8 @@ v'_c is the value that v_c had when p_i was computed, and H^C = sum_c beta_c v_c
 the paper. The paper's updates are misprinted; docs/methods.md derives the correct ones.
 
 The vector of an image or a label is updated factor by factor, as in the paper's Algorithm 1. However, 16 images, or 16
-positives of a label, are processed at a time. 16 factors make a block. For each block, these factors of the partners
-(an image's labels, or a label's images) are gathered once and transposed, so that all other loops read contiguous
+positives of a label, are processed at a time. A block consists of 16 factors. For each block, these factors of an
+image's labels, or of a label's images, are gathered once and transposed, so that all other loops read contiguous
 memory. Arrays are float32 unless another type is stated.
 
 For each image, only u_i is stored. Before an image is updated, u_i is brought up to date with the changes of its labels
@@ -20,7 +20,7 @@ since its last update; v_i = u_i - gamma p_i is computed where it is needed.
 
 `vsebench.methods.by_labels.full_sample.rows_and_columns` shows by an example how positives are indexed.
 
-The docstring of a function does not repeat the following arguments, whose meaning is the same in all functions.
+The following arguments have the same meaning in all functions, whose docstrings do not repeat them.
 
 rows, columns : `Rows` and `Columns`
 labels : `LabelSide` in an update of images; (n_labels, K), the v_c, in an update of labels
@@ -29,7 +29,7 @@ scores : (n_slots,), the s_ic in the slots (array positions) of `Columns`
 penalties : (n_labels,), beta_c
 squared_norms : (n_labels,), |v_c|^2
 hessian : (K / 16, K, 16), H^C, or H^I = sum_i u_i u_i' in an update of labels; [b, k, f] is the element in row k and
-    column 16 b + f, so that the rows of a block follow each other in the cache
+    column 16 b + f, so that the rows of a block are contiguous in memory
 gamma, regularisation : gamma and lambda
 image_scales : (n_images rounded up to a multiple of 16,), m_i in the kernels' order (see `Rows`)
 label_scales : (n_labels,), m_c
@@ -140,7 +140,7 @@ def extend_images(start, stop, blocks, changes, rows, gamma, extended):
 
 @njit(cache=True, inline="always")
 def longest(offsets, start, stop):
-    """Return the greatest length of a row from `start` to `stop` - 1; row r has length offsets[r + 1] - offsets[r]."""
+    """Return the largest length of the rows `start` to `stop` - 1; row r has length offsets[r + 1] - offsets[r]."""
     most = 0
     for row in range(start, stop):
         most = max(most, offsets[row + 1] - offsets[row])
@@ -250,7 +250,7 @@ def negative_products(f0, u, hessian, slopes):
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy", inline="always")
 def minimise_block(f0, n, x, targets, excess, score, slopes, u, roots, hessian, penalty):
-    """Move 16 images to the minimum of the loss in each of the factors f0 to f0 + 15, one factor after the other.
+    """Set each of the factors f0 to f0 + 15 of 16 images to the minimum of the loss, one factor after the other.
 
     For one image i and factor f, with e_ic = w_ic (1 + a_i <v'_c, v_c>) - (w_ic - beta_c) s_ic:
 

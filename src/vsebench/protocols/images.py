@@ -30,8 +30,8 @@ class Images(Protocol):
 class LabelledImages(Protocol):
     """The images with a label are split at random, as is common for NUS-WIDE's 81 concepts; the others are left out.
 
-    Of the 209,347 images of NUS-WIDE with a concept, 150,000 are training images and the others test images. No list of
-    such a split was published, so it is drawn for each seed.
+    Of the 209,347 images of NUS-WIDE with a concept, 150,000 are training images and the others test images. No split
+    with these numbers was published as a list of images, so one is drawn for each seed.
     """
 
     description = "images with a label held out, drawn at random"

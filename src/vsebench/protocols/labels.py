@@ -55,7 +55,7 @@ def leave_one_out(dataset: Dataset, by_occurrence: bool, rng: np.random.Generato
 
 
 def hold_out(labels: LabelMatrix, by_occurrence: bool, rng: np.random.Generator) -> tuple[LabelMatrix, LabelMatrix]:
-    """Take one label (or occurrence) from each image that has enough of them; return the other labels, then these."""
+    """Take one label (or occurrence) from each image that has enough of them; return the rest and the labels taken."""
     count = labels.count_of_pair
     drawn, size = draw_pairs(labels, count if by_occurrence else np.ones_like(count), rng)
     chosen = drawn[size >= (1 if by_occurrence else 2)]

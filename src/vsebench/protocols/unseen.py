@@ -132,11 +132,11 @@ PROTOCOLS = {
 def hold_out_labels(
     dataset: Dataset, labels: tuple[Mask, Mask, Mask], only_unseen: bool, rng: np.random.Generator
 ) -> Split:
-    """Split images and labels. `labels` contains three disjoint masks, (n_labels,) each: of the labels to learn, of the
-    validation labels and of the unseen labels.
+    """Split images and labels.
 
-    With `only_unseen`, only labels that the model has not learnt are candidates. `rng` draws the images if the data set
-    has no official partition.
+    `labels` contains three disjoint masks, (n_labels,) each: the labels to learn, the validation labels and the unseen
+    labels. With `only_unseen`, only labels that the model has not learnt are candidates. `rng` draws the images if the
+    data set has no official partition.
     """
     learnt, validated, unseen = labels
     matrix, parts = dataset.labels, dataset.parts

@@ -1,9 +1,9 @@
 """Analyses: tables that are computed from fitted models after a run, one model at a time.
 
 An analysis is a module `evaluation/analyses/<name>.py`; the first line of its docstring is its help text. It defines
-SCHEMA, the columns of its table; READS, its input files; and `analyse`, which returns the table of a case. A run writes
-`results/<name>.parquet` only if a table, figure or claim of a paper reads it, and analyses only the methods that this
-table, figure or claim names.
+SCHEMA, the columns of its table; READS, its input files; and `analyse`, which returns the rows of one fitted model. A
+run writes `results/<name>.parquet` only if a table, figure or claim of a paper reads it, and analyses only the methods
+that this table, figure or claim names.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -72,7 +72,7 @@ class AnalysedDataset:
         return {}
 
     def features(self, case: Case) -> "Features | None":
-        """The features that the method of a case uses."""
+        """Return the features that the method of a case uses; None without features."""
         files = tuple(self.features_files.get(f"{case.task}/{case.variant}", ()))
         if files and files not in self._loaded:
             self._loaded[files] = FEATURES.load(files)
@@ -154,7 +154,7 @@ class Analysis(Protocol):
     def analyse(self, case: AnalysedCase) -> pl.DataFrame | None:
         """Return the columns of SCHEMA except those that name the case, or None if there is nothing to analyse.
 
-        A kind of model that the analysis does not support raises a `UserError`.
+        Raises a `UserError` if the analysis does not support this kind of model.
         """
 
 

@@ -1,4 +1,4 @@
-"""Scale the label vectors of models that have vectors to length 1, and write them."""
+"""Write the label vectors of models that have label vectors, scaled to length 1."""
 
 import numpy as np
 import polars as pl

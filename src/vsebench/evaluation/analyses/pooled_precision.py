@@ -4,7 +4,7 @@ A ranking loss does not determine the level of an image's scores. Therefore each
 scores: each score minus the log-sum-exp of all scores of its image.
 
 Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, figure 3,
-as in the authors' code.
+computed as in the authors' code.
 """
 
 import numpy as np

@@ -5,8 +5,8 @@ are log odds, such as binary cross-entropy or the oracle of simulated labels. On
 because among the images without the label, it is the easy ones that get high thresholds.
 
 A ranking loss does not determine the level of an image's scores f: f + c and thresholds + c give the same label sets.
-Correlations are therefore computed with the thresholds as predicted, as in the paper, and with the thresholds minus one
-of three levels of the image's scores: their mean, their log-sum-exp, or their maximum.
+Correlations are therefore computed with the thresholds as predicted, as in the paper, and also after subtracting from
+the thresholds one of three levels of the image's scores: their mean, their log-sum-exp, or their maximum.
 
 Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, figure 4, which
 shows images of a class in the order of their thresholds.
@@ -61,7 +61,7 @@ def levels(case: AnalysedCase) -> pl.DataFrame:
 
 
 def difficulties(case: AnalysedCase) -> pl.DataFrame:
-    """Return a reference's negated scores for the labels of test images; they increase with the difficulty."""
+    """Return the negated scores of a reference for each test image's labels; they increase with the difficulty."""
     rows, labels = case.test.right.image_of_pair, case.test.right.label_of_pair
     return pl.DataFrame({"image": case.test.images[rows], "label": labels, "difficulty": -case.scores[rows, labels]})
 

@@ -1,4 +1,4 @@
-"""Simulate WARP's steps on fitted models; compare the scores computed per step with the WSABIE paper's bound."""
+"""Simulate WARP's steps on fitted models; compare the number of scores per step with the bound of the WSABIE paper."""
 
 import numpy as np
 import polars as pl

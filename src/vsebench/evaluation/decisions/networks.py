@@ -1,7 +1,7 @@
 """Decisions by a small network that is trained on a fitted model's image vectors or scores; the model does not change.
 
-Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, section 3.3; the
-inputs in the authors' code are also image vectors (of the last hidden layer), the scores, or both.
+Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, section 3.3. As
+here, the inputs in the authors' code are image vectors (of the last hidden layer), the scores, or both.
 """
 
 from collections.abc import Callable
@@ -86,7 +86,7 @@ class Head:
 
 class LabelCountSettings(HeadSettings):
     smallest: int | None = Field(default=None, ge=0)  # none: 0 if a training image has no label, otherwise 1
-    largest: int | None = Field(default=None, ge=1)  # none: 99.5 % of the training images have no more
+    largest: int | None = Field(default=None, ge=1)  # none: 99.5 % quantile of the training images' numbers of labels
 
     @model_validator(mode="after")
     def _in_order(self) -> "LabelCountSettings":

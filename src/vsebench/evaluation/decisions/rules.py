@@ -45,16 +45,16 @@ class ScoreAbove(Decision):
 
 class ThresholdSettings(DecisionSettings):
     steps: int = Field(default=50, ge=2)  # number of candidate thresholds, equally spaced
-    highest: int = Field(default=10, ge=1)  # the candidates span this number of each image's highest scores
+    highest: int = Field(default=10, ge=1)  # the candidates span this many highest scores per image
 
 
 class Threshold(Decision):
     """One threshold for all labels and images: the best on the validation images (the smallest of equally good ones).
 
-    The candidate thresholds are equally spaced over the range of each image's `highest` highest scores, as in the
-    paper's published code. According to the text of the paper, they span all scores, but most scores are too low to be
-    useful thresholds. Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR
-    2017, section 3.3.
+    The `highest` highest scores of each validation image are collected. The candidate thresholds are equally spaced
+    from the lowest to the highest of these, as in the paper's published code. According to the text of the paper, they
+    span all scores, but most scores are too low to be useful thresholds. Source: Li, Song and Luo, "Improving pairwise
+    ranking for multi-label image classification", CVPR 2017, section 3.3.
     """
 
     settings_type = ThresholdSettings

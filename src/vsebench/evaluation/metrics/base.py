@@ -123,7 +123,7 @@ class PropensityMetric(Metric):
 
 
 class LabelMetric(Metric):
-    """A metric of a label, computed from the ranks, among all test images, of the images that have the label."""
+    """A metric of a label, computed from the ranks of its images in a ranking of all test images."""
 
     unit = "label"
 
@@ -187,7 +187,7 @@ class EqualLabelsMetric(SetMetric):
 
 
 class ImageSetMetric(Metric):
-    """A metric of an image's predicted label set; sets and images are as for `SetMetric`."""
+    """A metric of an image's predicted label set; `SetMetric` states how sets are formed and which images count."""
 
     takes_cutoff = "optional"
 

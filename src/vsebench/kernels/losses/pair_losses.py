@@ -1,4 +1,4 @@
-"""Losses on an image's pairs of a positive u and a negative v: on all pairs, or on pairs drawn anew at each visit.
+"""Losses on pairs of a positive u and a negative v of an image: all pairs, or pairs drawn anew at each evaluation.
 
 Arguments are as in `kernels.losses`; rng, (1,) uint64, is advanced. LSEP and BP-MLL of all pairs are in
 `exponentials.py`.

@@ -6,7 +6,7 @@ slack is a bound on the rounding error of the difference between two keys. If a 
 key by at most the slack, its key is computed again in float64, so the result is exact. Among rows with the same key,
 the first ones are taken.
 
-The docstring of a function does not repeat the following arguments, whose meaning is the same in all functions.
+The following arguments have the same meaning in all functions, whose docstrings do not repeat them.
 
 keys : float32, (n,) for one query or (m, n) for m queries: the keys of the rows
 queries, rows
@@ -89,7 +89,7 @@ def where_above(keys, bound, above):
 
 @njit(cache=True)
 def split_by_rounding(keys, k, slack, sure, open_rows, group_largest):
-    """Find the rows with keys that are certainly among the k largest, and those for which rounding leaves this open.
+    """Find the rows whose keys are certainly among the k largest, and those that rounding leaves undecided.
 
     sure : (k,) int32, written: the rows whose keys exceed the k-th largest key by more than the slack, ascending
     open_rows : (n,) int32, written: the rows whose keys differ from the k-th largest by at most the slack, ascending

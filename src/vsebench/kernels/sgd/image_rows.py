@@ -3,7 +3,7 @@
 One loop serves both formats. It visits the stored numbers of a row: all numbers of a dense row, the non-zeros of a
 sparse row. The formats differ only in how the column of a number is found: in a dense row, it is the number's position.
 
-The weights of a model with one weight vector per label are stored in the order that suits the format: `new_weights`.
+The weights of a model with one weight vector per label are stored in the order that suits the format (`new_weights`).
 """
 
 from typing import Any, NamedTuple

@@ -19,8 +19,8 @@ from vsebench.kernels.vectors import FASTMATH, NO_ALLOCATION
 def find_linear_violator(weights, rows, i, positive_score, n_labels, row_labels, start, stop, maximum, rng, scores):
     """Draw negatives of image i until one violates the margin, in at most `maximum` trials.
 
-    With sparse rows, the scores of all labels take about as long as n_labels / 64 single scores. After as many trials,
-    they are computed together, and the next trials look them up.
+    With sparse rows, the scores of all labels take about as long as n_labels / 64 single scores. After n_labels / 64
+    trials, the scores of all labels are therefore computed together, and the next trials look them up.
 
     scores : (1, K) float32, scratch memory; K is `padded_size` of the number of labels
 
@@ -78,7 +78,7 @@ def passive_aggressive_epoch(weights, rows, positives, n_labels, steps, aggressi
     """Take `steps` passive-aggressive steps on h = max(0, 1 - f_p(x_i) + f_n(x_i)), with n drawn uniformly.
 
     A step moves w_p by tau x_i and w_n by -tau x_i with tau = min(c, h / (2 |x_i|^2)), where c is `aggressiveness`:
-    just far enough to reach a margin of 1, or as far as c allows. The steps of images with every label change nothing.
+    just far enough to reach a margin of 1, or as far as c allows. A step for an image with every label changes nothing.
 
     weights : from `new_weights`, updated
 

@@ -1,4 +1,4 @@
-"""Draw negatives as WARP does for the scores of a fitted model, but take no gradient steps."""
+"""Draw negatives as WARP does, with the scores of a fitted model, but take no gradient steps."""
 
 import numpy as np
 from numba import njit
