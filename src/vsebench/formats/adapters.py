@@ -13,10 +13,10 @@ KINDS = {  # name of an adapter's function -> kind of the adapter, if it does no
 
 
 def knows(adapter: str) -> frozenset[str]:
-    """Return the inputs of methods (keys of `needs.NEEDS`) that an adapter provides and that real data lack.
+    """Return the method inputs (keys of `needs.NEEDS`) that an adapter provides although real data lack them.
 
-    True probabilities are an example. A simulator's module lists these inputs in `KNOWS`; an adapter of real data does
-    not have this attribute, and provides none of them.
+    True probabilities are an example. A simulator's module lists these inputs in `KNOWS`; an adapter for real data has
+    no such attribute and provides none of them.
     """
     return frozenset(getattr(load_adapter(adapter, adapter, "Options"), "KNOWS", ()))
 

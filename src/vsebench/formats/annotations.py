@@ -56,7 +56,7 @@ class RawAnnotations:
 
     @property
     def known(self) -> NDArray[np.bool_]:
-        """(n_images,) bool: whether an image has features; if there are several sets, whether it is in all of them."""
+        """(n_images,) bool: whether an image has features; if there are several sets, whether it has all of them."""
         sets = [*self.sets.values(), *([] if self.features is None else [self.features])]
         no_image = np.zeros(len(self.images), dtype=np.bool_)
         return np.logical_and.reduce([features.known for features in sets]) if sets else no_image
@@ -79,7 +79,7 @@ def count_pairs(images: NDArray[np.integer], labels: NDArray[np.integer], n_labe
 
 
 def sort_names(numbers: Mapping[str, int]) -> tuple[list[str], NDArray[np.int32]]:
-    """Return the names in sorted order, and for each number, the position of its name in this order, (n,) int32."""
+    """Return the sorted names, and an int32 array that maps each name's number to its position in this order."""
     names = sorted(numbers)
     ranks = np.empty(len(names), dtype=np.int32)
     ranks[[numbers[name] for name in names]] = np.arange(len(names), dtype=np.int32)
@@ -101,8 +101,8 @@ def fault_of(name: str) -> str | None:
 def check_names(names: Sequence[str], where: str, what: str, unit: str = "line") -> None:
     """Raise a `UserError` if a name is empty, has a control character, or occurs twice.
 
-    `where` is the file. Each of its lines contains one of the `names`, in this order; `unit` says if these are not
-    lines, but for example rows. `what` is the kind of name, such as 'image'.
+    `where` is the file that lists the `names`, one per line, in this order; `unit` is the word for a line in messages,
+    such as 'row'. `what` is the kind of name, such as 'image'.
     """
     for number, name in enumerate(names, 1):
         if fault := fault_of(name):

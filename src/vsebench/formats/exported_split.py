@@ -32,7 +32,7 @@ Made by vsebench. Train a model on these files, score the test images, and write
 | `images.csv` | id: all images; train, valid, final, test: whether the image is used for this part |
 | `labels.csv` | name: all labels; trained: whether the final model sees the label; candidate: whether it is ranked |
 | `features.npy`, `.npz` | the features, if there are any, not normalised: a row per image of `images.csv` (.npz: CSR) |
-| `features-NAME.npy`, `.npz` | instead of these, if the data set has several sets of features: one file per set |
+| `features-NAME.npy`, `.npz` | if there are several sets of features: one file per set, instead of `features.npy` |
 | `word_vectors.npz` | if there are word vectors: `vectors`, one row per label of `labels.csv`, and which are `known` |
 | `split.json` | the task, the seed and the hash of the split |
 | `split.txt` | the hash alone |
@@ -112,7 +112,7 @@ def read_exported(folder: Path) -> ExportedSplit:
 
 
 def _read_csv(path: Path, names: str, used: str) -> pl.DataFrame:
-    """Read a table of an exported split, as text: a column of names, and one that is true or false."""
+    """Read a table of an exported split as text: the column `names`, and the column `used` of true and false."""
     if not path.is_file():
         raise UserError(f"{path}: no such file; name a folder that `vsebench export` wrote")
     try:

@@ -1,4 +1,4 @@
-"""Read image features that are in a separate file, such as a user's file, and not in the files of annotations.
+"""Read image features from a separate file, such as a user's own, rather than from the files of annotations.
 
     .npy       an array (rows, d) of numbers
     .npz       a sparse matrix (rows, d) in CSR format, as scipy.sparse.save_npz writes it
@@ -63,7 +63,7 @@ def read_rows(path: Path, ids: Path | None, column: str) -> tuple[list[str] | No
 
 
 def arrange(values: Any, ids: list[str], images: Sequence[str], path: Path) -> tuple[Features, list[Dropped]]:
-    """Put the rows of features into the order of the images; return the same as `read_features_file`."""
+    """Put the rows of features into the order of the images; return what `read_features_file` returns."""
     row_of = {image: row for row, image in enumerate(ids)}
     rows = np.array([row_of.get(image, -1) for image in images], dtype=np.int64)
     known = rows >= 0

@@ -1,4 +1,4 @@
-"""Read labels that a user gives in Python, for example in a notebook: a matrix, lists, or a polars or pandas table."""
+"""Read labels that a user passes in Python, for example in a notebook: a matrix, lists, or a polars or pandas table."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -26,7 +26,7 @@ class GivenLabels:
     ----------
     matrix : one row per image, one column per label
     images : the id of each image, or None
-    in_order : False if images are numbered in another order than that in which the caller's table names them
+    in_order : False if the order of the images differs from the order of their first rows in the caller's table
     labels : the name of each label, or None
     """
 
@@ -45,8 +45,8 @@ def labels_of(given: Any, known: Sequence[str] | None = None, can_be_empty: bool
         - a scipy sparse matrix or an array, (n_images, n_labels); a positive whole number states how often the image
           has the label
         - a list that contains one list of labels for each image; the result has the labels in the order of their names
-        - a polars or pandas table with the columns `image`, `label` and, if there are several of a pair, `count`; the
-          result has images and labels in the order of their names
+        - a polars or pandas table with the columns `image`, `label` and, optionally, `count`; the result has images
+          and labels in the order of their names
         - a polars or pandas table of numbers with one row per image and one column per label
     known : names of a fitted model's labels, the only ones that lists and tables may contain; None: any names
     can_be_empty : whether all images may be without labels
@@ -82,7 +82,7 @@ def _read(given: Any, known: Sequence[str] | None) -> GivenLabels:
 
 
 def is_list_of_labels(labels: Any) -> bool:
-    """Return whether a value is a list of labels: all items are strings, or it is empty; a matrix row has numbers."""
+    """Return whether a value is a list of labels: unlike a row of a matrix, it is empty or contains only strings."""
     return isinstance(labels, list | tuple | set | frozenset) and all(isinstance(label, str) for label in labels)
 
 

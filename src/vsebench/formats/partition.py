@@ -17,8 +17,8 @@ def apply_partition(annotations: RawAnnotations, partition: Partition, raw: Path
 
     Parameters
     ----------
-    annotations : as returned by the adapter; its own partition, if any, is replaced
-    partition : the user's files; if none of them lists training images, all images that are in no file are for training
+    annotations : the adapter's result; its own partition, if any, is replaced
+    partition : the user's files; if none of them lists training images, all images that are not listed are for training
     raw : folder with downloaded files
     where : file and key of the partition, for error messages
 

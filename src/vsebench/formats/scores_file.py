@@ -3,7 +3,7 @@
     .npy       a matrix of numbers, (images, labels); beside it `<name>.ids.txt` and `<name>.labels.txt`, one id or
                label per line
     .npz       `scores` (images, labels), or `image_vectors` (images, d) and `label_vectors` (labels, d), whose inner
-               products are the scores; `ids` and `labels`, the image ids and label names as text
+               products are the scores; and `ids` and `labels`, the image ids and label names as text
     .parquet   the columns `image`, `label` and `score`, one row per listed label of an image; a column `rank` (1 is
     .csv       the best) can replace `score`; labels that are not listed are tied behind all listed labels
 
@@ -142,7 +142,7 @@ def _names(content: dict[str, Any], key: str, path: Path) -> list[str]:
 
 
 def numbers_of(given: Any, where: str) -> NDArray[np.float32]:
-    """Return numbers as float32; if one is not finite or too large, raise a `UserError` that begins with `where`."""
+    """Return a matrix as float32; an infinite, NaN or too large number raises a `UserError` that names `where`."""
     array = np.asarray(given)
     if array.ndim != 2 or array.dtype.kind not in "fiub":
         raise UserError(f"{where}: is {array.dtype} of shape {array.shape}, but must be a matrix of numbers")

@@ -1,4 +1,4 @@
-"""Read packs, which may be damaged or come from an unknown person.
+"""Read packs, which may be damaged or come from an untrusted source.
 
 A pack is a zip file. Its members are files of a folder of results, at the same paths, and two files that describe them:
 pack.json (`manifest`) and ro-crate-metadata.json (`ro_crate`). So an unpacked pack is read like a folder of results.
@@ -79,7 +79,7 @@ def checked(file: BinaryIO, where: str) -> Iterator[zipfile.ZipFile]:
 
 
 def check_members(archive: zipfile.ZipFile, where: str) -> None:
-    """Refuse a member that has a wrong name, occurs twice or is too large; refuse too large or incomplete packs."""
+    """Refuse a pack that is too large or incomplete, or has a member that is misnamed, repeated or too large."""
     names: set[str] = set()
     for member in archive.infolist():
         if not MEMBER.fullmatch(member.filename):
@@ -97,7 +97,7 @@ def check_members(archive: zipfile.ZipFile, where: str) -> None:
 
 
 def _manifest(archive: zipfile.ZipFile, path: Path) -> Manifest:
-    """Return the manifest, after a check of the members whose checksums it has."""
+    """Return the manifest, after comparing its checksums with the members of the pack."""
     manifest = read_manifest(json.loads(archive.read(MANIFEST)), str(path))
     for name, checksum in manifest.checksums.items():
         if name not in archive.namelist() or sha256(archive.read(name)).hexdigest() != checksum:

@@ -51,8 +51,8 @@ class Comparison:
     Attributes
     ----------
     differences : the table `DIFFERENCES`, task by task in the order of the first run
-    refused : a line for each task that both runs have but that cannot be compared; the same for each metric, unless the
-        user has named the metrics
+    refused : a line for each task that both runs have but that cannot be compared, and a line for each such metric,
+        unless the user has named the metrics
     only : lines that name the tasks, methods and metrics that only one of the runs has
     verdicts : a line for each claim whose verdict differs
     settings : a line for each setting that differs, with its task, method and seeds
@@ -190,7 +190,7 @@ def measured(case: Case, entry: Entry, runs: Sequence[Run], metrics: list[str]) 
 
 
 def check_same_labels(ranked: Sequence[Ranked], case: Case, runs: Sequence[Run]) -> None:
-    """Raise a `UserError` unless the same labels were held out, because equal hashes of splits do not ensure this."""
+    """Raise a `UserError` if the runs held out different labels, which equal hashes of splits do not rule out."""
     ours, theirs = (model.ranks.select("image", "label") for model in ranked)
     if not ours.equals(theirs):
         raise UserError(f"{case}: the held-out labels of {runs[0].path} and {runs[1].path} differ, so the data differ")

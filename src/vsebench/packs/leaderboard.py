@@ -94,12 +94,12 @@ class BoardTask:
 
 
 def leaderboard(runs: Sequence[Run], earlier: Sequence[Run] = ()) -> str:
-    """Return the page.
+    """Return the leaderboard as an HTML page.
 
     Parameters
     ----------
     runs : the runs whose methods are ranked
-    earlier : older results of some of these runs, to show what changed since; runs are matched by name
+    earlier : older results of some of these runs, to show what has changed; runs are matched by name
     """
     tasks = tasks_of(runs)
     contestants = contestants_of(runs)
@@ -138,15 +138,15 @@ def tasks_of(runs: Sequence[Run]) -> list[BoardTask]:
 
 
 def agree(first: Mapping[int, str], second: Mapping[int, str]) -> bool:
-    """Return whether two runs have a seed in common, and the same split for each such seed."""
+    """Return whether two runs have a seed in common, and the same split for each common seed."""
     shared = [seed for seed in first if seed in second]
     return bool(shared) and all(first[seed] == second[seed] for seed in shared)
 
 
 def names_of(runs: Sequence[Run]) -> list[str]:
-    """Return a different name for each run: that of its pack or configuration, with its folder if several share it.
+    """Return a different name for each run: the name of its pack or configuration.
 
-    If several runs share this, too, they are numbered.
+    If several runs have the same name, their folders are put before it; if these are equal too, numbers are added.
     """
     short = [run.path.stem if run.path.is_file() else run.manifest.name for run in runs]
     names = [

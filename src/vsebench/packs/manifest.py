@@ -88,7 +88,7 @@ class Manifest(_Open):
 
 
 def files_read(metrics: Sequence[str]) -> list[str]:
-    """Return the files of a model that ranking metrics read in addition to its ranks.
+    """Return the files that the given ranking metrics read for each model, in addition to its ranks.
 
     >>> files_read(["recall@10"]), files_read(["macro_f1@5", "label_map"])
     ([], ['lists.parquet', 'label_ranks.parquet'])

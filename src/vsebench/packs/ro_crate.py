@@ -9,7 +9,7 @@ from vsebench.packs.manifest import Manifest
 CRATE = "ro-crate-metadata.json"
 FORMATS = {"json": "application/json", "csv": "text/csv", "parquet": "application/vnd.apache.parquet"}
 CONTENT = {
-    "summary.parquet": "Means over seeds of each metric, with intervals and paired tests",
+    "summary.parquet": "The mean of each metric over the seeds, with intervals and paired tests",
     "metrics.parquet": "Each metric of each method and seed, with its interval",
     "timing.parquet": "Measured times and memory use of methods",
     "settings.json": "The settings of each fitted model, and how they were chosen",

@@ -99,7 +99,7 @@ def check_finished(outline: Outline, results: Path) -> None:
 
 
 def _measured(results: Path) -> Iterator[str]:
-    """Yield "<metric> of <entry> on <task>" for each value of the run's own methods that every run has."""
+    """Yield "<metric> of <entry> on <task>" for each value of the run's own methods, if the metric always has one."""
     for row in read_table(made(results / "summary.parquet"), SUMMARY).iter_rows(named=True):
         entry, task = Entry(row["method"], row["decision"]), Task(row["dataset"], row["protocol"])
         if FROM_PACK not in entry.variant and _always_has_value(row["metric"]):
@@ -107,7 +107,7 @@ def _measured(results: Path) -> Iterator[str]:
 
 
 def _to_measure(outline: Outline) -> Iterator[str]:
-    """Yield "<metric> of <entry> on <task>" for each such value that a run with this outline computes."""
+    """Yield the same texts as `_measured`, for the values that a run with this outline computes."""
     for task, entries in outline.entries.items():
         for entry in (Entry.of(name) for name in entries if FROM_PACK not in name):
             metrics = outline.decision_metrics if entry.decision else outline.metrics
@@ -115,7 +115,7 @@ def _to_measure(outline: Outline) -> Iterator[str]:
 
 
 def _always_has_value(metric: str) -> bool:
-    """Return False for a metric that has no value on some tasks, such as those without siblings of labels."""
+    """Return whether a metric has a value on every task, unlike a metric that needs siblings of labels."""
     return isinstance(load_metric(metric), RankMetric | SetMetric | ImageSetMetric)
 
 

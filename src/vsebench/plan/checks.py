@@ -64,7 +64,7 @@ def check_without(plan: Plan, where: str) -> None:
 
 
 def check_config(config: RunConfig, where: str) -> None:
-    """Check those parts of a run's configuration that need no other file."""
+    """Check the parts of a run's configuration that can be checked without other files."""
     check_lists(config, where)
     check_protocols(config, where)
     check_chosen_variants(config, where)
@@ -120,7 +120,7 @@ def check_packages_of_words(plan: Plan) -> None:
 
 
 def check_features(plan: Plan, name: str, key: str, where: str) -> None:
-    """Check a data set's sets of features and their normalisation; `key` names the data set in errors."""
+    """Check a data set's sets of features and their normalisation; `key` names the data set in messages."""
     dataset, entry = plan.datasets[name], plan.config.datasets[name]
     if dataset.features is not None and dataset.options.get("features"):
         remedy = "name it under `features` as well, as in `hue: {adapter: DenseHue}`"
@@ -276,7 +276,7 @@ def check_members(plan: Plan, where: str) -> None:
 
 
 def grid_key(plan: Plan, variant: str, where: str) -> str:
-    """Return the key that sets a variant's grid, in the run's file or the variant's."""
+    """Return the key that sets a variant's grid, in the run's file or in the variant's file."""
     return (
         f"{where}: grids.{variant}" if variant in plan.config.grids else f"{plan.folder}/methods/{variant}.yaml: grid"
     )
@@ -358,7 +358,7 @@ def check_decisions(plan: Plan, where: str) -> None:
 
 
 def check_timing(plan: Plan, where: str) -> None:
-    """Check that the protocols or tasks where methods are timed, and these methods, belong to the run."""
+    """Check that the run has all protocols, tasks and methods under `timing`, and that it can time each method."""
     of_tasks = {name for task in plan.tasks for name in (task.protocol, str(task))}
     for name in plan.config.timing.protocols or ():
         if name not in of_tasks:

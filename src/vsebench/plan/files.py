@@ -228,7 +228,7 @@ def names_in(folder: Path) -> list[str]:
 
 
 def check_keys(file: Path) -> None:
-    """Check the keys of one configuration file; a message can then name this file, even if a run has several."""
+    """Check the keys of one configuration file, so that messages name this file even if a run has several."""
     values = read_yaml(file) or {}
     if not isinstance(values, dict):
         raise UserError(f"{file}: must be a mapping of keys to values; see docs/configuration.md")

@@ -46,7 +46,7 @@ class NamedPack:
         metrics = [name for name in metrics if not is_of_decision(name)]  # decisions of packs are not shown
         lacking = [file for file in files_read(metrics) if file not in files_read(self.manifest.metrics)]
         reads = [name for name in metrics if set(files_read([name])) & set(lacking)]
-        return f"the pack {self.name} lacks the {lacking[0]} that {reads[0]} is computed from" if lacking else None
+        return f"the pack {self.name} lacks {lacking[0]}, from which {reads[0]} is computed" if lacking else None
 
     def full(self, method: str) -> str:
         """Return the name that a method of the pack has in this run."""

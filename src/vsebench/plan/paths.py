@@ -1,4 +1,4 @@
-"""Relative paths in configuration files: which folder each of them is relative to.
+"""Convert relative paths in configuration files, so that they are relative to the folder where jobs run.
 
 A path in a run's file is relative to the folder of that file. A path in a file of the folder `config` or of its
 subfolders is relative to the project's folder, which contains `config`. If a run has a folder of its own, its jobs run

@@ -73,12 +73,12 @@ class Plan:
         return f"data/processed/{task.dataset}" + (f"/{FROM}{source}" if source else "")
 
     def drawing_unseen(self, dataset: str) -> list[str]:
-        """Return the protocols under which some of a data set's own labels are unseen: drawn, or named by the run."""
+        """Return the protocols under which some of a data set's own labels, drawn or named by the run, are unseen."""
         protocols = self.config.datasets[dataset].protocols
         return [name for name in protocols if load_protocol(name).unseen and not source_of(name)]
 
     def sources(self, task: Task) -> list[DatasetConfig]:
-        """Return the tested data set of a task and, if methods are trained on another data set, that one, too."""
+        """Return the data sets of a task: the tested one and, if it differs, the one on which methods are trained."""
         return [self.datasets[name] for name in [task.dataset, *source_datasets([task.protocol])]]
 
     def feature_files(self, task: Task) -> dict[str, str]:
@@ -91,7 +91,7 @@ class Plan:
         }
 
     def sets_named(self, variant: str, dataset: str) -> list[str] | None:
-        """Return the sets of features named in a variant's file or, if it names none, by the run; otherwise None."""
+        """Return the sets of features that a variant's file or, failing that, the run names; None if neither does."""
         named = self.methods[variant].features or self.config.datasets[dataset].features
         return [named] if isinstance(named, str) else named
 
@@ -204,7 +204,7 @@ class Plan:
         return f"the data set has no image features called {missing[0]}" if files and missing else None
 
     def scores_file(self, variant: str, task: Task, seed: int) -> str:
-        """Return the file of scores of a variant that was trained elsewhere: the user's file, or that of a command."""
+        """Return the file of scores of a variant trained elsewhere; the user names the file, or a command writes it."""
         method = self.methods[variant]
         if method.command is not None:
             return f"{Case(task, variant, seed).folder(Path('results'))}/scores{method.written_suffix}"
@@ -259,7 +259,7 @@ class Plan:
         """Return the decisions of a variant for a task.
 
         There are none if other labels of the test images are used in training, if models are also fitted to the
-        validation labels, or if the test labels are not trained. Decisions that need the label distribution are left
+        validation labels, or if test labels are unseen in training. Decisions that need the label distribution are left
         out if it is not known.
         """
         if not load_protocol(task.protocol).new_images or self.obstacle_to_decisions(task):

@@ -95,7 +95,7 @@ def _is_of_grid(settings: dict[str, Any], own: dict[str, Any], grid: dict[str, l
 
 
 def more_seeds(plan: Plan, variant: str, task: Task) -> list[int]:
-    """Return the seeds that, with the first seed, choose a variant's settings by their mean validation value."""
+    """Return the seeds whose validation values are averaged with the first seed's to choose a variant's settings."""
     if not grid_of(plan, variant) or not load_protocol(task.protocol).fixed or not plan.methods[variant].epochs:
         return []
     return plan.seeds(task, variant)[1 : plan.config.tuning_seeds]
@@ -137,7 +137,10 @@ def beyond_edges(plan: Plan, variant: str, sweep: bool = False) -> int:
 
 
 def seed_of_settings(plan: Plan, variant: str, task: Task, seed: int) -> int:
-    """Return the seed that chooses settings: the first if a tuned variant has one split for all seeds, else `seed`."""
+    """Return the seed whose fit chooses a variant's settings.
+
+    This is the first seed if the variant is tuned and all seeds have the same split, otherwise `seed`.
+    """
     first = plan.seeds(task, variant)[0]
     return first if grid_of(plan, variant) and load_protocol(task.protocol).fixed else seed
 

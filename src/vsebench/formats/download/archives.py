@@ -73,7 +73,7 @@ def open_members(archive: Path, is_chosen: Chooser) -> Iterator[Iterator[tuple[s
 
 
 def check_tar(path: Path, whole: bool) -> None:
-    """Raise a `UserError` if the first member of a tar archive or, with `whole`, any part of it cannot be read."""
+    """Raise a `UserError` if a tar archive's first member or, with `whole`, any part of the archive cannot be read."""
     with _explained(path), _Unpacked(path) as unpacked:
         members = tarfile.TarFile(fileobj=unpacked)
         if members.next() is None:
@@ -293,7 +293,7 @@ def line_blocks(stream: IO[bytes], size: int = 1 << 22) -> Iterator[bytes]:
 def whole_lines(data: bytes, where: str) -> list[str]:
     """Return the lines as `text_lines` does; raise a `UserError` if the last line has no line break.
 
-    Without it, a part of the file may be missing, and the last line may end in the middle of a number or a name.
+    A file without this line break may be incomplete: its last line may end in the middle of a number or a name.
     """
     lines = text_lines(data, where)
     if data and not data.endswith((b"\n", b"\r")):

@@ -1,4 +1,4 @@
-"""The mirror: a folder or a web address where files are looked for before their own addresses."""
+"""The mirror: a folder or web address that a download tries before a file's own address."""
 
 import os
 from pathlib import Path
@@ -11,8 +11,8 @@ MIRROR = "VSEBENCH_MIRROR"
 def mirror() -> Path | str | None:
     """Return the folder or the address, without a / at its end, that `VSEBENCH_MIRROR` names; None if it is not set.
 
-    A ~ stands for the user's home. The folder need not exist. An address of another kind than http and https, or the
-    home of an unknown user, raises a `UserError`.
+    A ~ stands for the user's home. The folder need not exist. An address that is neither http nor https, or the home of
+    an unknown user, raises a `UserError`.
     """
     value = os.environ.get(MIRROR)
     if not value:

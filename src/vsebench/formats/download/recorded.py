@@ -1,4 +1,4 @@
-"""Check that downloaded files and the user's own files are still those that `provenance.json` records."""
+"""Check that downloaded files and the user's own files still have the sizes and checksums in `provenance.json`."""
 
 import hashlib
 from pathlib import Path, PurePath
@@ -34,7 +34,7 @@ def check_recorded(raw: Path, run: Path = Path()) -> None:
 
 
 def files_recorded(record: Path) -> list[tuple[str, str, int, str]]:
-    """Return the name, source, size in bytes and sha256 of each file in a record of a download."""
+    """Return the name, source, size in bytes and sha256 of each file that a download has recorded."""
     try:
         return [
             (file["name"], str(file["source"]), file["bytes"], file["sha256"]) for file in read_json(record)["files"]

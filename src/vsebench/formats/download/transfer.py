@@ -3,8 +3,8 @@
 If the server asks for a user name and a password, the Python package `requests` looks them up in ~/.netrc.
 
 The bytes fetched so far are in `<name>.part`. The notes in `<name>.part.json` contain a hash of the address from which
-the bytes came, and the version and size of the file there. Without notes, or if the server now has another version, the
-transfer starts over.
+the bytes came, and the version and size of the file at this address. Without notes, or if the server now has another
+version, the transfer starts over.
 """
 
 import hashlib

@@ -3,7 +3,7 @@
     folder    the images in it and its subfolders, ordered by id
     tar       the images in the archive, in its order; it may be compressed
     table     the images in its columns `image` (id) and `file` (a path relative to the table's folder), in the order of
-              the rows; the formats of its file are those of `table.py`
+              the rows; `table.py` lists the possible file formats
 
 The id of an image in a folder or an archive is its path there, such as 1000/1000.jpeg; the caller chooses whether ids
 include the extension. Hidden files and files with an extension that is not in `SUFFIXES` are left out and counted.
@@ -30,7 +30,7 @@ class ImageFiles:
     Attributes
     ----------
     ids : ids of the images, without duplicates
-    marks : for each image, a text with the size and the modification time of its file or archive
+    marks : for each image, a string with the size and the modification time of its file or archive
     contents : a function that takes ascending image numbers and yields the bytes of each image, or the error if a file
         cannot be read
     left_out : number of files that were left out

@@ -27,8 +27,8 @@ class Network:
         """Load a network and test it on two blank images.
 
         Raises a `UserError` if onnxruntime is not installed; if the file is missing, is not an ONNX file or keeps its
-        weights in another file; if its input is not (n, 3, height, width) float32; if the network has no output of this
-        name; or if this output is not one row of numbers per image.
+        weights in another file; if its input is not (n, 3, height, width) float32; if it has no output with the name in
+        `output`; or if this output is not one row of numbers per image.
         """
         self._session, content = load_network(path, output, threads)
         self.path, self.output = path, output

@@ -21,9 +21,9 @@ NARROWEST = 100  # largest allowed ratio of the sides; resizing a narrower image
 
 
 class Scaling(NamedTuple):
-    """The scaling of channel values, which are from 0 to 255: (value / scale - mean) / deviation.
+    """How channel values, 0 to 255, are scaled: (value / scale - mean) / deviation.
 
-    `bicubic` says whether the filter that scales the shorter side of an image is bicubic; otherwise it is bilinear.
+    `bicubic` states whether the filter that resizes an image by its shorter side is bicubic; otherwise it is bilinear.
     """
 
     channels: str
@@ -57,7 +57,7 @@ class Transform:
     width: int
 
     def record(self) -> dict[str, Any]:
-        """Return everything that determines the pixels, for the record of the features."""
+        """Return all settings that determine the pixels, to be recorded with the features."""
         scaling = SCALINGS[self.name]
         numbers = {name: value for name, value in scaling._asdict().items() if name != "bicubic"}
         return asdict(self) | {"filter": "bicubic" if self.is_bicubic else "bilinear"} | numbers

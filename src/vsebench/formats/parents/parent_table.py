@@ -2,7 +2,7 @@
 
     label,parent
     cactus,vegetation
-    cactus,dessert
+    cactus,desert
 
 File formats and names are treated as in `table.py`. Columns that the options do not name are ignored. A label is looked
 up by its whole name. A row without a label or a parent, and a label that is its own parent, raise a `UserError` that

@@ -1,16 +1,16 @@
 """Find the parents of labels in WordNet 3.0: the hypernyms and instance hypernyms of a noun's first sense.
 
-The parents are found in three files, which are compressed with gzip:
+Three files, compressed with gzip, are read:
 
 `wordnet_noun_senses.tsv.gz`      a header, then lemma TAB synsets, the most frequent synset first
 `wordnet_noun_hypernyms.tsv.gz`   a header, then synset TAB lemmas TAB hypernyms TAB instance hypernyms
 `wordnet_noun_exceptions.txt.gz`  an irregular form, then its base forms, separated by spaces
 
 Values in a cell are separated by `|`, words of a lemma by `_`. A label is looked up in lower case, with `_` in place
-of white space. If this is not a lemma, it may be a plural: it is looked up in the exceptions; if this yields no lemma
-either, its ending is replaced as in WordNet's own search (morphy). If all this fails, the search is repeated with `_`
-in place of hyphens too. The first sense is not always the intended sense. If a label begins with a synset and a space,
-as in ImageNet (`n02084071 dog`), this synset is used.
+of white space. A label that is not a lemma may be a plural, so it is then looked up in the exceptions. If that yields
+no lemma, the label's ending is replaced as in WordNet's own search (morphy). If all this fails, the search is repeated
+with `_` in place of hyphens too. The first sense is not always the intended sense. If a label begins with a synset and
+a space, as in ImageNet (`n02084071 dog`), this synset is used.
 
 Source: Fellbaum (ed.), WordNet: an electronic lexical database, MIT Press 1998; https://wordnet.princeton.edu.
 """

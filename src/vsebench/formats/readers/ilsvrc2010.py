@@ -14,13 +14,13 @@ files are found by name, in any folder of any archive; other files are ignored:
     val.0001.sbow.mat, ...    validation images, ILSVRC2010_val_00000001 and so on
     test.0001.sbow.mat, ...   test images, ILSVRC2010_test_00000001 and so on
 
-Such a file has a struct array `image_sbow` with one struct per image; this struct has the fields `ID` and `sbow`. The
-vector `word` of the struct `sbow` contains the visual word of each local descriptor, a number from 0 to 999. The
-features of an image are the counts of its words; locations, scales and norms of the descriptors are not read. The
-features of an image without descriptors are zeros. No validation or test image may be missing, because the ground
-truths contain no image names. meta.mat states the number of training images per label. If fewer training images of a
-label have words, the others are counted in `dropped`; if more have words, this is an error, because the additional ones
-could be test images.
+Each file has a struct array `image_sbow` with one struct per image, which has the fields `ID` and `sbow`. The vector
+`word` of the struct `sbow` contains the visual word of each local descriptor, a number from 0 to 999. The features of
+an image are the counts of its words; locations, scales and norms of the descriptors are not read. The features of an
+image without descriptors are zeros. No validation or test image may be missing, because the ground truths contain no
+image names. meta.mat states the number of training images per label. If fewer training images of a label have words,
+the others are counted in `dropped`; if more have words, this is an error, because the additional ones could be test
+images.
 
 Training images come first, ordered by label id and number; validation and test images follow. A label is named by its
 WNID, the id of its synset, and the first of the synset's `words`, which are separated by commas: `n02084071 dog`.

@@ -5,8 +5,8 @@ part, `train` and `test`, `<prefix>_<part>_list.txt` (one image per line) and `<
 per image: the number of labels, then 0 or 1 for each label). The two parts form the official partition.
 
 The official archives also contain 15 image features, `<prefix>_<part>_<feature>.<kind>`, one row per image: the number
-of values, then the values. All are little-endian. The kind determines two data types: that of the number of values, and
-that of the values themselves:
+of values, then the values, all little-endian. The kind determines the data types of the number of values and of the
+values themselves:
 
     hvec, hvecs       uint16, uint16       (histograms)
     hvec32, hvecs32   uint32, uint32

@@ -2,8 +2,8 @@
 
 An archive contains one text file per image, with one tag per line: `mirflickr/meta/tags/tags<number>.txt` in
 `mirflickr25k.zip`, `<folders>/<number>.txt` in `tags.zip` of MIRFLICKR-1M. Other files, and files in a folder
-`tags_raw`, are not read. The id of an image is its number, preceded by the option `prefix` (such as "im", as in
-the names of the image files). `tags.py` turns tags into labels.
+`tags_raw`, are not read. The id of an image is its number, preceded by the option `prefix` (such as "im",
+with which the names of the image files begin). `tags.py` turns tags into labels.
 
 The archives have no partition. The option `parts` can define a partition by the images' numbers.
 

@@ -20,8 +20,8 @@ The supported part of ARFF (UTF-8, plain or .gz):
     {1 3,3 1}                      (a sparse row: ascending attribute numbers, from 0, with values; others are 0)
 
 Numbers become float32. Labels are 0 or 1. Missing values (?) and other types, such as dates and strings, are
-refused. The rows of all files must be of the kind that the option `features` names, dense or sparse, and the features
-are stored in this form.
+refused. The option `features` states whether rows are dense or sparse. All rows of all files must be of this kind, and
+the features are stored in the same form.
 
 ARFF has no image ids, so images are named by file and row: `scene-train-000001` is the first data row of
 `scene-train.arff.gz`.
@@ -74,7 +74,7 @@ class Options(Strict):
     """Options: either `arff`, a single file, or `parts`, one file per part of the official partition."""
 
     labels: str = Field(pattern=r"^[\w.+-]+\.xml$")  # the file that names the labels
-    features: Kind  # whether rows in the files, and features, are dense or sparse
+    features: Kind  # whether the rows of the files are dense or sparse; features are stored in the same form
     arff: FileName | None = None  # the file with all rows
     # number of rows at the beginning of `arff` to train on; the other rows are test images
     train_rows: int | None = Field(default=None, ge=1)
@@ -94,7 +94,7 @@ class Attribute(NamedTuple):
 
     Attributes
     ----------
-    key : its name to compare with the XML file: without escapes if it is in quotes, otherwise as written
+    key : the name to compare with the XML file: without escapes if it is in quotes, otherwise as written
     name : its name without escapes
     binary : whether its values must be 0 or 1
     """

@@ -9,14 +9,14 @@ final : the tags of All_Tags.txt that are in Final_Tag_List.txt; images in the f
 925 : the tags among these 1,000 that are not also names of the 81 concepts (`ConceptsList.zip`)
 1006 : these 925 tags, then the 81 hand-annotated concepts (`Groundtruth.zip`)
 
-All vocabularies but `final` are read from the two `.dat` files, not from `AllTags1k.txt`: the `.dat` files follow the
-official partition and are in the order of the ground truth's files; the vocabulary `1006` depends on that order. None
-of these files has image ids, so images are named as in `nuswide_concepts`. Like other users of these files, the reader
-assumes that line n of a part describes the same image in the `.dat` files and in the ground truth.
+All vocabularies but `final` are read from the two `.dat` files, not from `AllTags1k.txt`. The `.dat` files follow the
+official partition and have the order of the ground truth's files, on which the vocabulary `1006` depends. None of these
+files has image ids, so images are named as in `nuswide_concepts`. Like other users of these files, the reader assumes
+that line n of a part describes the same image in the `.dat` files and in the ground truth.
 
 All_Tags.txt is read as follows:
 
-- A tag is kept if its bytes are those of a tag in the list, which is in UTF-8. Tags are not decoded, so a tag in
+- A tag is kept if its bytes equal those of a tag in the list, which is in UTF-8. Tags are not decoded, so a tag in
   another encoding is not found. A tag that is in the list only in its lower-case form is left out and counted in
   `dropped`.
 - A tag that an image has more than once becomes one pair with the count 1; `dropped` counts the repeats.
@@ -60,7 +60,7 @@ class Options(Strict):
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:
-    """Read the tags of all images; with a partition, training images come first."""
+    """Read the tags of all images; if there is a partition, training images come first."""
     return _read_final(raw / ARCHIVE) if options.tags == "final" else _read_1k(raw, options.tags)
 
 

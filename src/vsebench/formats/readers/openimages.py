@@ -11,9 +11,9 @@ is right and 0 if it is wrong).
   kept if at least one line has enough confidence.
 - Lines may be in any order. Images are ordered by id, labels by mid; images without a label are kept.
 - An image belongs to "train" if it is in the table of `train`, otherwise to "test".
-- The name of a label is its mid or, if `class_names` names a table with lines of `mid,name`, its name in this table.
-  A label without a name keeps its mid.
-  Labels with the same name are distinguished by their mids: `Jaguar (/m/012x34)`.
+- Without the option `class_names`, the name of a label is its mid. Otherwise, it is the label's name in the table
+  `class_names`, which has lines of `mid,name`; a label without a name keeps its mid. Labels with the same name are
+  distinguished by their mids: `Jaguar (/m/012x34)`.
 
 Tables are read in blocks and take 12 bytes of memory per line with enough confidence;
 `benchmarks/openimages_reader.py` measures the memory.
@@ -219,9 +219,10 @@ def _find_parts(ids: NDArray[np.uint64], of_part: dict[str, NDArray[np.uint64]],
 
 
 def _pair_up(lines: _Lines, ids: NDArray[np.uint64], mids: list[str]) -> tuple[pl.DataFrame, int]:
-    """Return the table of pairs, and the number of lines that repeat another line. The lists in `lines` are emptied.
+    """Return the table of pairs, and the number of lines that repeat another line.
 
-    This step needs more memory than any other, so it changes a few large arrays in place.
+    This step needs more memory than any other, so it empties the lists in `lines` and changes a few large arrays in
+    place.
     """
     row_of_code = np.empty(len(mids), dtype=np.int64)
     row_of_code[[lines.codes[mid] for mid in mids]] = np.arange(len(mids))

@@ -1,4 +1,4 @@
-"""Read labels in the format of the authors of Recognize Anything, to test models that were not trained on these labels.
+"""Read labels in the file format of Recognize Anything, to test models on labels that they were not trained on.
 
 One file lists the labels, one per line. Each line of the other file contains an image's path and its labels, separated
 by commas: `test/0000c64e1253d68f,car`. An image's id is the file name in its path, without the extension, as in Open

@@ -53,7 +53,7 @@ class Options(Strict):
     image: str = "image"  # name of the column of image ids
     label: str = "label"  # name of the column of labels (wide layout: of lists of labels)
     count: str | None = None  # column of counts (long layout only); none: "count", if there is such a column
-    separator: str | None = Field(default=None, min_length=1)  # text between labels in the wide layout; none: space
+    separator: str | None = Field(default=None, min_length=1)  # text between labels (wide layout); none: white space
     part: str | None = None  # column of each image's part (train, valid or test), for the protocol `official`
 
     @field_validator("pairs")
@@ -133,7 +133,10 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 
 
 def parts_of(path: Path, options: Options, images: dict[str, int]) -> dict[str, str]:
-    """Return each image's part; raise a `UserError` if a part is unknown, an image is in two, or none is in "test"."""
+    """Return each image's part.
+
+    Raises a `UserError` if a part is unknown, if an image is in two parts, or if no image is in "test".
+    """
     columns = options.model_copy(update={"label": options.part, "layout": "long", "count": None})
     parts: dict[str, str] = {}
     for row in rows_of(path, columns):
@@ -149,7 +152,7 @@ def parts_of(path: Path, options: Options, images: dict[str, int]) -> dict[str, 
 
 
 class Names:
-    """Numbers from 0 for the names of images or labels, in the order of first occurrence."""
+    """Numbers the names of images or labels from 0, in the order of first occurrence."""
 
     def __init__(self, what: str) -> None:
         self.what = what
@@ -252,7 +255,10 @@ def read_csv(path: Path, options: Options) -> Iterator[Row]:
 
 
 def columns_of(header: list[str], options: Options) -> tuple[str, str, str | None]:
-    """Find the columns of images, labels and (if present) counts; a missing or repeated one raises a `TableError`."""
+    """Return the names of the columns of images, labels and counts (None if there are no counts).
+
+    A missing or repeated column raises a `TableError`.
+    """
     count = options.count or "count"
     has_count = options.layout == "long" and (options.count is not None or count in header)
     for name in [options.image, options.label, *([count] if has_count else [])]:

@@ -4,8 +4,8 @@ There are two archives: one for training and validation, and one for test. Each 
 `VOCdevkit/VOC2007/ImageSets/Main`: the images of a part (`train.txt` and `val.txt`, or `test.txt`; one image number per
 line), and for each class `<class>_trainval.txt` or `<class>_test.txt` with an image number and a value per line. The
 value is 1 if the image shows an object of the class, -1 if it does not, and 0 if all its objects of the class are
-marked as difficult. The lists `trainval.txt`, `<class>_train.txt` and `<class>_val.txt` repeat these data; neither
-these nor other files are read.
+marked as difficult. The lists `trainval.txt`, `<class>_train.txt` and `<class>_val.txt` repeat these data and, like
+all other files, are not read.
 
 - With the value 0, an image has the label only if the option `difficult` is set; otherwise the label is counted in
   `dropped`. All labels have the count 1.
@@ -46,7 +46,7 @@ VALUES = {"-1": -1, "0": 0, "1": 1}
 class Options(Strict):
     """Options: whether an image has the label of a class if all its objects of this class are marked as difficult."""
 
-    difficult: bool = False  # true: objects that are marked difficult are labels too
+    difficult: bool = False  # true: an image also gets the labels of objects marked as difficult
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:

@@ -5,8 +5,8 @@
     P(c | x)      = softmax_c(4 v_c'x + a_c),   v_c ~ N(0, I/16),   a_c ~ N(0, 1/4)
     labels        = S_c,   so p_k(x) = sum of P(c | x) over the sets c with label k
 
-No set is empty. The parameters are fixed; `seed` is the seed of the images. `simulated_images.py` defines the features
-x and the options.
+No set is empty. The parameters are fixed; `seed` determines only the images and their labels.
+`simulated_images.py` defines the features x and the options.
 
 Source: made for this project, so that Bayes-optimal decisions are known; see `evaluation/bayes.py`.
 """

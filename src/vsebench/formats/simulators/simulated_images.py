@@ -45,7 +45,7 @@ class SimulatedOptions(Strict):
     """Number of images, official partition and seed of a simulated set."""
 
     images: int = Field(ge=1)  # number of images, before `scale`
-    parts: Parts  # the official partition; images go in rounds, some to train, then to valid, then to test
+    parts: Parts  # the official partition: of each round of images, the first are for train, then valid, then test
     scale: float = Field(default=1.0, gt=0)  # multiplies the number of images
     seed: int = Field(default=0, ge=0)  # seed of the whole set
 
@@ -74,8 +74,8 @@ def annotate(
 ) -> RawAnnotations:
     """Return a random data set with the labels `given`, (n_images, n_labels); images without a label are kept.
 
-    `truth` contains the parameters of the label distribution. An array `label` is added to it: the number that each
-    label has in these parameters, 0 to n_labels - 1.
+    `truth` contains the parameters of the label distribution. The function adds the array `label`: the number of each
+    label in these parameters, 0 to n_labels - 1.
     """
     n_images = len(features)
     images, labels = np.nonzero(given)

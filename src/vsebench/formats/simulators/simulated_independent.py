@@ -3,8 +3,8 @@
     p_k(x) = sigmoid(3.5 w_k'x + b_k),   w_k ~ N(0, I/16),   b_k ~ N(-3.5, 1),   k = 1 .. 20
     y_k    ~ Bernoulli(p_k(x))
 
-1.4 % of the images have no label. The parameters are fixed; `seed` is the seed of the images. `simulated_images.py`
-defines the features x and the options.
+1.4 % of the images have no label. The parameters are fixed; `seed` determines only the images and their labels.
+`simulated_images.py` defines the features x and the options.
 
 Source: made for this project, so that Bayes-optimal decisions are known; see `evaluation/bayes.py`.
 """

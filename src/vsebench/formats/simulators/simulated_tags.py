@@ -4,8 +4,8 @@
     frequency                 pi_l = labels_per_image / (rank_l + 5)^zipf, scaled to add up to labels_per_image, then
                               cut off at 1/2; ranks in random order
     image i                   t_i ~ N(0, I_m)
-    truth                     y_il ~ Bernoulli(sigmoid(b_l + beta <t_i, z_l>)); b_l is such that the probability has
-                              the mean pi_l over t
+    truth                     y_il ~ Bernoulli(sigmoid(b_l + beta <t_i, z_l>)); b_l is chosen so that the mean of
+                              the probability over t is pi_l
     features                  x_i = B t_i + sigma e_i,  B_jk ~ N(0, 1/m),  e_i ~ N(0, I)
     tags with noise eta       a true label is kept with probability 1 - eta/2; a Poisson number of wrong labels is
                               drawn, label l in proportion to pi_l; the expected share of wrong labels among an image's

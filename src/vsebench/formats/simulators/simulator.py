@@ -47,14 +47,14 @@ class Popularity(Strict):
     """How unequal the labels' frequencies are; see the module's formula."""
 
     exponent: float = Field(ge=0)  # exponent of the ranks in the formula of the frequencies
-    shift: float = Field(gt=0)  # added to a label's rank / number of labels in the formula
-    decay: float = Field(default=0.0, ge=0)  # rate of the decline exp(-decay * rank) of rare labels
+    shift: float = Field(gt=0)  # added in the formula to a label's rank divided by the number of labels
+    decay: float = Field(default=0.0, ge=0)  # rate at which frequencies decline with the rank: exp(-decay * rank)
 
 
 class LabelsPerImage(Strict):
     """Options: the number of labels per image, whose mean follows from `occurrences`."""
 
-    sigma: float = Field(ge=0)  # standard deviation of the logarithm of this number
+    sigma: float = Field(ge=0)  # standard deviation of the logarithm of the number of labels
     minimum: int = Field(default=1, ge=0)  # smallest number of labels per image
     maximum: int = Field(ge=1)  # largest number of labels per image
 

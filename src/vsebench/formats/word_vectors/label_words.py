@@ -67,7 +67,7 @@ class LabelRule:
         self._bases = bases
 
     def words(self, labels: Sequence[str]) -> set[str]:
-        """Return all words from which the vectors of some labels may be computed."""
+        """Return all words from which the vectors of the given labels may be computed."""
         ways = (way for label in labels for _, way in self._ways(label))
         return {word for way in ways for names in way for name in names for word in cases(name)}
 
@@ -99,7 +99,7 @@ class LabelRule:
         return LabelVector("missing", without=tuple(parts_of(bare(label))))
 
     def _ways(self, label: str) -> Iterator[tuple[str, list[list[str]]]]:
-        """Yield each rule with lists of names; the vector is the mean over the first known name of each list."""
+        """Yield each rule with lists of names; in each list, the first name that has a vector counts for the mean."""
         name = bare(label)
         yield "whole", [[name]]
         alias = self._aliases.get(name.lower())

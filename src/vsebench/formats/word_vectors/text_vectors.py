@@ -5,12 +5,12 @@
     fastText    the same header (.vec), and a space at the end of each line
 
 - The first line is a header if it consists of two whole numbers; the second must be the number of values in most of the
-  next lines. (But if these have one value, and the second number is not 1, the first line is a word and its value.) The
-  header's number of words must be right, so that a truncated file is detected.
-- A word may contain spaces (Common Crawl has `. . .`), so a line is split from its end.
+  next lines. (But if those lines have one value, and the second number is not 1, the first line is a word and its
+  value.) The header's number of words must be right, so that a truncated file is detected.
+- A word may contain spaces (in the vectors of Common Crawl, `. . .` is a word), so a line is split from its end.
 - Only ordinary spaces separate a word from its numbers. A word may contain a no-break space (U+00A0) or Unicode's next
   line (U+0085), where Python's `str.split` and `str.splitlines` would split it.
-- The last line must have a line break too: without it, its last number could be cut off.
+- The last line must end with a line break too; otherwise, its last number could be cut off.
 - If a word occurs twice, its first line counts. The number of values is checked in every line; the values themselves
   are checked only for the first word and for the needed words.
 

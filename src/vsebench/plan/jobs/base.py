@@ -169,7 +169,7 @@ def features_provided(plan: Plan, task: Task) -> set[str]:
 def need_files(
     plan: Plan, keys: Iterable[str], task: Task, variants: Iterable[str] | None, split: str = ""
 ) -> list[str]:
-    """Return the files that contain the inputs `keys` of some variants; `split` is the folder of the job's split.
+    """Return the files that contain the inputs `keys` of the given variants; `split` is the folder of the job's split.
 
     With None in place of the variants, the files include all sets of features.
     """
@@ -178,6 +178,6 @@ def need_files(
 
 
 def need_options(plan: Plan, keys: Iterable[str], task: Task, variants: Iterable[str]) -> str:
-    """Return the options that name the files with the inputs `keys` of some variants."""
+    """Return the options that name the files with the inputs `keys` of the given variants."""
     data, read = plan.data_of(task, variants), set(keys)
     return " ".join(f"{need.option} {need.option_value(data)}" for need in FILE_NEEDS if need.key in read)

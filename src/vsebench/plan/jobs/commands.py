@@ -122,9 +122,9 @@ def is_file(path: Path) -> bool:
 
 
 def failed_elsewhere(plan: Plan, jobs: Iterable[Any]) -> dict[str, str]:
-    """Map <data set>/<protocol>/<method> to the reason to leave it out.
+    """Map <data set>/<protocol>/<method> to the reason for leaving it out, if only models trained elsewhere failed.
 
-    The result is empty if one of the failed jobs does not belong to a model that is trained elsewhere.
+    The result is empty if any other job failed.
 
     Parameters
     ----------

@@ -111,7 +111,7 @@ def measure_sweeps(plan: Plan, at: Wildcards) -> Job:
 
 
 def time_methods(plan: Plan, at: Wildcards) -> Job:
-    """Time the variants of a task for which settings, epochs or member weights are chosen on validation labels."""
+    """Time a task's variants whose settings, epochs or member weights are chosen on validation labels."""
     variants, config, seeds = plan.timed_variants(at.task), plan.config, plan.timed_seeds(at.task)
     needs = needs_read(plan, variants, at.task)
     records = [
