@@ -1,4 +1,4 @@
-"""`python -m vsebench STAGE ...`, which does the same as the command `vsebench`."""
+"""`python -m vsebench` does the same as the command `vsebench`."""
 
 from vsebench.cli import main
 

@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         finally:
             print(end="", flush=True)
     except BrokenPipeError:
-        # The program that read the output has ended, such as `head -1`. Python writes the rest of the output when it
+        # The program that read the output, such as `head -1`, has ended. Python writes the rest of the output when it
         # ends, which must not fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1

@@ -81,7 +81,7 @@ class Fitted:
     images: list[str] | None = None
 
     def top(self, images: ArrayLike | None = None, k: int = 10) -> tuple[Ids | Texts, Matrix]:
-        """For each image of the fitted matrix, or for some of them, rank the labels that it does not have.
+        """Rank the labels that an image does not have, for all images of the fitted matrix or for some of them.
 
         Parameters
         ----------

@@ -147,10 +147,10 @@ class Embedded(Model):
 
     @cached_property
     def _columns(self) -> tuple[Matrix, NDArray[np.int64] | None]:
-        """The distinct vectors of labels, one per column, and each label's column; None if all vectors differ.
+        """Return the distinct vectors of labels, one per column, and each label's column (None if all vectors differ).
 
-        In a product of matrices, the last bits of a number depend on its column, so labels with equal vectors would
-        get different scores.
+        In a product of matrices, the last bits of a number can depend on its column, so labels with equal vectors in
+        two columns could get different scores.
         """
         numbers: dict[bytes, int] = {}
         column_of_label = np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in self.label + 0.0])

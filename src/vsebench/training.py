@@ -31,7 +31,7 @@ from vsebench.models import Model
 Record = dict[str, Any]  # a row of the history, for one epoch
 
 
-WORTH_SAYING = 1 << 30  # bytes; if a fit needs more memory, this is said before it begins
+WORTH_SAYING = 1 << 30  # bytes; if a fit needs more memory, a message says so before it begins
 SINGULAR = "a system of equations is singular in floating point"
 
 

@@ -59,17 +59,15 @@ def run(arguments: argparse.Namespace) -> None:
     with replacing(arguments.out) as temporary:
         pl.DataFrame(columns, schema=ANNOTATIONS).write_csv(temporary)
     if not are_known:
-        why = f"the split on which it was trained is not beside {arguments.model}"
-        print(
-            f"Check that {arguments.labels} has the model's labels: {why}, so they were not compared", file=sys.stderr
-        )
+        why = f"they were not compared, because the split of the model is not beside {arguments.model}"
+        print(f"Check that {arguments.labels} has the model's labels: {why}", file=sys.stderr)
 
 
 def are_names_of_model(labels: Path, model: Path) -> bool:
     """Return True if the model was trained with this labels.parquet, and False if this is not known.
 
-    A model states the checksum of its split, and the split that of the labels.parquet with which it was made. Raises a
-    `UserError` if this is the checksum of another file.
+    A model states the checksum of its split, and a split states the checksum of the labels.parquet with which it was
+    made. Raises a `UserError` if `labels` has another checksum.
     """
     split = model.parent.parent / "split/labels.parquet"
     if not split.is_file():
@@ -121,7 +119,7 @@ def read_sets(
 
 
 def check_ids_used(paths: list[Path], ids_paths: list[Path]) -> None:
-    """Raise a `UserError` if a file of ids belongs only to tables, which have a column of ids."""
+    """Raise a `UserError` for a file of ids that is not needed because the features are tables with a column of ids."""
     for number, ids in enumerate(ids_paths):
         features = paths if len(ids_paths) == 1 else paths[number : number + 1]
         if all(path.suffix in TABLES for path in features):

@@ -29,8 +29,8 @@ The first comment can continue on the next line. It must not start at the beginn
 then treat the whole line as HTML.
 
 A page can have tables of several runs: with `--tables lsep=FOLDER --tables wsabie=FOLDER`, blocks refer
-to a table as `lsep/NAME`. In place of a folder of tables, `--tables` can name the run's pack. Blocks of a run that is
-not named keep their text, if they have one; the command says how many there are.
+to a table as `lsep/NAME`. In place of a folder of tables, `--tables` can name the run's pack. If the run of a block
+is not named, the block keeps its text, if it has any; the command says how many blocks were left unchanged.
 """
 
 import argparse
@@ -138,7 +138,7 @@ def run_and_folder(argument: str) -> tuple[str, Path]:
 
 
 def run_of(block: re.Match[str]) -> str | None:
-    """Return the name of the run that a block of a table or a cell names; None for other blocks, or without a name."""
+    """Return the run that a block of a table or a cell names; None for other blocks and for blocks that name no run."""
     if block.groupdict().get("kind") in ("figure", "keys"):
         return None
     return block["content"].partition(";")[0].strip().rpartition("/")[0] or None

@@ -2,7 +2,7 @@
 
 The command reads provenance.json in each folder of downloads. If a file came from an address in its data set's file,
 the command adds the file's sha256 to data/included/first-downloads.yaml. Files from a mirror, and files that were put
-in place by hand, are left out, because they may be other copies. Later downloads must have the recorded checksums.
+in place by hand, are left out, because their content may differ. Later downloads must have the recorded checksums.
 """
 
 import argparse

@@ -84,7 +84,7 @@ def run(arguments: argparse.Namespace) -> None:
 def go_on_without(failed: dict[str, str], command: list[str], folder: Path) -> None:
     """Run Snakemake again without the models that are trained elsewhere and whose jobs have failed.
 
-    failed : model -> reason, with paths that count from `folder`
+    failed : model -> reason, with paths relative to `folder`
     """
     print(f"\nThe run goes on without {', '.join(failed)}.", file=sys.stderr, flush=True)
     without = f"without={json.dumps(failed, ensure_ascii=False)}"

@@ -84,7 +84,7 @@ def files_to_check(path: Path, stack: ExitStack) -> list[tuple[Path, Path, str]]
 def place_of(file: Path, folder: Path) -> str:
     """Return a file's path below the folder of results or data or, in a copy or a pack, below `folder`.
 
-    If runs share a folder of prepared data, the path of a file in it is the path that the file has in each of them.
+    If runs share a folder of prepared data, the path of a file in it is the path that the file has in each run.
     """
     relative = file.relative_to(folder)
     place = below(relative) if is_in_run(relative) else below(file) if is_in_run(file) else relative.as_posix()
@@ -92,7 +92,7 @@ def place_of(file: Path, folder: Path) -> str:
 
 
 def run_of(file: Path, sealed: str, folder: Path) -> Path:
-    """Return the folder of the run that wrote a file with the path `sealed`; for a part of a run, return `folder`.
+    """Return the folder of the run that wrote a file, or `folder` if the file is not at its path in a run, `sealed`.
 
     Each folder of shared prepared data counts as a run of its own, because several can be of the same data set.
     """
@@ -106,9 +106,9 @@ def run_of(file: Path, sealed: str, folder: Path) -> Path:
 
 
 def files_in(folder: Path, above: frozenset[Path] = frozenset()) -> Iterator[Path]:
-    """Yield the files in a folder, also in linked folders, as the data of a run with a folder of its own are links.
+    """Yield the files in a folder and in folders that it links to; a run with a folder of its own links to its data.
 
-    above : the folders on the way here; a link that leads back to one of them is not followed
+    above : the folders that contain this one; a link that leads back to one of them is not followed
     """
     real = folder.resolve()
     for path in [] if real in above else sorted(folder.iterdir()):

@@ -53,7 +53,7 @@ class Paper(Strict):
     claim_defaults: dict[str, Any] = Field(default_factory=dict)  # parameters for all claims whose test has them
     checks: list[str] | None = None  # names of checks or of families of checks; none: all
     statements: dict[str, Statement] = Field(default_factory=dict)  # name of a statement in the audit -> its content
-    conditions: dict[str, str] = Field(default_factory=dict)  # cell -> further condition under which it contradicts
+    conditions: dict[str, str] = Field(default_factory=dict)  # cell -> further condition for a contradiction
     lower_bounds: list[str] = Field(default_factory=list)  # cells that the text gives as lower bounds, with "more than"
     same_fact: list[list[str]] = Field(default_factory=list)  # groups of judged cells or statements that state one fact
     _path: Path = PrivateAttr()
@@ -69,7 +69,7 @@ class Paper(Strict):
     @classmethod
     @cache
     def _read(cls, path: Path, *_states: tuple[int, int, int]) -> "Paper":
-        """Read the paper again only if one of its two files has changed, because the plan needs it for each table."""
+        """Read the paper, and keep it until one of its two files changes, because the plan needs it for each table."""
         paper = check(cls, read_yaml(path), str(path))
         paper._path = path
         for key, task in paper.tasks.items():
@@ -94,12 +94,12 @@ class Paper(Strict):
 
     @property
     def datasets(self) -> list[str]:
-        """The data sets of this project that have the same data as the paper's."""
+        """The data sets of this project that have the same data as a data set of the paper."""
         return sorted({task.dataset for task in self.tasks.values() if task.dataset is not None})
 
     @property
     def own(self) -> list[str]:
-        """Our variants of the paper's own method, whose row has the paper's name; empty if there is no such row."""
+        """Our variants of the paper's own method (the row that has the paper's name); empty if there is no such row."""
         row = self.rows.get(self.name)
         return [] if row is None else list(dict.fromkeys(Entry.of(name).variant for name in row.ours))
 
@@ -131,11 +131,11 @@ class Paper(Strict):
         return cells
 
     def row_title(self, row: str) -> str:
-        """Return the title of one of the paper's methods, or else its name."""
+        """Return the title of a method in the paper, or the method's name if it has no title."""
         return self.rows[row].title if row in self.rows else row
 
     def task_title(self, task: str) -> str:
-        """Return the title of one of the paper's data sets, or else its name."""
+        """Return the title of a data set in the paper, or the data set's name if it has no title."""
         return self.tasks[task].title if task in self.tasks else task
 
 

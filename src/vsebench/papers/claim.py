@@ -21,7 +21,7 @@ Bounds = Annotated[list[float], Field(min_length=2, max_length=2)]  # the lowest
 
 @dataclass(frozen=True)
 class ClaimCase:
-    """A combination, for example of a task, a rival and a metric, for which a claim is tested."""
+    """One case in which a claim is tested, for example a combination of a task, a rival and a metric."""
 
     measured: str  # the measured quantity: the name of a metric, or words
     task: Task = NOWHERE
@@ -32,7 +32,7 @@ class ClaimCase:
 
     @classmethod
     def at(cls, candidate: RunTask, measured: str, rival: str = "") -> "ClaimCase":
-        """Return the case of a task of the run."""
+        """Return a case on one task of the run."""
         return cls(measured, candidate.task, candidate.data, rival)
 
 
@@ -68,7 +68,7 @@ class ClaimTest(Strict, ABC):
         return None
 
     def remark(self, evidence: Evidence, case: ClaimCase) -> str | None:
-        """Return a remark on compared fits that a limit stopped, and on settings at the edges of grids."""
+        """Return a remark on fits that a limit stopped and on settings at the edge of a grid; None if there is none."""
         variants = [Entry.of(name).variant for name in self.fits(case)]
         sentences = (evidence.stopped(case.task, *variants), evidence.at_edges(case.task, *variants))
         return " ".join(filter(None, sentences)) or None
@@ -78,20 +78,20 @@ class ClaimTest(Strict, ABC):
         return list(filter(None, dict.fromkeys((self.method, case.rival))))
 
     def domain(self) -> dict[str, Any]:
-        """Return the parameters of the judged tests.
+        """Return the parameters of the claim's tests, by which `repeats` compares two claims.
 
-        If a parameter is a set, there is a test for each of its values; an empty set stands for all values.
+        A set stands for one test per value, and an empty set for all possible values.
         """
         fields = self.model_dump(exclude={"judge_simulated"})
         return fields | {name: set(fields[name]) for name in ("rivals", "metrics") if name in fields}
 
     def repeats(self, other: "ClaimTest") -> bool:
-        """Return whether a judged test of this claim is also a test of the other claim."""
+        """Return whether this claim and the other claim have a test in common."""
         ours, theirs = self.domain(), other.domain()
         return type(self) is type(other) and all(_overlap(ours[name], theirs[name]) for name in ours)
 
     def is_measured_cost(self) -> bool:
-        """Return whether the effect is measured in seconds or memory, which differ from run to run."""
+        """Return whether the effect is a measured time or amount of memory, which differs from run to run."""
         return False
 
     def variants_read(self) -> list[str]:
@@ -104,11 +104,11 @@ class ClaimTest(Strict, ABC):
         return [*fields.get("metrics", []), *([fields["metric"]] if "metric" in fields else [])]
 
     def effect_in_words(self) -> str:
-        """Return `effect`, or what it is with this claim's parameters."""
+        """Return the definition of the effect: `effect`, or a text that depends on this claim's parameters."""
         return self.effect
 
     def bounds(self) -> Sequence[float] | None:
-        """Return the claimed bounds of the effect, by which its interval is judged; None: judge the p-value."""
+        """Return the claimed bounds, by which the interval is judged; None if the p-value is judged instead."""
         return None
 
     def verdict(self, effect: Effect, p: float | None) -> Verdict:

@@ -1,4 +1,4 @@
-"""Compare published numbers with ours for the same data and protocol; the data are never simulated.
+"""Compare published numbers with ours for the same data and protocol; simulated data are left out.
 
 A paper's `tasks` and `rows` state which of our tasks and methods correspond to those of the paper. The verdict on an
 accuracy is "inside" if our 95 % interval over images and seeds contains the published value, up to its rounding,
@@ -50,8 +50,8 @@ class Ours:
     def seconds_to_converge(self, task: Task, row: str) -> Numbers | None:
         """Return the median, lowest and highest training seconds up to the best epoch over the seeds.
 
-        If the run timed complete fits while no other job ran, their times are used, otherwise those of the ordinary
-        fits. If a limit on epochs stopped a fit, its best epoch is unknown, so the result is None.
+        The times are those of the fits that the run timed while no other job ran or, if there are none, those of the
+        ordinary fits. If a limit on epochs stopped a fit, its best epoch is unknown, so the result is None.
         """
         if (task, row) in self.at_limit:
             return None
@@ -132,7 +132,7 @@ def _compare(paper: Paper, cell: PrintedCell, ours: Ours) -> list[dict[str, Any]
 
 
 def _judged(cell: PrintedCell, value: float, low: float, high: float) -> dict[str, Any]:
-    """Return the compared numbers and the verdict; times are in seconds, and percentages become shares."""
+    """Return both numbers, their difference and the verdict; times are in seconds, and percentages become shares."""
     published = cell.number
     numbers = {"published": published, "ours": value, "ci_low": low, "ci_high": high, "difference": value - published}
     if cell.unit in SECONDS:

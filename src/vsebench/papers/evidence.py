@@ -38,19 +38,19 @@ Values = NDArray[np.float64]
 
 
 def check_metric(name: str) -> str:
-    """Return the name of a rank metric; any other name raises a pydantic error."""
+    """Return `name` if it names a rank metric; otherwise raise a pydantic error."""
     if not isinstance(_metric(name), RankMetric):
         raise PydanticCustomError("metric", "{name} is not computed from the ranks of single images", {"name": name})
     return name
 
 
 def check_image_metric(name: str) -> str:
-    """Return the name of a rank metric or a sibling precision; any other name raises a pydantic error."""
+    """Return `name` if it names a rank metric or a sibling precision; otherwise raise a pydantic error."""
     return name if isinstance(_metric(name), ListMetric) else check_metric(name)
 
 
 def check_any_metric(name: str) -> str:
-    """Return the name of a metric that needs neither siblings nor a split; any other name raises a pydantic error."""
+    """Return `name` if its metric needs neither siblings nor a split; otherwise raise a pydantic error."""
     if isinstance(_metric(name), ListMetric):
         raise PydanticCustomError("metric", "use the test sibling_precision for {name}", {"name": name})
     if isinstance(_metric(name), SeenMetric) or needs_frequencies([name]):
@@ -59,7 +59,7 @@ def check_any_metric(name: str) -> str:
 
 
 def check_decision_metric(name: str) -> str:
-    """Return the name of a metric of label sets that measures quality; any other name raises a pydantic error."""
+    """Return `name` if its metric measures the quality of label sets; otherwise raise a pydantic error."""
     if not (_metric(name).is_quality and is_of_decision(name)):
         raise PydanticCustomError("metric", "{name} does not measure the quality of label sets", {"name": name})
     return name
@@ -261,7 +261,7 @@ class Evidence:
     _kept: dict[tuple[object, ...], Measured] = field(default_factory=dict, repr=False)
 
     def seen_by(self, datasets: Collection[str]) -> "Evidence":
-        """Return the same results with these real data sets marked as the paper's own."""
+        """Return the same results, with the real data sets among `datasets` marked as the paper's own."""
         tasks = [
             replace(candidate, data="paper")
             if candidate.data == "other" and candidate.task.dataset in datasets
@@ -273,7 +273,7 @@ class Evidence:
     def requested(self, name: str, task: Task, variant: str) -> pl.DataFrame:
         """Return the rows of an analysis, given by its name, for a method or "method/decision" on a task.
 
-        A run without this analysis raises an `UntestableError`.
+        Raise an `UntestableError` if the run lacks this analysis.
         """
         if name not in self.on_request:
             raise UntestableError(f"The run has no analysis {name}.")
@@ -291,7 +291,7 @@ class Evidence:
         return " ".join(sentences) or None
 
     def at_edges(self, task: Task, *variants: str) -> str | None:
-        """Return a sentence on the settings of some methods at the edge of the range tried; None if there are none."""
+        """Return a sentence that names the methods' settings at the edge of the range tried; None if there are none."""
         edges = {
             variant: sorted({name for case in self.cases(task, variant) for name in self.on_edges.get(case, ())})
             for variant in variants
@@ -328,8 +328,8 @@ class Evidence:
     def _of_all(self, task: Task, metric: str, decided: bool, seeds: list[int]) -> dict[Hashable, Values]:
         """Return a metric's values on a task, (n_seeds,), for each method or for each pair of method and decision.
 
-        Entries that lack one of the `seeds` are left out, and so are methods from outside the run, so that they change
-        no verdict.
+        Entries that lack one of the `seeds` are left out. Methods from outside the run are left out too, because they
+        must not change a verdict.
         """
         if self.metrics is None:
             return {}
@@ -380,7 +380,7 @@ class Evidence:
     def sibling_precisions(self, task: Task, variants: Sequence[str], cutoff: int) -> Estimates:
         """Return precision and sibling precision of the first `cutoff` labels, two quantities per method.
 
-        A data set without siblings, or a run without lists, raises an `UntestableError`.
+        Raise an `UntestableError` if the data set has no table of siblings, or the run has no lists.
         """
         siblings = self.siblings.get(task.dataset)
         if siblings is None:
@@ -402,7 +402,7 @@ class Evidence:
     def times_of_sizes(self, variant: str, variable: str | None = None) -> pl.DataFrame:
         """Return the rows of SCALING for a method; with `variable`, only the rows in which this size varies.
 
-        A run without such rows, or with too few repeats, raises an `UntestableError`.
+        Raise an `UntestableError` if the run has no such rows, or too few repeats.
         """
         if self.scaling is None:
             raise UntestableError("The run does not measure how times grow; this needs the key `scaling`.")
@@ -416,7 +416,7 @@ class Evidence:
     def median_by_repeat(self, task: Task, variant: str, column: str, phase: str = "epoch") -> Values:
         """Return, for each repeat, the median of a column of TIMING over the rows of a phase, (n_repeats,).
 
-        If the method was not timed on this task, or too few times, raise an `UntestableError`.
+        Raise an `UntestableError` if the method was not timed on this task, or has too few repeats.
         """
         laps = self.timing.filter(phase=phase, dataset=task.dataset, protocol=task.protocol, method=variant)
         if laps.is_empty():
@@ -468,12 +468,12 @@ def metric_of_both(
 
 
 def difference(estimates: Estimates, statistic: Callable[[Values], Values], bound: float = 0.0) -> OfMeans:
-    """Return the effect that a function (m, n) -> (m,) of the means gives, with a p-value for equality with `bound`."""
+    """Return the effect `statistic`, (m, n) -> (m,), of the means, with a p-value for equality with `bound`."""
     return OfMeans(estimates, statistic, bound)
 
 
 def interval(estimates: Estimates, statistic: Callable[[Values], Values], bound: float) -> OfMeans:
-    """Return the effect that a function of the means gives, without a p-value; `bound` is the claim's bound."""
+    """Return the effect `statistic` of the means, without a p-value; `bound` is the claim's bound."""
     return OfMeans(estimates, statistic, bound, tested=False)
 
 

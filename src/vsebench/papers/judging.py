@@ -73,7 +73,7 @@ def decide_by_p(effects: Mapping[Comparison, Effect], forms: bool) -> tuple[Comp
 
 
 def combine(verdicts: Sequence[Verdict], corrected: Sequence[Verdict], forms: bool) -> Verdict:
-    """Combine the verdicts on comparisons, at the usual level and at the level corrected for their number."""
+    """Return the verdict on a claim, given the verdicts on its comparisons at the usual and the corrected level."""
     if all(verdict == HOLDS for verdict in verdicts):
         return HOLDS
     if forms:

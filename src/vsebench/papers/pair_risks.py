@@ -1,4 +1,4 @@
-"""Losses over label pairs: scores that minimise their exact risk under a distribution over label sets.
+"""Losses over label pairs, and the scores that minimise their exact risk under a distribution over label sets.
 
 For an image with label set Y and scores f, let z be the log of the sum of exp(f_v - f_u) over the pairs of u in Y and v
 not in Y. It equals log A + log B, where A is the sum of exp(f_v) and B the sum of exp(-f_u). The losses are
@@ -59,8 +59,8 @@ def draw(sets: Sets, labels: int, number: int, rng: np.random.Generator) -> Valu
 def has_minimiser(chances: Values) -> bool:
     """Return whether the risk under a distribution, (2^labels,), has a minimiser; otherwise a score diverges.
 
-    It has a minimiser if there is a chain of labels from every label to every other label, in which each label can
-    occur without the next one.
+    There is a minimiser if a chain of labels leads from every label to every other label, and each label in the chain
+    can occur without the next one.
     """
     labels = len(chances).bit_length() - 1
     present = all_sets(labels)

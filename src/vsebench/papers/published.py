@@ -78,7 +78,7 @@ class Statement(Strict):
     metrics: list[str] | None = Field(default=None, min_length=1)  # columns; none: all metrics
     datasets: list[str] | None = Field(default=None, min_length=1)  # none: all
     protocol: str | None = None  # if given, only numbers of this protocol are compared
-    # The share of numbers for which the paper claims it; with `all_datasets`, data sets without the metric are listed.
+    # For how many numbers the paper claims this; with `all_datasets`, data sets without the metric are listed.
     quantifier: Literal["all", "most", "all_datasets"] = "all"
     condition: str = ""  # further condition of a contradiction; it completes "contradicts only if"
     # rival -> the paper's own method with the same decision
@@ -99,11 +99,11 @@ class PrintedStatement(Statement):
         return f'"{self.quotation}" ({self.where})'
 
     def is_about(self, dataset: str, row: str) -> bool:
-        """Return whether the statement is about this method on this data set."""
+        """Return whether the statement is about the method `row` on this data set."""
         return row in self.rows and (self.datasets is None or dataset in self.datasets)
 
     def are_rivals(self, row: str, other: str) -> bool:
-        """Return whether the statement compares a method in `rows` with another method."""
+        """Return whether the statement compares the method `row` with the method `other`."""
         rivals = self.rows[row]
         if isinstance(rivals, list):
             return other in rivals
@@ -131,7 +131,7 @@ class PrintedCells:
         return list(dict.fromkeys(cell.paper for cell in self.all))
 
     def stated(self, comparison: str) -> Iterator[PrintedStatement]:
-        """Yield the statements with this kind of comparison."""
+        """Yield the statements that make this kind of comparison."""
         return (statement for statement in self.statements if statement.comparison == comparison)
 
     def numbers(self, column: str) -> Iterator[PrintedCell]:
@@ -154,10 +154,10 @@ class PrintedCells:
         return next((cell for cell in cells if table in (None, cell.table)), None)
 
     def each(self, column: str, *sources: str) -> Iterator[tuple[PrintedCell, ...]]:
-        """Yield the numbers of a column, each with its sources.
+        """Yield each number of a column with its sources, one from each of the columns `sources`.
 
-        The `sources` are columns. A source is a number in the same row, in the row of its data set, or in the row
-        `all`; a number that lacks one of its sources is left out.
+        A source is the number in the same row or, if there is none, in the row of the data set, or in the row `all`. A
+        number that lacks a source is left out.
         """
         for cell in self.numbers(column):
             rows = (cell.row, cell.dataset, "all")

@@ -1,10 +1,10 @@
 """Test the claims of the papers on the results of a run, and judge them.
 
-A claim is measured in cases: on each task, against each rival and in each metric. It gets one verdict for each kind of
-data (`verdict.Data`), from the mean effect over its tasks. If it concerns several rivals or metrics, it must hold in
-all of these comparisons, so the weakest one decides. The p-values of a paper's claims are corrected for multiple
-testing, separately for each kind of data. Claims about measured seconds and memory are corrected separately from the
-others, because these measurements differ from run to run. Thus all other verdicts depend only on the models.
+A claim is measured in cases: on each task, against each rival and in each metric. For each kind of data
+(`verdict.Data`), it gets one verdict, from the mean effect over the tasks. If it concerns several rivals or metrics, it
+must hold in all of these comparisons, so the weakest one decides. The p-values of a paper's claims are corrected for
+multiple testing, separately for each kind of data. Claims about measured seconds and memory are corrected separately
+from the others, because these measurements differ from run to run. Thus all other verdicts depend only on the models.
 
 A case that provides no evidence for or against the claim (`ClaimTest.obstacle`) is shown, but does not count.
 """
@@ -62,7 +62,7 @@ class Tested:
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim on one kind of data, with the cases on such data and, if there is one, the effect that decides."""
+    """A claim on one kind of data: its cases on these data and, if there is one, the effect that decides."""
 
     claim: Claim
     data: Data | None
@@ -72,7 +72,7 @@ class Judged:
 
     @property
     def family(self) -> tuple[Data | None, bool]:
-        """The family of tests that are corrected together: the kind of data, and whether a cost is measured."""
+        """The family of tests with jointly corrected p-values: the kind of data, and whether a cost is measured."""
         return self.data, self.claim.test.is_measured_cost()
 
 

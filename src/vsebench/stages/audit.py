@@ -1,4 +1,4 @@
-"""Recompute those published numbers that follow from other published numbers, and report which ones agree."""
+"""Recompute published numbers that follow from other published numbers, and report which of them agree."""
 
 import argparse
 from pathlib import Path

@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def record_of(selection: Selection, search: Search | None, first_seed: int | None) -> dict[str, Any]:
-    """Return how settings and epochs were chosen, in the form of run.json."""
+    """Return the part of run.json that states how settings and epochs were chosen."""
     chosen, tries = selection.chosen, selection.tries
     record = attempt_record(chosen) | {"settings": chosen.settings.given()}
     if search is None:
@@ -94,7 +94,7 @@ def seeds_of_search(arguments: argparse.Namespace) -> list[int]:
 
 
 def attempt_record(attempt: Attempt) -> dict[str, Any]:
-    """Return an attempt in the form of run.json; for an ensemble, the settings are reduced to the weights."""
+    """Return the entry of run.json for an attempt; for an ensemble, its settings are the members' weights."""
     settings = attempt.settings.given()
     if isinstance(attempt.settings, EnsembleSettings):
         settings = {member.variant: member.weight for member in attempt.settings.members}

@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> None:
     tested, trained = Processed.read(arguments.tested), Processed.read(arguments.trained)
     n_shared = tested_by(tested, trained.images).sum()
     if n_shared:
-        print(f"{arguments.trained}: {n_shared} images are left out; test images of {arguments.tested} have their ids")
+        print(f"{arguments.trained}: {n_shared} images with ids of test images of {arguments.tested} are left out")
     try:
         joined = join(tested, trained)
     except ValueError as error:

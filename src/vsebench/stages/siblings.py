@@ -1,4 +1,4 @@
-"""Find which labels of a data set are siblings, that is, which have a common parent.
+"""Find which labels of a data set are siblings, that is, have a common parent.
 
 A label can have several parents, so siblings of siblings need not be siblings. The stage writes siblings.parquet
 (label, sibling; each pair in both directions, no label paired with itself) and siblings.json (counts).

@@ -1,6 +1,6 @@
 """Find the word vectors of a data set's labels.
 
-The stage reads the file of word vectors once and keeps those that the labels need. docs/data.md (Word vectors of
+The stage reads the file of word vectors once and keeps the vectors that the labels need. docs/data.md (Word vectors of
 labels) describes the files that it writes.
 """
 

@@ -55,8 +55,8 @@ def choose(names: Sequence[str] | None, where: str) -> set[str]:
 def audit(cells: PrintedCells, chosen: Mapping[str, set[str]] | None = None) -> list[Finding]:
     """Apply the checks to the published numbers of all papers; some checks compare papers with one another.
 
-    `chosen` maps papers to the checks to apply to them (see `choose`); papers that it lacks get all checks. Findings
-    are sorted by paper and then by check; `number_facts` sets their key `fact`.
+    `chosen` maps papers to the checks to apply to them (see `choose`); a paper without an entry gets all checks.
+    Findings are sorted by paper and then by check; `number_facts` sets their field `fact`.
     """
     chosen = chosen or {}
     findings = [

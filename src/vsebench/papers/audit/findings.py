@@ -25,8 +25,8 @@ class Finding:
     """A row of audit.csv; the first of `cells` is judged by recomputing its number from the other cells.
 
     With the verdict `DEPENDS`, the number is a contradiction only under the `condition`, which the paper does not
-    state; with other verdicts, the condition is empty. Findings of a paper with the same number `fact` state one fact
-    (`number_facts`); findings that agree have no such number.
+    state; with other verdicts, the condition is empty. Findings of a paper that state the same fact have the same
+    number `fact` (see `number_facts`); findings that agree have none.
     """
 
     paper: str
@@ -58,8 +58,8 @@ def report(
 ) -> Finding:
     """Return a finding that judges the first of the cells.
 
-    If the cell does not agree, it is a contradiction only under the `condition` and the cell's own condition or, if
-    both are empty, under the condition from `doubt`. If given, `summary` replaces the names of the cells.
+    A cell that does not agree is a contradiction only under `condition` and the cell's own condition. If both are
+    empty, the condition from `doubt` is used, if there is one. If given, `summary` replaces the names of the cells.
     """
     conditions = dict.fromkeys(filter(None, (condition, cells[0].condition)))
     condition = ", and ".join(conditions) or doubt(cells)
@@ -85,7 +85,7 @@ def judge(
     reading: Interval | None = None,
     condition: str = "",
 ) -> Finding:
-    """Compare a printed number with the values that follow from other printed numbers, the `sources`.
+    """Return a finding that compares a printed number with the values that follow from other numbers, the `sources`.
 
     `recomputed` contains all values that follow from possible unrounded sources, in the cell's unit. `reading` contains
     the possible unrounded values of the cell, by default those that round to its digits. `rule` explains how the number

@@ -1,4 +1,4 @@
-"""Tests of claims, in families: classes derived from `papers.claim.ClaimTest`, found by their names.
+"""Tests of claims, one module per family; each test is a class derived from `papers.claim.ClaimTest`.
 
-A claim's key `test` is the name of a class: `time_of_epoch` is the class `TimeOfEpoch`. There is no list of them.
+The key `test` of a claim names the class: `time_of_epoch` stands for `TimeOfEpoch`. There is no list of the classes.
 """

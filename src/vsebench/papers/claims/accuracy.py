@@ -1,4 +1,4 @@
-"""Difference between two methods in the mean of a metric over images and seeds."""
+"""Claims about the difference between two methods in the mean of a metric over images and seeds."""
 
 import itertools
 from collections.abc import Iterator, Sequence

@@ -131,7 +131,7 @@ class EpochsAtEqualSettings(AgainstRivals):
 
 
 def epochs_tried(evidence: Evidence, task: Task, variant: str) -> dict[str, list[float | None]]:
-    """Return a dictionary from settings that a search tried to their best epochs, one for each seed of the search.
+    """Return a mapping of the settings that a search tried, as JSON, to their best epochs, one per seed of the search.
 
     An epoch is None if training diverged, and infinite if the limit on epochs ended training with one of the seeds.
     """

@@ -42,7 +42,7 @@ class Growth(ClaimTest):
 
 
 class CostFormula(ClaimTest):
-    """A sum of products of sizes, each with a fitted constant factor, is close to the time at every size."""
+    """At every size, the time is close to a sum of products of sizes, each with a fitted constant factor."""
 
     effect = "largest relative error of the formula (claimed: below the claim's bound)"
     on_simulated = True  # where one size can be varied while the others stay the same

@@ -14,7 +14,7 @@ FEWEST = 3  # minimum number of words of a group in a data set
 
 
 class LabelNeighbours(AtTasks):
-    """The share of siblings among a label's nearest labels is at least a given multiple of that expected by chance.
+    """The share of siblings among a label's nearest labels is at least a given multiple of the share by chance.
 
     Both shares are means over the labels that have siblings. The share that is expected by chance is
     siblings / (labels - 1).
@@ -52,8 +52,8 @@ def shares(neighbours: pl.DataFrame) -> Values:
 class WordsApart(AtTasks):
     """Training decreases the cosines within a group of words more than the cosines within another group.
 
-    The decrease of a group is the mean over its words; the value of a word is its mean cosine with the other words of
-    its group.
+    The decrease of a group is a mean over its words: for each word, the decrease of its mean cosine with the other
+    words of the group.
     """
 
     effect = "fall of the mean cosine minus the fall for the other words (claimed: above 0)"

@@ -1,8 +1,8 @@
 """A theorem on the scores that minimise a loss over pairs of labels, tested on exact risks.
 
 According to the theorem, the minimiser is f_u = log P(u in Y) + c, so it orders labels by their probabilities. f_u is
-the score of the label u, Y the label set of an image, and c a constant. Here, distributions over label sets are drawn
-at random, and the risk of each is minimised (`papers.pair_risks`).
+the score of the label u, Y the label set of an image, and c a constant. The test draws distributions over label sets at
+random, and minimises the risk of each (`papers.pair_risks`).
 """
 
 from collections.abc import Iterator, Sequence

@@ -38,7 +38,7 @@ class GainOverBest(AtTasks):
 
 
 class ShareOfMetric(AtTasks):
-    """The metric of a simple control is less than a given share of the method's metric."""
+    """The metric of a control method, such as popularity, is less than a given share of the method's metric."""
 
     effect = "the control's share of the method's metric (claimed: below the claim's bound)"
     least = 0.0

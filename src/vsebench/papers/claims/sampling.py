@@ -13,7 +13,7 @@ ROUNDING = 1e-12  # largest rounding error of sums of thousands of terms
 
 
 class SamplerDistance(AtTasks):
-    """The negatives that VSE-ens draws from sorted lists are distributed almost like draws by rank (Eq. 5)."""
+    """The negatives that VSE-ens draws from sorted lists have almost the distribution of draws by rank (Eq. 5)."""
 
     effect = (
         "total variation distance of the sampler from the rank sampler, divided by that of the uniform sampler: 0 for "

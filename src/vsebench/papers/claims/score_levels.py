@@ -1,7 +1,7 @@
 """Claims that compare scores of different images.
 
-A ranking loss does not determine the level of an image's scores. Therefore such a claim is tested in several forms,
-with different normalisations of the scores, and these forms must agree.
+A ranking loss does not determine the level of an image's scores. Therefore each claim is tested in several forms, with
+different normalisations of the scores, and these forms must agree.
 """
 
 from collections.abc import Iterable, Sequence
@@ -48,7 +48,7 @@ class PooledPrecision(AgainstRivals):
 
 
 def by_seed(evidence: Evidence, task: Task, variant: str, normalised: bool, seeds: Iterable[int]) -> list[Values]:
-    """Return the images' values, (n_images, 1) for each of the seeds, ascending."""
+    """Return the values of the images, one array (n_images, 1) for each seed, with seeds in ascending order."""
     table = evidence.requested("pooled_average_precision", task, variant).filter(normalised=normalised)
     table = table.filter(pl.col("seed").is_in(list(seeds)))
     if table.is_empty():

@@ -43,7 +43,7 @@ class TwoValues(AtTasks):
         return ours, theirs
 
     def sweep(self, evidence: Evidence, task: Task) -> pl.DataFrame:
-        """Return the rows of SWEEPS for the setting of the method on a task; none if it is not varied."""
+        """Return the rows of SWEEPS for the method's setting on a task; empty if the run does not vary the setting."""
         if evidence.sweeps is None:
             return pl.DataFrame()
         keys = {"dataset": task.dataset, "protocol": task.protocol, "method": self.method}
@@ -66,7 +66,7 @@ class TwoValues(AtTasks):
         return " ".join(sentences) or None
 
     def obstacle(self, evidence: Evidence, case: ClaimCase) -> str | None:
-        """Return why a sweep does not count: other settings not tuned at each value, or the base class's reason."""
+        """Return why a sweep does not count: other settings were not tuned at each value, or as in the base class."""
         if self.method not in evidence.tuned_sweeps:
             return f"The other settings of {self.method} were not tuned at each value of {self.parameter}."
         return super().obstacle(evidence, case)

@@ -63,8 +63,8 @@ class NoisierLabels(ClaimTest):
     """
 
     effect = (
-        "ratio of the share of the steadier quantity that remains with noisier labels to the remaining share of the "
-        "method's metric (claimed: above 1)"
+        "share of the steadier quantity that remains with noisier labels, divided by the share of the method's metric "
+        "that remains (claimed: above 1)"
     )
 
     reads = ("lists",)
@@ -89,7 +89,7 @@ class NoisierLabels(ClaimTest):
         return int(self.metric.partition("@")[2])
 
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
-        """Yield the noisy task for each protocol with results on both data sets."""
+        """Yield the task on the noisy data set for each protocol that has results on both data sets."""
         pairs = itertools.product(self._tasks(evidence, self.clean), self._tasks(evidence, self.noisy))
         tasks = [noisy for clean, noisy in pairs if clean.task.protocol == noisy.task.protocol]
         if not tasks:

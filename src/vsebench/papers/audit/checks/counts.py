@@ -21,7 +21,7 @@ class PrintedNumber:
 
 
 def count(cell: PrintedCell) -> Interval:
-    """Return the possible values of a count: only one, unless it has decimals or is a round number in the text."""
+    """Return the possible values of a count: one value, unless it has decimals or is a round number in the text."""
     if "." in cell.value:
         return rounded(cell.value)
     return roughly(cell.value) if cell.in_text and cell.value.endswith("0") else exact(cell.value)
@@ -110,8 +110,8 @@ def labels_per_image(cells: PrintedCells) -> Iterator[Finding]:
 def others_per_positive(cells: PrintedCells) -> Iterator[Finding]:
     """Check the ratio of other to positive labels against the mean numbers of both kinds, and against pairs and images.
 
-    A ratio that follows from the printed (rounded) means contradicts pairs and images only if it was computed from the
-    exact means.
+    A ratio may follow from the printed (rounded) means, but not from pairs and images. This is a contradiction only if
+    the ratio was computed from the exact means.
     """
     for cell in cells.numbers("non_positives_per_positive"):
         positive = cells.find(cell.paper, cell.row, "positive_labels_per_image")
@@ -184,7 +184,7 @@ def numbers_of_images(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def trials(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that the trials for a violating label do not exceed labels - 1, the limit of WSABIE's WARP."""
+    """Check that the number of trials to find a violating label is at most labels - 1, the limit of WSABIE's WARP."""
     for cell, labels in cells.each("trials", "labels"):
         at_most = Interval(-inf, count(labels).high - 1)
         rule = "WARP as first defined stops after labels - 1 trials"

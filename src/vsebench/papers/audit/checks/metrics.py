@@ -124,7 +124,7 @@ def f1_scores(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def f1_over_images_is_possible(cells: PrintedCells) -> Iterator[Finding]:
-    """Check whether all rows of a paper fit its statement (row `all`, `averages`) that F1 is a mean over images."""
+    """Check whether all rows of a paper fit its statement (column `averages`) that F1 is a mean over images."""
     for statement in cells.words("averages"):
         if statement.value != "over images":
             continue

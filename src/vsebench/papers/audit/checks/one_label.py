@@ -1,4 +1,4 @@
-"""Checks for data with one label per image, which a paper's CSV file states by the value 1 of `labels_per_image`.
+"""Checks for data with one label per image; a paper's CSV file states this by the value 1 of `labels_per_image`.
 
 An image's Precision@k is then 1 / k if its label is among the first k, and MAP is the mean of 1 / rank.
 """

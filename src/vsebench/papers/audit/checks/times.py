@@ -95,7 +95,7 @@ def ensembles(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def flat_cost(cells: PrintedCells) -> Iterator[Finding]:
-    """Check the time per epoch on a data set against those on other data sets, if every image costs the same.
+    """Check a data set's time per epoch against those of other data sets, if every image is said to cost the same.
 
     The paper's statement about this cost is in the method's row, in the column `cost_per_image`. The checked time is
     printed without a method, and only those images of its data set that have tags are counted.
