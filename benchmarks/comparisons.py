@@ -38,8 +38,8 @@ from vsebench.evaluation.ranking import rank
 from vsebench.models import Embeddings
 
 ENOUGH = 0.95  # share of the best recall@10 that both contestants reach
-# VSE-fs and implicit ALS minimise the same objective, so both have the settings that are best for the peer. The others
-# have their own best settings.
+# VSE-fs and implicit ALS minimise the same objective, so both have the settings that are best for implicit ALS. Each of
+# the others has its own best settings.
 TO_95 = (
     (MATCHED, ALS),
     (IALS, IRSPACK_IALS),
@@ -73,7 +73,7 @@ class Bench:
         self._curves: dict[tuple[str, str], LearningCurve] = {}
 
     def curve(self, contestant: Contestant, data: Data) -> LearningCurve:
-        """Train with the contestant's best settings (`MATCHED` has those of ALS); return its learning curve."""
+        """Train with the contestant's best settings (for `MATCHED`, those of `ALS`), and return its learning curve."""
         key = contestant.name, data.name
         if key not in self._curves:
             settings = self.judge.settings(self.judge.choice(ALS if contestant == MATCHED else contestant, data))
@@ -147,7 +147,7 @@ def time_to_95(bench: Bench, data: Data, threads: int) -> list[Row]:
         target = ENOUGH * min(max(curve.values) for curve in curves)
         with workers(threads) as pool:
             turns = [train(curve, reached(curve.values, target), data, pool) for curve in curves]
-            # Each has run as many epochs before, in `curve`.
+            # Each has already run this number of epochs, in `curve`.
             ours, peer = interleave(turns, bench.plan.repeats, warm_up=False)
         titles = {"ours": pair[0].title, "peer": pair[1].title}
         keys = {"what": "time_to_95", "size": data.name, "threads": threads} | titles

@@ -1,4 +1,4 @@
-"""The contestants and the settings to try for each; contestants whose quality is compared try equally many settings.
+"""The contestants and the settings to try for each: equally many for all contestants whose quality is compared.
 
 Our methods have the settings in `config/methods`, except for the settings named here.
 """

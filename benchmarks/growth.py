@@ -1,4 +1,4 @@
-"""Measure how the time of an epoch grows with factors, labels and pairs, by the stage `scale` on one core."""
+"""Measure how the time of an epoch grows with factors, labels and pairs, with the stage `scale` on one core."""
 
 import json
 from pathlib import Path

@@ -1,8 +1,8 @@
-"""Measure how near an iteration of VSE-fs is to the machine's limits for operations, streamed memory and random rows.
+"""Measure how close VSE-fs comes to the machine's limits for operations, streamed memory and reads of random rows.
 
-The machine's rates are measured in turns with the iteration, in the same process and on the same number of threads. An
-update needs at least the time of its slowest kind of work, even if everything else happens at the same time. This time
-is the update's limit; the share of the limit is the limit divided by the measured time of the update.
+Measurements of the machine's rates and of the iteration are interleaved, in the same process and on the same number of
+threads. An update needs at least the time of its slowest kind of work, even if everything else happens at the same
+time. This time is the update's limit; the share of the limit is the limit divided by the measured time of the update.
 
 The work of an iteration, with N images, M labels, P pairs, K factors and numbers of four bytes:
 
@@ -96,7 +96,7 @@ def measure(plan: Plan) -> pl.DataFrame:
 
 
 def compare(size: str, labels: LabelMatrix, plan: Plan, pool: Workers) -> list[Row]:
-    """Time the updates in turns with the rates, and return a row for each update and for both together."""
+    """Time the updates and the rates alternately, and return a row for each update and for both together."""
     model = VSE_FS.start(labels, VSE_FS.grid[0] | {"factors": plan.factors}, pool).method
     hessians: list[NDArray[np.float32]] = []
 

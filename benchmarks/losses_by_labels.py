@@ -31,7 +31,7 @@ IMAGES = 1000  # number of images in a batch
 
 
 def measure(plan: Plan) -> pl.DataFrame:
-    """Measure the losses in turns, for each number of labels and of labels per image in the plan."""
+    """Measure the losses in interleaved repeats, for each number of labels and of labels per image in the plan."""
     rows: list[Row] = []
     for n_labels in plan.on_features.losses["labels"]:
         for per_image in plan.on_features.losses["per_image"]:

@@ -1,6 +1,6 @@
 """Measure the peak memory of an epoch in a new process that contains only the training labels.
 
-Such a process is `python -m benchmarks.memory MATRIX.npz CONTESTANT FACTORS THREADS`.
+The process runs `python -m benchmarks.memory MATRIX.npz CONTESTANT FACTORS THREADS`.
 """
 
 import json

@@ -28,7 +28,7 @@ from vsebench.core.storage import write_json
 ARCHIVE = "generated.tar.gz"
 LABELS = 7_844
 LABELS_PER_IMAGE = 9
-BLOCKS = 50  # fewest blocks; the last 2 % of the blocks form the table of the part validation
+BLOCKS = 50  # at least; the last 2 % of the blocks form the table of the validation part
 IMAGES_A_BLOCK = 100_000
 REPEATED = 0.01
 LIMIT_GIB = 6

@@ -1,6 +1,6 @@
 """Compare the time and memory that another program's scores need with those of this package's models.
 
-Opt-AUC and WARP are fitted on simulated labels of the size `memory` of the plan. Two files then contain the scores of
+Opt-AUC and WARP are fitted on simulated labels of the plan's size `memory`. Two files then contain the scores of
 Opt-AUC, as another program would write them: the first file has the vectors of images and labels, and the second file
 has each image's 100 labels with the highest scores. The stage `fit` trains the model or reads the file, and the stage
 `rank` ranks the held-out labels. Each stage runs in a new process: `python -m benchmarks.outside_scores ARGUMENTS`.

@@ -87,7 +87,7 @@ class ImplicitBpr(Training):
         self.bpr = BayesianPersonalizedRanking(
             factors=int(settings["factors"]), learning_rate=settings["learning_rate"],
             regularization=settings["regularisation"], num_threads=pool.threads, verify_negative_samples=True,
-            random_state=np.random.default_rng(SEED),  # continues from call to call, where a seed would start again
+            random_state=np.random.default_rng(SEED),  # continues from call to call; a seed would start again
         )  # fmt: skip
 
     def run(self, epochs: int) -> list[float]:

@@ -11,7 +11,7 @@ from vsebench.data.chunks import even_chunks
 from vsebench.data.problem import HeldOut, LabelMatrix
 from vsebench.models import Embeddings
 
-SCORES_A_BLOCK = 1 << 20  # 4 MiB; fewer would take many calls, more would leave the cache before they are counted
+SCORES_A_BLOCK = 1 << 20  # 4 MiB; fewer need many calls, and more do not fit into the cache
 CUTOFF = 10
 
 

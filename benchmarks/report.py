@@ -201,7 +201,7 @@ def limit_table(rows: pl.DataFrame) -> Table:
         Column("load", "Load", "mean"),
     )
     notes = (
-        "Seconds that each kind of work takes at the machine's rate for it, measured in turns with the updates: "
+        "Seconds that each kind of work takes at the machine's rate for it, measured alternately with the updates: "
         "multiply-adds in a product of two matrices of 2048 x 2048, memory that is copied, random rows of an array.",
         "Share of the limit: the largest of the three, divided by the seconds of the update. In the rows `both`, the "
         "limits and the seconds of the two updates are added up.",
@@ -239,7 +239,7 @@ def memory_table(rows: pl.DataFrame) -> Table:
     body = body_of(rows.with_columns(ratio=pl.col("peak_bytes") / pl.col("data_bytes")), columns)
     notes = (
         "One epoch in a new process on all cores. The peak includes the interpreter and all imported modules.",
-        f"Limit for VSE-fs at the largest size: a peak of {MEMORY_LIMIT} times embeddings and pairs.",
+        f"Limit for VSE-fs at the largest size: a peak of {MEMORY_LIMIT} times the size of embeddings and pairs.",
     )
     return Table(columns, body, "Peak memory", notes=notes)
 

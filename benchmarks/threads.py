@@ -1,7 +1,7 @@
 """Measure how much faster training, ranking and searching are on more threads, and whether results are the same bytes.
 
-Each kind of work is done on one thread and on 2, 4, 8, ... threads, up to the number of cores, in turns. The speed-up
-is the time on one thread divided by the time on several, within each repeat.
+In each repeat, a kind of work is done on 1, 2, 4, 8, ... threads, up to the number of cores. The speed-up is the time
+on one thread divided by the time on several, within a repeat.
 """
 
 import statistics
@@ -81,7 +81,7 @@ def ranking(model: Embeddings, data: Data, pool: Workers) -> Turn:
 
 
 def searching(plan: Plan, pool: Workers) -> Turn:
-    """Search the nearest rows of all queries in each turn."""
+    """Search for the nearest rows of all queries in each turn."""
     searched = dense_rows(plan)
     k = min(plan.on_features.neighbours, searched.rows.shape[0])
     turn = partial(search_by_all, Search(searched.rows, "cosine"), searched, k, pool)
@@ -89,7 +89,7 @@ def searching(plan: Plan, pool: Workers) -> Turn:
 
 
 def compare(keys: Row, work: Work, plan: Plan) -> list[Row]:
-    """Do a kind of work in turns on all numbers of threads; return a row for each number."""
+    """Do a kind of work on all numbers of threads in each repeat; return a row for each number."""
     with ExitStack() as stack:
         pools = [stack.enter_context(workers(count)) for count in counts(max(plan.threads))]
         pairs = [work(pool) for pool in pools]

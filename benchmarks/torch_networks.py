@@ -35,7 +35,7 @@ class Torch(Training):
         pool: Workers,
     ) -> None:
         self.torch = importlib.import_module("torch")
-        # Both networks have the features and the initial weights of ours.
+        # PyTorch's network gets the features and the initial weights of ours.
         self.ours = Ours(method, features, hidden, train, settings, pool).method
         rows, labels = self.ours.seen.rows, self.ours.seen.labels
         self.rows = self.torch.tensor(rows if features is None or not features.is_sparse else rows.toarray())

@@ -25,8 +25,8 @@ def opt_auc_biases_epoch(embedding, biases, pipeline, steps, rates, streams):
     """Take `steps` steps that lower log(1 + exp(-m)), where m = <v_i, v_p - v_n> + b_p - b_n.
 
     Each step draws a negative n uniformly and moves each parameter v (v_i, v_p, v_n, b_p and b_n) by
-    eta (1 / (1 + exp(m)) dm/dv - lambda v). Steps for an image with every label are
-    skipped, because it has no negative.
+    eta (1 / (1 + exp(m)) dm/dv - lambda v). Steps for an image that has every label are skipped, because it has no
+    negative.
 
     Parameters
     ----------

@@ -262,7 +262,7 @@ def test_the_audit_of_one_paper_with_one_contradiction_is_in_the_singular() -> N
     numbers = {"papers": 1, "checks": 4, "cells": 3, "agrees": 2, "depends": 0, "contradicts": 1}
     text = audit_in_words(numbers)
     assert text.startswith("Many numbers printed in the paper follow")
-    assert "in 4 checks, of which 2 agree. The others show 1 fact that contradicts, and 0 that contradict only" in text
+    assert "in 4 checks, of which 2 agree. The others show 1 fact that contradicts other numbers, and 0 that" in text
     assert "the 2 papers" in audit_in_words(numbers | {"papers": 2})
 
 

@@ -367,9 +367,9 @@ def test_the_best_method_is_named_only_if_it_beats_random(results: Results) -> N
 def test_untuned_methods_are_listed_below_the_table(results: Results) -> None:
     task = results.outline.tasks[0]
     accuracy = results.accuracy(task)
-    files = "the settings of their files, which were not chosen for these data"
+    files = "the settings in their files, which were not chosen for these data"
     (said,) = (line for line in notes(results, task, accuracy, ["mrr"]) if line.startswith("Untuned"))
-    assert said.startswith(f"Untuned methods have {files}: ")
+    assert said.startswith(f"Untuned methods use {files}: ")
     assert "WARP" in said
     assert "VSE-fs," not in said  # it was searched
     searched = changed(results, settings=[entry | {"choice": "tuned"} for entry in results.settings])

@@ -24,7 +24,7 @@ NOTE_OF_CHOICES = (
 
 
 def how_chosen(entries: Sequence[dict[str, Any]]) -> str | None:
-    """Return how settings were chosen, given a method's entries of settings.json; None if there is no choice."""
+    """Return how a method's settings were chosen, given its entries in settings.json; None if it has none to choose."""
     text = CHOICES[entries[0]["choice"]]
     tried = max(entry["n_configurations"] for entry in entries)
     n_seeds = len({seed for entry in entries for seed in entry["seeds_of_search"]})
@@ -42,14 +42,14 @@ def chosen_at(results: Results, task: Task, variant: str) -> str | None:
 
 
 def remark_on_untuned(results: Results, task: Task, methods: Iterable[str]) -> list[str]:
-    """Return a sentence on the methods whose settings nobody chose for the data of a task; empty if there are none."""
+    """Return a sentence that names the untuned methods of a task; an empty list if there are none."""
     untuned = [results.method_title(name) for name in methods if chosen_at(results, task, name) == CHOICES["untuned"]]
-    settings = "the settings of their files, which were not chosen for these data"
-    return [f"Untuned methods have {settings}: {', '.join(untuned)}."] if untuned else []
+    settings = "the settings in their files, which were not chosen for these data"
+    return [f"Untuned methods use {settings}: {', '.join(untuned)}."] if untuned else []
 
 
 def in_words(settings: Mapping[str, Any]) -> str:
-    """Return settings or options with their values as a text, without those that are empty.
+    """Return settings or options with their values as text; empty values are left out.
 
     >>> in_words({"normalise": ["root", "l2"], "features": None, "parts": {"train": [1, 9]}, "as_written": True})
     'normalise root, l2; parts (train 1, 9); as_written true'

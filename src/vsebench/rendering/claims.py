@@ -32,14 +32,14 @@ def claims_of(lines: Sequence[Line]) -> Iterator[tuple[Line, list[Line]]]:
 
 
 def kind_of(line: Line) -> str:
-    """Return the kind of data, a key of `KINDS`, that the verdict in a claim's line is about."""
+    """Return the kind of data (a key of `KINDS`) to which the verdict in a claim's line applies."""
     if line["verdict"] == UNTESTABLE:
         return NOT_TESTED
     return str(line["data"] or COMPUTED)
 
 
 def by_kind(lines: Sequence[Line]) -> list[tuple[str, Line]]:
-    """Return each claim's line with its verdict, paired with the kind of data, in the order of papers and kinds.
+    """Return the kind of data and the line of each verdict on a claim, in the order of papers and kinds.
 
     A claim without a verdict on any kind of data is not testable. It is returned once, after all other claims.
     """

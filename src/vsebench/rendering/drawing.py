@@ -21,7 +21,7 @@ from vsebench.rendering.results import Results, near_best, pick
 from vsebench.rendering.style import SINGLE, Look, looks
 
 COLUMNS = 4  # number of panels per row in a figure as wide as both columns of a page
-LINE = 0.17  # height in inches of a line of a panel with a name at its left
+LINE = 0.17  # height in inches of one line of a panel, which has a name at its left
 # The legend of lines, in inches: a line or a dot with the space around it, a character, and a row.
 SPACE_OF_LINE, SPACE_OF_DOT, CHARACTER, HEIGHT_OF_ROW = 0.5, 0.3, 0.055, 0.135
 LONG_LABELS = 0.001  # below this number, labels of logarithmic axes are long
@@ -69,7 +69,7 @@ def panels_of_groups(numbers: Sequence[int], width: float, heights: Sequence[flo
 
 
 def stacks(numbers: Sequence[int], width: float) -> tuple[Figure, list[Axes], list[Axes]]:
-    """Return a figure with two columns of panels, all panels, and the lowest panel of each column.
+    """Return a figure with two columns of panels, the list of all panels, and the lowest panel of each column.
 
     `numbers` contains the number of lines of each panel, which determines its height. Each panel is put into the
     column that is shorter so far. The panels share the horizontal axis.
@@ -208,7 +208,7 @@ def draw_lines(axis: Axes, results: Results, frame: pl.DataFrame, x: str, y: str
         ax=axis,
     )
     for line in axis.get_lines():
-        if np.size(line.get_xdata()) <= FEW_POINTS:  # `markevery` could hide some of them, or the only one
+        if np.size(line.get_xdata()) <= FEW_POINTS:  # with `markevery`, some points could lack a marker
             line.set_markevery(None)
     if x == "epoch":
         axis.xaxis.set_major_locator(MaxNLocator(5, integer=True))
@@ -245,7 +245,7 @@ def legend_of_lines(
 
 
 def columns_that_fit(titles: Sequence[str], most: int, width: float, space: float) -> int:
-    """Return the number of columns, at most `most`, with which a legend fits a figure of a width in inches.
+    """Return the largest number of columns, up to `most`, with which a legend fits into `width` inches.
 
     `space` is the width of a line or dot in the legend, with the space around it.
     """
@@ -257,9 +257,10 @@ def columns_that_fit(titles: Sequence[str], most: int, width: float, space: floa
 
 
 def explain_marks(figure: Figure) -> None:
-    """Explain the marks in a figure's texts (such as ‡) in a note above the legend, or else at the lower edge.
+    """Explain the marks in a figure's texts (such as ‡) in a note above the legend.
 
-    The figure becomes higher by the lines of the note, so that panels keep their height.
+    Without a legend, the note is at the lower edge. The figure becomes higher by the lines of the note, so that panels
+    keep their height.
     """
     texts = meanings(text.get_text() for text in figure.findobj(Text) if isinstance(text, Text))
     if not texts:
@@ -271,9 +272,10 @@ def explain_marks(figure: Figure) -> None:
 
 
 def logarithmic(*scales: Axis) -> None:
-    """Make axes logarithmic; if the range covers two decades or more, labels are powers of ten, else plain numbers.
+    """Make axes logarithmic.
 
-    Call this after drawing, because the labels depend on the range.
+    Labels are powers of ten if the range covers two decades or more, and plain numbers otherwise. Call this after
+    drawing, because the labels depend on the range.
     """
     for scale in scales:
         scale.axes.set(**{f"{scale.axis_name}scale": "log"})  # type: ignore[attr-defined]
@@ -283,7 +285,7 @@ def logarithmic(*scales: Axis) -> None:
         if high >= 100 * low:
             scale.set_major_locator(LogLocator(numticks=20))
             continue
-        # Neighbours among 1, 2, 5, 10, ... differ by a factor of at most 2.5. Labels such as 0.0004 are long.
+        # Adjacent ticks at 1, 2, 5, 10, ... differ by a factor of at most 2.5. Labels such as 0.0004 are long.
         few = MaxNLocator(4 if low >= LONG_LABELS else 3)
         scale.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=20) if high > 2.5**2 * low else few)
         scale.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))

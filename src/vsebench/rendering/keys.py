@@ -118,7 +118,10 @@ def rows(model: type[BaseModel], before: str = "") -> Iterator[tuple[str, ...]]:
 
 
 def words(annotation: Any, limits: Sequence[Any] = (), optional: bool = False, several: bool = False) -> str:
-    """Return a type in words, with pydantic's `limits`; `optional`: without `null`; `several`: in the plural."""
+    """Return a type in words, with pydantic's `limits`.
+
+    With `optional`, `null` is left out; with `several`, the words are in the plural.
+    """
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         extra = [part for given in inner[1:] for part in (given.metadata if isinstance(given, FieldInfo) else [given])]

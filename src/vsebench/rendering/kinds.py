@@ -31,7 +31,7 @@ NOT_OF_FITS = {"audit", "claims", "datasets", "scaling", "word_vectors"}  # resu
 
 # The file of a paper (config/papers/<paper>.yaml). A kind that reads the paper declares the field `paper: PaperFile`,
 # which is filled in for the tables and figures of that paper. The paper's printed numbers become an input of the rule.
-# The keys of the YAML file that a table may read become a parameter of the rule, so an edited claim redraws no table.
+# Only keys of the YAML file that a table may read are a parameter of the rule, so editing a claim redraws no table.
 PaperFile = Annotated[Path, Field(strict=False)]
 
 # The sections of the page for a run's tables and figures, besides the sections on single tasks.
@@ -50,8 +50,8 @@ class Kind(Strict, ABC):
     # The results files that the kind reads, by their names in `outline.GATHERED`. Only these files, if the run makes
     # them, become inputs of its rule.
     needs: ClassVar[tuple[str, ...]]
-    # Whether a run has one table or figure of this kind, or one for each task (the parameter `task`); None: only papers
-    # use the kind; their files define tables and figures with names such as `vse_ens_table2`.
+    # Whether a run has one table or figure of this kind, or one for each task (the parameter `task`). None: only the
+    # files of papers define tables or figures of this kind, with names such as `vse_ens_table2`.
     made_for: ClassVar[Literal["run", "task"] | None] = None
     # The section of the page for the tables or figures of a run; None: the template places them. Tables and figures
     # with a parameter `task` are in the section on this task, and those of a paper in the section on this paper.

@@ -49,9 +49,9 @@ def metric_form(metric: str) -> Form:
 def few_metrics(metrics: Sequence[str], tasks: Iterable[Task] = ()) -> list[str]:
     """Return a few metrics of a run for some of its tasks; the first is the run's headline metric.
 
-    These are at most three metrics, and metrics of quality if the run has any. However, if the test images of all tasks
-    are new, and the run has several metrics of `config.run.NEW_IMAGE_METRICS`, the result is the headline metric and
-    all of these.
+    The result has at most three metrics. They measure quality, unless no metric of the run does. However, if the test
+    images of all tasks are new, and the run has several metrics of `config.run.NEW_IMAGE_METRICS`, the result is the
+    headline metric and all of these.
 
     >>> few_metrics(["precision@5", "ndcg@10", "recall@10"]), few_metrics(["gini@5", "mrr", "f1@5"])
     (['recall@10', 'ndcg@10'], ['mrr', 'f1@5'])

@@ -149,7 +149,7 @@ class Outline(Strict):
 
 def read_outline(path: Path) -> Outline:
     """Read the outline of a run; a missing or damaged file raises a `UserError`."""
-    text = json.dumps(read_json(path))  # JSON input, because tasks are objects in JSON only
+    text = json.dumps(read_json(path))  # as JSON, because only then can a task be read from an object
     try:
         return Outline.model_validate_json(text)
     except ValidationError:

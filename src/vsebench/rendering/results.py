@@ -116,7 +116,7 @@ class Results:
         return value
 
     def analysis(self, name: str) -> pl.DataFrame:
-        """Return the table of an analysis; it is empty if the run has none of the methods that the papers name."""
+        """Return the table of an analysis; it is empty if the run does not make this analysis."""
         # `load_analysis` is not imported: its module imports the models, on which no table depends.
         schema: Schema = import_module(modules_in("evaluation/analyses")[name]).SCHEMA
         if name in self.outline.files:

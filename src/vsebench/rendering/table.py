@@ -205,7 +205,7 @@ def format_interval(cell: Cell, form: Form) -> str:
 
 
 def _number(cell: Cell, value: Value, form: Form) -> str:
-    """Return the cell's value or an end of its interval, all with the same number of decimals."""
+    """Return the cell's value, or an end of its interval, as text with the same number of decimals."""
     if form not in ("effect", "count") or not isinstance(value, float | int):
         return format_value(value, form)
     shown = [number for number in (cell.value, cell.low, cell.high) if isinstance(number, float | int)]
@@ -217,7 +217,7 @@ def _number(cell: Cell, value: Value, form: Form) -> str:
 
 
 def _effect(value: float, decimals: int) -> str:
-    """Return a number with a fixed number of decimals, or such as 8.1e-7 if all of these would be 0."""
+    """Return a number with a fixed number of decimals, or in a form such as 8.1e-7 if all digits would be 0."""
     if value and abs(value) < 0.5 * 10**-decimals:
         digits, exponent = f"{value:.1e}".split("e")
         return f"{digits}e{int(exponent)}"

@@ -32,8 +32,9 @@ def training_seconds(timing: pl.DataFrame, history: pl.DataFrame) -> float | Non
     """Return the seconds to train a method with its chosen settings; None if it was not timed.
 
     The result is the median over repeats of the time of all epochs, or of the fit. If the run times only the first
-    epochs, it is the median over seeds of the seconds of its fits, up to the best epoch, while other jobs may have run.
-    The time of the first epochs says little about all of them: in WARP, an epoch takes longer the better the model is.
+    epochs, the result is the median over seeds of the seconds that its fits took up to the best epoch; other jobs may
+    have run meanwhile. The first epochs say little about the later ones: in WARP, an epoch takes longer the better the
+    model is.
 
     Parameters
     ----------
@@ -49,7 +50,7 @@ def training_seconds(timing: pl.DataFrame, history: pl.DataFrame) -> float | Non
 
 
 def alone_or_not(timing: pl.DataFrame) -> str:
-    """Return a clause that says whether other jobs of the run could slow down the measured trainings with epochs."""
+    """Return a clause that says whether other jobs ran while methods with epochs were trained."""
     if timing.filter(phase="training").is_empty():
-        return "other jobs ran on the machine at the same time as trainings with epochs"
+        return "other jobs ran on the machine while methods with epochs were trained"
     return "timed while no other job of the run was running"

@@ -34,7 +34,9 @@ class Accuracy(FigureKind):
         task = Task.of(self.task)
         sentences = [f"{results.task_title(task)}. Means with 95 % intervals over {results.units}."]
         if not load_protocol(task.protocol).new_images:
-            sentences.append("A label of an image that a method was trained on is not a candidate for this image.")
+            sentences.append(
+                "If a method was trained on a label of an image, this label is not a candidate for the image."
+            )
         sentences.append("Ties count against a method.")
         sentences.append("Filled dots: the best method, and methods not significantly different from it.")
         return " ".join([*sentences, *remarks_on_outside(results, results.competitors_of(results.accuracy(task)))])

@@ -95,7 +95,7 @@ def front_of(results: Results, task: Task, of_methods: Mapping[str, Point]) -> l
 
 
 def front(of_methods: Mapping[str, Point]) -> list[str]:
-    """Return the methods for which no other method is better in time or metric without being worse in the other.
+    """Return the Pareto front: the methods that no other method dominates in time and metric.
 
     >>> front({"slow": (9.0, 0.5), "fast": (1.0, 0.4), "worse": (2.0, 0.3), "slower": (9.5, 0.5)})
     ['slow', 'fast']

@@ -1,4 +1,4 @@
-"""Dots for labels: the F1 of a label, or the correlation of its predicted thresholds with its difficulty in images."""
+"""Dots for labels: F1, or the correlation of a label's predicted thresholds with the difficulty of the images."""
 
 import polars as pl
 from pydantic import Field, model_validator

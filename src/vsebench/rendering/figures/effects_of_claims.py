@@ -133,7 +133,7 @@ def judged_tests_of_panel(results: Results, paper: str, panel: Panel) -> list[tu
 
 
 def fitting(n_claims: int, n_tests: int, inches: float) -> tuple[float, float]:
-    """Return the largest distance between tests and the largest gap around a claim with which all fit into `inches`.
+    """Return the largest distance between tests, and gap around a claim, with which all tests fit into `inches`.
 
     >>> [round(inches, 3) for inches in fitting(10, 20, 8.4)], [round(inches, 3) for inches in fitting(20, 400, 8.4)]
     ([0.06, 0.19], [0.012, 0.19])
@@ -143,7 +143,7 @@ def fitting(n_claims: int, n_tests: int, inches: float) -> tuple[float, float]:
 
 
 def bounds_of(test: Line) -> list[float]:
-    """Return the bounds by which a test is judged, other than "no effect" and the largest difference of a metric."""
+    """Return the bounds by which a test is judged, except "no effect" and the largest possible difference."""
     bounds = (test["bound_low"], test["bound_high"])
     return [bound for bound in bounds if bound is not None and abs(bound) not in (0, 1)]
 

@@ -99,7 +99,7 @@ def places_of_names(points: list[tuple[float, float]]) -> list[tuple[int, float]
 
 
 def rarely_shared_labels(label_sets: list[list[str]], number: int) -> list[str]:
-    """Return up to `number` labels, frequent ones first; skip a label if half its images have an earlier one."""
+    """Return up to `number` labels, frequent ones first; skip a label if half of its images have an earlier label."""
     images: dict[str, set[int]] = {}
     for image, labels in enumerate(label_sets):
         for label in labels:

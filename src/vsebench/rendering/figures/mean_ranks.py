@@ -96,15 +96,15 @@ class Ranking:
 
 
 def critical_difference(k: int, n_datasets: int) -> float:
-    """Return the difference of the mean ranks of `k` methods above which two of them count as different."""
+    """Return the critical difference: two of `k` methods count as different if their mean ranks differ by more."""
     return range_quantile(k) / sqrt(2) * sqrt(k * (k + 1) / (6 * n_datasets))
 
 
 def range_quantile(k: int) -> float:
     """Return the upper 5 % point of the range of `k` independent standard normal numbers.
 
-    The range is below q if, z being the largest number, the k - 1 others are between z - q and z. SciPy also has this
-    distribution, but its import would take the plan of every run a second.
+    With z as the largest number, the range is below q if the k - 1 others are between z - q and z. SciPy also has this
+    distribution, but importing it would delay the planning of every run by a second.
 
     >>> round(range_quantile(3), 3)
     3.314
@@ -122,7 +122,7 @@ def range_quantile(k: int) -> float:
 
 
 def can_differ(methods_of: Mapping[Task, Collection[str]]) -> bool:
-    """Return whether a difference of mean ranks can be significant: the best rank is 1, and the worst is k."""
+    """Return whether the largest possible difference of mean ranks (k - 1 for k methods) is significant."""
     common = common_methods(methods_of)
     if common is None:
         return False
@@ -149,7 +149,7 @@ def common_methods(methods_of: Mapping[Task, Collection[str]]) -> tuple[frozense
 def mean_ranks(rows: pl.DataFrame) -> Ranking:
     """Rank methods on each task of `common_methods`; ties share their mean rank.
 
-    `rows` contains the rows of the table of metrics with the metric and the methods that are ranked.
+    `rows` contains the values of the metric by which the methods are ranked, from the table of metrics.
     """
     common = common_methods(methods_by_task(rows))
     assert common is not None, "see MeanRanks.is_empty"
@@ -168,7 +168,7 @@ def mean_ranks(rows: pl.DataFrame) -> Ranking:
 
 
 def methods_by_task(rows: pl.DataFrame) -> dict[Task, list[str]]:
-    """Return the methods of each task in a table of metrics."""
+    """Return the names of each task's methods in a table of metrics."""
     by_task = rows.group_by(*TASK, maintain_order=True).agg(pl.col("method").unique())
     return {Task(dataset, protocol): methods for dataset, protocol, methods in by_task.iter_rows()}
 
@@ -183,7 +183,7 @@ def ranking_of(results: Results) -> Ranking:
 
 
 def metrics_ranked(results: Results) -> pl.DataFrame:
-    """Return the values by which the competitors are ranked, with all tasks and seeds."""
+    """Return the rows of the metric by which the competitors are ranked, for all tasks and seeds."""
     competitors = results.competitors_of(results.metrics)
     return results.metrics.filter(pl.col("metric") == ranked_by(results), pl.col("method").is_in(competitors))
 

@@ -71,8 +71,8 @@ class WinsAndLosses(FigureKind):
             f"How often the method of a row has a higher {metric} than the method of a column, over the data sets, "
             f"protocols and seeds on which both methods were run; a tie counts as half a win. If {metric} is the same "
             "for all methods on a data set, the next metric that differs between the methods is compared. The methods "
-            "are in the order of wins minus losses; in the order of shares of wins, a method that was compared on a "
-            f"single data set could be first. {explained}These are counts; for significance, see the tables.{remarks}"
+            "are ordered by wins minus losses; by the share of wins, a method that was compared on a single data set "
+            f"could be first. {explained}These are counts; for significance, see the tables.{remarks}"
         )
 
     def alternative(self, results: Results) -> str:
@@ -83,7 +83,7 @@ class WinsAndLosses(FigureKind):
 
 
 def number_of_tasks(results: Results, method: str) -> str:
-    """Return a suffix for the name of a method that was not run on all tasks: the number of its tasks, and of all."""
+    """Return a suffix, such as " (2 of 3)", for the name of a method that was not run on all tasks; otherwise ""."""
     tasks, ran = (results.tasks_of(frame) for frame in (results.metrics, results.metrics.filter(method=method)))
     return f" ({len(ran)} of {len(tasks)})" if len(ran) < len(tasks) else ""
 

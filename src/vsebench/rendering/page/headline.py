@@ -62,8 +62,8 @@ def headline(results: Results, task: Task, papers: Sequence[Paper]) -> Iterator[
 def behind(results: Results, numbers_of: Mapping[str, Numbers], best: str, papers: Sequence[Paper]) -> Iterator[str]:
     """Yield sentences on methods of the papers that are behind the best method.
 
-    The first is on the papers' methods, if the best is not one of them. Each further sentence is on the own method of a
-    paper, if this method is significantly worse and not named before. `numbers_of` maps methods to rows of `summary`.
+    The first is on the papers' methods, if the best method is not one of them. Each further sentence is on a paper's
+    own method that is significantly worse and not yet named. `numbers_of` maps methods to rows of `summary`.
     """
 
     def leader(methods: Sequence[str]) -> str:

@@ -129,7 +129,7 @@ def template(name: str = "report.html.j2") -> Template:
 
 
 def filters_in_words(filters: Mapping[str, Any]) -> str:
-    """Return the filters of a data set as a text, with their seed only if images were sampled."""
+    """Return the filters of a data set as text, with their seed only if images were sampled."""
     sampled = "sample_images" in filters
     return in_words({name: value for name, value in filters.items() if sampled or name != "seed"})
 
@@ -170,7 +170,7 @@ def notices(results: Results) -> Iterator[str]:
 
 
 def lacking_features(entry: dict[str, Any]) -> Iterator[str]:
-    """Yield how many images of a data set lack features, or one of several sets; `entry` is one of `datasets.json`."""
+    """Yield how many images of a data set (`entry`, from `datasets.json`) lack features, or one of several sets."""
     for name, features in {"": entry.get("features") or {}, **entry.get("feature_sets", {})}.items():
         if number := features.get("images_without"):
             what = f"features in the set {name}" if name else "features"

@@ -127,7 +127,7 @@ def audit_in_words(numbers: Mapping[str, int]) -> str:
     return (
         f"Many numbers printed in {papers} follow from other numbers printed there. {numbers['cells']} of them were "
         f"recomputed, in {count(numbers['checks'], 'check')}, of which {agrees} {of(agrees, 'agree')}. The others show "
-        f"{count(contradicts, 'fact')} that {of(contradicts, 'contradict')}, and {depends} that "
-        f"{of(depends, 'contradict')} only under a condition; a fact that several cells state counts once. This "
-        f"concerns the {'paper' if one else 'papers'} only, not the results of this run."
+        f"{count(contradicts, 'fact')} that {of(contradicts, 'contradict')} other numbers, and {depends} that "
+        f"{of(depends, 'contradict')} them only under a condition; a fact that several cells state counts once. This "
+        f"concerns only the {'paper' if one else 'papers'}, not the results of this run."
     )

@@ -28,8 +28,8 @@ COLUMNS_OF_COUNTS = (
     Column(CONTRADICTS, "Contradict", "count"),
 )
 NOTES_OF_COUNTS = (
-    "Agree: number of checks. Depend: number of facts that contradict only under a condition. Contradict: number of "
-    "other facts that contradict. Several cells can state one fact.",
+    "Agree: number of checks that agree. Depend: number of facts that contradict other numbers only under a condition. "
+    "Contradict: number of facts that contradict other numbers in any case. Several cells can state one fact.",
 )
 
 

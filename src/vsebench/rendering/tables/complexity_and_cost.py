@@ -28,7 +28,7 @@ NOTES = (
     "Formulas: n training images, Y labels, d features, d_nz mean non-zero features per image, D factors. A number "
     "takes 8 bytes, an entry of a sparse matrix 4 more for its index.",
     "Published seconds per image: the printed time for the test set divided by its number of images.",
-    "Here: seconds to score all labels of an image in batches of 256 images on one core, without ranking; median and "
+    "Here: seconds to score all labels for an image, in batches of 256 images on one core, without ranking; median and "
     "range over repeats. Memory: the size of the model's arrays as saved, mostly float32.",
 )
 

@@ -55,7 +55,7 @@ class NearestLabels(PrintedTable):
         return Table(COLUMNS, rows, self.caption(paper, ON_OTHER_DATA), notes)
 
     def _shown(self, neighbours: pl.DataFrame) -> list[str]:
-        """Return the labels of one task that are shown."""
+        """Return the labels to show, given the neighbours of all labels of a task."""
         names = neighbours.select("label", "frequency").unique().sort("frequency", "label", descending=[True, False])
         if self.labels:
             return [label for label in self.labels if label in set(names["label"])]

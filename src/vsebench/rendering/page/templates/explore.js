@@ -85,8 +85,8 @@
     return shape;
   };
 
-  // Name the marks of some methods, in this order. A name that would cover a mark or an earlier name at each of the four
-  // corners of its mark is left out: the legend and the numbers that pointing shows have it, too.
+  // Name the marks of some methods, in this order. A name is left out if it would cover a mark or an earlier name at
+  // each of the four corners of its mark; the legend still shows it.
   const name_marks = (svg, named, rows, x, y) => {
     const taken = rows.map((row) => ({ x: x(row.seconds) - 6, y: y(row.value) - 6, width: 12, height: 12 }));
     const apart = (a, b) => a.x + a.width < b.x || b.x + b.width < a.x || a.y + a.height < b.y || b.y + b.height < a.y;
@@ -178,8 +178,8 @@
       return button;
     }));
     box.lastChild.textContent = by_time
-      ? "The line joins the methods for which no other method is at least as accurate and also at least as fast. Controls, and methods that were not timed, are not shown. Point at a mark for its numbers; press a name to hide it."
-      : `${tested ? "Bold: the best method, and those that are not significantly different from it. " : ""}Point at a mark for its numbers; press a name to hide it.`;
+      ? "The line joins the methods for which no other method is at least as accurate and also at least as fast. Controls, and methods that were not timed, are not shown. Point at a mark to see its numbers; click a name to hide its method."
+      : `${tested ? "Bold: the best method, and those that are not significantly different from it. " : ""}Point at a mark to see its numbers; click a name to hide its method.`;
   };
   const choose_task = () => { metric.value = data.tasks[task.value].metric; redraw(); };
   // The address of the page contains what the reader has chosen, so a link to it shows the same chart.
