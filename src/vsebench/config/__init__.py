@@ -1,1 +1,1 @@
-"""The types of the configuration files: of a run, of a data set, and of a method."""
+"""The types of the configuration files of runs, data sets and methods."""

@@ -1,4 +1,4 @@
-"""The file of a data set: its annotations and features, and the sources of siblings and word vectors."""
+"""The types of the files of data sets, of sources of labels' siblings, and of sources of word vectors."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ SetName = Annotated[str, Field(pattern=f"^{SET_NAME}$")]  # the name of one of s
 
 
 def _kind(value: Any) -> str:
-    """Return which form normalisation steps have: one list for all sets of features, or a mapping of sets to lists."""
+    """Return the form of normalisation steps: one list for all sets of features, or a mapping from sets to lists."""
     return "<by set>" if isinstance(value, Mapping) else "<steps>"
 
 
@@ -39,7 +39,7 @@ Family = Literal["iapr", "nuswide", "openimages", "flickr", "corel5k", "mirflick
 class Vocabulary(Strict):
     """Filters of a data set's images and labels; docs/data.md describes their order."""
 
-    only_labels: list[str] | None = Field(default=None, min_length=1)  # drop all labels but these, before other filters
+    only_labels: list[str] | None = Field(default=None, min_length=1)  # keep only these labels; this filter comes first
     # number of images to keep, drawn uniformly from those with `min_labels_per_image` labels or more (default: 1)
     sample_images: int | None = Field(default=None, ge=1)
     min_images_per_label: int | None = Field(default=None, ge=1)  # drop labels with fewer images
@@ -61,7 +61,7 @@ class SourceFile(Strict):
     @field_validator("sources")
     @classmethod
     def _without_password(cls, sources: list[str]) -> list[str]:
-        """Refuse addresses with a user name or password, which command lines of jobs, logs and messages would show."""
+        """Refuse addresses with a user name or password, because logs, messages and jobs' command lines show them."""
         if any("@" in urlsplit(address).netloc for address in sources):
             raise PydanticCustomError(
                 SECRET, "an address contains a user name; move user name and password to the file ~/.netrc"
@@ -75,7 +75,7 @@ class SourceFile(Strict):
 
 
 class FirstDownloads(Strict):
-    """Checksums of files whose sources state none, computed when a person first downloaded the files."""
+    """Checksums of files whose sources state no checksum, computed when the files were first downloaded."""
 
     sha256: dict[str, Annotated[str, Field(pattern=SHA256)]] = {}  # name of a file -> its sha256
 
@@ -113,7 +113,7 @@ class Pictures(Strict):
         return Path(self.images)
 
 
-TABLES = (".parquet", ".csv")  # the ends of names of tables of features
+TABLES = (".parquet", ".csv")  # the suffixes of files with tables of features
 FEATURES = (".npy", ".npz", *TABLES)
 
 
@@ -126,7 +126,7 @@ class FeaturesFile(Strict):
     # `.npy`, `.npz` (CSR), `.parquet` or `.csv`: the name of one of the data set's `files`, or a path
     file: str | None = None
     network: Network | None = None  # instead of `file`: a network and the images to compute features of
-    # instead of `file`: features that the adapter reads; a value of its option `features`, such as `DenseHue`
+    # instead of `file`: which features the adapter reads, as a value of its option `features`, such as `DenseHue`
     adapter: str | None = None
     ids: str | None = None  # a text file with the image id of each row; none: rows are in the order of the images
     image: str = "image"  # the column of image ids in a .parquet or .csv file
@@ -169,8 +169,8 @@ class FeaturesFile(Strict):
 def _number_of_sets(features: Any) -> str:
     """Return which form `features` has: one set without a name, or a mapping of names to sets.
 
-    Each set has the key `file`, `network` or `adapter`. A set can have the name `network` or `file`; it is still a
-    named set, because its value is a mapping with one of the three keys.
+    Each set has the key `file`, `network` or `adapter`. A set can itself be named `network` or `file`: it counts as a
+    named set because its value is a mapping with one of the three keys.
     """
     if not isinstance(features, Mapping) or not features:
         return "<one set>"
@@ -202,7 +202,7 @@ class Partition(Strict):
 
 
 class Propensity(Strict):
-    """The settings A and B of the propensities of labels; Jain, Prabhu and Varma, KDD 2016, state the formula."""
+    """The constants A and B in the formula for the labels' propensities by Jain, Prabhu and Varma, KDD 2016."""
 
     a: float = Field(default=0.55, ge=0)  # A: how much the propensity grows with the frequency; 0: not at all
     b: float = Field(default=1.5, gt=0)  # B: a number that is added to the number of training images with the label
@@ -238,8 +238,8 @@ class WordVectorsDefinition(Source):
 
     # label -> the words to look up instead, for labels that are not words: `tvmonitor: tv monitor`
     aliases: dict[str, str] = {}
-    exceptions: str | None = None  # the name, among `files`, of WordNet's list of irregular plurals
-    without: str | None = None  # the name, among `files`, of a list of words to ignore, one per line
+    exceptions: str | None = None  # which of `files` is WordNet's list of irregular plurals
+    without: str | None = None  # which of `files` is a list of words to ignore, one per line
     missing: Literal["error", "leave_out"] = "error"  # whether to stop if a label has no vector, or leave it out
 
 
@@ -272,8 +272,8 @@ class WordVectorsConfig(WordVectorsDefinition, Described):
 class DatasetDefinition(Source):
     """The keys of a data set's file that determine its annotations and features."""
 
-    # image features that are stored apart from the annotations; or several sets of them: a mapping of names to these
-    # keys, such as `hue: {file: hue.npy}`
+    # a set of image features that is stored apart from the annotations; or several sets: a mapping from their names
+    # to these keys, such as `hue: {file: hue.npy}`
     features: FeatureSets | None = None
     partition: Partition | None = None  # files of image ids: which images to train, validate and test on
     vocabulary: Vocabulary = Vocabulary()  # filters of images and labels; see [data.md](data.md#filters)
@@ -283,8 +283,8 @@ class DatasetDefinition(Source):
     def sets(self) -> dict[str, FeaturesFile]:
         """The sets of image features by their names; a single set may have the name "".
 
-        Without the key `features`, this is the set that the data set's adapter reads, if its option `features` is set.
-        This set is sparse if the option is "sparse".
+        Without the key `features`, the only set is the one that the adapter reads if its option `features` is set; the
+        features are sparse if the option is "sparse".
         """
         if self.features is not None:
             return {"": self.features} if isinstance(self.features, FeaturesFile) else self.features
@@ -293,7 +293,7 @@ class DatasetDefinition(Source):
 
     @property
     def own_files(self) -> dict[str, str]:
-        """The paths of the user's own files by key; they are not downloaded, but read from these paths."""
+        """The paths of the user's own files, which are not downloaded, by the keys that name them."""
         named = {"options.pairs": self.options.get("pairs")} if self.adapter == "table" else {}
         for name, features in self.sets.items():
             key = f"features.{name}" if name else "features"
@@ -315,8 +315,8 @@ class DatasetDefinition(Source):
 class DatasetConfig(DatasetDefinition, Described):
     """A data set (`config/datasets/<name>.yaml`)."""
 
-    family: Family  # the kind of data; a method's `family_settings`, and claims of papers, are for some families only
-    # a shorter title for panels of figures, columns of tables, and menus of the page; none: `title`
+    family: Family  # the kind of data; a method's `family_settings` and the claims of papers are for certain families
+    # a shorter title for panels of figures, columns of tables, and menus of the report; none: `title`
     short: str | None = Field(default=None, min_length=1)
     # normalisation steps of image features, in order, for methods whose settings name no steps: `root` (divide a row by
     # its sum, take square roots), `idf`, `standard` (subtract the mean, divide by the deviation), `l2` (unit length);
@@ -336,14 +336,14 @@ class DatasetConfig(DatasetDefinition, Described):
 
     @property
     def shown_pictures(self) -> Pictures | None:
-        """The location of the user's pictures of the images, if there are any."""
+        """The key `pictures` or, without it, the user's own images that a network reads; None if there are none."""
         own = [network for network in self.networks.values() if not self.downloads(network.images)]
         if self.pictures is not None or not own:
             return self.pictures
         return Pictures(images=own[0].images, suffixes=own[0].suffixes)
 
     def with_features_in(self, folder: str) -> "DatasetConfig":
-        """Return the data set with features from the files that its networks wrote to a folder or its subfolders."""
+        """Return the data set with its networks replaced by the features that they wrote to a folder or subfolders."""
         written = {
             name: FeaturesFile(file=f"{place}/features.npy", ids=f"{place}/ids.txt")
             for name, place in ((name, f"{folder}/{name}".rstrip("/")) for name in self.networks)
@@ -354,7 +354,7 @@ class DatasetConfig(DatasetDefinition, Described):
     def steps(self, names: Sequence[str], own: Any = None) -> Any:
         """Return a method's normalisation steps for the sets `names`: those in `own`, or else those of the data set.
 
-        If sets have names, the result maps each name to its steps. A list of steps applies to every set.
+        If the sets have names, the result maps each name to its steps. A list of steps applies to every set.
         """
 
         def steps_of(name: str) -> list[NormalisationStep]:

@@ -1,4 +1,4 @@
-"""The files of methods, of recorded searches for settings, and of decision rules."""
+"""The types of the files of methods, of recorded searches for settings, and of decision rules."""
 
 import re
 from math import prod
@@ -30,36 +30,36 @@ class MethodConfig(Strict):
     """A method with its settings, as shown in the results (`config/methods/<name>.yaml`)."""
 
     title: str  # name in tables and the report
-    # a shorter title for legends and axes of figures, LaTeX, and menus of the page, where space is short; none: `title`
+    # a shorter title for legends and axes of figures, LaTeX, and menus of the report; none: `title`
     short: str | None = Field(default=None, min_length=1)
-    # another file of the folder that this file is a variant of: a single setting in `settings` replaces that setting of
-    # the other file, and any other key replaces the whole key
+    # another file of this folder, from which this file takes all keys that it does not set; `settings` replaces only
+    # the settings that it names
     extends: str | None = None
-    # a method, by its name in a module of `src/vsebench/methods`; several files can use the same one; left out where
-    # the file names `scores` or `command`
+    # the name of a method in a module of `src/vsebench/methods`; several files can use the same method; left out of
+    # files with `scores` or `command`
     method: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
     # a file with the scores of a model that was trained elsewhere (docs/outside.md), in place of `method`; {dataset},
     # {protocol} and {seed} in the name are replaced; without {seed}, all seeds use the same scores
     scores: str | None = None
-    # a shell command that trains a model on a folder, {problem}, and writes a file, {scores} (docs/outside.md), in
-    # place of `method`; {dataset}, {protocol}, {seed} and {threads} are replaced, too
+    # a shell command, in place of `method`, that trains a model on the data in the folder {problem} and writes the file
+    # {scores} (docs/outside.md); {dataset}, {protocol}, {seed} and {threads} are replaced, too
     command: str | None = None
-    # for `command`: a file of pip's requirements; the command runs in a virtual environment with these packages
+    # for `command`: a requirements file for pip; the command runs in a virtual environment with these packages
     environment: str | None = None
     conda: str | None = None  # for `command`: a conda environment, as in Snakemake's rules
-    container: str | None = None  # for `command`: an image of a container, as in Snakemake's rules
+    container: str | None = None  # for `command`: a container image, as in Snakemake's rules
     threads: int = Field(1, ge=1)  # for `command`: number of threads
     # required with `scores` or `command`: who chose the model's settings, and on which data; tables show this
     tuned: str | None = None
-    # a method of the papers, a baseline, a control, or an oracle, which uses information that no method may use, and is
-    # shown but not compared; a model with `scores` or `command` is `external`, which is then the default
+    # `paper`: a method of the papers; `baseline`; `control`; `oracle`: uses information that no method may use, so it
+    # is shown but not compared; `external`: a model with `scores` or `command`, whose default role this is
     role: Role
     source: str  # paper, equation, and the source of the settings
-    # every setting of the method without a default; `factors` only to override the run's `factors`
+    # settings of the method, at least all without a default; if `factors` is left out, the run's `factors` is used
     settings: dict[str, Any] = {}
     family_settings: dict[Family, dict[str, Any]] = {}  # replace settings for one family of data sets
-    # the name of a set of image features, or a list of them, which are put side by side; none: those that the run names
-    # for the data set, or else all that it has
+    # the set of image features to use, or a list of sets, which are concatenated; none: the sets that the run names for
+    # the data set, or else all its sets
     features: str | list[str] | None = Field(default=None, min_length=1)
     epochs: Epochs | None = None  # when training stops; required for methods trained by epochs, refused for others
     from_paper: bool = False  # true: the settings are from a paper or its code; tables say so
@@ -130,7 +130,7 @@ class RecordedSearch(Strict):
     configurations: int = Field(ge=1)  # number of configurations that were tried
     grid: dict[str, list[Any]] = Field(min_length=1)  # the values that were tried for each setting
     seeds: dict[int, dict[str, Any]] = Field(min_length=1)  # seed of the split -> all settings chosen with it
-    # seeds whose mean validation value chose the settings; empty: settings were chosen for each of `seeds` alone
+    # seeds whose mean validation value chose the settings; empty: settings were chosen separately for each of `seeds`
     mean_of: list[int] = []
 
     @property
@@ -166,7 +166,7 @@ class DecisionConfig(Decided):
     """A decision rule, as shown in the results (`config/decisions/<name>.yaml`)."""
 
     title: str  # name in tables and the report
-    # a shorter title for legends and axes of figures, LaTeX, and menus of the page, where space is short; none: `title`
+    # a shorter title for legends and axes of figures, LaTeX, and menus of the report; none: `title`
     short: str | None = Field(default=None, min_length=1)
     role: Role  # the same values as in a method's file
     source: str  # paper, section, and the source of the settings

@@ -8,7 +8,7 @@ from pydantic_core import PydanticCustomError
 from vsebench.config.method import Epochs
 from vsebench.core.yaml_files import Strict
 
-# Simulator -> the sizes that are varied to measure how the time of an epoch, or of scoring an image, grows.
+# Simulator -> the sizes that are varied to measure how the time of an epoch, or of scoring an image, grows with them.
 GROWTH = {"simulator": ("pairs", "labels", "factors"), "simulated_tree": ("images", "terms")}
 # Simulator -> the options that these sizes determine; a run must not set them.
 SIZED = {"simulator": ("images", "labels", "occurrences", "scale"), "simulated_tree": ("images", "length", "scale")}
@@ -42,18 +42,18 @@ class RunDataset(Strict):
     # `distinct`, `regions`, `images`, `labelled_images`, `official`, `unseen_labels`, `unseen_labels_all`,
     # `unseen_labels_by_frequency`, `from-<data set>`; see [protocols.md](protocols.md)
     protocols: list[str] = Field(min_length=1)
-    methods: list[str] | None = Field(default=None, min_length=1)  # methods of the run to use here; none: all methods
+    methods: list[str] | None = Field(default=None, min_length=1)  # methods to use on this data set; none: all
     protocol_methods: dict[str, list[str]] = {}  # protocol -> the methods to use under it, in place of `methods`
     # true: the tested models are trained on the training and validation labels together; false: on the training labels
     refit: bool = True
     # the name of a set of features, or a list of them, for methods whose own files name none; none: all sets
     features: str | list[str] | None = Field(default=None, min_length=1)
-    epochs: dict[str, Epochs] = {}  # method -> when its training stops here, in place of the run's `epochs`
-    # protocols under which the run's `sweeps` are done here; left out: all protocols, `[]`: no protocol
+    epochs: dict[str, Epochs] = {}  # method -> when its training on this data set stops, instead of the run's `epochs`
+    # protocols under which the run's `sweeps` are done on this data set; left out: all protocols; `[]`: no protocol
     sweeps: list[str] | None = None
     word_vectors: str | None = None  # a file in config/word_vectors, in place of the data set's own source
     # labels that protocols of unseen labels keep out of training: a text file with one per line, or a list in
-    # config/unseen_labels (`nuswide81`, `mscoco17`); none: they are drawn
+    # config/unseen_labels (`nuswide81`, `mscoco17`); none: they are drawn at random
     unseen_labels: str | None = None
     options: dict[str, Any] = {}  # replaces single options of the data set's file, such as the simulator's `scale`
     vocabulary: dict[str, Any] = {}  # replaces single filters of the data set's file, such as `top_labels`
@@ -66,8 +66,8 @@ class RunDataset(Strict):
 class Timing(Strict):
     """How methods are timed: the numbers of repeats and epochs to time, and the protocols."""
 
-    # number of new processes per method; they use the split and settings of each seed of the task in turn. A claim on
-    # time or memory needs five
+    # number of repeats per method, each in a new process; repeats take the splits and settings of the task's seeds in
+    # turn. A claim on time or memory needs five repeats
     repeats: int = Field(default=3, ge=1)
     epochs: int = Field(default=3, ge=1)  # number of epochs to time in each repeat
     # true: each repeat also times all epochs up to the best one, for claims about the time to converge
@@ -118,18 +118,17 @@ class RunConfig(Strict):
     # names of files in config/methods, in the order of display; a method is left out of tasks where it cannot run, for
     # example because they lack image features
     methods: list[str] = Field(min_length=1)
-    # <data set>/<protocol>/<method> -> why the method is left out there; `vsebench run` sets this key to go on without
-    # models that were trained elsewhere and whose jobs have failed
+    # <data set>/<protocol>/<method> -> why the method is left out of this task; `vsebench run` sets this key to go on
+    # if jobs for models that are trained elsewhere have failed
     without: dict[str, str] = {}
-    # packs of other runs (docs/packs.md), whose methods stand next to those of the run without being fitted again
+    # packs of other runs (docs/packs.md), whose methods are shown with those of this run without being fitted again
     with_packs: list[str] = Field(default=[], alias="with")
     # one split and one fit per seed; results are means over seeds; fewer than three seeds cause a warning
     seeds: list[int] = Field(default=[1, 2, 3, 4, 5], min_length=1)
     # protocol, or a single task as <data set>/<protocol> -> seeds in place of `seeds`
     protocol_seeds: dict[str, Annotated[list[int], Field(min_length=1)]] = {}
-    # for methods that take long to fit: method -> number of seeds to fit it with, the first ones of the task; the key
-    # `default` is for all methods that are not named; without both, all seeds. Two methods are compared on the
-    # seeds that both have
+    # to save time: method -> number of seeds to fit it with, the first ones of the task; `default`: for all methods not
+    # named; without either, all seeds. Two methods are compared on the seeds that both have
     method_seeds: dict[str, Annotated[int, Field(ge=1)]] = {}
     factors: int = Field(default=32, ge=1)  # the number of factors (K) of methods whose file does not set it
     # true: choose settings from each method's `grid` on the validation labels (under `official` once, with the first
@@ -138,14 +137,15 @@ class RunConfig(Strict):
     tune: bool | list[str] = False
     # number of configurations that the grid of each tuned method must have; the grids in `config/methods` have 8
     tuning_budget: int = Field(default=8, ge=1)
-    # number of configurations that a method may try beyond its grid while the best value is at the edge of the range
-    # tried; each step multiplies by the ratio of the last two values, or by 2 next to a 0, and is halved if the method
-    # does not allow the value, as for a dropout of 1
+    # number of configurations that a method may try after its grid. While the best value of a setting is at the edge of
+    # the values tried, the next one is this value times its ratio to its neighbour, or times 2 next to a 0; the step is
+    # halved if the method does not allow the value, such as a dropout of 1. Then, while the best configuration stops at
+    # its limit on epochs, it is trained again with twice the limit
     tuning_beyond_edges: int = Field(default=0, ge=0)
-    # number of seeds, the run's first ones, whose mean validation value chooses the settings if all seeds have the same
-    # split; methods that are not trained in epochs are fitted with the first seed alone
+    # number of seeds, the first ones of the run, whose mean validation value chooses the settings if all seeds have the
+    # same split; for methods that are not trained in epochs, only the first seed is used
     tuning_seeds: int = Field(default=1, ge=1)
-    # the metric that settings and epochs are chosen by: it is computed from each image's ranks, and larger is better;
+    # the metric by which settings and epochs are chosen, a metric of each image's ranks for which larger is better;
     # none: the protocol's metric, `ndcg@10` for `distinct` and `regions`, `map` for the others
     validation_metric: str | None = None
     # full names of the metrics to measure, in the order of display; see [metrics.md](metrics.md). The default of a run
@@ -161,17 +161,18 @@ class RunConfig(Strict):
     # method -> setting -> values to try if the run tunes, in place of its file's `grid`
     grids: dict[str, dict[str, list[Any]]] = {}
     decisions: dict[str, list[str]] = {}  # a file in config/decisions -> the methods to apply it to
-    # method -> setting -> values to try; if the run tunes, the other settings of the method's grid are tuned at each
+    # method -> setting -> values to try; if the run tunes, the other settings in the method's grid are tuned at each
+    # value
     sweeps: dict[str, dict[str, list[int | float]]] = {}
     # method -> setting -> values to try at each value of a sweep, in place of the method's grid; also used by a run
     # that does not tune
     sweep_grids: dict[str, dict[str, list[Any]]] = {}
-    # number of configurations to try beyond the grid at each value of a sweep, because the best other settings there
-    # may lie far from it; left out: `tuning_beyond_edges`
+    # number of configurations to try after the grid at each value of a sweep, because the best values of the other
+    # settings may lie far from the grid; left out: `tuning_beyond_edges`
     sweeps_beyond_edges: int | None = Field(default=None, ge=0)
     # names of files in config/papers to compare the results with, with their tables, figures and claims; or `all`
     papers: list[str] | Literal["all"] = []
 
     def tunes(self, variant: str) -> bool:
-        """Return whether the run chooses the settings of a method itself."""
+        """Return whether the run itself tunes the settings of a method."""
         return self.tune if isinstance(self.tune, bool) else variant in self.tune

@@ -21,7 +21,7 @@ from vsebench.data.needs import NEEDS
 from vsebench.data.problem import Problem
 from vsebench.models import Model
 
-# The sizes of settings other than 0. Products with larger or smaller numbers overflow or vanish in floating point.
+# Bounds on the magnitude of settings other than 0. Beyond them, products overflow or vanish in floating point.
 SMALLEST, LARGEST, LARGEST_INTEGER = 1e-30, 1e30, 2**31 - 1
 
 
@@ -93,8 +93,8 @@ class Fitter(ABC):
     settings_type : the pydantic class of the method's settings
     needs : the inputs that the method needs besides the labels, as keys of `needs.NEEDS`
     ranks_unseen : whether the method can rank labels that it was not trained on, for example by their word vectors
-    gives : outputs besides scores: "thresholds" if its model is a `models.Thresholded`, "trials" if the method counts
-        the negatives that a step examines
+    gives : outputs besides scores: "thresholds" if the method's model is a `models.Thresholded`, "trials" if the method
+        counts the negatives that a step examines
     solved : how the method's iterative solver ended, set by `model`; None for a method without an iterative solver
     """
 
@@ -116,9 +116,9 @@ class Fitter(ABC):
         """Return a lower bound on the memory that a fit, or its model, needs, in bytes; 0 if no bound is known.
 
         The bound counts only the matrices that become too large first: those whose numbers of rows and of columns are
-        both given by `size` or by the settings. By default, these are the vectors of a method that learns embeddings:
-        those of labels, and those of features if the method reads features, else those of images. If the bound exceeds
-        the memory that the process can use, the fit is refused before it begins.
+        both given by `size` or by the settings. By default, these are the embeddings that a method learns: those of
+        labels and of features or, for a method that reads no features, those of labels and of images. If the bound
+        exceeds the memory that the process can use, the fit is refused before it begins.
         """
         if not isinstance(settings, FactorSettings):
             return 0
@@ -161,7 +161,7 @@ class Member(Settings):
     settings: dict[str, Any]
     epochs: int = Field(ge=1)
     deviation: float = Field(default=1.0, gt=0)  # standard deviation of its scores on the validation images
-    weight: float = Field(default=1.0, ge=0)  # the factor for its scores after division by their deviation
+    weight: float = Field(default=1.0, ge=0)  # the weight of its scores after they are divided by `deviation`
 
 
 class EnsembleSettings(Settings):
@@ -171,7 +171,7 @@ class EnsembleSettings(Settings):
 
 
 class Ensemble(Control):
-    """A method that adds up the scores f_m of other variants of the run; the key `members` in its file lists them.
+    """A weighted sum of the scores f_m of other methods of the run, which the key `members` of its file lists.
 
         f(x) = sum_m weight_m / deviation_m f_m(x)
 
@@ -192,7 +192,7 @@ class Ensemble(Control):
         """Return the model whose scores are the sum of the models' scores, each multiplied by its scale."""
 
     def models(self) -> list[Model]:
-        """Train every member and return the models; they equal the models of the members' own fits with this seed."""
+        """Train every member and return the models; each equals the model of the member's own fit with this seed."""
         return [self._trained(member) for member in self.settings.members]
 
     def model(self) -> Model:

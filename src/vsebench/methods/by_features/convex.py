@@ -32,7 +32,7 @@ Values: TypeAlias = NDArray[np.float64]
 SCORES_A_CHUNK = 1 << 22  # number of scores in memory at once (16 MiB)
 CORRECTIONS = 10  # pairs of steps and gradients that L-BFGS keeps
 SMALL_GRADIENT = 1e-5  # largest component of the gradient at the minimum; the remaining step is about as large
-ACCEPTED_GRADIENT = 1e-4  # the same, if no step lowers the value because of rounding
+ACCEPTED_GRADIENT = 1e-4  # the same, if rounding prevents steps that lower the value
 
 
 class ConvexSettings(FeatureSettings):
@@ -45,7 +45,7 @@ class ConvexSettings(FeatureSettings):
 @dataclass(frozen=True)
 class Objective:
     """The sum of the mean loss and the penalty, as a function of one flat array: all weights and intercepts, each
-    multiplied by its scale.
+    multiplied by its entry of `scale`.
 
     Attributes
     ----------
@@ -150,7 +150,7 @@ class Logistic(ConvexControl):
 
 
 def cross_entropy(scores: Matrix, labels: LabelMatrix) -> tuple[float, Matrix]:
-    """The `Loss` of softmax regression; every image must have a label."""
+    """Return the summed loss of softmax regression and its derivative (a `Loss`); every image must have a label."""
     pairs = (labels.image_of_pair, labels.label_of_pair)
     shares = np.repeat(1 / labels.n_labels_of_row, labels.n_labels_of_row)
     scores -= scores.max(axis=1, keepdims=True)
@@ -164,7 +164,7 @@ def cross_entropy(scores: Matrix, labels: LabelMatrix) -> tuple[float, Matrix]:
 
 
 def log_losses(scores: Matrix, labels: LabelMatrix) -> tuple[float, Matrix]:
-    """The `Loss` of logistic regression."""
+    """Return the summed loss of logistic regression and its derivative (a `Loss`)."""
     pairs = (labels.image_of_pair, labels.label_of_pair)
     smaller = np.exp(-np.abs(scores))  # several times as fast as NumPy's logaddexp and SciPy's expit
     value = np.maximum(scores, 0).sum(dtype=np.float64) + np.log1p(smaller).sum(dtype=np.float64)

@@ -24,8 +24,8 @@ Choices made here, because we could not read the parts of the paper that describ
 - Further stages raise the recall of rare labels. After a stage, each training image gets the scores that it would have
   if W had been fitted without it; the leverages of ridge regression give these scores. The `cutoff` labels with the
   best scores are predicted for each image, and the labels whose recall is then below `recall` are to be raised. The
-  weight of each image with a raised label is multiplied by `boost` in all sums, and B and W are computed anew. Only
-  raised labels get their new rows of W.
+  weight of each image with a raised label is multiplied by `boost` in all sums, and B and W are computed again. Only
+  the rows of W that belong to raised labels are replaced.
 - A label without a training image has the score 0.
 """
 

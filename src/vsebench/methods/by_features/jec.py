@@ -82,13 +82,13 @@ class JecModel(DistanceModel):
 
 
 class Jec(FeatureControl):
-    """JEC, for images that have features; the others are left out of training."""
+    """JEC; images without features are left out of the fit."""
 
     settings_type = JecSettings
 
     @classmethod
     def least_memory(cls, size: Size, settings: JecSettings) -> int:
-        return 8 * size.labels**2  # the numbers of images with both labels, by which the model ranks
+        return 8 * size.labels**2  # the co-occurrence counts by which the model ranks
 
     def model(self) -> JecModel:
         seen = see(self.problem, self.settings)

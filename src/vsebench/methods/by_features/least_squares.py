@@ -25,7 +25,7 @@ from vsebench.methods.by_features.seen import FeatureSettings
 class Relative(Strict):
     """A penalty that is given relative to the data: as a multiple of the mean of the diagonal of Xc' Xc."""
 
-    relative: float = Field(gt=0, le=LARGEST)  # times the mean of the diagonal of Xc' Xc
+    relative: float = Field(gt=0, le=LARGEST)  # the factor of the mean of the diagonal of Xc' Xc
 
 
 def _kind(value: Any) -> str:
@@ -42,7 +42,7 @@ class RidgeSettings(FeatureSettings):
     """Settings of ridge regression."""
 
     # a, the penalty on squared weights, which is added to the sum of squared errors; `{relative: r}`: r times the mean
-    # of the diagonal of Xc' Xc, so that one value suits features of any number of images and any scale
+    # of the diagonal of Xc' Xc, so that one value suits any number of images and features of any scale
     regularisation: Penalty
 
 

@@ -35,12 +35,12 @@ Distance = Literal["cosine", "euclidean"]
 # Number of products in memory at once (32 MiB). Smaller blocks of queries make the product slower, and larger blocks
 # make the search slower.
 PRODUCTS = 1 << 23
-SPARSE_PRODUCTS = 1 << 22  # number of products in memory for sparse features; 16 MiB stay in the largest cache
+SPARSE_PRODUCTS = 1 << 22  # number of products in memory for sparse features; these 16 MiB fit into the largest cache
 COMMON = 0.1  # for features in a larger share of rows, a dense product is faster than lists (measured)
 UNIT = 2.0**-24  # the largest relative error of one rounding to float32
 PAIRS = ("offsets", "label_of_pair", "count_of_pair")  # the arrays of a `LabelMatrix`
-LONGEST = 1e37  # squared lengths of rows are below it, so that sums and differences of products fit into float32
-SMALLEST_DISTANCE = 1e-12  # smaller distances are replaced by it, so that inverses are finite
+LONGEST = 1e37  # squared lengths of rows must be smaller, so that sums and differences of products fit into float32
+SMALLEST_DISTANCE = 1e-12  # smaller distances are replaced by this one, so that inverses are finite
 # The largest value of the second key, which orders labels with equal sums. Sums of equal weights are integers, so 0.5
 # changes no other order.
 SECOND_KEY = {"equal": 0.5, "cosine": 1e-6, "exponential": 1e-6, "inverse_distance": 1e-6}
@@ -52,8 +52,8 @@ class NeighbourSettings(FeatureSettings):
     neighbours: int | None = Field(ge=1)  # number of nearest images (all if there are fewer); none: all images
     skipped: int = Field(default=0, ge=0)  # number of the nearest images to skip
     distance: Distance = "cosine"  # the distance between images
-    # The probability of finding a nearest image; if it is missed, the next one takes its place. An image misses the
-    # same neighbours in every ranking. Below 1, a search is slower, because it sorts all images.
+    # The probability of finding each nearest image; the next image takes the place of one that is missed. The same
+    # neighbours of an image are missed in every search. Below 1, a search is slower, because it sorts all images.
     found: float = Field(default=1.0, gt=0, le=1)
     only_first: bool = False  # whether only the nearest image can be missed
     # The weight of a neighbour with the cosine c and the distance e. `equal`: 1. `cosine`: c^power, or 0 if c < 0.
@@ -97,7 +97,7 @@ def squared_lengths(rows: Rows) -> Numbers:
 
 
 def check_rows(rows: Rows, name: str, n_rows: int) -> None:
-    """Raise a `ValueError` or a `UserError` unless kernels can read the rows, dense or CSR, without checking them."""
+    """Raise a `ValueError` or a `UserError` unless rows, dense or CSR, are valid, since kernels do not check them."""
     if not sparse.issparse(rows):
         check_matrix(rows, name, (n_rows, None))
     elif rows.shape[0] != n_rows:
@@ -115,7 +115,7 @@ def rows_to_arrays(rows: Rows, name: str) -> dict[str, NDArray[Any]]:
 
 
 def rows_from_arrays(arrays: Mapping[str, NDArray[Any]], name: str) -> Rows:
-    """Return the rows that `rows_to_arrays` turned into arrays; `check_rows` checks them."""
+    """Return the rows that `rows_to_arrays` turned into arrays, without the checks of `check_rows`."""
     if f"{name}.shape" not in arrays:
         return arrays[name]
     data, indices, offsets, shape = (arrays[f"{name}.{part}"] for part in ("data", "indices", "offsets", "shape"))

@@ -6,9 +6,9 @@ smaller. The threshold is the mean of the two middle projections; a query goes l
 threshold. After p levels a query is in one of 2^p leaves, each with n / 2^p images, rounded down or up. Within a leaf,
 the search is exact, and `nearest_images` explains how labels are scored.
 
-Source: Dasgupta and Freund, "Random projection trees and low dimensional manifolds", STOC 2008. These are the
-approximate nearest neighbours in Weston, Bengio and Usunier, "Large scale image annotation", 2010; this paper describes
-neither the directions nor the treatment of equal projections.
+Source: Dasgupta and Freund, "Random projection trees and low dimensional manifolds", STOC 2008. Weston, Bengio and
+Usunier, "Large scale image annotation", 2010, find approximate nearest neighbours by such trees, but describe neither
+the directions nor the treatment of equal projections.
 """
 
 from collections.abc import Mapping

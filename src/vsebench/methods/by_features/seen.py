@@ -13,8 +13,8 @@ from vsebench.methods.base import Control, Settings
 class NormaliseSettings(Strict):
     """Settings of the normalisation of features."""
 
-    # Normalisation steps, in this order, for every set of features; or a mapping of the sets' names to their steps.
-    # None, or a set that is not named: the steps in the data set's file.
+    # Normalisation steps, in this order, for every set of features; or a mapping from the sets' names to their steps.
+    # If this is not set, or a set is not in the mapping, the steps in the data set's file are used.
     normalise: StepsOfSets | None = None
 
 
@@ -41,15 +41,14 @@ class Seen:
 def see(
     problem: Problem, settings: NormaliseSettings, *, only_labelled: bool = False, unit_length: bool = False
 ) -> Seen:
-    """Return the training images that have features, with these features normalised.
+    """Return the training images that have features, with their normalised features.
 
     Parameters
     ----------
-    problem : has features
+    problem : a problem with image features
     settings : the normalisation steps
     only_labelled : whether images without labels are left out
-    unit_length : whether whole rows are scaled to unit length: if the last step is not `l2`, the step `l2` is added.
-        Several sets of features, each with its own steps, are scaled to unit length together
+    unit_length : whether whole rows, with all sets of features, are scaled to unit length after the other steps
 
     Raises
     ------

@@ -215,7 +215,7 @@ class Votes:
         return 1 / np.maximum([negative, positive], 1.0)
 
     def arguments(self, weight: Numbers) -> tuple[NDArray[Any], ...]:
-        """Return the arguments that the kernels of the loss take first, computed from the weights w."""
+        """Return the first arguments of the kernels of the loss, computed from the weights w."""
         logits = np.ascontiguousarray(logits_of(weight, self.distances, self.weights))
         return logits, self.near, self.labels.offsets, self.labels.label_of_pair, self.costs
 

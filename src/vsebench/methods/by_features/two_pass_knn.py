@@ -5,12 +5,12 @@
                   D(i, j) = sum over the sets of features b of v_b d_b(i, j),   sum of v_b = 1
 
 d_b are the base distances of `base_distances`, each divided by its mean over pairs of training images, so the mean of D
-is 1. K1 is the setting `per_label`, and s is `sharpness`. For a rare label, as many images are taken into the union as
-for a frequent one. D_i is the smallest D(i, j) of the union. The paper does not subtract D_i; without the subtraction,
-the scores of an image that is far from all others would be rounded to 0. The subtraction does not change the order of
-an image's labels, but scores of different images cannot be compared as in the paper. Some programs divide scores by a
-label's largest score over the test images; this is not done here, since the scores of an image would then depend on the
-other test images.
+is 1. K1 is the setting `per_label`, and s is `sharpness`. The union gets as many images for a rare label as for a
+frequent one. D_i is the smallest D(i, j) of the union. The paper does not subtract D_i; without the subtraction, the
+scores of an image that is far from all others would be rounded to 0. The subtraction does not change the order of an
+image's labels, but scores of different images cannot be compared as in the paper. Some programs divide scores by a
+label's largest score over the test images. This is not done here, because the scores of an image would then depend on
+the other test images.
 
 `two_pass_knn` has equal weights v_b. `two_pass_knn_ml` learns them with a large-margin loss. With w_b >= 0 and D' = sum
 over b of w_b d_b, it minimises the sum over at most `images` training images p and their targets q of

@@ -23,7 +23,7 @@ of Y contains 1; all other entries are 0. Half the gradient with respect to E is
     X' (X E H^C + R V - Y V) + lambda m E
 
 so a step takes O(nnz(X) K + n K^2 + |P| K) operations. This is linear in the numbers of images, n, and of positives,
-|P|, because pairs of an image and a label that it does not have are not visited.
+|P|, because only positive pairs are visited.
 """
 
 import numpy as np

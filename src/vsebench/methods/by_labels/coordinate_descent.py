@@ -1,4 +1,4 @@
-"""Coordinate descent on a least squares loss over all pairs of an image and a label: what `vse_fs` and `ials` share.
+"""Coordinate descent on a least squares loss over all pairs of an image and a label, used by `vse_fs` and `ials`.
 
 The updates are in `vsebench.kernels.full_sample`, which also explains gamma and p_i. An iteration updates the images,
 then the labels. With gamma = 0, both updates lower the loss. With gamma > 0, the update of the images lowers the loss,

@@ -57,7 +57,7 @@ class Ease(Control):
 class EdlaeSettings(EaseSettings):
     """Settings of EDLAE."""
 
-    dropout: float = Field(ge=0, lt=1)  # p, the probability that a label of an image is left out of its input
+    dropout: float = Field(ge=0, lt=1)  # p, the probability that a label of an image is dropped from the input
 
 
 class Edlae(Ease):
@@ -80,7 +80,7 @@ class KnnSettings(Settings):
     """Settings of label neighbours."""
 
     neighbours: int = Field(ge=1)  # number of neighbours of each label to score (all other labels if there are fewer)
-    shrinkage: float = Field(ge=0)  # a number of images that lowers the similarity of rare labels
+    shrinkage: float = Field(ge=0)  # added to the denominator of a similarity, so that rare labels get smaller ones
 
 
 def table_memory(size: Size) -> int:
@@ -117,8 +117,8 @@ class ItemKnn(Control):
 class Rp3BetaSettings(Settings):
     """Settings of RP3beta."""
 
-    beta: float = Field(ge=0)  # exponent of a label's frequency, by which its scores are divided
-    neighbours: int = Field(ge=1)  # number of labels that a known label can lead to (all others if there are fewer)
+    beta: float = Field(ge=0)  # exponent of a label's frequency in the divisor of its scores
+    neighbours: int = Field(ge=1)  # number of labels that a known label gives weights to (all others if fewer)
 
 
 class Rp3Beta(Control):

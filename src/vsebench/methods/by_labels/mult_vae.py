@@ -2,7 +2,7 @@
 
     x       the image's labels as a vector of length 1; training drops a share of the labels at random
     m, v    means and log variances of K latent variables, which a first network computes from x
-    z       = m + exp(v / 2) e with normal e in training; z = m when scores are computed
+    z       = m + exp(v / 2) e in training, with e drawn from N(0, I); z = m when scores are computed
     f(z)    the scores of all labels, from a second network
 
     loss    - sum over the image's labels u of log softmax(f)_u + weight / 2 sum over k of (m_k^2 + exp(v_k) - v_k - 1)
@@ -65,7 +65,7 @@ class MultVae(Method):
         return weights_memory([*sizes, 2 * settings.latent]) + weights_memory([settings.latent, *reversed(sizes)])
 
     def epoch(self) -> Progress:
-        """Train once on every image, in a new random order; the weight of the divergence is set anew for each step."""
+        """Train once on every image, in a new random order; the weight of the divergence is updated for each step."""
         n_images = self.inputs.shape[0]
         parts = list(batches(n_images, self.settings.batch, self.order))
         total = 0.0

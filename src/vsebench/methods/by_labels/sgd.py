@@ -66,7 +66,7 @@ def positives_of(train: LabelMatrix) -> Positives:
         row_labels  3, 5, 3, and 16 unused numbers                              [0:2] of image 0, [2:3] of image 1
     """
     images = np.repeat(train.image_of_pair, train.count_of_pair)
-    pairs = np.empty((len(images), 4), dtype=np.int32)  # a `LabelMatrix` is never so large that int32 is too narrow
+    pairs = np.empty((len(images), 4), dtype=np.int32)  # int32 is wide enough for the numbers of any `LabelMatrix`
     pairs[:, 0] = images
     pairs[:, 1] = np.repeat(train.label_of_pair, train.count_of_pair)
     pairs[:, 2] = train.offsets[:-1].astype(np.int32)[images]

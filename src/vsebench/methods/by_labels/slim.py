@@ -24,9 +24,9 @@ LABELS_PER_CHUNK = 16
 
 
 class SlimSettings(Settings):
-    """Settings of SLIM; both penalties are compared with numbers of images, because the loss is a sum over images."""
+    """Settings of SLIM; both penalties are on the scale of numbers of images, because the loss is a sum over images."""
 
-    l1: float = Field(ge=0)  # the penalty on weights; a weight is 0 unless more images than this have both labels
+    l1: float = Field(ge=0)  # the penalty on weights; a weight is 0 if at most this many images have both labels
     l2: float = Field(gt=0)  # the penalty on squared weights
 
 
@@ -38,7 +38,7 @@ class Slim(Control):
 
     @classmethod
     def least_memory(cls, size: Size, settings: SlimSettings) -> int:
-        return (8 + 4) * size.labels**2  # the numbers of images with both labels, and the weights
+        return (8 + 4) * size.labels**2  # the co-occurrence counts, and the weights
 
     def model(self) -> LabelWeights:
         labels, settings = self.problem.training.labels, self.settings

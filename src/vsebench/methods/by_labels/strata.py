@@ -28,9 +28,9 @@ from vsebench.kernels.vectors import LANES, aligned
 from vsebench.methods.base import Progress, Settings
 from vsebench.methods.by_labels.sgd import SgdMethod, SgdSettings
 
-NEIGHBOURS = 4  # labels whose ranks by frequency differ by less than 4 P can change places before they get their parts
-ROOM = 1.1  # factor by which arrays are larger than needed now, because the number of positives varies between epochs
-OF_PART = 100  # the streams of random numbers of part a are numbered from 100 a on
+NEIGHBOURS = 4  # labels whose ranks by frequency differ by less than 4 P can swap ranks before they are put into parts
+ROOM = 1.1  # arrays are larger than needed by this factor, because the number of positives varies between epochs
+OF_PART = 100  # part a uses the streams of random numbers from number 100 a on
 
 # (vectors, positives, number of steps, random numbers) -> mean loss and mean number of trials
 TakeSteps = Callable[[Embedding, Pipeline, int, Streams], tuple[float, float]]
@@ -39,7 +39,7 @@ TakeSteps = Callable[[Embedding, Pipeline, int, Streams], tuple[float, float]]
 class PartsSettings(SgdSettings):
     """Settings of stochastic gradient descent that can use several threads."""
 
-    # P, the number of parts of images and of labels that are trained at the same time; as many threads are of use
+    # P, the number of parts of images and of labels that are trained at the same time; at most P threads take steps
     parts: int = Field(1, ge=1, le=OF_PART)
 
 
@@ -102,7 +102,7 @@ class Strata:
         return np.concatenate([np.append(drawn[:, part], rest[part : part + 1]) for part in range(self.n_parts)])
 
     def divide(self, order: NDArray[np.int64]) -> list[tuple[Positives, NDArray[np.int64]]]:
-        """Return the positives of each label part, and where those of each image part begin and end.
+        """Return the positives of each label part, and where each image part begins and ends among them.
 
         The arrays are overwritten by the next epoch.
         """
@@ -129,7 +129,7 @@ class Strata:
 
 
 def even_bounds(train: LabelMatrix, n_parts: int) -> NDArray[np.int64]:
-    """Return the first image of each part, and the number of images; parts have about the same number of positives."""
+    """Return the first image of each part, then the number of images; parts have about equal numbers of positives."""
     positives = np.concatenate([[0], np.cumsum(train.count_of_pair, dtype=np.int64)])[train.offsets]
     inner = np.searchsorted(positives, positives[-1] * np.arange(1, n_parts) / n_parts)
     return np.concatenate([[0], inner, [train.n_rows]]).astype(np.int64)

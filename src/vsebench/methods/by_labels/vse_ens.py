@@ -44,7 +44,7 @@ class Lists:
 
     @classmethod
     def of(cls, labels: Matrix, factors: int) -> "Lists":
-        """Return lists, not sorted yet, of the labels that have the vectors `labels`."""
+        """Return lists, still unsorted, of the labels with the vectors `labels`."""
         smallest = np.uint16 if len(labels) <= 1 << 16 else np.int32  # small, so that the lists stay in the cache
         order = np.empty((factors, len(labels)), dtype=smallest)
         return cls(SortedLists(order, aligned(labels.shape[1])), new_draws(labels.shape[1]))

@@ -24,7 +24,7 @@ class VseFsSettings(FactorSettings):
     regularisation: float = Field(ge=0)  # lambda, the penalty on squared vectors
     weights: Literal["ones", "counts"]  # w_ic: 1, or the number of times that the label occurs on the image
     deviation: float = Field(gt=0)  # standard deviation of the initial embeddings, which are normal
-    # Exponent of the total weight of an image's or a label's pairs, the factor of its penalty; 0: all are equal.
+    # Exponent of the penalty's factor, which is the total weight of the pairs of an image or of a label; 0: all equal.
     nu: float = Field(default=0.0, ge=0)
 
 

@@ -1,4 +1,4 @@
-"""WARP as in WSABIE: negatives are drawn until one violates the margin; the hinge loss is weighted by estimated rank.
+"""WARP as in WSABIE: negatives are drawn until one violates the margin; hinge losses are weighted by estimated ranks.
 
 Source: Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint word-image embeddings",
 Algorithm 1 and Eq. 5 with alpha_j = 1/j. WSABIE limits the norm of vectors (`maximum_norm`); the papers on VSE-ens and
@@ -20,7 +20,7 @@ class WarpSettings(SgdSettings):
 
     trials: int | None = Field(ge=1)  # maximum number of trials per step; none: the number of negatives
     maximum_norm: float = Field(ge=0)  # C in Eq. 2 and 3, the largest norm of a vector; 0: no limit
-    shorten_start: bool = False  # whether initial vectors are shortened to C at once, not in their first step
+    shorten_start: bool = False  # whether vectors are shortened to C before training, not in their first step
 
 
 class Warp(SgdMethod):

@@ -29,7 +29,7 @@ class Oracle(Control):
 class GroupOracle(Control):
     """Ranks the labels of a simulated tree by the probability of their parent, then by their own probability.
 
-    No ranking has a larger expected sibling precision at k, if every parent has at least k labels.
+    If every parent has at least k labels, no ranking has a larger expected sibling precision at k.
     """
 
     needs = frozenset({"truth", "tree"})

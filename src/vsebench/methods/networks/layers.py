@@ -35,7 +35,7 @@ class LayerSettings(Strict):
 
     # Number of activations (units) of each hidden layer; a network without hidden layers is a linear map.
     hidden: tuple[Annotated[int, Field(ge=1)], ...] = Field(default=(), strict=False)
-    # `adamw`; or `sgd`, stochastic gradient descent with a momentum of 0.9, whose decay is the gradient of an l2 term
+    # `adamw`; or `sgd`: stochastic gradient descent with a momentum of 0.9, where `decay` acts as an L2 penalty
     optimiser: Optimiser = "adamw"
     learning_rate: float = Field(gt=0)  # the optimiser's learning rate, constant
     decay: float = Field(default=1e-4, ge=0)  # decay of weights and trained label vectors; intercepts do not decay

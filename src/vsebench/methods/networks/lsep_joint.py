@@ -28,7 +28,7 @@ from vsebench.models import Thresholded, check_matrix, norm
 class LsepJointSettings(NetworkSettings):
     """Settings of LSEP with jointly trained thresholds."""
 
-    # Whether a pair is multiplied by 1 + 1/2 + ... + 1/r, where r is the rank of its positive among all labels.
+    # Whether a pair has the weight 1 + 1/2 + ... + 1/r, where r is the rank of its positive among all labels.
     weighted: bool = False
     threshold_weight: float = Field(gt=0)  # weight of the loss of thresholds; the loss of the ranking has weight 1
 

@@ -26,7 +26,7 @@ class SampledSettings(NetworkSettings):
     """Settings of a network with the LSEP loss over a sample of pairs."""
 
     pairs: int = Field(default=1000, ge=1)  # maximum number of pairs per image, t in Eq. 9
-    scaled: bool = False  # whether the sum over the sample is scaled to all pairs
+    scaled: bool = False  # whether the sum is scaled up from the sample to all pairs
 
 
 class Lsep(Loss):

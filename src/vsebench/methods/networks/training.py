@@ -33,7 +33,7 @@ class NetworkSettings(NormaliseSettings, Settings, LayerSettings):
 class PairSettings(NetworkSettings):
     """Settings of a network with a loss over pairs of a positive and a negative label."""
 
-    # Whether a pair is multiplied by 1 + 1/2 + ... + 1/r, where r is the rank of its positive among all labels.
+    # Whether a pair has the weight 1 + 1/2 + ... + 1/r, where r is the rank of its positive among all labels.
     weighted: bool = False
 
 
@@ -46,8 +46,8 @@ class LabelTable:
     n_outputs : number of the network's outputs
     labels : the labels to learn for each image, numbered from 0
     lists
-        The same labels for kernels, offsets (n + 1,) int64 and labels int32: image i has labels[offsets[i]:offsets[i +
-        1]], ascending; the array ends in LANES unused numbers.
+        The same labels in the kernels' format, offsets (n + 1,) int64 and labels int32: image i has
+        labels[offsets[i]:offsets[i + 1]], ascending; the array of labels ends in LANES unused numbers.
     """
 
     needs: ClassVar[frozenset[str]] = frozenset({"features"})

@@ -16,7 +16,7 @@ from vsebench.models import Model
 
 
 class OutsideSettings(Settings):
-    """Settings: the file of scores."""
+    """Settings of a model of which only the scores are given."""
 
     file: str  # .npy, .npz, .parquet or .csv; docs/outside.md describes the formats
 
@@ -47,7 +47,7 @@ class OutsideScores(Control):
 def check_scores(scores: Scores, names: Names, parts: Parts) -> None:
     """Raise a `UserError` unless the scores fit this split and cover all its test images and candidate labels.
 
-    The list of a test image may lack some or all candidate labels, but at least one list must have one of them.
+    The list of a test image may lack some or all candidate labels, but at least one list must contain a candidate.
     """
     if scores.split and parts.hash and scores.split != parts.hash:
         raise UserError(

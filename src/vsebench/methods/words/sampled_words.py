@@ -42,11 +42,11 @@ EXCLUDE = {"none": NOTHING, "drawn": DRAWN, "positives": POSITIVES, "batch": BAT
 class SampleSettings(Settings):
     """Settings of the sampling of labels."""
 
-    positives: int = Field(default=5, ge=1)  # P, drawn from the image's labels with replacement
-    negatives: int = Field(default=10, ge=1)  # N, drawn for each image
+    positives: int = Field(default=5, ge=1)  # P, the number drawn from the image's labels, with replacement
+    negatives: int = Field(default=10, ge=1)  # N, the number drawn for each image
     negative_power: float = Field(
         default=1.0, ge=0, le=10
-    )  # a; label l is drawn with a probability proportional to c_l^a
+    )  # a; label l is drawn as a negative in proportion to c_l^a, where c_l is its number of images
     # Labels that cannot be negatives: none, the image's drawn positives, all its labels, or the drawn positives of the
     # whole batch. With `next_image`, negatives are labels of the next image in the batch.
     exclude: Literal["none", "drawn", "positives", "batch", "next_image"] = "positives"
@@ -192,7 +192,7 @@ class SXEnt(Loss):
         alpha (mean over p, p' of log(1 + exp(-<v_p, v_p'>)) + mean over p, n of log(1 + exp(<v_p, v_n>)))
 
     For the network, the authors' code uses means where Eq. 1 has sums. In the printed Eq. 1, the terms between labels
-    have no logarithm, and alpha multiplies only one of them; the authors' code does not have such terms.
+    have no logarithm, and alpha multiplies only one of them; the authors' code has no terms between labels.
     """
 
     settings_type: ClassVar[type[Settings]] = SXEntSettings

@@ -44,7 +44,7 @@ class TipAdapterSettings(Settings):
     """Settings of Tip-Adapter."""
 
     alpha: float = Field(default=0.01, ge=0)  # a, the weight of the training images; at 0, only the cosine counts
-    beta: float = Field(default=5.5, ge=0)  # b; the larger, the less the dissimilar images count
+    beta: float = Field(default=5.5, ge=0)  # b; the larger, the smaller the weight of dissimilar images
 
 
 @dataclass(frozen=True)

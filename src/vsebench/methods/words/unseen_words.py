@@ -93,8 +93,7 @@ UPDATES: dict[str, Callable[[Vectors, Vectors, Vectors], Vectors]] = {
 def updated(unseen: Matrix, before: Matrix, after: Matrix, name: Update) -> Matrix:
     """Return the vectors of untrained labels, (m, d) float32, after an update.
 
-    `before` and `after`, (n, d) float32, are the vectors of the trained labels before and after
-    training.
+    `before` and `after`, (n, d) float32, are the vectors of the trained labels before and after training.
     """
     if name == "none" or not len(unseen):
         return unseen
