@@ -73,7 +73,7 @@ def test_jobs_find_the_mirror_from_the_folder_of_the_run(started, monkeypatch, m
     ("mirror", "message"),
     [
         ("ftp://me:secret@example.org/a", "ftp://example.org/a is neither a folder nor a web address; name a folder"),
-        ("~no-such-user/archives", "~no-such-user/archives: there is no such user; correct it"),
+        ("~no-such-user/archives", "~no-such-user/archives: there is no such user; correct or unset VSEBENCH_MIRROR"),
     ],
 )
 def test_a_mirror_that_cannot_be_one_is_one_line(monkeypatch, capsys, mirror, message):

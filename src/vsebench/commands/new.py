@@ -71,7 +71,7 @@ def class_name(name: str) -> str:
 
 
 def base_of(kind: str, base: str | None) -> dict[str, str]:
-    """Return placeholders for the file that a variant extends, with their values; empty if `kind` is not a variant."""
+    """Map placeholders to values that describe the file a variant extends; the result is empty for any other `kind`."""
     if kind != "variant":
         if base is not None:
             raise UserError("--extends: only a variant extends a method; leave this option out")

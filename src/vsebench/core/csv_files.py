@@ -21,8 +21,8 @@ def write_csv(text: str, path: Path) -> None:
 def read_csv(path: Path) -> bytes:
     """Return the content of a CSV file that `write_csv` wrote.
 
-    A missing file, or content that does not match the checksum, raises a `UserError`. A file of a pack or outside a
-    run's folders need not have a checksum.
+    A missing file, or content that does not match the checksum, raises a `UserError`. Files of packs, and files outside
+    a run's folders, need not have a checksum.
     """
     try:
         content = path.read_bytes()

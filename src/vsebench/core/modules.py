@@ -24,7 +24,7 @@ def project() -> Path:
 def modules_in(folder: str) -> Mapping[str, str]:
     """Return the modules of a folder of the package, such as `methods`, and of its sub-folders.
 
-    The result maps each name, in sorted order, to the module with its packages, such as "warp" ->
+    The result maps each module's name, in sorted order, to its full dotted name, such as "warp" to
     "vsebench.methods.by_labels.warp". Two modules with the same name raise a `UserError`.
     """
     modules: dict[str, str] = {}
@@ -49,7 +49,7 @@ def modules_by_key(table: str, folder: str) -> Mapping[str, str]:
 
     Returns
     -------
-    key -> module with its packages, sorted by key. A key in two modules raises a `UserError`.
+    key -> full dotted name of its module, sorted by key. A key in two modules raises a `UserError`.
     """
     found: dict[str, str] = {}
     for module in modules_in(folder).values():

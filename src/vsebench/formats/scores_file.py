@@ -135,7 +135,7 @@ def _names(content: dict[str, Any], key: str, path: Path) -> list[str]:
     """Return the text in the array `key` of an .npz file as a list."""
     array = content.get(key)
     if array is None or array.ndim != 1 or array.dtype.kind not in "UiuS":
-        raise UserError(f"{path}: `{key}` is missing, or is not a list of text")
+        raise UserError(f"{path}: `{key}` is missing, or is not a list of strings")
     names = texts(array, f"{path}: {key}")
     check_unique(names, f"{path}: {key}", "name")
     return names
@@ -145,7 +145,7 @@ def numbers_of(given: Any, where: str) -> NDArray[np.float32]:
     """Return a matrix as float32; an infinite, NaN or too large number raises a `UserError` that names `where`."""
     array = np.asarray(given)
     if array.ndim != 2 or array.dtype.kind not in "fiub":
-        raise UserError(f"{where}: is {array.dtype} of shape {array.shape}, but must be a matrix of numbers")
+        raise UserError(f"{where}: must be a matrix of numbers, but has type {array.dtype} and shape {array.shape}")
     with np.errstate(over="ignore"):
         numbers = np.ascontiguousarray(array, dtype=np.float32)
     for start, stop in even_chunks(len(numbers), ROWS_A_CHECK):

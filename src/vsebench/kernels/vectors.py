@@ -135,7 +135,7 @@ def _element(context, builder, signature_, arguments, element_type):
 
 
 def _elementwise(name):
-    """Return a code generator that applies an LLVM function of one number to all 16 numbers."""
+    """Return a code generator that applies an LLVM function of one number to each of the 16 numbers of a vector."""
 
     def generate(context, builder, signature_, arguments):
         kind = ir.FunctionType(FLOAT_VECTOR, [FLOAT_VECTOR])

@@ -151,7 +151,7 @@ class Results:
         return self.outline.variants[method].role == "oracle"
 
     def method_title(self, method: str, *tasks: Task, short: bool = False) -> str:
-        """Return the title of a method, or its `short` title, with the marks of its fits on the given tasks (`marks`).
+        """Return the title of a method (with `short`, its short title) and the marks of its fits on the given tasks.
 
         An oracle is marked as a ceiling, unless its title ends with "(oracle)".
         """

@@ -71,8 +71,9 @@ def retrieve(scores: Matrix, right: Mask, candidates: Mask) -> pl.DataFrame:
 
     Returns
     -------
-    A table: label; images, the number R of images with it; average_precision; r_precision, the share of the first R
-    images that have it; first, the first ten images as row numbers of `scores`; hits, whether these have the label.
+    A table with the columns `label`; `images`: the number R of images with the label; `average_precision`;
+    `r_precision`: the share of the first R images that have the label; `first`: the first ten images, as row numbers of
+    `scores`; and `hits`: whether each of these has the label.
     """
     rows = []
     for label in np.flatnonzero(right.any(axis=0) & candidates):

@@ -25,4 +25,4 @@ def mirror() -> Path | str | None:
     try:
         return Path(value).expanduser()
     except RuntimeError:
-        raise UserError(f"{MIRROR}: {value}: there is no such user; correct it or unset it") from None
+        raise UserError(f"{MIRROR}: {value}: there is no such user; correct or unset {MIRROR}") from None

@@ -2,7 +2,7 @@
 
     d_b(i, j) = |x_ib - x_jb|^2,   D(i, j) = sum over the sets b of c_b d_b(i, j)
 
-x_ib are the normalised features of image i in set b, scaled to unit length; a row of zeros stays a row of zeros. If the
+x_ib is the vector of image i in set b, normalised and then scaled to unit length; a row of zeros stays as it is. If the
 columns of each set b are multiplied by sqrt(c_b), the squared Euclidean distance of two rows is D. So one exact search
 among the multiplied rows finds the nearest images.
 

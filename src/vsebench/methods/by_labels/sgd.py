@@ -28,8 +28,8 @@ class SgdSettings(FactorSettings):
 class SgdMethod(Method):
     """Base class that prepares the embeddings, positives, rates and random numbers that the kernels need.
 
-    An epoch takes one step per positive; a label counts as often as it occurs on the image. Steps depend on each other,
-    so one thread takes them; `InParts` lets several threads take steps that are independent of each other.
+    An epoch takes one step per positive; a label counts as often as it occurs on the image. A step depends on
+    those before it, so one thread takes all steps. With `InParts`, several threads take independent steps.
     """
 
     settings_type: ClassVar[type[Settings]] = SgdSettings

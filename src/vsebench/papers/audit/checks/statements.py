@@ -73,7 +73,7 @@ def second_neighbour(cells: PrintedCells) -> Iterator[Finding]:
     """Check that two searches imply the same precision of the second neighbour.
 
     Each search finds the first neighbour in a share of cases (`first_found`), so its precision is
-    share x first + (1 - share) x second. The exact search gives the precision of the first neighbour.
+    share x first + (1 - share) x second. The exact search always finds it, so its precision is `first`.
     """
     groups: dict[tuple[str, str], list[tuple[PrintedCell, PrintedCell]]] = {}
     for share, cell in cells.each("first_found", "precision@1"):
