@@ -166,7 +166,7 @@ def estimate(
 
 
 def typical_of(by_seed: Values, n_methods: int) -> Typical:
-    """Estimate the variance between seeds that is typical of the statistics in `by_seed`, (n_seeds, n_statistics, ...)."""
+    """Estimate the typical variance between seeds of the statistics in `by_seed`, (n_seeds, n_statistics, ...)."""
     if len(by_seed) == 1:
         return ALONE
     variances = np.moveaxis(by_seed.var(axis=0, ddof=1), 0, -1)
