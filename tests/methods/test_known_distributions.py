@@ -63,7 +63,8 @@ def test_the_oracle_reaches_the_lrap_that_was_measured_before(label_distribution
     rows, given = model.scores(queries_of(drawn.features.rows(split.test.images))), np.zeros((4000, 20), dtype=bool)
     given[split.test.right.image_of_pair, split.test.right.label_of_pair] = True
     labelled = given.any(axis=1)  # scikit-learn gives the others 1
-    assert actual == pytest.approx(label_ranking_average_precision_score(given[labelled], rows[labelled]), abs=1e-12)
+    expected = label_ranking_average_precision_score(given[labelled], rows[labelled])
+    assert actual == pytest.approx(expected, abs=1e-5)  # rounding can swap two labels with nearly equal scores
     single = [label_ranking_average_precision_score(given[[i]], rows[[i]]) for i in np.flatnonzero(labelled)[:500]]
     assert abs(actual - printed) < 3 * np.std(single) * np.sqrt(1 / 4000 + 1 / 12000) + 0.0005
 

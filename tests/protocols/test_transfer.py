@@ -87,7 +87,7 @@ def test_an_image_that_is_tested_is_not_trained_on(tmp_path, capsys):
     parts = read_parquet(tmp_path / "joined" / "images.parquet")["part"].to_list()
     assert parts[5:] == ["train", None, None, "train", None, "valid"]
     assert read_parquet(tmp_path / "joined" / "pairs.parquet")["image"].unique().to_list() == [1, 2, 5, 8, 10]
-    assert "3 images are left out; " in capsys.readouterr().out
+    assert "trained: 3 images with ids of test images of " in capsys.readouterr().out
 
 
 def test_features_stand_in_the_order_of_the_images(joined):

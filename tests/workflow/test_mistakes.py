@@ -7,7 +7,7 @@ import re
 
 DIVERGING = 1e9
 # Errors in a user's method, when it returns its model.
-BUG = "    def model(self):\n        return 1 // 0\n"
+BUG = "    def model(self):\n        return [][1]\n"
 KILLED = "    def model(self):\n        import os, signal\n        os.kill(os.getpid(), signal.SIGKILL)\n"
 MEMORY = (
     "    def model(self):\n        import numpy, resource\n"
@@ -36,7 +36,7 @@ def test_a_title_or_source_may_have_braces(unfitted):
 
 def test_methods_that_break_leave_the_others_their_results(unfitted):
     broken = {
-        "bug": (BUG, "ZeroDivisionError: integer division or modulo by zero"),
+        "bug": (BUG, "IndexError: list index out of range"),
         "memory": (MEMORY, "Unable to allocate 8.00 TiB"),
         "killed": (KILLED, "vsebench: this job was killed, most likely because memory ran out"),
     }

@@ -66,8 +66,8 @@ def open_members(archive: Path, is_chosen: Chooser) -> Iterator[Iterator[tuple[s
         unpacked = _Unpacked(archive)
     with unpacked:
         with _explained(archive):
-            members = tarfile.TarFile(fileobj=unpacked)
-        yield _streams(members, is_chosen, archive)
+            members = unpacked.tar()
+        yield _streams(members, unpacked, is_chosen, archive)
         with _explained(archive):
             unpacked.drain()
 
@@ -75,10 +75,10 @@ def open_members(archive: Path, is_chosen: Chooser) -> Iterator[Iterator[tuple[s
 def check_tar(path: Path, whole: bool) -> None:
     """Raise a `UserError` if a tar archive's first member or, with `whole`, any part of the archive cannot be read."""
     with _explained(path), _Unpacked(path) as unpacked:
-        members = tarfile.TarFile(fileobj=unpacked)
+        members = unpacked.tar()
         if members.next() is None:
             raise tarfile.ReadError("it contains no file")
-        while whole and _next(members) is not None:
+        while whole and _next(members, unpacked) is not None:
             pass
         if whole:
             unpacked.check_end(members.offset)
@@ -104,6 +104,7 @@ class _Unpacked(io.RawIOBase):
         with archive.open("rb") as stream:
             head = stream.read(6)
         self.limit = max(MEMORY, RATIO * archive.stat().st_size)
+        self.left: int | None = None  # bytes that may still be read of a header; None outside of headers
         self.stream: IO[bytes] = next(opener for magic, opener in self.OPENERS if head.startswith(magic))(archive, "rb")
 
     def readable(self) -> bool:
@@ -121,12 +122,31 @@ class _Unpacked(io.RawIOBase):
         return self.stream.seek(offset, whence)
 
     def read(self, size: int = -1) -> bytes:
-        """Read `size` bytes; refuse more than `HEADER`, which tarfile requests only if a header has a false length."""
-        if not 0 <= size <= HEADER:
+        """Read `size` bytes; refuse more than `HEADER`, which tarfile requests only if a header has a false length.
+
+        Newer versions of tarfile read a long header in pieces, so the bytes of a header are also counted.
+        """
+        if not 0 <= size <= (HEADER if self.left is None else self.left):
             raise tarfile.ReadError("a header is too long")
+        if self.left is not None:
+            self.left -= size
         data = self.stream.read(size)
         self._check(self.stream.tell())
         return data
+
+    def tar(self) -> tarfile.TarFile:
+        """Open the stream as a tar archive, which reads the first header."""
+        with self.reading_header():
+            return tarfile.TarFile(fileobj=self)
+
+    @contextmanager
+    def reading_header(self) -> Iterator[None]:
+        """Limit the bytes that are read in this block: a member's header, with the further headers before it."""
+        self.left = HEADER
+        try:
+            yield
+        finally:
+            self.left = None
 
     def _check(self, offset: int) -> None:
         if offset > self.limit:
@@ -165,11 +185,13 @@ class _Member(io.RawIOBase):
         return len(data)
 
 
-def _streams(members: tarfile.TarFile, is_chosen: Chooser, archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
+def _streams(
+    members: tarfile.TarFile, unpacked: _Unpacked, is_chosen: Chooser, archive: Path
+) -> Iterator[tuple[str, IO[bytes]]]:
     seen: set[str] = set()
     while True:
         with _explained(archive):
-            member = _next(members)
+            member = _next(members, unpacked)
         if member is None:
             return
         if member.isdir() or not is_chosen(member.name):
@@ -181,8 +203,9 @@ def _streams(members: tarfile.TarFile, is_chosen: Chooser, archive: Path) -> Ite
         yield member.name, io.BufferedReader(_Member(stream, archive), BLOCK)
 
 
-def _next(members: tarfile.TarFile) -> tarfile.TarInfo | None:
-    member = members.next()
+def _next(members: tarfile.TarFile, unpacked: _Unpacked) -> tarfile.TarInfo | None:
+    with unpacked.reading_header():
+        member = members.next()
     members.members = []  # type: ignore[attr-defined]  # otherwise TarFile keeps all of them in memory
     return member
 
