@@ -208,7 +208,7 @@ def write_arrays(path: Path, **arrays: np.ndarray) -> None:
         raise TypeError(f"{path}: Python objects cannot be written, because reading them would execute code")
     seal = open_seal(path, repeatable=True)
     with replacing(path) as temporary:
-        np.savez(temporary, **arrays)  # type: ignore[arg-type]  # NumPy 2.1 has no argument `allow_pickle`
+        np.savez(temporary, **arrays)  # type: ignore[arg-type]  # NumPy 2.0 has no argument `allow_pickle`
         with zipfile.ZipFile(temporary, "a") as archive:
             archive.comment = json.dumps(seal).encode()
         close_seal(temporary, path, seal)
