@@ -91,6 +91,16 @@ def test_a_pack_that_would_be_refused_is_not_written(first, tmp_path, monkeypatc
     assert not list(tmp_path.iterdir())
 
 
+def test_claims_that_were_changed_are_not_packed(first, tmp_path, capsys):
+    shutil.copytree(first, tmp_path / "results")
+    path = tmp_path / "results/claims.csv"
+    path.write_text(path.read_text().replace("holds", "fails"))
+    assert run("pack", tmp_path / "x.vsepack", "--results", tmp_path / "results") == 1
+    error = f"vsebench pack: {path}: it was changed after it was written, or is damaged; delete it and run again\n"
+    assert capsys.readouterr().err == error
+    assert not (tmp_path / "x.vsepack").exists()
+
+
 @pytest.mark.parametrize("name", ["claims.csv", "tables/verdicts.md"])
 def test_a_table_that_was_changed_after_packing_is_refused(name, packed, tmp_path, capsys):
     path = rewritten(packed, tmp_path / "x.vsepack", lambda m: m.update({name: m[name].replace(b"holds", b"fails")}))

@@ -7,6 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from vsebench.core.csv_files import read_csv
 from vsebench.core.storage import as_sealed_json, read_json, replacing
 from vsebench.core.tasks import Case, Entry
 from vsebench.packs.archive import MEMBER, NEEDED, checked
@@ -36,7 +37,8 @@ def write_pack(results: Path, data: Path, out: Path) -> Manifest:
     data_sets = as_sealed_json(without_folders(read_json(files.pop(DATA_SETS))), Path(DATA_SETS), **FORM) + "\n"
     sizes = {name: path.stat().st_size for name, path in files.items()} | {DATA_SETS: len(data_sets.encode())}
     plain = {name: path for name, path in files.items() if path.suffix in (".csv", ".md")}
-    checksums = {name: sha256(path.read_bytes()).hexdigest() for name, path in plain.items()}
+    contents = {name: read_csv(path) if path.suffix == ".csv" else path.read_bytes() for name, path in plain.items()}
+    checksums = {name: sha256(content).hexdigest() for name, content in contents.items()}
     manifest = manifest.model_copy(update={"checksums": checksums})
     texts = {
         DATA_SETS: data_sets,
