@@ -156,7 +156,7 @@ def test_a_run_with_an_obstacle_has_to_fail_with_its_cause_and_without_other_fil
         Attempt("memory", 1, "log: vsebench: this job was killed, most likely because memory ran out\n", 9, []),
         Attempt(NONE, 0, "Done.", 90, []),
     ]
-    trial = obstacles.summary(good)
+    trial = obstacles.summary({"disk": good})
     assert trial.summary == "3 runs with an obstacle, and 1 in the same folders without one"
     assert [row[-1] for row in trial.rows] == [
         "cannot be written: No space left on device; make space",
@@ -165,13 +165,14 @@ def test_a_run_with_an_obstacle_has_to_fail_with_its_cause_and_without_other_fil
         "",
     ]
     assert trial.failures == []
+    last = good[-1]
     bad = [
         Attempt("a disk", 1, f"Traceback\n{full}", 40, []),
         Attempt("a disk", 1, "Error", 40, []),
         Attempt("a disk", 1, full, 40, ["a.csv"]),
-        Attempt(NONE, 0, "Done.", 90, ["b.csv"]),
     ]
-    assert [len(obstacles.summary([each]).failures) for each in bad] == [1, 1, 1, 1]
+    kinds = [*([each, last] for each in bad), [good[0], Attempt(NONE, 0, "Done.", 90, ["b.csv"])], [last], good[:1]]
+    assert [len(obstacles.summary({"disk": kind}).failures) for kind in kinds] == [1] * 6
 
 
 def test_conditions_of_determinism_are_compared_with_the_first_run(monkeypatch):

@@ -195,13 +195,17 @@ def test_an_environment_that_cannot_be_made_is_one_line_and_leaves_nothing(folde
     assert not made.parent.exists()
 
 
-def test_uv_makes_the_environment_where_it_is_there(folder, monkeypatch, tmp_path):
-    """A script stands for uv."""
-    uv = tmp_path / "bin/uv"
-    uv.parent.mkdir()
-    uv.write_text('#!/bin/sh\necho "$@" >> uv.log\n[ "$1" = pip ] || mkdir -p "$4"\n')
-    uv.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{uv.parent}:/usr/bin:/bin")
+@pytest.fixture
+def uv(monkeypatch, tmp_path):
+    """A slow script stands for uv; it lists its arguments, one call per line, in uv.log."""
+    path = tmp_path / "bin/uv"
+    path.parent.mkdir()
+    path.write_text('#!/bin/sh\necho "$@" >> uv.log; sleep 0.3\n[ "$1" = pip ] || mkdir -p "$4"\n')
+    path.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{path.parent}:/usr/bin:/bin")
+
+
+def test_uv_makes_the_environment_where_it_is_there(folder, uv):
     made = Path("data/environments/0123/environment.json")
     assert run("environment", "--requirements", "needs.txt", "--out", made) == 0
     assert read_json(made)["made_by"] == "uv"
@@ -211,23 +215,17 @@ def test_uv_makes_the_environment_where_it_is_there(folder, monkeypatch, tmp_pat
     ]
 
 
-def test_two_runs_that_need_an_environment_at_the_same_time_make_it_once(folder, monkeypatch, tmp_path):
-    """A slow script stands for uv."""
-    uv = tmp_path / "bin/uv"
-    uv.parent.mkdir()
-    uv.write_text('#!/bin/sh\necho "$1" >> uv.log; sleep 0.5\n[ "$1" = pip ] || mkdir -p "$4"\n')
-    uv.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{uv.parent}:/usr/bin:/bin")
+def test_two_runs_that_need_an_environment_at_the_same_time_make_it_once(folder, uv):
     made = Path("data/environments/0123/environment.json")
     words = ["-m", "vsebench", "stage", "environment", "--requirements", "needs.txt", "--out", made]
     started = [subprocess.Popen([sys.executable, *words]) for _ in range(2)]
     assert [process.wait() for process in started] == [0, 0]
     assert read_json(made)["made_by"] == "uv"
-    assert Path("uv.log").read_text().split() == ["venv", "pip"]
+    assert [line.split()[0] for line in Path("uv.log").read_text().splitlines()] == ["venv", "pip"]
     made.unlink()  # as Snakemake does before the job of the second run, which planned it before the first was done
     assert run("environment", "--requirements", "needs.txt", "--out", made) == 0
     assert made.is_file()
-    assert len(Path("uv.log").read_text().split()) == 2
+    assert len(Path("uv.log").read_text().splitlines()) == 2
 
 
 def test_an_incomplete_environment_is_made_again(folder, monkeypatch):

@@ -16,7 +16,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -27,6 +27,7 @@ from tests.workflow.kills import finish, results
 from tests.workflow.project import ROOT, Project
 
 STEP = 1_200_000  # bytes of disk; the run writes about 4 MB
+MOST = 12  # attempts on a disk
 READ_ONLY = ("data", "results", "results/sim-iapr/regions/seed1", "results/tables", "figures")
 MEMORY = range(200, 1000, 50)  # MiB
 # Folder of control groups -> the file with a group's limit of memory; the first is that of version 1
@@ -72,7 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> Trial:
-    attempts: list[Attempt] = []
+    attempts: dict[str, list[Attempt]] = {}
     with tempfile.TemporaryDirectory() as folder:
         whole = Project.copy(ROOT, Path(folder) / "whole")
         whole.configure()
@@ -81,23 +82,28 @@ def run(arguments: argparse.Namespace) -> Trial:
             words = ["-m", "tests.workflow.obstacles", kind, str(whole.folder), str(Path(folder) / kind)]
             prefix = () if kind == "memory" else NAMESPACE
             done = subprocess.run([*prefix, sys.executable, *words], cwd=ROOT, stdout=PIPE, text=True, check=True)
-            attempts += [Attempt(**json.loads(line)) for line in done.stdout.splitlines()]
+            attempts[kind] = [Attempt(**json.loads(line)) for line in done.stdout.splitlines()]
     return summary(attempts)
 
 
-def summary(attempts: list[Attempt]) -> Trial:
-    """Return a table with a line for each attempt."""
+def summary(of_kinds: Mapping[str, list[Attempt]]) -> Trial:
+    """Return a table with a line for each attempt; of each kind, all attempts but the last have to meet an obstacle."""
+    attempts = [each for of_kind in of_kinds.values() for each in of_kind]
     rows = [[each.obstacle, each.status, each.made, len(each.different), each.message] for each in attempts]
     hindered = sum(each.obstacle != NONE for each in attempts)
     text = f"{hindered} runs with an obstacle, and {len(attempts) - hindered} in the same folders without one"
-    return Trial(text, HEADINGS, rows, [failure for each in attempts for failure in each.failures])
+    failures = [failure for each in attempts for failure in each.failures]
+    for kind, of_kind in of_kinds.items():
+        if len(of_kind) < 2 or of_kind[-1].obstacle != NONE:
+            failures.append(f"{kind}: no run failed, or none succeeded after that")
+    return Trial(text, HEADINGS, rows, failures)
 
 
 def full_disk(source: Path, folder: Path) -> Iterator[tuple[Project, str]]:
     """Yield a project on a disk with more and more space."""
     mount("-t", "tmpfs", "-o", f"size={1 << 30}", "tmpfs", folder)
     project = Project.copy(source, folder / "vsebench")
-    while True:
+    for _ in range(MOST):
         space = shutil.disk_usage(folder).used + STEP
         mount("-t", "tmpfs", "-o", f"remount,size={space}", "tmpfs", folder)
         yield project, f"a disk with {STEP / 1e6} MB of free space"
