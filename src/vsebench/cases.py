@@ -34,6 +34,7 @@ def add_case_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--grid", type=json.loads, default={}, help="JSON: the values to try for each setting")
     more = "further seeds; settings are chosen by the mean validation value of all seeds"
     parser.add_argument("--more-seeds", type=int, nargs="+", default=[], help=more)
+    parser.add_argument("--with-spread", action="store_true", help="estimate how much metrics vary due to this choice")
     parser.add_argument("--beyond", type=int, default=0, help="maximum number of configurations to try beyond the grid")
 
 
@@ -57,7 +58,13 @@ def open_method(arguments: argparse.Namespace) -> tuple[type[Fitter], Search | N
         return method, None
     limits = None if arguments.epochs is None else check(Epochs, arguments.epochs, where)
     return method, Search(
-        arguments.metric, arguments.images, limits, arguments.grid, arguments.beyond, tuple(arguments.more_seeds)
+        arguments.metric,
+        arguments.images,
+        limits,
+        arguments.grid,
+        arguments.beyond,
+        tuple(arguments.more_seeds),
+        arguments.with_spread,
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 import polars as pl
 from tqdm import tqdm
 
@@ -15,6 +16,8 @@ from vsebench.core.errors import UserError
 from vsebench.core.tasks import Case
 from vsebench.data.problem import Problem, Split
 from vsebench.evaluation.ranking import score_deviation
+from vsebench.evaluation.spread import METRICS as SPREAD_METRICS
+from vsebench.evaluation.spread import spread_of_choice
 from vsebench.methods.base import Ensemble, EnsembleSettings, Fitter, Settings
 from vsebench.models import Model
 from vsebench.training import Attempt, DivergenceError, Trained, Validation, attempt, history, open_validation, refit
@@ -37,6 +40,7 @@ class Search:
     grid : setting -> values; all combinations are tried
     beyond : maximum number of further attempts: with values beyond the grid, or with more epochs than the limit
     more_seeds : further seeds; an attempt's value is the mean over the problem's seed and these
+    with_spread : whether to estimate how much metrics vary due to this choice of settings (`evaluation.spread`)
     """
 
     metric: str
@@ -45,6 +49,7 @@ class Search:
     grid: dict[str, list[Any]] = field(default_factory=dict)
     beyond: int = 0
     more_seeds: tuple[int, ...] = ()
+    with_spread: bool = False
 
 
 @dataclass(frozen=True)
@@ -57,12 +62,14 @@ class Selection:
     tries : all attempts except those that were repeated with more epochs; empty without a search
     history : the epochs of the best attempt and of the final fit, `schemas.HISTORY`
     model : the model to test
+    spread : metric -> its relative standard deviation due to the choice of settings; empty if it was not estimated
     """
 
     chosen: Attempt
     tries: list[Attempt]
     history: pl.DataFrame
     model: Model
+    spread: dict[str, float] = field(default_factory=dict)
 
 
 def select(
@@ -93,6 +100,8 @@ def select(
         chosen, refitted, model = refit(method, chosen, final, case)
         return Selection(chosen, [], refitted, model)
     validation = open_validation(first, split.valid, search.metric, search.images)
+    if search.with_spread:
+        validation = replace(validation, further=SPREAD_METRICS)
     tries: list[Attempt] = []
     if issubclass(method, Ensemble):
         attempts: Iterator[Trained] = weigh(method, settings, validation, case)
@@ -109,11 +118,12 @@ def select(
             f"{case}: training diverged with all settings tried, such as {json.dumps(tries[0].settings.given())}; "
             "lower learning_rate or increase regularisation in its settings"
         )
+    spread = spread_of_tries(tries, best, validation)
     if split.final is split.first:
-        return Selection(best, tries, selected, kept)
+        return Selection(best, tries, selected, kept, spread)
     del kept, model_of_attempt  # the final fit may need their memory
     best, refitted, model = refit(method, best, final, case)
-    return Selection(best, tries, pl.concat([selected, refitted]), model)
+    return Selection(best, tries, pl.concat([selected, refitted]), model, spread)
 
 
 def keep(tried: Attempt, tries: list[Attempt]) -> None:
@@ -130,6 +140,14 @@ def best_of(tries: list[Attempt]) -> Attempt | None:
     """Return the first attempt with the highest validation value; None if all diverged."""
     finite = [tried for tried in tries if tried.value is not None]
     return max(finite, key=lambda tried: tried.value or 0.0, default=None)
+
+
+def spread_of_tries(tries: list[Attempt], best: Attempt, validation: Validation) -> dict[str, float]:
+    """Return the spread of the choice among the attempts; empty if their metrics were not measured for each image."""
+    configurations = [tried.by_image for tried in tries if tried.by_image is not None]
+    chosen = next((n for n, tried in enumerate(tries) if tried is best), 0)
+    chosen -= sum(tried.by_image is None for tried in tries[:chosen])
+    return spread_of_choice(configurations, [validation.metric, *validation.further], chosen)
 
 
 def attempts_of(
@@ -169,7 +187,10 @@ def attempt_of_seeds(
     value = sum(finite) / len(finite) if len(finite) == len(seeds) else None
     by_seed = tuple(each.epochs for each in seeds) if len(seeds) > 1 else ()
     at_limit = any(each.at_limit for each in seeds)
-    return replace(tried, value=value, at_limit=at_limit, epochs_by_seed=by_seed), epochs, model
+    measured = [each.by_image for each in seeds if each.by_image is not None]
+    by_image = np.concatenate(measured) if len(measured) == len(seeds) else None
+    tried = replace(tried, value=value, at_limit=at_limit, epochs_by_seed=by_seed, by_image=by_image)
+    return tried, epochs, model
 
 
 def settings_to_try(settings: Settings, search: Search, tries: list[Attempt], case: Case) -> Iterator[Settings]:

@@ -6,13 +6,14 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.linalg import LinAlgError
+from numpy.typing import NDArray
 
 from vsebench.config.method import Epochs
 from vsebench.core.errors import UserError, refusal
@@ -23,7 +24,8 @@ from vsebench.core.workers import workers
 from vsebench.data.needs import examples
 from vsebench.data.problem import HeldOut, LabelMatrix, Problem, Training
 from vsebench.data.streams import VALIDATION_SAMPLE, generator
-from vsebench.evaluation.ranking import count_ranks
+from vsebench.evaluation.metrics import values
+from vsebench.evaluation.ranking import count_ranks, ranks_table
 from vsebench.evaluation.validation import MeanOfImages, mean_over
 from vsebench.methods.base import Control, Fitter, Method, Settings, Size, Solved
 from vsebench.models import Model
@@ -46,10 +48,16 @@ class Validation:
     problem: Problem
     held_out: HeldOut
     metric: str
+    further: tuple[str, ...] = ()  # metrics of the best epoch that are measured for each image; empty: none
 
     def value(self, model: Model) -> float:
         """Return the validation metric of a model, whose scores have to be finite numbers."""
         return self.mean(count_ranks(model, self.held_out, self.problem.features, self.problem.workers))
+
+    def by_image(self, model: Model) -> NDArray[np.float64]:
+        """Return the metric, then `further`, of each validation image with a label, (n_images, n_metrics)."""
+        counts = count_ranks(model, self.held_out, self.problem.features, self.problem.workers)
+        return values(ranks_table(self.held_out, counts), [self.metric, *self.further])
 
     @cached_property
     def mean(self) -> MeanOfImages:
@@ -70,6 +78,8 @@ class Attempt:
     solved : how the method's iterative solver ended; None for a method without an iterative solver
     limit : the limit on epochs; None for a method without epochs
     epochs_by_seed : if `value` is a mean over seeds, the best epoch of each seed; empty for a single seed
+    by_image : the metrics that `Validation.by_image` returns, for each seed, (n_seeds, n_images, n_metrics); None if
+        they were not asked for
     """
 
     settings: Settings
@@ -79,6 +89,7 @@ class Attempt:
     solved: Solved | None = None
     limit: int | None = None
     epochs_by_seed: tuple[int | None, ...] = ()
+    by_image: NDArray[np.float64] | None = field(default=None, compare=False, repr=False)
 
 
 Trained = tuple[Attempt, pl.DataFrame, Model | None]  # an attempt, its history, and its model unless it diverged
@@ -120,7 +131,7 @@ def attempt(
             return Attempt(settings, None, None), history([], case, "selection"), None
         value = validation.value(model) if model.has_finite_scores() else None
         tried = Attempt(settings, None, value, stopped_early(control), control.solved)
-        return tried, history([], case, "selection"), None if value is None else model
+        return measured(tried, model, validation), history([], case, "selection"), None if value is None else model
     assert issubclass(method, Method)
     assert limits is not None
     warm_up(method, settings)
@@ -146,7 +157,14 @@ def attempt(
         return Attempt(settings, None, None), history(records, case, "selection"), None
     at_limit = limits.patience is not None and len(records) - best_epoch < limits.patience
     chosen = Attempt(settings, best_epoch, best, at_limit, limit=limits.maximum)
-    return chosen, history(records, case, "selection"), kept
+    return measured(chosen, kept, validation), history(records, case, "selection"), kept
+
+
+def measured(tried: Attempt, model: Model | None, validation: Validation) -> Attempt:
+    """Add to an attempt the metrics of each image, if `validation` asks for them and training did not diverge."""
+    if tried.value is None or model is None or not validation.further:
+        return tried
+    return replace(tried, by_image=validation.by_image(model)[np.newaxis])
 
 
 def check_memory(

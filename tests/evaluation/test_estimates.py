@@ -57,13 +57,13 @@ def test_equal_variants_have_no_difference_and_others_without_any_noise_a_certai
 
 @given(
     value=st.floats(-3, 3),
-    variances=st.tuples(*[st.floats(1e-6, 1)] * 3),
+    variances=st.tuples(*[st.floats(1e-6, 1)] * 4),
     freedom=st.floats(0.5, 50),
     level=st.floats(1e-9, 0.9),
 )
 def test_a_p_value_is_below_a_level_just_where_the_interval_leaves_0_out(value, variances, freedom, level):
-    images, share, seeds = variances
-    found = Estimate(np.array(value), np.array(images), np.array(images * share), np.array(seeds), 400, freedom)
+    images, share, seeds, choice = map(np.array, variances)
+    found = Estimate(np.array(value), images, images * share, seeds, choice, 400, freedom)
     width = float(found.half_width(level))
     if abs(abs(value) - width) > 1e-6 * width:
         assert (found.p_value() < level) == (abs(value) > width)

@@ -91,7 +91,8 @@ def test_the_tested_model_has_learnt_the_validation_labels(folder):
     expected = np.bincount(found.first.labels.label_of_pair, minlength=24)
     expected += np.bincount(found.valid.right.label_of_pair, minlength=24)
     assert models.load(folder / "model/model.npz").label[:, 0].tolist() == expected.tolist()
-    assert selection_of(folder) == {"settings": {}, "epochs": None, "value": None, "at_limit": False, "seeds": []}
+    expected = {"settings": {}, "epochs": None, "value": None, "at_limit": False, "seeds": [], "spread": {}}
+    assert selection_of(folder) == expected
     assert read_parquet(folder / "model/history.parquet").is_empty()
 
 

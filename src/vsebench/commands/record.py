@@ -58,7 +58,7 @@ def record_of(dataset: dict[str, Any], entries: list[Entry]) -> dict[str, Any]:
 
 def searches_of(entries: list[Entry]) -> dict[str, Any]:
     """Return the searches on one task; `entries` are its entries in settings.json, sorted by method and seed."""
-    variants = {}
+    variants: dict[str, dict[str, Any]] = {}
     for variant, tuned in groupby(entries, key=itemgetter("method")):
         searched = [entry for entry in tuned if entry["grid"]]  # a seed without a grid uses another seed's settings
         mean_of = searched[0]["seeds_of_search"]
@@ -66,8 +66,15 @@ def searches_of(entries: list[Entry]) -> dict[str, Any]:
             "configurations": max(entry["n_configurations"] for entry in searched),
             "grid": OneLine(union(entry["grid"] for entry in searched)),
             "seeds": {entry["seed"]: OneLine(entry["settings"]) for entry in searched},
-        } | ({"mean_of": mean_of} if len(mean_of) > 1 else {})
+        }
+        variants[variant] |= {"mean_of": mean_of} if len(mean_of) > 1 else {}
+        spread = searched[0].get("spread")
+        variants[variant] |= {"spread": OneLine(rounded(spread))} if spread else {}
     return {"validation_metric": entries[0]["validation_metric"], "variants": variants}
+
+
+def rounded(spread: dict[str, float]) -> dict[str, float]:
+    return {metric: round(of_metric, 5) for metric, of_metric in spread.items()}
 
 
 def with_earlier(record: dict[str, Any], path: Path) -> dict[str, Any]:
@@ -95,6 +102,7 @@ def compact(searches: dict[str, Any]) -> dict[str, Any]:
     variants = {
         variant: search
         | {"grid": OneLine(search["grid"]), "seeds": {seed: OneLine(s) for seed, s in search["seeds"].items()}}
+        | ({"spread": OneLine(search["spread"])} if "spread" in search else {})
         for variant, search in searches["variants"].items()
     }
     return searches | {"variants": variants}

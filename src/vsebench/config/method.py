@@ -132,6 +132,8 @@ class RecordedSearch(Strict):
     seeds: dict[int, dict[str, Any]] = Field(min_length=1)  # seed of the split -> all settings chosen with it
     # seeds whose mean validation value chose the settings; empty: settings were chosen separately for each of `seeds`
     mean_of: list[int] = []
+    # metric -> its relative standard deviation due to this choice; intervals include it. Empty: it is not known
+    spread: dict[str, float] = {}
 
     @property
     def searched_seeds(self) -> list[int]:

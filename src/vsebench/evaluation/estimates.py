@@ -1,17 +1,19 @@
 """Intervals and tests for metrics over test images and seeds, where both the images and the seeds are samples.
 
-A mean over seeds has two sources of variance: the images, whose variance is estimated from bootstrap resamples, and
-the seeds, whose variance is estimated from the spread between seeds, with the help of the other methods on the task
-(`seed_variance.py`). The half-width of an interval at the confidence level 1 - a is
+A mean over seeds has three sources of variance: the images, whose variance is estimated from bootstrap resamples; the
+seeds, whose variance is estimated from the spread between seeds, with the help of the other methods on the task
+(`seed_variance.py`); and, if one search chose the settings for all seeds, this choice (`spread.py`). The half-width of
+an interval at the confidence level 1 - a is
 
-    sqrt(max(t(n - 1)^2 V_images, t(n - 1)^2 V_common + t(f)^2 V_seeds)),
+    sqrt(max(t(n - 1)^2 V_images, t(n - 1)^2 V_common + t(f)^2 V_seeds) + t(n - 1)^2 V_choice),
 
 where t(k) is the 1 - a / 2 quantile of Student's distribution with k degrees of freedom, and n is the number of images.
 V_seeds is the variance between S seeds, divided by S, and f its degrees of freedom (S - 1 without the help of other
 methods). V_images is the variance of the mean over seeds when images are resampled, and V_common the part of V_images
-that is common to all seeds. V_common, not V_images, is added to V_seeds, so that no variance counts twice. Without the
-help of other methods, the interval has at least its nominal coverage, whatever the variances are (Banerjee, Sankhya
-22, 1960). The p-value is the smallest a whose interval excludes the tested value.
+that is common to all seeds. V_choice is the variance due to the choice of settings, which seeds do not reduce; it is 0
+if it is not known. V_common, not V_images, is added to V_seeds, so that no variance counts twice. Without the help of
+other methods, the interval has at least its nominal coverage, whatever the variances are (Banerjee, Sankhya 22, 1960).
+The p-value is the smallest a whose interval excludes the tested value.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -21,6 +23,7 @@ from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import block_diag
 from scipy.special import stdtrit  # importing scipy.stats takes a second longer
 
 from vsebench.evaluation.seed_variance import ALONE, Typical, moderated, typical
@@ -45,6 +48,9 @@ class Estimates:
     # Method -> its quantity for each seed: (n_seeds,), or (n_seeds, n_tasks) for several tasks. Contains the methods on
     # the task whose quantities are known.
     peers: Mapping[Hashable, Values] = field(default_factory=dict)
+    # Deviations due to the choice of settings, (n_searches, n_quantities), one standard deviation a row, see
+    # `spread.deviations`. None: each seed chose its own settings, or the deviations are not known.
+    choices: Values | None = None
 
     @property
     def means(self) -> Values:
@@ -62,20 +68,30 @@ class Estimates:
         samples = np.concatenate([part.samples[:n_seeds] for part in parts], axis=2)
         shared = [name for name in parts[0].peers if all(name in part.peers for part in parts)]
         peers = {name: np.column_stack([part.peers[name][:n_seeds] for part in parts]) for name in shared}
-        return cls(by_seed, samples, min(part.n_units for part in parts), peers)
+        choices = block_diag(*(part.deviations for part in parts))
+        return cls(by_seed, samples, min(part.n_units for part in parts), peers, choices)
+
+    @property
+    def deviations(self) -> Values:
+        """`choices`, without rows if they are None."""
+        return np.zeros((0, self.by_seed.shape[1])) if self.choices is None else self.choices
 
     def each(self) -> "Estimate":
         """Return the estimate of each quantity, (n_quantities,)."""
         peers = list(self.peers.values())
         of_task = typical_of(np.column_stack(peers), len(peers) + 1) if peers else ALONE
-        return estimate(self.means, self.by_seed, self.samples, self.samples.mean(axis=0), self.n_units, of_task)
+        choice = np.sum(self.deviations**2, axis=0)
+        return estimate(
+            self.means, self.by_seed, self.samples, self.samples.mean(axis=0), self.n_units, of_task, choice
+        )
 
     def minus(self, n: int, others: Sequence[int]) -> "Estimate":
         """Return the estimates of differences: each of the quantities `others` minus the quantity n, (n_others,)."""
         by_seed = self.by_seed[:, others] - self.by_seed[:, [n]]
         samples = self.samples[:, :, others] - self.samples[:, :, [n]]
-        of_mean = samples.mean(axis=0)
-        return estimate(by_seed.mean(axis=0), by_seed, samples, of_mean, self.n_units, self.typical_difference)
+        of_mean, means = samples.mean(axis=0), by_seed.mean(axis=0)
+        choice = np.sum((self.deviations[:, others] - self.deviations[:, [n]]) ** 2, axis=0)
+        return estimate(means, by_seed, samples, of_mean, self.n_units, self.typical_difference, choice)
 
     @cached_property
     def typical_difference(self) -> Typical:
@@ -96,14 +112,22 @@ class Estimates:
         of two methods, on one task or on several tasks side by side.
         """
         of_samples = [statistic(samples) for samples in self.samples]
+        value = statistic(self.means[np.newaxis])[0]
         return estimate(
-            statistic(self.means[np.newaxis])[0],
+            value,
             statistic(self.by_seed),
             np.stack(of_samples),
             statistic(self.samples.mean(axis=0)),
             self.n_units,
             self._typical(statistic),
+            self._choice_variance(statistic, value),
         )
+
+    def _choice_variance(self, statistic: Callable[[Values], Values], value: Values) -> Values:
+        """Return the variance of a statistic due to the choice of settings, given its value without deviations."""
+        if not len(self.deviations):
+            return np.zeros_like(value)
+        return np.asarray(np.sum((statistic(self.means + self.deviations) - value) ** 2, axis=0))
 
 
 @dataclass(frozen=True)
@@ -114,6 +138,7 @@ class Estimate:
     images: Values  # variance when images are resampled
     common: Values  # the part of `images` that is common to all seeds
     seeds: Values  # variance of the seeds' values, divided by their number; 0 for a single seed (unknown)
+    choice: Values  # variance due to the choice of settings; 0 if it is not known
     n_units: int  # number of images (or labels)
     freedom: float | Values  # degrees of freedom of `seeds`, an array (...) if they differ; 0 for a single seed
 
@@ -122,7 +147,8 @@ class Estimate:
         tail = np.asarray(level) / 2
         of_images = stdtrit(max(self.n_units - 1, 1), tail) ** 2
         of_seeds = stdtrit(self.freedom, tail) ** 2 if np.any(self.freedom) else 0.0
-        return np.asarray(np.sqrt(np.maximum(of_images * self.images, of_images * self.common + of_seeds * self.seeds)))
+        of_both = np.maximum(of_images * self.images, of_images * self.common + of_seeds * self.seeds)
+        return np.asarray(np.sqrt(of_both + of_images * self.choice))
 
     def interval(self) -> tuple[Values, Values]:
         """Return the ends of the 95 % interval, (...) each."""
@@ -142,7 +168,13 @@ class Estimate:
 
 
 def estimate(
-    value: Values, by_seed: Values, samples: Values, of_mean: Values, n_units: int, of_task: Typical
+    value: Values,
+    by_seed: Values,
+    samples: Values,
+    of_mean: Values,
+    n_units: int,
+    of_task: Typical,
+    choice: Values | float = 0.0,
 ) -> Estimate:
     """Return an estimate with the components of its variance.
 
@@ -154,15 +186,17 @@ def estimate(
     of_mean : (resamples, ...), the values of the mean over seeds for each resample
     n_units : the number of images (or labels) per seed
     of_task : the typical variance between seeds on the task
+    choice : (...), the variance due to the choice of settings
     """
     n_seeds = len(by_seed)
     images = of_mean.var(axis=0, ddof=1)
     if n_seeds == 1:
-        return Estimate(value, images, images, np.zeros_like(images), n_units, 0.0)
+        return Estimate(value, images, images, np.zeros_like(images), np.asarray(choice), n_units, 0.0)
     # For one seed, the part of the image variance that seeds do not share is n_seeds times that of the mean over seeds.
     unshared = (samples.var(axis=1, ddof=1).mean(axis=0) - images).clip(min=0) / (n_seeds - 1)
     between, freedom = moderated(by_seed.var(axis=0, ddof=1), n_seeds - 1, of_task)
-    return Estimate(value, images, (images - unshared).clip(min=0), between / n_seeds, n_units, freedom)
+    common = (images - unshared).clip(min=0)
+    return Estimate(value, images, common, between / n_seeds, np.asarray(choice), n_units, freedom)
 
 
 def typical_of(by_seed: Values, n_methods: int) -> Typical:

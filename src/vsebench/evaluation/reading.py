@@ -13,6 +13,7 @@ from vsebench.core.tasks import Case
 from vsebench.evaluation.frequencies import Frequencies
 from vsebench.evaluation.measuring import Ranked
 from vsebench.evaluation.sets import LabelSets
+from vsebench.evaluation.spread import Spread
 
 
 def read_ranked(case: Case, results: Path) -> Ranked:
@@ -37,6 +38,12 @@ def read_sets(case: Case, decision: str, results: Path) -> LabelSets:
     chosen = read_table(folder / "decisions.parquet", DECISIONS, n_labels).filter(decision=decision)
     right = read_table(folder / "ranks.parquet", RANKS, n_labels)
     return LabelSets.of_pairs(chosen, right, images, n_labels)
+
+
+def spread_at(case: Case, results: Path) -> Spread:
+    """Return how much metrics vary due to the choice of a model's settings; empty if this is not known."""
+    spread: Spread = read_json(case.folder(results) / "run.json")["selection"].get("spread", {})
+    return spread
 
 
 def n_labels_of(case: Case, results: Path) -> int:

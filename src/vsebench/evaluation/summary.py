@@ -1,8 +1,9 @@
 """Tables of metrics: values per model, and means over seeds with tests against the best method."""
 
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import groupby
+from types import MappingProxyType
 
 import numpy as np
 import polars as pl
@@ -14,6 +15,7 @@ from vsebench.evaluation.estimates import Estimate, Estimates
 from vsebench.evaluation.measuring import Measured
 from vsebench.evaluation.metrics.base import load_metric
 from vsebench.evaluation.significance import INTERVAL, adjust
+from vsebench.evaluation.spread import Spread, Values, deviations
 
 BySeed = Mapping[int, Measured]
 
@@ -34,7 +36,12 @@ def metrics_table(task: Task, measured: Mapping[Entry, BySeed], metrics: Sequenc
 
 
 def summarise(
-    task: Task, measured: Mapping[Entry, BySeed], metrics: Sequence[str], not_compared: Collection[Entry], n_labels: int
+    task: Task,
+    measured: Mapping[Entry, BySeed],
+    metrics: Sequence[str],
+    not_compared: Collection[Entry],
+    n_labels: int,
+    spreads: Mapping[str, Spread] = MappingProxyType({}),
 ) -> pl.DataFrame:
     """Return `schemas.SUMMARY`: means over seeds, intervals over images and seeds, and differences from the best entry.
 
@@ -44,13 +51,15 @@ def summarise(
     p-value of a two-sided test for a difference from the best entry. It is corrected for as many tests as there are
     pairs of entries, because the best entry is chosen on the same images. It is null for the best entry and for the
     entries in `not_compared`. A metric that does not measure quality has no best entry. Intervals are clipped to the
-    range of the metric, which can depend on `n_labels`, the number of candidates.
+    range of the metric, which can depend on `n_labels`, the number of candidates. `spreads` maps methods to the spread
+    of the choice of their settings, which intervals and tests include.
     """
     entries = list(measured)
     contenders = [n for n, entry in enumerate(entries) if entry not in not_compared] or list(range(len(entries)))
     lines: dict[Entry, list[dict[str, object]]] = {entry: [] for entry in entries}
+    variants = [entry.variant for entry in entries]
     for column, metric in enumerate(metrics):
-        of_metric = _OfMetric(measured, column)
+        of_metric = _OfMetric(measured, column, partial(deviations, metric, variants, spreads))
         common = of_metric.on(of_metric.common(*contenders))
         if np.isnan(common.means[contenders[0]]):
             continue
@@ -77,7 +86,10 @@ def _keys(task: Task, entry: Entry) -> dict[str, object]:
 class _OfMetric:
     """One metric of all entries, with a value for each entry and each seed that the entry has."""
 
-    def __init__(self, measured: Mapping[Entry, BySeed], column: int) -> None:
+    def __init__(
+        self, measured: Mapping[Entry, BySeed], column: int, deviations_of: Callable[[Values], Values]
+    ) -> None:
+        self._deviations_of = deviations_of
         self._of_entries = list(measured.values())
         again = repeated(measured)
         self._counted = [n for n, entry in enumerate(measured) if entry not in again]
@@ -107,7 +119,7 @@ class _OfMetric:
         peers: dict[Hashable, NDArray[np.float64]] = {
             n: by_seed[:, n] for n in self._counted if not np.isnan(by_seed[:, n]).any()
         }
-        return Estimates(by_seed, samples, n_units, peers)
+        return Estimates(by_seed, samples, n_units, peers, self._deviations_of(by_seed.mean(axis=0)))
 
 
 def repeated(entries: Iterable[Entry]) -> set[Entry]:

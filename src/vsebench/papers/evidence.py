@@ -32,6 +32,7 @@ from vsebench.evaluation.metrics.base import (
 )
 from vsebench.evaluation.sets import LabelSets
 from vsebench.evaluation.significance import bootstrap_all
+from vsebench.evaluation.spread import Spread, deviations
 from vsebench.papers.verdict import Data
 
 Values = NDArray[np.float64]
@@ -255,6 +256,8 @@ class Evidence:
     outside: Collection[str] = ()
     at_limit: Mapping[Case, str] = field(default_factory=dict)  # case -> the limit that ended it: epochs or iterations
     on_edges: Mapping[Case, Sequence[str]] = field(default_factory=dict)  # case -> its settings at the edge of a grid
+    # task and method -> how much metrics vary due to the choice of its settings
+    spreads: Mapping[tuple[Task, str], Spread] = field(default_factory=dict)
     own_seeds: Mapping[str, Sequence[int]] = field(default_factory=dict)  # "dataset/protocol/method" -> its seeds
     tuned_sweeps: Collection[str] = ()  # methods whose other settings are tuned at each value of a sweep
     selection: Callable[[Case], Mapping[str, Any]] | None = None  # a model's settings and what its search tried
@@ -323,7 +326,14 @@ class Evidence:
             raise UntestableError(f"The metric {metric} cannot be computed on {task}.")
         samples = np.stack([np.hstack([model.samples for model in models]) for models in seeds])
         n_units = min(int(first.n[0]) for first, _ in seeds)
-        return Estimates(by_seed, samples, n_units, self._of_all(task, metric, "/" in ours, common))
+        choices = self._choices(task, metric, [ours, rival], by_seed.mean(axis=0))
+        return Estimates(by_seed, samples, n_units, self._of_all(task, metric, "/" in ours, common), choices)
+
+    def _choices(self, task: Task, metric: str, names: Sequence[str], means: Values) -> Values:
+        """Return the deviations of means, (n_quantities,), due to the choice of the settings of the methods `names`."""
+        variants = [Entry.of(name).variant for name in names]
+        spreads = {variant: self.spreads.get((task, variant), {}) for variant in variants}
+        return deviations(metric, variants, spreads, means)
 
     def _of_all(self, task: Task, metric: str, decided: bool, seeds: list[int]) -> dict[Hashable, Values]:
         """Return a metric's values on a task, (n_seeds,), for each method or for each pair of method and decision.
@@ -375,7 +385,8 @@ class Evidence:
         seeds = [
             np.hstack([by_image(ranks, [metric]) for ranks in of_seed]) for of_seed in zip(*by_variant, strict=True)
         ]
-        return of_units(seeds, self.resamples)
+        estimates = of_units(seeds, self.resamples)
+        return replace(estimates, choices=self._choices(task, metric, variants, estimates.means))
 
     def sibling_precisions(self, task: Task, variants: Sequence[str], cutoff: int) -> Estimates:
         """Return precision and sibling precision of the first `cutoff` labels, two quantities per method.
@@ -397,7 +408,9 @@ class Evidence:
                 tables.append(by_image(table, [f"precision@{cutoff}"]))
                 tables.append(list_values(self.read_lists(case), table, [f"sibling_precision@{cutoff}"], siblings))
             seeds.append(np.hstack(tables))
-        return of_units(seeds, self.resamples)
+        estimates = of_units(seeds, self.resamples)
+        methods = [variant for variant in variants for _ in range(2)]
+        return replace(estimates, choices=self._choices(task, f"precision@{cutoff}", methods, estimates.means))
 
     def times_of_sizes(self, variant: str, variable: str | None = None) -> pl.DataFrame:
         """Return the rows of SCALING for a method; with `variable`, only the rows in which this size varies.

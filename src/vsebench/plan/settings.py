@@ -101,6 +101,12 @@ def more_seeds(plan: Plan, variant: str, task: Task) -> list[int]:
     return plan.seeds(task, variant)[1 : plan.config.tuning_seeds]
 
 
+def recorded_spread(plan: Plan, variant: str, task: Task) -> dict[str, float]:
+    """Return how much metrics vary due to a recorded choice of settings, or {} if each seed chose its own settings."""
+    search = recorded_search(plan, variant, task)
+    return {} if search is None or not load_protocol(task.protocol).fixed else search.spread
+
+
 def not_tuned(plan: Plan) -> dict[str, dict[str, Any]]:
     """Map dataset/protocol/variant to the recorded search, for variants that have a grid but are not tuned by the run.
 

@@ -79,6 +79,7 @@ def read_evidence(arguments: argparse.Namespace) -> Evidence:
         on_request={path.stem: read_parquet(path) for path in arguments.analyses},
         metrics=gathered("metrics", results / "metrics.parquet"),
         at_limit={case: limit_of(entry) for case, entry in fits.items() if entry.get("at_limit")},
+        spreads={(case.task, case.variant): entry.get("spread", {}) for case, entry in fits.items()},
         on_edges={case: entry.get("on_edges", []) for case, entry in fits.items()},
     )
 

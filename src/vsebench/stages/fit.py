@@ -5,6 +5,7 @@ the best attempt and of the final fit) and run.json (settings, all attempts, ver
 """
 
 import argparse
+import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ from vsebench.training import Attempt, DivergenceError
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_case_arguments(parser)
+    parser.add_argument("--spread", type=json.loads, default={}, help="JSON: the spread of a recorded search")
     parser.add_argument("--command", type=Path, help="command.json of the user's command that trained the model")
     parser.add_argument("--out", type=Path, required=True, help="folder for model.npz, history.parquet, run.json")
 
@@ -60,7 +62,8 @@ def run(arguments: argparse.Namespace) -> None:
             **(
                 {"features": names} if (names := [block.name for block in problem.feature_blocks if block.name]) else {}
             ),
-            "selection": record_of(selection, search, first_seed) | {"seeds": seeds_of_search(arguments)},
+            "selection": record_of(selection, search, first_seed)
+            | {"seeds": seeds_of_search(arguments), "spread": spread_of_search(arguments, selection)},
             **describe(),
         },
         arguments.out / "run.json",
@@ -91,6 +94,14 @@ def seeds_of_search(arguments: argparse.Namespace) -> list[int]:
         seeds: list[int] = read_json(arguments.chosen)["selection"]["seeds"]
         return seeds
     return [arguments.seed, *arguments.more_seeds] if arguments.grid else []
+
+
+def spread_of_search(arguments: argparse.Namespace, selection: Selection) -> dict[str, float]:
+    """Return how much metrics vary due to the choice of settings: by this fit, by another seed's, or as recorded."""
+    if arguments.chosen:
+        spread: dict[str, float] = read_json(arguments.chosen)["selection"]["spread"]
+        return spread
+    return selection.spread or arguments.spread
 
 
 def attempt_record(attempt: Attempt) -> dict[str, Any]:

@@ -7,6 +7,7 @@ seeds, with a paired test against the best method. Metrics of label sets have on
 import argparse
 import json
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -14,11 +15,12 @@ from vsebench.config.dataset import Propensity
 from vsebench.core.errors import UserError
 from vsebench.core.schemas import BY_FREQUENCY, COLD, METRICS, PAIRS, SIBLINGS, SUMMARY
 from vsebench.core.storage import read_json, read_table, write_table
-from vsebench.core.tasks import Case, Entry, Task, common_seeds
+from vsebench.core.tasks import FROM_PACK, Case, Entry, Task, common_seeds
 from vsebench.evaluation.by_frequency import cutoff_for, recall_by_frequency
 from vsebench.evaluation.measuring import Measured, Ranked, measure, measure_sets, values_of_cold
 from vsebench.evaluation.metrics.base import RankMetric, is_of_decision, load_metric
-from vsebench.evaluation.reading import frequencies_of, learnt_of, n_candidates_of, read_ranked, read_sets
+from vsebench.evaluation.reading import frequencies_of, learnt_of, n_candidates_of, read_ranked, read_sets, spread_at
+from vsebench.evaluation.spread import Spread
 from vsebench.evaluation.summary import BySeed, metrics_table, summarise
 
 
@@ -57,7 +59,8 @@ def run(arguments: argparse.Namespace) -> None:
         parts.append((of_decisions, measure_decisions(arguments, task, of_decisions)))
     write_table(pl.concat(metrics_table(task, measured, names) for names, measured in parts), METRICS, arguments.out)
     n_labels = n_candidates_of(Case(task, arguments.variants[0], arguments.seeds[0]), arguments.results)
-    summaries = [summarise(task, measured, names, not_compared, n_labels) for names, measured in parts]
+    spreads = spreads_of(arguments, task)
+    summaries = [summarise(task, measured, names, not_compared, n_labels, spreads) for names, measured in parts]
     write_table(pl.concat(summaries), SUMMARY, arguments.summary)
     write_table(measure_cold(arguments, task, of_rankings), COLD, arguments.cold)
     write_table(measure_by_frequency(arguments, task, of_rankings), BY_FREQUENCY, arguments.by_frequency)
@@ -66,8 +69,23 @@ def run(arguments: argparse.Namespace) -> None:
 def that_fit(variants: list[str], task: Task, packs: Path | None) -> list[str]:
     """Return the methods of a task, without the methods from packs that were fitted on other splits."""
     left_out = read_json(packs)["left_out"] if packs else []
-    names = {left["method"] for left in left_out if Task(left["dataset"], left["protocol"]) == task}
+    names = {left["method"] for left in left_out if of_task(left, task)}
     return [variant for variant in variants if variant not in names]
+
+
+def spreads_of(arguments: argparse.Namespace, task: Task) -> dict[str, Spread]:
+    """Return, for each method, how much its metrics vary due to the choice of its settings."""
+    entries = read_json(arguments.packs)["settings"] if arguments.packs else []
+    spreads = {entry["method"]: entry.get("spread", {}) for entry in entries if of_task(entry, task)}
+    for variant in arguments.variants:
+        if FROM_PACK not in variant:
+            (first, *_) = common_seeds(arguments.seeds, arguments.own_seeds, task, [variant])
+            spreads[variant] = spread_at(Case(task, variant, first), arguments.results)
+    return spreads
+
+
+def of_task(entry: dict[str, Any], task: Task) -> bool:
+    return Task(entry["dataset"], entry["protocol"]) == task
 
 
 def measure_rankings(arguments: argparse.Namespace, task: Task, metrics: list[str]) -> dict[Entry, BySeed]:

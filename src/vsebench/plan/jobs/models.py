@@ -5,6 +5,7 @@ from pathlib import Path
 from vsebench.data.needs import FEATURES, TRUTH
 from vsebench.evaluation.decisions.base import load_decision
 from vsebench.evaluation.metrics.base import module_of_metric
+from vsebench.evaluation.spread import METRICS as SPREAD_METRICS
 from vsebench.formats.scores_file import companions
 from vsebench.plan.jobs.base import (
     RESULTS,
@@ -27,6 +28,7 @@ from vsebench.plan.settings import (
     epochs_of,
     grid_of,
     more_seeds,
+    recorded_spread,
     seed_of_settings,
     starting_settings,
     sweep_grid_of,
@@ -51,8 +53,9 @@ def fit(plan: Plan, at: Wildcards) -> Job:
         "grid": grid,
         "beyond": beyond_edges(plan, at.variant) if grid else None,
         "more_seeds": more_seeds(plan, at.variant, at.task),
+        "with_spread": bool(grid) and load_protocol(at.protocol).fixed,
     }
-    given = fit_options(plan, at)
+    given = options(fit_options(plan, at), spread=recorded_spread(plan, at.variant, at.task) or None)
     return Job(
         fit_inputs(plan, at, "fit") | {"chosen": chosen},
         options(given, chosen=chosen) if chosen else options(given, **search),
@@ -74,9 +77,10 @@ def sweep(plan: Plan, at: Wildcards) -> Job:
 def fit_inputs(plan: Plan, at: Wildcards, stage: str) -> dict[str, list[str]]:
     """Return the inputs of a fit other than the split.
 
-    The sources include those of the stage, of the method, and of the metric that chooses settings.
+    The sources include those of the stage, of the method, and of the metrics that a search for settings computes.
     """
-    chosen_by = [module_of_metric(validation_metric(plan, at.task))] if plan.is_validated(at.variant) else []
+    measured = [validation_metric(plan, at.task), *SPREAD_METRICS]
+    chosen_by = list(dict.fromkeys(map(module_of_metric, measured))) if plan.is_validated(at.variant) else []
     needs = needs_read(plan, [at.variant], at.task)
     return {
         "kernels": [f"results/kernels/{at.variant}.json"] if plan.methods[at.variant].epochs else [],

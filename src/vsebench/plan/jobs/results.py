@@ -50,6 +50,7 @@ def measure(plan: Plan, at: Wildcards) -> Job:
     inputs = {
         "sources": sources("vsebench.stages.measure", *map(module_of_metric, plan.config.metrics)),
         "ranks": model_files(plan, *ranks, tasks=[at.task]),
+        "records": model_files(plan, "run.json", tasks=[at.task]),
         "siblings": list(read.values()),
         "packs": packs,
         "decisions": decisions_made(plan, [at.task]),

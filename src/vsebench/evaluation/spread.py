@@ -1,0 +1,78 @@
+"""Estimate how much metrics vary because the settings of a method were chosen on a sample of validation images.
+
+If all seeds have the same split, one search chooses the settings for all of them. The variance between seeds then does
+not contain the variance due to this choice. It is estimated by choosing again: the validation images and the seeds of
+the search are drawn with replacement, and the configuration with the highest validation metric in this resample is
+chosen. The spread of a metric is the standard deviation, over resamples, of the chosen configuration's mean on all
+validation images. It is stated relative to the metric of the configuration that was really chosen. If no other
+configuration comes near the chosen one, the spread is 0.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vsebench.evaluation.significance import draw_counts
+
+Values = NDArray[np.float64]
+Spread = Mapping[str, float]  # metric -> relative standard deviation due to the choice of settings
+
+# The metrics whose spread is computed, besides the validation metric; a fixed list, so that another metric in a run
+# does not make new fits necessary.
+METRICS = ("map", "ndcg@10", "auc", "precision@1", "precision@5", "precision@10", "recall@5", "recall@10")
+RESAMPLES = 1000
+SEED = 96  # of the draws of seeds
+
+
+def spread_of_choice(configurations: Sequence[Values], metrics: Sequence[str], chosen: int) -> dict[str, float]:
+    """Return the spread of each metric; an empty mapping for a single configuration.
+
+    Parameters
+    ----------
+    configurations : for each configuration, the metrics of each seed of the search and each validation image,
+        (n_seeds, n_images, n_metrics)
+    metrics : their names; settings are chosen by the first one
+    chosen : the index of the configuration that was chosen
+    """
+    if len(configurations) < 2:
+        return {}
+    values = np.stack(configurations)
+    n_seeds, n_images = values.shape[1:3]
+    drawn = np.random.default_rng(SEED).integers(n_seeds, size=(RESAMPLES, n_seeds))
+    by_resample = np.zeros((RESAMPLES, len(values)))
+    for block, images in draw_counts(n_images, RESAMPLES):
+        for seed in range(n_seeds):
+            times = (drawn[block] == seed).sum(axis=1, keepdims=True)
+            by_resample[block] += times * (images @ values[:, seed, :, 0].T)
+    means = values.mean(axis=(1, 2))
+    of_choices = means[by_resample.argmax(axis=1)]
+    deviations = of_choices.std(axis=0)
+    return {
+        metric: float(deviation / mean) if mean > 0 else 0.0
+        for metric, deviation, mean in zip(metrics, deviations, means[chosen], strict=True)
+    }
+
+
+def spread_of(metric: str, spread: Spread) -> float:
+    """Return the spread of a metric; for one that the search did not measure, the largest spread that it measured."""
+    return spread.get(metric, max(spread.values(), default=0.0))
+
+
+def deviations(metric: str, variants: Sequence[str], spreads: Mapping[str, Spread], means: Values) -> Values:
+    """Return the deviations due to the choice of settings, (n_searches, n_quantities).
+
+    Each row belongs to a search, which deviates all quantities of one variant by one standard deviation. Searches of
+    different variants are independent.
+
+    Parameters
+    ----------
+    variants : the variant of each quantity
+    spreads : variant -> its spread; a variant without a search may be missing
+    means : the mean of each quantity, (n_quantities,)
+    """
+    searched = [variant for variant in dict.fromkeys(variants) if spreads.get(variant)]
+    rows = [[variant == name for variant in variants] for name in searched]
+    sizes = [spread_of(metric, spreads[name]) for name in searched]
+    ones = np.array(rows, dtype=float).reshape(-1, len(variants))
+    return np.asarray(ones * np.array(sizes).reshape(-1, 1) * means)
