@@ -65,6 +65,32 @@ def test_settings_are_chosen_by_the_mean_of_the_seeds(problem, more_seeds, best,
     assert n_right(selection) == 10 * best  # the model is that of the problem's seed
 
 
+@pytest.mark.parametrize("with_spread", [False, True])
+def test_the_spread_of_the_choice_is_measured_on_request(problem, with_spread):
+    """The settings are right for 6, 5 or 0 of ten images: whether 6 or 5 are better is hardly known."""
+    split, first = problem
+    limits = Epochs(maximum=2, patience=1)
+    search = Search("recall@1", 100, limits, {"right": [[0.6], [0.5], [0.0]]}, with_spread=with_spread)
+    selection = select(Script, ScriptSettings(right=[0.0]), first, split, search, CASE)
+    assert selection.spread.keys() >= ({"recall@1", "map"} if with_spread else set())
+    if with_spread:
+        assert 0 < selection.spread["recall@1"] < (0.6 - 0.5) / 0.6
+        by_image = selection.tries[0].by_image
+        assert by_image.shape[:2] == (1, 10)
+        assert by_image[0, :, 0].mean() == pytest.approx(0.6)
+    else:
+        assert selection.spread == {}
+
+
+def test_a_spread_belongs_to_the_attempts_that_did_not_diverge(problem):
+    split, first = problem
+    grid = {"right": [[0.1, 0.2, 0.9], [0.5], [0.5]]}
+    search = Search("recall@1", 100, Epochs(maximum=4, patience=4), grid, more_seeds=(2,), with_spread=True)
+    selection = select(DivergingScript, ScriptSettings(right=[0.0]), first, split, search, CASE)
+    assert [tried.value for tried in selection.tries] == [None, 0.5]
+    assert selection.spread == {}  # a single configuration is left
+
+
 def test_where_no_more_labels_are_learnt_the_model_of_the_best_epoch_is_kept(problem):
     selection = selected(problem, {"right": [[0.3, 0.2], [0.1, 0.5, 0.4, 0.3, 0.2], [0.1]]})
     assert n_right(selection) == 5

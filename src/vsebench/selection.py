@@ -101,7 +101,8 @@ def select(
         return Selection(chosen, [], refitted, model)
     validation = open_validation(first, split.valid, search.metric, search.images)
     if search.with_spread:
-        validation = replace(validation, further=SPREAD_METRICS)
+        further = tuple(name for name in SPREAD_METRICS if name != search.metric)
+        validation = replace(validation, further=further)
     tries: list[Attempt] = []
     if issubclass(method, Ensemble):
         attempts: Iterator[Trained] = weigh(method, settings, validation, case)

@@ -12,7 +12,7 @@ from vsebench.core.storage import read_json, write_json
 from vsebench.core.tasks import Task
 from vsebench.formats.simulators.simulator import Options
 from vsebench.plan import read_plan
-from vsebench.plan.settings import not_tuned, recorded_search, settings_of, starting_settings
+from vsebench.plan.settings import not_tuned, recorded_search, recorded_spread, settings_of, starting_settings
 from vsebench.stages.gather import described, edges_of_grid, settings_used
 
 CONFIG = Path(__file__).parents[2] / "config"
@@ -113,6 +113,18 @@ def test_settings_chosen_by_the_mean_of_seeds_are_recorded_once(folder, tmp_path
     assert run("record", "--results", tmp_path, "--out", folder / "chosen") == 0
     search = plan_of(folder).chosen["sim-iapr"].protocols["distinct"].variants["opt_auc"]
     assert (list(search.seeds), search.searched_seeds) == ([1], [1, 2])
+
+
+def test_a_record_has_the_spread_of_the_choice_where_one_search_serves_all_seeds(folder, tmp_path):
+    write_results(tmp_path, plan_of(folder))
+    spread = {"ndcg@10": 0.0123456, "map": 0.0}
+    entries = [entry | {"spread": spread} for entry in read_json(tmp_path / "settings.json")]
+    write_json(entries, tmp_path / "settings.json")
+    assert run("record", "--results", tmp_path, "--out", folder / "chosen") == 0
+    assert run("record", "--results", tmp_path, "--out", folder / "chosen") == 0  # an earlier record is read again
+    plan = plan_of(folder)
+    assert plan.chosen["sim-iapr"].protocols["distinct"].variants["opt_auc"].spread == {"ndcg@10": 0.01235, "map": 0.0}
+    assert recorded_spread(plan, "opt_auc", TASK) == {}  # each seed has a split of its own, and chose its own settings
 
 
 def test_a_record_has_the_values_that_were_tried_beyond_the_edges_with_any_seed(folder, tmp_path):

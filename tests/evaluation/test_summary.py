@@ -88,6 +88,19 @@ def test_a_clear_difference_is_significant_and_a_small_one_is_not(summary):
     assert row(summary, other)["p_adjusted"] > 0.05
 
 
+def test_intervals_and_tests_contain_the_spread_of_the_choice_of_settings(summary):
+    spreads = {"strong": {"recall@10": 0.5}, "twin": {}}
+    spread = summarise(TASK, measured(TESTED), NAMES, [Entry("oracle")], 100, spreads).filter(metric="recall@10")
+    for method in ("weak", "strong", "twin"):
+        narrow, wide = (row(frame, method)["ci_high"] - row(frame, method)["value"] for frame in (summary, spread))
+        assert (wide > 1.5 * narrow) if method == "strong" else (wide == pytest.approx(narrow))
+    assert spread["value"].equals(summary["value"])
+    assert spread.filter(method="strong")["best"].item() == summary.filter(method="strong")["best"].item()
+    assert row(summary, "weak")["p_adjusted"] < 0.05
+    if row(summary, "strong")["best"]:  # the difference from it is as uncertain as its own value
+        assert row(spread, "weak")["p_adjusted"] > row(summary, "weak")["p_adjusted"]
+
+
 def test_intervals_of_a_share_stay_between_0_and_1():
     shares = {1: 0.05, 2: 0.95}
     of_seeds = {seed: Measured(np.array([x]), np.full((50, 1), x), np.array([40])) for seed, x in shares.items()}

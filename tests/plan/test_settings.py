@@ -6,6 +6,7 @@ from tests.plan.runs import CONFIG, IAPR, ONE, TREE, change_method, partitioned,
 from vsebench.core.errors import UserError
 from vsebench.core.tasks import Task
 from vsebench.plan import read_plan
+from vsebench.plan.jobs import Wildcards, job
 from vsebench.plan.settings import (
     beyond_edges,
     compiled_settings,
@@ -120,6 +121,24 @@ def test_more_seeds_are_searched_only_where_they_share_a_split_and_differ():
     }
     untuned = planned(**changes, tuning_seeds=2)
     assert more_seeds(untuned, "wsabie", untuned.tasks[0]) == []
+
+
+@pytest.mark.parametrize("protocol", ["official", "images"])
+def test_the_spread_of_a_choice_is_estimated_only_where_one_choice_serves_all_seeds(protocol):
+    plan = planned(
+        datasets={"sim-tree": {"protocols": [protocol]}}, methods=["wsabie", "random"], tune=True, tuning_budget=8
+    )
+    of_fits = {name: job(plan, "fit", Wildcards("sim-tree", protocol, "1", name)).options for name in plan.methods}
+    asked = {name: "--with-spread" in options for name, options in of_fits.items()}
+    assert asked == {"wsabie": protocol == "official", "random": False}
+
+
+def test_a_fit_with_recorded_settings_knows_the_recorded_spread():
+    plan = planned(datasets={"scene": {"protocols": ["official"], "refit": False}}, methods=["lsep", "bce"], seeds=[1])
+    lsep = plan.chosen["scene"].protocols["official"].variants["lsep"]
+    lsep.spread["map"] = 0.25
+    of_fits = [job(plan, "fit", Wildcards("scene", "official", "1", name)).options for name in ("lsep", "bce")]
+    assert ["--spread '{\"map\": 0.25}'" in options for options in of_fits] == [True, False]
 
 
 def test_how_far_a_search_goes_beyond_the_edges_of_a_grid():

@@ -50,6 +50,19 @@ def test_another_seed_takes_settings_over_and_chooses_its_own_epochs(folder, tmp
     assert settings_used(read_json(folder / "model/run.json"), {})["choice"] == "tuned"
 
 
+def test_the_spread_of_the_choice_is_recorded_and_taken_over_with_the_settings(folder, tmp_path):
+    assert fit(folder, "--with-spread", grid={"learning_rate": [1e-6, 0.19, 0.2]}) == 0
+    first = (folder / "model/run.json").rename(tmp_path / "first.json")
+    spread = read_json(first)["selection"]["spread"]
+    assert {"ndcg@10", "map", "precision@1"} <= spread.keys()
+    assert 0 <= spread["ndcg@10"] < 0.5
+    assert fit(folder, "--chosen", first, seed=2) == 0
+    assert selection_of(folder)["spread"] == spread
+    assert settings_used(read_json(folder / "model/run.json"), {})["spread"] == spread
+    assert fit(folder, "--spread", '{"map": 0.25}') == 0
+    assert selection_of(folder)["spread"] == {"map": 0.25}
+
+
 def test_a_record_names_the_case_and_what_it_was_computed_with(folder):
     fit(folder)
     record = read_json(folder / "model/run.json")
