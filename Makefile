@@ -5,7 +5,7 @@
 # make test                     set up .venv, run the linters, type checks and tests
 # make test-long                run tests that take an hour: long fuzzing, and runs that are killed many times;
 #                               PAGE=docs/reliability.md writes their results into the tables of that page
-# make test-lowest              run tests with the lowest versions of dependencies; test-newest: the newest (both need uv)
+# make test-lowest              run tests with the lowest versions of packages; test-newest: the newest (both need uv)
 # make test-networks            install onnxruntime and PyTorch (5 GB), and run the tests that need them
 # make test-slurm               start Slurm on this machine, and test runs on it (needs root; docs/cluster.md)
 # make benchmark                compare speed with other packages (docs/benchmarks.md); run this on an idle machine
