@@ -1,13 +1,13 @@
 # make                          set up .venv and run the default configuration
 # make CONFIG=config/iapr.yaml  run another configuration; TARGETS="accuracy claims" makes parts of a run
 # make OUT=runs/mine CONFIG=...  put a run into a folder of its own; runs with OUT share downloads and prepared data
-# make iapr                     the VSE papers' methods on the real IAPR TC-12; make paper: all data sets of both papers
+# make iapr                     run the VSE papers' methods on IAPR TC-12; make paper: all data sets of both papers
 # make test                     set up .venv, run the linters, type checks and tests
-# make test-long                tests that take an hour: long fuzzing, and runs that are killed many times;
-#                               PAGE=docs/reliability.md writes their tables into that page
-# make test-lowest              tests with the lowest versions of dependencies; test-newest: the newest (both need uv)
-# make test-networks            the tests that need onnxruntime or PyTorch, which are installed (5 GB)
-# make test-slurm               test runs over Slurm, which is started on this machine (as root; docs/cluster.md)
+# make test-long                run tests that take an hour: long fuzzing, and runs that are killed many times;
+#                               PAGE=docs/reliability.md writes their results into the tables of that page
+# make test-lowest              run tests with the lowest versions of packages; test-newest: the newest (both need uv)
+# make test-networks            install onnxruntime and PyTorch (5 GB), and run the tests that need them
+# make test-slurm               start Slurm on this machine, and test runs on it (needs root; docs/cluster.md)
 # make benchmark                compare speed with other packages (docs/benchmarks.md); run this on an idle machine
 # make setup-peers              install the third-party packages of the methods implicit_als, irspack_ials and lightfm_*
 # make setup-images             install the packages that compute image features with a network (docs/features.md)
@@ -15,8 +15,8 @@
 # make setup-cluster            install the package that submits jobs to Slurm (docs/cluster.md)
 # make wheel                    build the wheel and the source archive, in dist
 # make docs                     build the site of the pages, docs/_build/index.html, and check the links between them
-# make lock                     resolve the pinned versions again (needs uv; run it after changes of pyproject.toml);
-#                               with UPGRADE=--upgrade, to the newest versions
+# make lock                     choose the pinned versions again (needs uv; run it after you change pyproject.toml);
+#                               UPGRADE=--upgrade chooses the newest versions
 PYTHON ?= python3
 CORES ?= all
 CONFIG =
@@ -40,7 +40,7 @@ paper: setup-peers
 	@$(MAKE) --no-print-directory run CONFIG=config/paper.yaml
 
 WORKERS = --numprocesses $$($(BIN)/python -c 'import os; print(min(8, os.cpu_count() + 1))') --dist loadfile
-# There is one worker more than cores, since some tests wait for a server or a lock.
+# One worker more than cores (but at most eight), because some tests wait for a server or a lock.
 test: setup-dev
 	@$(MAKE) --no-print-directory --jobs 2 check compiled-tests
 	$(BIN)/pytest $(WORKERS) --no-loadscope-reorder
@@ -49,7 +49,7 @@ test: setup-dev
 compiled-tests:
 	-@$(BIN)/pytest --collect-only -qq > $(VENV)/tests.txt
 
-# Neither environment is that of runs. The tools of tests are the newest in both.
+# Runs use neither of these two environments. Both contain the newest versions of the test tools.
 RESOLUTION_lowest := lowest-direct
 RESOLUTION_newest := highest
 test-lowest test-newest: test-%:
@@ -59,7 +59,7 @@ test-lowest test-newest: test-%:
 	uv pip install --quiet --python .venv-$* --no-deps --no-build-isolation --editable .
 	NUMBA_CACHE_DIR=.venv-$*/kernels .venv-$*/bin/pytest --numprocesses auto --dist loadfile
 
-# The last command compiles kernels with bounds checks, into another cache than that of runs.
+# The last command compiles the kernels with bounds checks. It uses a separate cache, so that runs do not load them.
 test-long: setup-dev
 	$(BIN)/pytest -m long
 	for trial in kills obstacles fuzz determinism; do $(BIN)/python -m tests.reliability $$trial $(if $(PAGE),--page '$(PAGE)') || exit; done
@@ -87,12 +87,12 @@ setup-torch: $(VENV)/.installed-torch
 setup-cluster: $(VENV)/.installed-cluster
 setup-docs: $(VENV)/.installed-docs
 
-# The lock files are complete lists with hashes. Build tools are installed first, from their own list: one dependency of
-# Snakemake comes as source only, and pip would otherwise fetch its build tools unpinned.
+# The lock files are complete lists with hashes. Build tools are installed first, from their own list, because one
+# dependency of Snakemake is published only as source code, and pip would otherwise fetch unpinned tools to build it.
 $(VENV)/.installed: requirements/build.lock requirements/runtime.lock pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "vsebench needs Python 3.11 or newer; name one with: make PYTHON=python3.12")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "vsebench needs Python 3.11 or newer, and that in $(VENV) is older; delete $(VENV) and run make again")'
+	@$(BIN)/python -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "vsebench needs Python 3.11 or newer, and the Python in $(VENV) is older; delete $(VENV) and run make again")'
 	$(BIN)/pip install --quiet --require-hashes -r requirements/build.lock
 	$(BIN)/pip install --quiet --require-hashes --no-build-isolation --use-pep517 -r requirements/runtime.lock
 	$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
@@ -133,6 +133,6 @@ lock:
 	$(LOCK) --extra images pyproject.toml --constraint requirements/dev.lock --output-file requirements/images.lock
 	$(LOCK) --group torch --constraint requirements/dev.lock --constraint requirements/images.lock --output-file requirements/torch.lock
 
-# Deletes results, figures and processed data, but not downloads (data/raw), features (data/features) and .venv.
+# Deletes results, figures and processed data, but not downloads (data/raw), features (data/features) or .venv.
 clean:
 	rm -rf results figures data/processed .snakemake

@@ -50,6 +50,6 @@ def test_a_venv_of_an_older_python_is_one_line(tmp_path):
     outside = {"PATH": os.environ["PATH"]}
     done = subprocess.run(["make", "setup"], cwd=tmp_path, env=outside, capture_output=True, text=True, check=False)
     assert done.returncode != 0
-    first = "vsebench needs Python 3.11 or newer, and that in .venv is older; delete .venv and run make again"
+    first = "vsebench needs Python 3.11 or newer, and the Python in .venv is older; delete .venv and run make again"
     assert done.stderr.splitlines()[0] == first
     assert not (tmp_path / ".venv" / ".installed").exists()
