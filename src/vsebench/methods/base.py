@@ -43,7 +43,7 @@ class Settings(Strict):
         return self.model_dump(mode="json", exclude_unset=True)
 
     def changed(self, changes: dict[str, Any], where: str) -> Self:
-        """Return a copy with changes; a mistake in the changes raises a `UserError` that names `where`."""
+        """Return a copy with these changes; a mistake in them raises a `UserError` that begins with `where`."""
         return check(type(self), self.given() | changes, where)
 
 
@@ -70,7 +70,7 @@ class Solved:
 
     converged: bool
     iterations: int
-    gradient: float  # its component with the largest absolute value
+    gradient: float  # the largest absolute value of its components
 
 
 @dataclass(frozen=True)
@@ -113,12 +113,12 @@ class Fitter(ABC):
 
     @classmethod
     def least_memory(cls, size: Size, settings: Any) -> int:
-        """Return a lower bound on the memory that a fit, or its model, needs, in bytes; 0 if no bound is known.
+        """Return a lower bound, in bytes, on the memory that a fit or its model needs; 0 if no bound is known.
 
-        The bound counts only the matrices that become too large first: those whose numbers of rows and of columns are
-        both given by `size` or by the settings. By default, these are the embeddings that a method learns: those of
-        labels and of features or, for a method that reads no features, those of labels and of images. If the bound
-        exceeds the memory that the process can use, the fit is refused before it begins.
+        The bound counts only the matrices that become too large first: those whose numbers of rows and columns both
+        come from `size` or the settings. By default, these are the embeddings that a method learns: those of labels and
+        of features, or, if the method reads no features, those of labels and of images. If the bound exceeds the memory
+        that the process can use, the fit is refused before it begins.
         """
         if not isinstance(settings, FactorSettings):
             return 0
@@ -171,7 +171,7 @@ class EnsembleSettings(Settings):
 
 
 class Ensemble(Control):
-    """A weighted sum of the scores f_m of other methods of the run, which the key `members` of its file lists.
+    """A weighted sum of the scores f_m of other variants of the run, which the ensemble's file lists under `members`.
 
         f(x) = sum_m weight_m / deviation_m f_m(x)
 

@@ -56,7 +56,7 @@ class Strata:
         train = problem.training.labels
         if 2 * n_parts > train.n_labels or n_parts > train.n_rows:
             few = f"{train.n_labels} labels and {train.n_rows} images are too few for {n_parts} parts"
-            raise UserError(f"parts: {few}; use fewer")
+            raise UserError(f"parts: {few}; use fewer parts")
         self.train, self.n_parts, self.workers = train, n_parts, problem.workers
         self.rng = generator(problem.seed, Stream.PARTS)
         names = (Stream.POSITIVES, Stream.NEGATIVES, Stream.NEGATIVES_AGAIN)

@@ -22,7 +22,7 @@ class Fast0TagSettings(JointSettings, NetworkSettings, WordSettings):
 class XEntSettings(JointSettings, NetworkSettings, WordSettings):
     """Settings of the cross-entropy over all labels."""
 
-    offset: Literal["none", "frequency"] = "none"  # add nothing, or log(c_l / n), to a label's score
+    offset: Literal["none", "frequency"] = "none"  # added to a label's score: nothing, or the log of its frequency
 
     _no_offset_of_cosines = no_cosines_with("offset")
 
