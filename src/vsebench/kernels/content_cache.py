@@ -1,8 +1,8 @@
 """Tell numba where to keep the compiled kernels of this package, under which names, and in which files.
 
 By default, numba takes a kernel from its cache if the kernel's own file is unchanged. It does so even if the kernel
-calls a function in another file, and that file has been edited. Here, the name of a compiled kernel contains a hash of
-its file and of all files of this package that it imports.
+calls a function in another file that has been edited. Here, the name of a compiled kernel contains a hash of its file
+and of all files of this package that this file imports.
 
 By default, numba numbers the signatures of a kernel, and keeps the numbers in an index. If two processes compile two
 signatures at the same time, both may get the same number, and then a third process loads the code of the wrong one.

@@ -1,8 +1,8 @@
 """The base classes of methods, `Method` and `Control`, and the functions that load a method by its name.
 
-A module in src/vsebench/methods, or in a sub-folder of it, lists its methods in the dictionary `METHODS`, whose keys
-are the methods' names and whose values are their classes. A file in config/methods names a method and gives its
-settings; several files can use the same method.
+A module in src/vsebench/methods, or in a sub-folder of it, lists its methods in the dictionary `METHODS`, which maps
+each method's name to its class. A file in config/methods names a method and gives its settings; several files can use
+the same method.
 """
 
 import importlib
@@ -75,7 +75,7 @@ class Solved:
 
 @dataclass(frozen=True)
 class Size:
-    """The size of a problem: its numbers of training images, of features per image, and of labels.
+    """The size of a problem: the numbers of training images, features per image, and labels.
 
     If the method reads features, only images with features are counted; otherwise, `features` is 0.
     """

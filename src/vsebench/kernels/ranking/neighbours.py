@@ -3,7 +3,7 @@
 The key of a training row x for a query q is <q, x> - h. Here h, the "half" of x, is 0 for the cosine of unit rows and
 |x|^2 / 2 for the Euclidean distance. The largest keys belong to the nearest rows. Keys are computed in float32. The
 slack is a bound on the rounding error of the difference between two keys. If a row's key differs from the k-th largest
-key by at most the slack, its key is computed again in float64, so the result is exact. Among rows with the same key,
+key by at most the slack, that key is computed again in float64, so the result is exact. Among rows with the same key,
 the first ones are taken.
 
 The following arguments have the same meaning in all functions, whose docstrings do not repeat them.
@@ -298,7 +298,7 @@ def take_in_turns(near, own, n, k):
     near : (n_searches, m, t) int32, the row numbers that each search found, nearest first
     own : (m,) int32, the row of the query itself, which is not taken as its neighbour; -1 if the query is not a row
     n : number of rows
-    k : number of different neighbours to take for a query; its searches must have found k or more, besides its own row
+    k : number of different neighbours to take for a query; the searches must have found k or more, besides its own row
 
     Returns (m, k) int32, in the order in which the neighbours were taken.
     """

@@ -128,9 +128,8 @@ class Softmax(ConvexControl):
 
         loss of an image = -sum over its labels c of 1/|P| log(exp(s_c) / sum_k exp(s_k)),   s = x V + b
 
-    This is multinomial logistic regression with the labels of an image as target distribution: a baseline that is not
-    in Weston, Bengio and Usunier, "Large scale image annotation", 2010. Images without features or without a label are
-    left out of the fit.
+    This is multinomial logistic regression. The baseline is not in Weston, Bengio and Usunier, "Large scale image
+    annotation", 2010. Images without features or without a label are left out of the fit.
     """
 
     def model(self) -> LinearMap:

@@ -127,8 +127,9 @@ class Rp3Beta(Control):
     """RP3beta: a label's score is the probability that a random walk of three steps ends at the label, divided by the
     label's frequency^beta.
 
-    The walk goes from an image to one of its labels a, on to one of the n_a images with a, and from there to one of the
-    |C_j| labels of that image j, each with equal probability. So the weight of a known label a for label b is
+    The walk goes from an image to one of its labels a, then to one of the n_a images j with a, and then to one of the
+    |C_j| labels of j. In each step, all choices have the same probability. So the weight of a known label a for label b
+    is
 
         W_ab = sum over images j with a and b of 1 / (n_a |C_j|)  /  n_b^beta,
 

@@ -1,9 +1,9 @@
 """Epochs of stochastic steps on several threads; the model is the same, byte for byte, with any number of threads.
 
-Images and labels are divided into P parts each, and an epoch has P rounds. In round r, image part a is trained with
-label part (a + r) mod P, for all a at the same time: the positives and negatives are labels of this label part. After P
-rounds, each image part has been trained with each label part. Label parts are drawn anew in each epoch, so any two
-labels are compared in some epochs.
+Images and labels are divided into P parts each, and an epoch has P rounds. In round r, all image parts are trained at
+the same time, and image part a is trained with label part (a + r) mod P: its positives and negatives are labels of this
+part. After P rounds, each image part has been trained with each label part. Label parts are drawn anew in each epoch,
+so any two labels are compared in some epochs.
 
 P is a setting, and the result depends on it, but not on the number of threads. Source: Gemulla and others, "Large-scale
 matrix factorization with distributed stochastic gradient descent", KDD 2011, here with negatives from the same part.

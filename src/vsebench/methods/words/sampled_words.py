@@ -244,7 +244,7 @@ class SOptXEntPublished(SXEnt):
     on the loss of `SXEnt`. A label that was drawn twice for an image is moved once, and vectors do not decay.
 
     The authors' code also draws batches with replacement, counts test images in the negatives' frequencies, and treats
-    an image without labels as if it had the last label; this method does none of this.
+    an image without labels as if it had the last label; this method does none of these.
     """
 
     settings_type = SOptXEntPublishedSettings
