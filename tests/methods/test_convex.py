@@ -144,5 +144,5 @@ def test_images_without_a_label_teach_softmax_nothing(name):
 
 def test_a_kernel_of_too_many_images_is_refused(monkeypatch):
     monkeypatch.setattr(kernel_ridge, "LARGEST", 2)
-    with pytest.raises(UserError, match="3 training images are more than 2; use another method"):
+    with pytest.raises(UserError, match="there are 3 training images, but at most 2 are allowed; use another method"):
         fit_to("kernel_ridge", matrix_of([[0], [1], [1]], 2), [[1, 0], [0, 1], [1, 1]])

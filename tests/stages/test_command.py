@@ -121,7 +121,7 @@ def test_a_command_that_fails_is_one_line_and_leaves_nothing(folder, capfd, line
 
 def test_scores_of_another_split_are_refused(folder, capfd):
     assert command(train("; echo 0123456789abcdef > $(dirname {scores})/scores.split.txt")) == 1
-    assert "was trained on the split 0123456789ab, but this is " in capfd.readouterr().err
+    assert "was trained on the split 0123456789ab, but this split is " in capfd.readouterr().err
     assert files() == []
 
 

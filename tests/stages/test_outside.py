@@ -192,7 +192,8 @@ def test_scores_of_another_split_are_refused(folder, capsys):
     first, second = (read_json(folder / f"results/tiny/images/seed{seed}/split/split.json") for seed in (1, 2))
     assert first["hash"] != second["hash"]
     assert fit(folder, path, seed=2) == 1
-    assert f"trained on the split {first['hash'][:12]}, but this is {second['hash'][:12]}" in capsys.readouterr().err
+    message = f"trained on the split {first['hash'][:12]}, but this split is {second['hash'][:12]}"
+    assert message in capsys.readouterr().err
     assert export(folder, "out2", seed=2) == 0
     assert run("check-scores", path, folder / "out2") == 1
     assert run("check-scores", path, folder / "out") == 0
@@ -218,7 +219,8 @@ def test_lists_without_a_name_of_the_data_set_are_refused(folder, capsys, form):
     read, saved = (pl.read_csv, "write_csv") if form == ".csv" else (pl.read_parquet, "write_parquet")
     getattr(read(path).with_columns(pl.col("label").str.to_uppercase()), saved)(path)
     message = (
-        "no test image lists a candidate label; labels in the file look like 'L0', those of the data set like 'l0'"
+        "no list of a test image has a candidate label; labels in the file look like 'L0',"
+        " those of the data set like 'l0'"
     )
     assert run("check-scores", path, folder / "out") == 1
     assert capsys.readouterr().err == f"vsebench check-scores: {path}: {message}\n"

@@ -58,7 +58,7 @@ def fill_aliases(kept, alias):
             n_above -= 1
             below_mean[n_below] = large
             n_below += 1
-    for slot in range(n_below):  # rounding errors can leave some numbers without a partner
+    for slot in range(n_below):  # rounding errors can leave some numbers without an alias
         kept[below_mean[slot]] = 1
 
 

@@ -1,12 +1,12 @@
 """Tell numba where to keep the compiled kernels of this package, under which names, and in which files.
 
 By default, numba takes a kernel from its cache if the kernel's own file is unchanged. It does so even if the kernel
-calls a function in another file, and that file has been edited. Here, the name of a compiled kernel contains a hash of
-its file and of all files of this package that it imports.
+calls a function in another file that has been edited. Here, the name of a compiled kernel contains a hash of its file
+and of all files of this package that this file imports.
 
 By default, numba numbers the signatures of a kernel, and keeps the numbers in an index. If two processes compile two
 signatures at the same time, both may get the same number, and then a third process loads the code of the wrong one.
-Here, each signature has its own file, without an index, and a checksum finds files that are damaged.
+Here, each signature has its own file, without an index, and a checksum reveals damaged files.
 """
 
 import os
@@ -29,8 +29,8 @@ CHECKSUM_LENGTH = sha256().digest_size
 class ByContent(caching._CacheLocator):
     """The folder of a compiled kernel.
 
-    It is `NUMBA_CACHE_DIR` if this is set. Otherwise, it is `__pycache__` or, if that is not writable, the user's cache
-    folder for numba.
+    This folder is `NUMBA_CACHE_DIR` if that variable is set. Otherwise, it is `__pycache__`, or the user's cache folder
+    for numba if `__pycache__` is not writable.
     """
 
     def __init__(self, function: Callable[..., Any], file: Path, folder: Path) -> None:

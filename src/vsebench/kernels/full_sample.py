@@ -18,7 +18,7 @@ memory. Arrays are float32 unless another type is stated.
 For each image, only u_i is stored. Before an image is updated, u_i is brought up to date with the changes of its labels
 since its last update; v_i = u_i - gamma p_i is computed where it is needed.
 
-`vsebench.methods.by_labels.full_sample.rows_and_columns` shows by an example how positives are indexed.
+`vsebench.methods.by_labels.full_sample.rows_and_columns` shows with an example how positives are indexed.
 
 The following arguments have the same meaning in all functions, whose docstrings do not repeat them.
 

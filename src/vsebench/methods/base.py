@@ -1,8 +1,8 @@
 """The base classes of methods, `Method` and `Control`, and the functions that load a method by its name.
 
-A module in src/vsebench/methods, or in a sub-folder of it, lists its methods in the dictionary `METHODS`, whose keys
-are the methods' names and whose values are their classes. A file in config/methods names a method and gives its
-settings; several files can use the same method.
+A module in src/vsebench/methods, or in a sub-folder of it, lists its methods in the dictionary `METHODS`, which maps
+each method's name to its class. A file in config/methods names a method and gives its settings; several files can use
+the same method.
 """
 
 import importlib
@@ -43,7 +43,7 @@ class Settings(Strict):
         return self.model_dump(mode="json", exclude_unset=True)
 
     def changed(self, changes: dict[str, Any], where: str) -> Self:
-        """Return a copy with changes; a mistake in the changes raises a `UserError` that names `where`."""
+        """Return a copy with these changes; a mistake in them raises a `UserError` that begins with `where`."""
         return check(type(self), self.given() | changes, where)
 
 
@@ -70,12 +70,12 @@ class Solved:
 
     converged: bool
     iterations: int
-    gradient: float  # its component with the largest absolute value
+    gradient: float  # the largest absolute value of its components
 
 
 @dataclass(frozen=True)
 class Size:
-    """The size of a problem: its numbers of training images, of features per image, and of labels.
+    """The size of a problem: the numbers of training images, features per image, and labels.
 
     If the method reads features, only images with features are counted; otherwise, `features` is 0.
     """
@@ -113,12 +113,12 @@ class Fitter(ABC):
 
     @classmethod
     def least_memory(cls, size: Size, settings: Any) -> int:
-        """Return a lower bound on the memory that a fit, or its model, needs, in bytes; 0 if no bound is known.
+        """Return a lower bound, in bytes, on the memory that a fit or its model needs; 0 if no bound is known.
 
-        The bound counts only the matrices that become too large first: those whose numbers of rows and of columns are
-        both given by `size` or by the settings. By default, these are the embeddings that a method learns: those of
-        labels and of features or, for a method that reads no features, those of labels and of images. If the bound
-        exceeds the memory that the process can use, the fit is refused before it begins.
+        The bound counts only the matrices that become too large first: those whose numbers of rows and columns both
+        come from `size` or the settings. By default, these are the embeddings that a method learns: those of labels and
+        of features, or, if the method reads no features, those of labels and of images. If the bound exceeds the memory
+        that the process can use, the fit is refused before it begins.
         """
         if not isinstance(settings, FactorSettings):
             return 0
@@ -171,7 +171,7 @@ class EnsembleSettings(Settings):
 
 
 class Ensemble(Control):
-    """A weighted sum of the scores f_m of other methods of the run, which the key `members` of its file lists.
+    """A weighted sum of the scores f_m of other variants of the run, which the ensemble's file lists under `members`.
 
         f(x) = sum_m weight_m / deviation_m f_m(x)
 

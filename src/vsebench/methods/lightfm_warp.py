@@ -23,7 +23,7 @@ class LightfmSettings(FactorSettings):
     """Settings of LightFM's WARP."""
 
     learning_rate: float = Field(gt=0)  # the learning rate of Adagrad
-    regularisation: float = Field(ge=0)  # the L2 penalty on images and labels
+    regularisation: float = Field(ge=0)  # the L2 penalty on the vectors of images and labels
     trials: int = Field(ge=1)  # maximum number of negatives examined per step
 
 

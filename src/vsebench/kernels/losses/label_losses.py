@@ -61,8 +61,8 @@ def asymmetric_loss(scores, images, offsets, labels, focus_positives, focus_nega
         positives   -(1 - p)^g log p
         negatives   -q^h log(1 - q),   q = max(0, p - margin)
 
-    with p = 1 / (1 + exp(-f)). If the margin is 0, it equals the focal loss for g = h, and the binary cross-entropy
-    for g = h = 0.
+    with p = 1 / (1 + exp(-f)). If the margin is 0, this loss equals the focal loss for g = h, and the binary
+    cross-entropy for g = h = 0.
 
     focus_positives, focus_negatives : float >= 0, the exponents g and h
     margin : float in [0, 1); a negative whose p is not above the margin adds nothing

@@ -8,7 +8,7 @@ NEGATIVE, EXCLUDED, RIGHT = 0, 1, 2
 
 @njit(cache=True)
 def mark_labels(kinds, candidates, known, right):
-    """Classify the labels for one image: EXCLUDED (not a candidate), RIGHT (a held-out candidate) or NEGATIVE.
+    """Classify the labels for one image: EXCLUDED (known, or not a candidate), RIGHT (held-out) or NEGATIVE (others).
 
     kinds : (n_labels,) int8, written
     candidates : (n_labels,) bool

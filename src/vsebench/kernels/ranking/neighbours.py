@@ -3,7 +3,7 @@
 The key of a training row x for a query q is <q, x> - h. Here h, the "half" of x, is 0 for the cosine of unit rows and
 |x|^2 / 2 for the Euclidean distance. The largest keys belong to the nearest rows. Keys are computed in float32. The
 slack is a bound on the rounding error of the difference between two keys. If a row's key differs from the k-th largest
-key by at most the slack, its key is computed again in float64, so the result is exact. Among rows with the same key,
+key by at most the slack, that key is computed again in float64, so the result is exact. Among rows with the same key,
 the first ones are taken.
 
 The following arguments have the same meaning in all functions, whose docstrings do not repeat them.
@@ -25,13 +25,13 @@ from numba import njit
 
 from vsebench.kernels.vectors import LANES, greater_mask, load
 
-GROUPS = 8  # groups per k in `lower_bound`; more give a closer bound but take longer
+GROUPS = 8  # `lower_bound` uses this number of groups times k; more groups give a closer bound but take longer
 U32, U64 = np.uint32, np.uint64  # with unsigned indices, numba omits the test for negative indices
 
 
 @njit(cache=True)
 def select(values, rank):
-    """Return the value with a rank, from 0, in ascending order; this reorders the values, (n,) float32.
+    """Return the value with a rank, counted from 0 in ascending order; the values, (n,) float32, are reordered.
 
     Numba needs 40 times as long to compile `np.partition`. Source: Hoare, "Algorithm 65: find", CACM 4(7), 1961.
     """
@@ -268,8 +268,8 @@ def add_votes(scores, near, weights, offsets, labels):
 def round_in_order(sums, without_votes, scores):
     """Round the sums of votes to float32, so that the labels of a query with different sums get different scores.
 
-    If several sums are rounded to the same number, the larger ones get the next larger numbers. Labels without a vote
-    are only rounded.
+    If several sums are rounded to the same number, the larger ones get the next larger float32 numbers. The sums of
+    labels without a vote are only rounded.
 
     sums : (m, n_labels) float64
     without_votes : (n_labels,) float64, the sum of each label if it has no vote
@@ -298,7 +298,7 @@ def take_in_turns(near, own, n, k):
     near : (n_searches, m, t) int32, the row numbers that each search found, nearest first
     own : (m,) int32, the row of the query itself, which is not taken as its neighbour; -1 if the query is not a row
     n : number of rows
-    k : number of different neighbours to take for a query; its searches must have found k or more, besides its own row
+    k : number of different neighbours to take for a query; the searches must have found k or more, besides its own row
 
     Returns (m, k) int32, in the order in which the neighbours were taken.
     """

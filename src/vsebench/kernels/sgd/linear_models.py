@@ -107,8 +107,8 @@ def passive_aggressive_epoch(weights, rows, positives, n_labels, steps, aggressi
 def one_vs_rest_epoch(weights, rows, n_labels, offsets, label_of_pair, order, aggressiveness, steps_of_labels):
     """Take a passive-aggressive step for each label and each image.
 
-    With t = 1 if the image has label c and t = -1 otherwise, h = max(0, 1 - t f_c(x)) and tau = min(a, h / |x|^2),
-    w_c moves by tau t x.
+    A step moves w_c by tau t x, where t is 1 if the image has label c and -1 otherwise, h = max(0, 1 - t f_c(x)), and
+    tau = min(a, h / |x|^2).
 
     weights : (d, K) float32, updated. It has a row per feature, padded like the rows of `ImageRows`, and a column per
         label. K is `padded_size` of the number of labels. The padding is 0 and stays 0.

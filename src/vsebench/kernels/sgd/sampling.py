@@ -28,7 +28,7 @@ class Streams(NamedTuple):
 
     @classmethod
     def of(cls, seed: int, positives: int, negatives: int, redraws: int) -> "Streams":
-        """Return the streams of a seed with three numbers, which must differ so that the streams are independent."""
+        """Return a seed's streams with these three numbers, which must differ so that the streams are independent."""
         return cls(new_state(seed, positives), new_state(seed, negatives), new_state(seed, redraws))
 
 

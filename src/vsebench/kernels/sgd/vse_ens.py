@@ -84,11 +84,11 @@ def vse_ens_epoch(embedding, pipeline, lists, draws, steps, rank_scale, rates, s
 
     Returns the sum of the losses of the steps, float64.
 
-    A negative depends only on the vector of its image. So for several steps on different images, the weights of all
-    factors are computed first; then all positions in lists are found, the negatives at these positions are read, and
-    the steps are taken. Each of these stages prefetches the memory that the next one reads. The stage "fetch"
-    of the `Pipeline` is not needed: the weights are computed for several images in a row, and the computation for one
-    image does not wait for the vector of another.
+    The lists do not change during a call, so a negative depends only on its image's vector and on random numbers. For
+    several steps on different images, the weights of all factors are therefore computed first; then all positions in
+    lists are found, the negatives at these positions are read, and the steps are taken. Each of these stages prefetches
+    the memory that the next one reads. The stage "fetch" of the `Pipeline` is not needed: the weights are computed for
+    several images in a row, and the computation for one image does not wait for the vector of another.
     """
     images, labels = embedding
     n_labels = len(labels)
@@ -142,7 +142,7 @@ def vse_ens_epoch(embedding, pipeline, lists, draws, steps, rank_scale, rates, s
 
 @njit(cache=True, inline="always")
 def first_repeat(images, start, stop):
-    """Return the first index >= `start` whose image also has an earlier index >= `start`; `stop` if there is none.
+    """Return the first index whose image already occurs at an earlier index from `start` on; `stop` if there is none.
 
     images : (n,) int32, with LANES unused numbers at its end; stop - start is at most LANES
     """

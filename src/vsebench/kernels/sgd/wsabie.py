@@ -2,7 +2,7 @@
 
 Source: Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint word-image embeddings",
 Machine Learning 81(1), 2010, Algorithm 1 and Eq. 2 and 3; and the baseline OWPC-SGD of figure 2, which minimises the
-paper's loss by steps that use the exact rank and all labels that violate the margin at once.
+paper's loss with steps that use the exact rank and all labels that violate the margin at once.
 
 To project a row of a map is to scale it down to the largest norm, `max_norm`, if it is longer.
 """

@@ -39,7 +39,7 @@ from vsebench.models import Model, check_matrix, features_of
 
 PAIRS_A_CHUNK = 1 << 22  # number of distances in memory at once (32 MiB)
 SAMPLED = 5000  # number of images among which the largest distance is searched for
-RELEVANT = 1e-9  # smaller mean or largest distances between rows of unit length are rounding errors
+RELEVANT = 1e-9  # a mean or largest distance below this is a rounding error, because rows have unit length
 SMALL_GRADIENT = 1e-6  # largest component of the projected gradient that counts as 0 at a minimum
 SECOND_KEY = 1e-9  # the largest value of the second key, which orders labels that no neighbour has
 

@@ -125,7 +125,7 @@ def canonical(left: Numbers, right: Numbers, components: int, regularisation: fl
 
 
 def _factor(rows: Numbers, regularisation: float) -> Numbers:
-    """Return the lower Cholesky factor of the matrix of products of columns, after regularisation."""
+    """Return the lower Cholesky factor of the regularised matrix X'X, where X is `rows`."""
     gram = rows.T @ rows
     gram[np.diag_indices_from(gram)] += regularisation * float(np.diagonal(gram).mean()) or 1.0
     return np.asarray(cholesky(gram, lower=True))
@@ -139,7 +139,7 @@ class CcaKnn(FeatureControl):
 
     @classmethod
     def least_memory(cls, size: Size, settings: CcaSettings) -> int:
-        products = 2 * size.features**2  # C, and its factor
+        products = 2 * size.features**2  # C_xx and its factor
         return 8 * (size.images * (size.features + size.labels) + products)
 
     def text(self, labels: LabelMatrix) -> tuple[Numbers, NDArray[np.bool_]]:
@@ -166,7 +166,8 @@ class CcaKnn(FeatureControl):
 
     def _neighbours(self, seen: Seen, rows: Numbers, projection: Numbers, offset: Numbers) -> CommonSpaceNeighbours:
         own = self.settings.of_neighbours()
-        scale = float(np.abs(rows @ projection + offset).max()) or 1.0  # makes the largest number 1, for float32
+        # The largest number is scaled to 1, so that no number is too large or too small for float32.
+        scale = float(np.abs(rows @ projection + offset).max()) or 1.0
         matrix, shift = (np.ascontiguousarray(part / scale, dtype=np.float32) for part in (projection, offset))
         features = prepare(dense(seen.rows) @ matrix + shift, "cosine")
         key = second_key_of(seen.labels, own)
@@ -174,7 +175,10 @@ class CcaKnn(FeatureControl):
 
 
 class CcaKnnOfLabels(CcaKnn):
-    """CCA-KNN with t = 1 for an image's labels, else 0; images without features or labels are left out of the fit."""
+    """CCA-KNN in which t contains 1 for each label of the image and 0 for all others.
+
+    Images without features or labels are left out of the fit.
+    """
 
     needs = frozenset({"features"})
 

@@ -2,10 +2,12 @@
 
     minimise   mean over the training images of loss(x V + b) + a / 2 |V|^2
 
-V is d x n_labels; the intercepts b are not penalised. So that L-BFGS converges for columns of any scale and offset,
-dense columns are centred, all columns are divided by their standard deviation, and each weight is multiplied by roughly
-the square root of the curvature of the loss. This factor is sqrt(p (1 - p) c + a / deviation^2), where p is the share
-of the images that have the label, and c is the mean square of the column. The start is V = 0 and b = log(p / (1 - p)).
+V is d x n_labels; the intercepts b are not penalised. Two steps make L-BFGS converge for columns of any scale and
+offset. First, dense columns are centred and divided by their standard deviation, and sparse columns are divided by the
+root of their mean square. Second, each weight is multiplied by roughly the square root of the curvature of the loss.
+This factor is sqrt(p (1 - p) c + a / divisor^2), where p is the share of the images that have the label, `divisor` is
+the number by which the column was divided, and c is the mean square of the column after the division. The start is
+V = 0 and b = log(p / (1 - p)).
 """
 
 from collections.abc import Callable
@@ -31,8 +33,8 @@ Values: TypeAlias = NDArray[np.float64]
 
 SCORES_A_CHUNK = 1 << 22  # number of scores in memory at once (16 MiB)
 CORRECTIONS = 10  # pairs of steps and gradients that L-BFGS keeps
-SMALL_GRADIENT = 1e-5  # largest component of the gradient at the minimum; the remaining step is about as large
-ACCEPTED_GRADIENT = 1e-4  # the same, if rounding prevents steps that lower the value
+SMALL_GRADIENT = 1e-5  # L-BFGS ends when no component of the gradient is larger; the remaining step is about as large
+ACCEPTED_GRADIENT = 1e-4  # with a gradient up to this, the result counts as the minimum, because of rounding
 
 
 class ConvexSettings(FeatureSettings):
@@ -126,9 +128,8 @@ class Softmax(ConvexControl):
 
         loss of an image = -sum over its labels c of 1/|P| log(exp(s_c) / sum_k exp(s_k)),   s = x V + b
 
-    This is multinomial logistic regression with the labels of an image as target distribution: a baseline that is not
-    in Weston, Bengio and Usunier, "Large scale image annotation", 2010. Images without features or without a label are
-    left out of the fit.
+    This is multinomial logistic regression. The baseline is not in Weston, Bengio and Usunier, "Large scale image
+    annotation", 2010. Images without features or without a label are left out of the fit.
     """
 
     def model(self) -> LinearMap:
@@ -150,7 +151,7 @@ class Logistic(ConvexControl):
 
 
 def cross_entropy(scores: Matrix, labels: LabelMatrix) -> tuple[float, Matrix]:
-    """Return the summed loss of softmax regression and its derivative (a `Loss`); every image must have a label."""
+    """Return the summed loss of softmax regression and its derivative, as a `Loss`; every image must have a label."""
     pairs = (labels.image_of_pair, labels.label_of_pair)
     shares = np.repeat(1 / labels.n_labels_of_row, labels.n_labels_of_row)
     scores -= scores.max(axis=1, keepdims=True)
@@ -164,7 +165,7 @@ def cross_entropy(scores: Matrix, labels: LabelMatrix) -> tuple[float, Matrix]:
 
 
 def log_losses(scores: Matrix, labels: LabelMatrix) -> tuple[float, Matrix]:
-    """Return the summed loss of logistic regression and its derivative (a `Loss`)."""
+    """Return the summed loss of logistic regression and its derivative, as a `Loss`."""
     pairs = (labels.image_of_pair, labels.label_of_pair)
     smaller = np.exp(-np.abs(scores))  # several times as fast as NumPy's logaddexp and SciPy's expit
     value = np.maximum(scores, 0).sum(dtype=np.float64) + np.log1p(smaller).sum(dtype=np.float64)

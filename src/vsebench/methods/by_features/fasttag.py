@@ -23,9 +23,9 @@ Choices made here, because we could not read the parts of the paper that describ
 - Scores have an intercept that is not penalised: x and y are centred in the first term.
 - Further stages raise the recall of rare labels. After a stage, each training image gets the scores that it would have
   if W had been fitted without it; the leverages of ridge regression give these scores. The `cutoff` labels with the
-  best scores are predicted for each image, and the labels whose recall is then below `recall` are to be raised. The
-  weight of each image with a raised label is multiplied by `boost` in all sums, and B and W are computed again. Only
-  the rows of W that belong to raised labels are replaced.
+  best scores are predicted for each image. The next stage raises the labels whose recall is then below `recall`: in all
+  sums, the weight of each image with such a label is multiplied by `boost`, and B and W are computed again. Only the
+  rows of W that belong to these labels are replaced.
 - A label without a training image has the score 0.
 """
 

@@ -1,7 +1,7 @@
 """JEC, joint equal contribution: labels of the nearest training image rank first, then those of the next neighbours.
 
-The distance is the mean of the base distances, each divided by its largest value between two of (at most 5,000)
-training images. An image's labels are ranked in three groups:
+The distance is the mean of the base distances. Each is first divided by its largest value between two training images,
+of which at most 5,000 are compared. The labels are ranked in three groups:
 
 1. the labels of the nearest image, by training frequency;
 2. the labels of the next neighbours, by n_c t_c, or by n_c if the nearest image has no label. Here n_c is the number of
@@ -64,7 +64,7 @@ class JecModel(DistanceModel):
     def scores(self, queries: Queries) -> Matrix:
         rows = self.prepared(queries)
         near, _ = self._search.nearest(rows, min(self.settings.neighbours, self.labels.n_rows))
-        # Rows ascend, so among images at the same distance the first one is the nearest.
+        # The numbers in a row of `near` ascend, so among images at the same distance, the first one counts as nearest.
         order = np.argsort(squared_distances(self._search, rows, near), axis=1, kind="stable")
         near = np.take_along_axis(near, order, axis=1)
         first, votes = (np.zeros((len(near), self.n_labels)) for _ in range(2))
@@ -72,7 +72,8 @@ class JecModel(DistanceModel):
             add_votes(counts, images, np.ones(images.shape), self.labels.offsets, self.labels.label_of_pair)
         votes[first > 0] = 0
         together = np.where(first.any(axis=1, keepdims=True), first @ self._together, 1)
-        product = votes * together + self._frequencies  # products are integers, so frequencies only order equal ones
+        # Products are integers and frequencies are below 1, so frequencies order only labels with equal products.
+        product = votes * together + self._frequencies
         product /= np.maximum(product.max(axis=1, keepdims=True), 1)
         scores = np.where(votes > 0, 1 + product, self._frequencies)
         sums = np.where(first > 0, 3 + self._frequencies, scores)

@@ -2,8 +2,9 @@
 
     A = (K + a I)^-1 Y,   score of an image = sum over the training images m of exp(-g |x - x_m|^2) A_m
 
-x are the normalised features, scaled to unit length; Y is 1 where an image has a label, else 0. K contains the kernel
-of each pair of training images, n x n numbers in float64, so the method is limited to `LARGEST` images.
+x is the vector of an image's normalised features, scaled to unit length; Y is 1 where an image has a label, else 0. K
+contains the kernel of each pair of training images, n x n numbers in float64, so the method is limited to `LARGEST`
+images.
 
 Source: Saunders, Gammerman and Vovk, "Ridge regression learning algorithm in dual variables", ICML 1998.
 """
@@ -108,7 +109,8 @@ class KernelRidge(FeatureControl):
         seen = see(self.problem, self.settings)
         if seen.labels.n_rows > LARGEST:
             raise UserError(
-                f"kernel_ridge: {seen.labels.n_rows} training images are more than {LARGEST}; use another method"
+                f"kernel_ridge: there are {seen.labels.n_rows} training images, but at most {LARGEST} are allowed; use"
+                " another method"
             )
         rows = prepare(seen.rows, "cosine")
         kernel = gaussian(rows, rows, self.settings.gamma)

@@ -25,7 +25,7 @@ from vsebench.methods.by_features.seen import FeatureSettings
 class Relative(Strict):
     """A penalty that is given relative to the data: as a multiple of the mean of the diagonal of Xc' Xc."""
 
-    relative: float = Field(gt=0, le=LARGEST)  # the factor of the mean of the diagonal of Xc' Xc
+    relative: float = Field(gt=0, le=LARGEST)  # the factor by which the mean of the diagonal of Xc' Xc is multiplied
 
 
 def _kind(value: Any) -> str:
@@ -79,9 +79,9 @@ def least_squares(rows: Rows, truth: sparse.csr_array, regularisation: float | R
 
 
 def least_squares_memory(size: Size) -> int:
-    """Return a lower bound on the memory that `least_squares` needs with one column of Y per label, in bytes.
+    """Return a lower bound, in bytes, on the memory that `least_squares` needs if Y has one column per label.
 
-    It counts both sides of the system of equations, and another matrix of the size of Xc' Xc.
+    The bound counts both sides of the system of equations, and another matrix of the size of Xc' Xc.
     """
     return 8 * size.features * (2 * size.features + size.labels)
 

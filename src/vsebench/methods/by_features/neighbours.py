@@ -36,10 +36,10 @@ Distance = Literal["cosine", "euclidean"]
 # make the search slower.
 PRODUCTS = 1 << 23
 SPARSE_PRODUCTS = 1 << 22  # number of products in memory for sparse features; these 16 MiB fit into the largest cache
-COMMON = 0.1  # for features in a larger share of rows, a dense product is faster than lists (measured)
+COMMON = 0.1  # if a larger share of the rows have a feature, a dense product is faster than lists (measured)
 UNIT = 2.0**-24  # the largest relative error of one rounding to float32
 PAIRS = ("offsets", "label_of_pair", "count_of_pair")  # the arrays of a `LabelMatrix`
-LONGEST = 1e37  # squared lengths of rows must be smaller, so that sums and differences of products fit into float32
+LONGEST = 1e37  # squared lengths of rows must be below this, so that sums and differences of products fit into float32
 SMALLEST_DISTANCE = 1e-12  # smaller distances are replaced by this one, so that inverses are finite
 # The largest value of the second key, which orders labels with equal sums. Sums of equal weights are integers, so 0.5
 # changes no other order.
@@ -76,7 +76,7 @@ class NeighbourSettings(FeatureSettings):
 def prepare(rows: Rows, distance: Distance) -> Rows:
     """Return rows, (n, d), in the format that a search reads: float32, C-contiguous or a scipy.sparse.csr_array.
 
-    For the cosine, they are scaled to unit length; rows of zeros stay zeros.
+    For the cosine, the rows are scaled to unit length; rows of zeros stay zeros.
     """
     numbers = rows.data if sparse.issparse(rows) else np.ascontiguousarray(rows, dtype=np.float32)
     if distance == "cosine":
@@ -317,7 +317,7 @@ def vote(near: Ids, weights: Numbers, labels: LabelMatrix, second_key: Matrix) -
 
 
 def second_key_of(labels: LabelMatrix, settings: NeighbourSettings) -> Matrix:
-    """Return the key that orders labels with equal sums: a small number times frequency / largest frequency."""
+    """Return the key that orders labels with equal sums, (n_labels,) float32: a small multiple of their frequency."""
     frequency = np.bincount(labels.label_of_pair, minlength=labels.n_labels)
     shares = frequency / max(frequency.max(initial=0), 1)
     return np.asarray(SECOND_KEY[settings.weights] * shares, dtype=np.float32)
@@ -366,7 +366,7 @@ class NeighbourModel(Model):
         k = labels.n_rows if neighbours is None or by_chance else min(neighbours + skipped, labels.n_rows)
         near, keys = search.nearest(rows, k)
         if skipped or by_chance:
-            # Rows ascend, so among rows with equal keys the first count as nearest.
+            # The numbers in a row of `near` ascend, so among rows with equal keys, the first count as nearest.
             kept = np.argsort(-keys, axis=1, kind="stable")[:, skipped:]
             near, keys = np.take_along_axis(near, kept, axis=1), np.take_along_axis(keys, kept, axis=1)
         weights = weigh(search, rows, near, keys, self.settings)

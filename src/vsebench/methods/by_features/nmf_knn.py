@@ -7,9 +7,10 @@ each set of features, and one (labels x K) for the labels.
 
 Each matrix has its own U, with a column per factor, and its own V, with a row per neighbour. Q is diagonal and contains
 the column sums of U, and V* is the consensus, which is set to the mean of all V after each round of updates. T and M
-are diagonal matrices of weights: T gives rare labels larger weights, and M gives larger weights to the neighbours that
-have rare labels. The image's coefficients v minimise the sum over the sets of features of |x - U v|^2 / |T X M|^2 with
-v >= 0, and the scores of the labels are U v with the U of the label matrix.
+are diagonal matrices of weights. In the label matrix, T gives larger weights to rare labels; for sets of features, T is
+the identity. M gives larger weights to the neighbours that have rare labels. The image's coefficients v minimise the
+sum over the sets of features of |x - U v|^2 / |T X M|^2 with v >= 0. The scores of the labels are U v with the U of the
+label matrix.
 
 Source: Kalayeh, Idrees and Shah, "NMF-KNN: image annotation using weighted multi-view non-negative matrix
 factorization", CVPR 2014; the multiplicative updates: Liu, Wang, Gao and Han, "Multi-view clustering via joint

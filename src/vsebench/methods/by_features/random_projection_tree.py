@@ -7,7 +7,7 @@ threshold. After p levels a query is in one of 2^p leaves, each with n / 2^p ima
 the search is exact, and `nearest_images` explains how labels are scored.
 
 Source: Dasgupta and Freund, "Random projection trees and low dimensional manifolds", STOC 2008. Weston, Bengio and
-Usunier, "Large scale image annotation", 2010, find approximate nearest neighbours by such trees, but describe neither
+Usunier, "Large scale image annotation", 2010, find approximate nearest neighbours with such trees, but describe neither
 the directions nor the treatment of equal projections.
 """
 
@@ -62,7 +62,7 @@ class Projector:
         """Return the projections of the rows `chosen`, (m,), onto the direction of a node, (m,) float64."""
         if sparse.issparse(self.rows):
             return np.asarray(project_sparse(parts_of(self.rows), chosen, self.seed, node, self.entries, self.made_for))
-        # A row's sum must not depend on the other rows, as it would in a product of matrices.
+        # In a product of matrices, a row's sum can depend on the other rows, because of rounding; here it must not.
         entries = direction(self.seed, node, self.rows.shape[1])
         return np.asarray(np.einsum("nd,d->n", self.rows[chosen], entries))
 
@@ -83,7 +83,7 @@ def grow(rows: Rows, levels: int, seed: np.uint64) -> tuple[Ids, NDArray[np.int6
         for i, (start, middle, stop) in enumerate(zip(bounds[:-1], middles, bounds[1:], strict=True)):
             node = 2**level - 1 + i
             projections = projector.project(order[start:stop], node)
-            # Rows ascend, so among rows with equal projections the first go left.
+            # A node's rows ascend, so among rows with equal projections, the first go left.
             by_projection = np.argsort(projections, kind="stable")
             lower, upper = by_projection[middle - start - 1], by_projection[middle - start]
             thresholds[node] = (projections[lower] + projections[upper]) / 2

@@ -14,7 +14,7 @@ class NormaliseSettings(Strict):
     """Settings of the normalisation of features."""
 
     # Normalisation steps, in this order, for every set of features; or a mapping from the sets' names to their steps.
-    # If this is not set, or a set is not in the mapping, the steps in the data set's file are used.
+    # If this is null, or the mapping lacks a set, the steps in the data set's file are used.
     normalise: StepsOfSets | None = None
 
 
@@ -30,7 +30,7 @@ class Seen:
     ----------
     rows : (n, d) float32, their normalised features, dense or CSR; `Problem.feature_blocks` names the sets in them
     labels : n rows, their labels
-    normalisation : as fitted to these images
+    normalisation : the normalisation fitted to these images
     """
 
     rows: Rows
@@ -68,6 +68,6 @@ def see(
 
 
 class FeatureControl(Control):
-    """Base class of methods on image features without epochs; images without features are left out of the fit."""
+    """Base class of methods without epochs that use image features; images without features are left out of the fit."""
 
     needs = frozenset({"features"})

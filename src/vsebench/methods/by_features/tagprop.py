@@ -23,8 +23,8 @@ label's images from all others.
 
 w is found by L-BFGS with bounds, alpha and beta by Newton's method for each label. The start is w = 10 divided by the
 number of sets of features (w = 0 for weights by rank), alpha = 0 and beta = log(c n_l / (c' (n - n_l))), where n is the
-number of training images, c = 1 / n+ and c' = 1 / n-. The loss is convex in alpha and beta; in w there may be several
-minima, and the one that L-BFGS reaches is used.
+number of training images, c = 1 / n+ and c' = 1 / n-. tagprop_sigma first fits w as tagprop does. The loss is convex in
+alpha and beta. In w, it may have several minima, and the one that L-BFGS reaches is used.
 
 Source: Guillaumin, Mensink, Verbeek and Schmid, "TagProp: discriminative metric learning in nearest neighbor models for
 image auto-annotation", ICCV 2009, section 3.
@@ -61,9 +61,9 @@ from vsebench.methods.by_features.seen import FeatureControl, FeatureSettings, s
 Weights: TypeAlias = Literal["distance", "rank"]
 
 START = 10.0  # sum of the weights w of distances at the start
-ACCEPTED_GRADIENT = 1e-4  # largest gradient component that counts as 0, because of rounding; the loss is about 1 to 20
-SMALL_DECREASE = 1e-5  # turns (fit w, then alpha and beta) end when one lowers the loss by less than this share
-NEWTON_STEPS = 50  # maximum number of steps of Newton's method; a step that is too long is halved, and counts too
+ACCEPTED_GRADIENT = 1e-4  # with a gradient up to this, the result counts as the minimum; the loss is about 1 to 20
+SMALL_DECREASE = 1e-5  # turns (fit alpha and beta, then w) end when one lowers the loss by less than this share
+NEWTON_STEPS = 50  # maximum number of steps of Newton's method, including those that are too long and are halved
 SMALL_STEP = 1e-8  # Newton's method ends when the next step would lower each label's loss by less than this share
 
 
@@ -79,7 +79,7 @@ class SigmaSettings(TagPropSettings):
     """Settings of TagProp with a sigmoid for each label."""
 
     regularisation: float = Field(default=1e-4, gt=0)  # a, the penalty on the squares of alpha and beta
-    turns: int = Field(default=10, ge=1)  # maximum number of turns; each fits w, then alpha and beta
+    turns: int = Field(default=10, ge=1)  # maximum number of turns; each fits alpha and beta, then w
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ def neighbourhood(
     near = np.empty((len(searches), queries.shape[0], found), dtype=np.int32)
     for number, (search, part) in enumerate(zip(searches, parts, strict=True)):
         rows, _ = search.nearest(part, found)
-        # Rows ascend, so of rows at the same distance the first one counts as nearer.
+        # The numbers in a row of `rows` ascend, so of rows at the same distance, the first one counts as nearer.
         order = np.argsort(squared_distances(search, part, rows), axis=1, kind="stable")
         near[number] = np.take_along_axis(rows, order, axis=1)
     merged = take_in_turns(near, own, n_rows, k)
@@ -199,7 +199,7 @@ class Votes:
     near : (n, k) int32
     distances : (n_sets, n, k) float64
     labels : n rows
-    weights : what a neighbour's weight depends on, its base distances or its rank
+    weights : what a neighbour's weight depends on: its base distances, or its rank
     """
 
     near: Ids
@@ -240,8 +240,9 @@ class Votes:
     def best_sigmoids(
         self, weight: Numbers, alpha: Numbers, beta: Numbers, regularisation: float
     ) -> tuple[Numbers, Numbers, float, bool]:
-        """Return the alpha and beta with the smallest loss at w, this loss, and whether Newton's method, which starts
-        from the given alpha and beta, converged.
+        """Return the alpha and beta with the smallest loss at w, this loss, and whether Newton's method converged.
+
+        The loss includes the penalty. Newton's method starts from the given alpha and beta.
         """
         arguments, sums = self.arguments(weight), np.empty((self.labels.n_labels, 6))
         counts = np.bincount(self.labels.label_of_pair, minlength=self.labels.n_labels)
@@ -298,7 +299,8 @@ class TagProp(FeatureControl):
         by_rank = self.settings.weights == "rank"
         start = np.zeros(near.shape[1]) if by_rank else np.full(len(blocks), START / len(blocks))
         weight, alpha, beta = self.learn(votes, start)
-        if by_rank and n_images <= self.settings.neighbours:  # a new image has one more neighbour than these
+        # All images are neighbours. A new image has one more than a training image, which is not its own neighbour.
+        if by_rank and n_images <= self.settings.neighbours:
             weight = np.append(weight, weight.max(initial=0))
         settings = TagPropModel.settings_to_keep(self.settings)
         return TagPropModel(rows, factors, seen.labels, settings, seen.normalisation, weight, alpha, beta)

@@ -60,7 +60,7 @@ from vsebench.methods.by_features.seen import FeatureControl, FeatureSettings, s
 
 NEIGHBOURS_A_CHUNK = 1 << 22  # number of neighbours in memory at once (about 100 MiB)
 SMOOTHING = 0.1  # where the smoothed hinge becomes linear
-ACCEPTED_GRADIENT = 1e-3  # largest component of the mean loss's gradient that counts as 0, because of rounding
+ACCEPTED_GRADIENT = 1e-3  # with a gradient of the mean loss up to this, the result counts as the minimum
 ITERATIONS = 200  # maximum number of iterations of L-BFGS, which has one variable for each set of features
 
 
@@ -228,7 +228,7 @@ class TwoPassKnn(FeatureControl):
         return TwoPassModel(multiplied(rows, factors), factors, seen.labels, settings, seen.normalisation)
 
     def shares(self, rows: Rows, blocks: Sequence[Block], labels: LabelMatrix) -> Numbers:
-        """Return the weight v_b of each base distance, (n_sets,); they add up to 1."""
+        """Return the weights v_b of the base distances, (n_sets,); they add up to 1."""
         return np.full(len(blocks), 1 / len(blocks))
 
 

@@ -53,7 +53,7 @@ PAIRS_PER_CALL = 1 << 16
 class VseFsFeaturesSettings(FactorSettings, FeatureSettings):
     """Settings of VSE-fs on image features, named as in the paper."""
 
-    beta_0: float = Field(gt=0)  # total weight of an image's pairs with labels that it does not have
+    beta_0: float = Field(gt=0)  # the sum over all labels of beta_c, the weight of a pair that is not a positive
     alpha: float = Field(ge=0)  # exponent of a label's popularity in its weight beta_c
     regularisation: float = Field(ge=0)  # lambda, the penalty on squared vectors and on the map
     deviation: float = Field(gt=0)  # standard deviation of the initial label vectors, which are normal

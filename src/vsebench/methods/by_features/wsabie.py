@@ -2,8 +2,8 @@
 
     f_c(x) = <w_c, V' x>,   |row of V| <= C,   |w_c| <= C
 
-The initial V and W are drawn from a normal distribution with the standard deviation 1 / sqrt(d); rows that are longer
-than C are shortened to length C.
+V has a row for each of the d features, and the w_c are the rows of W. The initial V and W are drawn from a normal
+distribution with the standard deviation 1 / sqrt(d); rows that are longer than C are shortened to length C.
 
 Source: Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint word-image embeddings",
 Machine Learning 81(1), 2010. Numbers of equations, sections, tables and figures refer to this paper.
@@ -40,9 +40,9 @@ class EmbeddingSettings(FactorSettings, FeatureSettings):
 class Wsabie(FeatureMethod):
     """WSABIE: WARP, Eq. 1 to 3 and Algorithm 1 with alpha_j = 1/j.
 
-    Images have several labels here, so each step draws one of all (image, label) pairs. Negatives are the labels that
-    the image does not have, and their number replaces the paper's Y - 1, the number of labels minus 1. If no drawn
-    negative violates the margin, a step changes nothing.
+    Images have several labels here, so each step draws one of all positives. Negatives are the labels that the image
+    does not have, and their number replaces the paper's Y - 1, the number of labels minus 1. If no drawn negative
+    violates the margin, a step changes nothing.
     """
 
     settings_type: ClassVar[type[EmbeddingSettings]] = EmbeddingSettings
@@ -127,9 +127,9 @@ class OwpcSgd(Wsabie):
 class WsabieEnsemble(Ensemble):
     """A weighted sum of the scores of models of different sizes, combined into one model (table 7).
 
-    The paper finds the weights by a grid search on the validation set, and does not state which cost it minimises. Here
-    the scores of each member are divided by their standard deviation on the validation images. Weights are multiples of
-    0.1 that add up to 1; of all such combinations, the one with the best validation metric is chosen.
+    The paper finds the weights by a grid search on the validation set, and does not state which cost the search
+    minimises. Here, the scores of each member are divided by their standard deviation on the validation images. Weights
+    are multiples of 0.1 that add up to 1; of all such combinations, the one with the best validation metric is chosen.
     """
 
     needs = frozenset({"features"})

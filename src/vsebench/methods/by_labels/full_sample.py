@@ -14,14 +14,14 @@ from vsebench.kernels.vectors import LANES, aligned
 def rows_and_columns(
     train: LabelMatrix, order: NDArray[np.int64], weights: NDArray[np.float32], gamma: float
 ) -> tuple[Rows, Columns]:
-    """Return the positives sorted by image, and sorted by label; `order` lists the images, `weights` the pairs' w.
+    """Return the positives sorted by image, and sorted by label; `order` lists the images, `weights` the w_ic.
 
     In `Columns`, each label's positives occupy consecutive array positions, called slots, padded to a multiple of
     LANES.
 
-    An example has three labels, and LANES = 4 instead of 16. Image 0 has the labels 0, 1 and 2, image 1 has label 1,
-    and image 2 has the labels 0 and 1. Images with few labels come first, so `order` is 1, 2, 0: in the kernels, image
-    1 is number 0, image 2 is number 1, and image 0 is number 2.
+    The following example has three labels, and LANES = 4 instead of 16. Image 0 has the labels 0, 1 and 2, image 1 has
+    label 1, and image 2 has the labels 0 and 1. Images with few labels come first, so `order` is 1, 2, 0: in the
+    kernels, image 1 is number 0, image 2 is number 1, and image 0 is number 2.
 
         Rows        image         0 | 1  1 | 2  2  2
         offsets     0, 1, 3, 6
@@ -35,7 +35,7 @@ def rows_and_columns(
     """
     degrees = np.diff(train.offsets)[order]
     offsets = np.concatenate([[0], np.cumsum(degrees)])
-    # The positives of an image stay together, so all of them are shifted by the same number of slots.
+    # The positives of an image stay together, so all of them are shifted by the same number of positions.
     pairs = np.repeat(train.offsets[order] - offsets[:-1], degrees) + np.arange(train.n_pairs)
     w, labels = weights[pairs], train.label_of_pair[pairs]
 

@@ -17,7 +17,7 @@ from vsebench.models import Embeddings
 
 
 class IrspackIals(Method):
-    """irspack's iALS; an epoch takes three steps of conjugate gradients for the images, then for the labels."""
+    """irspack's iALS; an epoch takes three steps of conjugate gradients for the images, then three for the labels."""
 
     settings_type = IalsSettings
     needs = frozenset({"known_labels"})

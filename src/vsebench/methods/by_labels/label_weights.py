@@ -80,7 +80,8 @@ class KnnSettings(Settings):
     """Settings of label neighbours."""
 
     neighbours: int = Field(ge=1)  # number of neighbours of each label to score (all other labels if there are fewer)
-    shrinkage: float = Field(ge=0)  # added to the denominator of a similarity, so that rare labels get smaller ones
+    # Added to the denominator of a similarity, so that rare labels get smaller similarities.
+    shrinkage: float = Field(ge=0)
 
 
 def table_memory(size: Size) -> int:
@@ -118,15 +119,17 @@ class Rp3BetaSettings(Settings):
     """Settings of RP3beta."""
 
     beta: float = Field(ge=0)  # exponent of a label's frequency in the divisor of its scores
-    neighbours: int = Field(ge=1)  # number of labels that a known label gives weights to (all others if fewer)
+    # Number of labels that a known label gives weights to (all others if there are fewer).
+    neighbours: int = Field(ge=1)
 
 
 class Rp3Beta(Control):
     """RP3beta: a label's score is the probability that a random walk of three steps ends at the label, divided by the
     label's frequency^beta.
 
-    The walk goes from an image to one of its labels a, on to one of the n_a images with a, and from there to one of the
-    |C_j| labels of that image j, each with equal probability. So the weight of a known label a for label b is
+    The walk goes from an image to one of its labels a, then to one of the n_a images j with a, and then to one of the
+    |C_j| labels of j. In each step, all choices have the same probability. So the weight of a known label a for label b
+    is
 
         W_ab = sum over images j with a and b of 1 / (n_a |C_j|)  /  n_b^beta,
 
@@ -159,7 +162,7 @@ def invert(matrix: NDArray[np.float64]) -> None:
 
     Raises a `LinAlgError` if the matrix is not positive definite in floating point.
     """
-    from scipy.linalg.lapack import dpotrf, dpotri  # imported here because other methods do not need SciPy
+    from scipy.linalg.lapack import dpotrf, dpotri  # imported here, because other methods of this module need no SciPy
 
     columns = matrix.T  # LAPACK reads matrices by columns; the transposed view saves it a copy
     factor, failed = dpotrf(columns, lower=0, overwrite_a=1, clean=0)

@@ -146,7 +146,7 @@ class LabelAutoencoder(ModelOfFields, Embedded):
 
 
 def unit_rows(labels: LabelMatrix) -> sparse.csr_array:
-    """Return each image's labels as a vector of unit length (zeros without labels): CSR (n_rows, n_labels) float32."""
+    """Return each image's labels as a vector of unit length, CSR (n_rows, n_labels) float32; zeros if it has none."""
     sizes = labels.n_labels_of_row
     values = np.repeat(1 / np.sqrt(np.maximum(sizes, 1)), sizes).astype(np.float32)
     shape = (labels.n_rows, labels.n_labels)

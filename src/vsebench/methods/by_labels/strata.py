@@ -1,9 +1,9 @@
 """Epochs of stochastic steps on several threads; the model is the same, byte for byte, with any number of threads.
 
-Images and labels are divided into P parts each, and an epoch has P rounds. In round r, image part a is trained with
-label part (a + r) mod P, for all a at the same time: the positives and negatives are labels of this label part. After P
-rounds, each image part has been trained with each label part. Label parts are drawn anew in each epoch, so any two
-labels are compared in some epochs.
+Images and labels are divided into P parts each, and an epoch has P rounds. In round r, all image parts are trained at
+the same time, and image part a is trained with label part (a + r) mod P: its positives and negatives are labels of this
+part. After P rounds, each image part has been trained with each label part. Label parts are drawn anew in each epoch,
+so any two labels are compared in some epochs.
 
 P is a setting, and the result depends on it, but not on the number of threads. Source: Gemulla and others, "Large-scale
 matrix factorization with distributed stochastic gradient descent", KDD 2011, here with negatives from the same part.
@@ -56,7 +56,7 @@ class Strata:
         train = problem.training.labels
         if 2 * n_parts > train.n_labels or n_parts > train.n_rows:
             few = f"{train.n_labels} labels and {train.n_rows} images are too few for {n_parts} parts"
-            raise UserError(f"parts: {few}; use fewer")
+            raise UserError(f"parts: {few}; use fewer parts")
         self.train, self.n_parts, self.workers = train, n_parts, problem.workers
         self.rng = generator(problem.seed, Stream.PARTS)
         names = (Stream.POSITIVES, Stream.NEGATIVES, Stream.NEGATIVES_AGAIN)

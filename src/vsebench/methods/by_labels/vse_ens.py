@@ -1,9 +1,9 @@
 """VSE-ens: the hinge loss on highly ranked negatives, drawn from lists of all labels, each list sorted by one factor.
 
 Source: Guo, Zhai, Yuan, Liu and Wang, "VSE-ens: Visual-Semantic Embeddings with Efficient Negative Sampling",
-Eq. 5 to 9 and Algorithm 1. The paper leaves some choices open. Here lambda is inside the exponent of Eq. 5 and is given
-as a share of the number of labels |A|; the lists are sorted before the first draw and again after every `sort_every`
-|A| ln |A| steps; and if a positive is drawn, the draw is repeated.
+Eq. 5 to 9 and Algorithm 1. The paper leaves some choices open. Here, lambda is inside the exponent of Eq. 5, and it is
+given as a share of the number of labels |A|. The lists are sorted before the first draw, and again after every
+`sort_every` |A| ln |A| steps. If a positive is drawn, the draw is repeated.
 """
 
 import math
@@ -83,7 +83,7 @@ class VseEns(InParts):
             refresh_lists(start, stop, labels, lists)
 
         n_labels, n_factors = labels.shape
-        if n_labels < ENOUGH_LABELS or self.strata:  # then each thread sorts the lists of its own stratum
+        if n_labels < ENOUGH_LABELS or self.strata:  # with parts, each thread sorts the lists of its own part
             work(0, n_factors)
         else:
             self.workers.run(work, even_chunks(n_factors, LANES))

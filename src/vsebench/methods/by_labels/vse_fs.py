@@ -18,7 +18,7 @@ from vsebench.methods.by_labels.full_sample import label_penalties
 class VseFsSettings(FactorSettings):
     """Settings of VSE-fs, named as in the paper."""
 
-    beta_0: float = Field(gt=0)  # total weight of an image's pairs with labels that it does not have
+    beta_0: float = Field(gt=0)  # the sum over all labels of beta_c, the weight of a pair that is not a positive
     alpha: float = Field(ge=0)  # exponent of a label's popularity in its weight beta_c
     gamma: float = Field(ge=0)  # weight of the positive labels' vectors in an image's extended vector
     regularisation: float = Field(ge=0)  # lambda, the penalty on squared vectors

@@ -18,9 +18,10 @@ from vsebench.methods.by_labels.start import project_rows
 class WarpSettings(SgdSettings):
     """Settings of WARP."""
 
-    trials: int | None = Field(ge=1)  # maximum number of trials per step; none: the number of negatives
+    trials: int | None = Field(ge=1)  # maximum number of negatives that a step draws; none: as many as the image has
     maximum_norm: float = Field(ge=0)  # C in Eq. 2 and 3, the largest norm of a vector; 0: no limit
-    shorten_start: bool = False  # whether vectors are shortened to C before training, not in their first step
+    # Whether vectors longer than C are shortened before training, instead of in the first step that changes them.
+    shorten_start: bool = False
 
 
 class Warp(SgdMethod):

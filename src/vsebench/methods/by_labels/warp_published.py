@@ -1,6 +1,6 @@
 """WARP as in the published code of VSE-ens: the logistic loss on the label with the lowest id that violates the margin.
 
-A step draws an image, then one of its labels. There are no random trials and no rank weights, so it is not WSABIE's
+A step draws an image, then one of its labels. There are no random trials and no rank weights, so this is not WSABIE's
 WARP. If no label violates the margin, the published code draws a negative that is not a test label of the image; here
 test labels are not excluded, because a method must not know them.
 """

@@ -1,4 +1,4 @@
-"""Controls without image features, which methods should outperform, and an oracle that few methods can match.
+"""Controls that ignore image features, so that methods should outperform them, and an oracle for unseen labels.
 
 A model with a single factor, which is 1 for every image, gives all images the same ranking.
 """
@@ -39,8 +39,8 @@ class Random(Control):
 class UnseenFrequency(Control):
     """Oracle for unseen labels: every image gets the same ranking, by the number of test images with each label.
 
-    It uses test labels, which methods may not use. If a method for untrained labels does better, it has learnt
-    from the images.
+    The oracle uses test labels, which methods may not use. A method for unseen labels that does better than the
+    oracle has learnt from the images.
     """
 
     needs = frozenset({"test_labels"})
@@ -55,9 +55,9 @@ class UnseenFrequency(Control):
 class GivenLabels(Control):
     """Ranks the labels that users gave to a test image before all others; methods should do better.
 
-    It needs a training data set that also contains the test images. For example, the training labels are users' tags,
-    and the test labels are concepts with which experts have annotated the same images. The embeddings have one factor
-    per given label, which is 1 for this label and for the images that have it, else 0.
+    This control needs a training data set that also contains the test images. For example, the training labels are
+    users' tags, and the test labels are concepts with which experts have annotated the same images. The embeddings have
+    one factor per given label, which is 1 for this label and for the images that have it, else 0.
     """
 
     needs = frozenset({GIVEN_LABELS.key})

@@ -15,9 +15,9 @@ from vsebench.methods.networks.training import Images, Loss, NetworkSettings, ne
 class AsymmetricSettings(NetworkSettings):
     """Settings of a network with the asymmetric loss."""
 
-    focus_positives: float = Field(default=0.0, ge=0)  # g; a larger value lowers the weight of positives with a large p
-    focus_negatives: float = Field(default=4.0, ge=0)  # h; a larger value lowers the weight of negatives with a small p
-    margin: float = Field(default=0.05, ge=0, lt=1)  # the loss of negatives with a smaller p is 0
+    focus_positives: float = Field(default=0.0, ge=0)  # g; larger values give likely positives a smaller weight
+    focus_negatives: float = Field(default=4.0, ge=0)  # h; larger values give unlikely negatives a smaller weight
+    margin: float = Field(default=0.05, ge=0, lt=1)  # the loss of negatives with a smaller probability is 0
 
 
 class SoftmaxSettings(NetworkSettings):

@@ -103,9 +103,9 @@ TANH = Activation(lambda units: np.tanh(units, out=units), lambda units: 1 - uni
 
 
 def weights_memory(sizes: Sequence[int]) -> int:
-    """Return the bytes of a network's weights, from its numbers of inputs, activations and outputs.
+    """Return the bytes that a network's weights take in training, from its numbers of inputs, activations and outputs.
 
-    They are stored five times: values, gradients, the optimiser's two means, and the model's copy.
+    These include the gradients, the optimiser's two means, and the model's copy of the weights.
     """
     return 5 * 4 * sum(inputs * units for inputs, units in pairwise(sizes))
 

@@ -1,7 +1,7 @@
 """Losses of networks on image features that compare the scores f_u and f_v of a positive u and a negative v.
 
-Unless a loss names another source, it is from Li, Song and Luo, "Improving pairwise ranking for multi-label image
-classification", CVPR 2017, to which the numbers of equations and sections refer.
+A loss that names no other source is from Li, Song and Luo, "Improving pairwise ranking for multi-label image
+classification", CVPR 2017. Numbers of equations and sections refer to this paper.
 """
 
 import numpy as np
@@ -19,7 +19,7 @@ class BpMllSettings(NetworkSettings):
     """Settings of a network with the BP-MLL loss."""
 
     averaged: bool = True  # whether the sum over an image's pairs is divided by their number
-    bounded: bool = False  # whether tanh limits scores to (-1, 1) in training; ranks do not change
+    bounded: bool = False  # whether tanh limits scores to (-1, 1) in training; ranking does not need tanh
 
 
 class SampledSettings(NetworkSettings):
@@ -67,8 +67,8 @@ class BpMll(Loss):
     """BP-MLL: the sum of exp(f_v - f_u) over all pairs; without `averaged` and `bounded`, this is Eq. 12.
 
     Source: Zhang and Zhou, "Multilabel neural networks with applications to functional genomics and text
-    categorization", IEEE TKDE 18(10), 2006, Eq. 3, which divides an image's sum by its number of pairs (setting
-    `averaged`) and first applies a hyperbolic tangent to the scores (setting `bounded`).
+    categorization", IEEE TKDE 18(10), 2006, Eq. 3, which applies a hyperbolic tangent to the scores (setting `bounded`)
+    and divides an image's sum by its number of pairs (setting `averaged`).
     """
 
     settings_type = BpMllSettings

@@ -21,7 +21,8 @@ from vsebench.formats.scores_file import companions, read_scores
 from vsebench.methods.outside.outside_scores import check_scores
 
 SCORES = "scores"  # the name of the file of scores, without its suffix
-OWN = ("VSEBENCH_PARENT", "VSEBENCH_SERVER", "PYTHONHOME")  # variables only for the jobs of this package
+# Environment variables that only this package's own jobs may see.
+OWN = ("VSEBENCH_PARENT", "VSEBENCH_SERVER", "PYTHONHOME")
 
 
 def fill(command: str, problem: str, scores: str, **values: object) -> str:

@@ -161,7 +161,7 @@ def rows_of(queries: Queries, row_of_image: Ids) -> Ids:
 
 
 def largest(scores: NDArray[np.float32]) -> float:
-    """Return the largest absolute score; NaN if there is a NaN."""
+    """Return the largest absolute score; NaN if one of the scores is NaN."""
     return float(np.maximum(scores.max(initial=0), -scores.min(initial=0)))
 
 

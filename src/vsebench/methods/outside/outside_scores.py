@@ -51,8 +51,8 @@ def check_scores(scores: Scores, names: Names, parts: Parts) -> None:
     """
     if scores.split and parts.hash and scores.split != parts.hash:
         raise UserError(
-            f"{scores.path}: its model was trained on the split {scores.split[:12]}, but this is {parts.hash[:12]};"
-            " export this split (vsebench export), and train the model on it"
+            f"{scores.path}: its model was trained on the split {scores.split[:12]}, but this split is"
+            f" {parts.hash[:12]}; export this split (vsebench export), and train the model on it"
         )
     check_all_there(names.images, parts.test, scores.ids, f"{scores.path}: test images")
     if not isinstance(scores.values, ScoredLists):
@@ -60,8 +60,8 @@ def check_scores(scores: Scores, names: Names, parts: Parts) -> None:
     elif not has_candidate(scores, scores.values, names, parts).any():
         candidate = names.labels[int(np.flatnonzero(parts.candidates)[0])]
         raise UserError(
-            f"{scores.path}: no test image lists a candidate label; labels in the file look like {scores.labels[0]!r},"
-            f" those of the data set like {candidate!r}"
+            f"{scores.path}: no list of a test image has a candidate label; labels in the file look like"
+            f" {scores.labels[0]!r}, those of the data set like {candidate!r}"
         )
 
 
@@ -74,7 +74,10 @@ def has_candidate(scores: Scores, lists: ScoredLists, names: Names, parts: Parts
 
 
 def is_one_of(given: list[str], names: list[str], wanted: Mask) -> Mask:
-    """Return whether each given name is that of a wanted image or label, (n,); joined data sets can share images."""
+    """Return whether each given name is that of a wanted image or label, (n,).
+
+    Names are compared, not numbers, because an image that two joined data sets share has one name and two numbers.
+    """
     known = {names[index] for index in np.flatnonzero(wanted)}
     return np.array([name in known for name in given], dtype=np.bool_)
 

@@ -22,7 +22,7 @@ class Fast0TagSettings(JointSettings, NetworkSettings, WordSettings):
 class XEntSettings(JointSettings, NetworkSettings, WordSettings):
     """Settings of the cross-entropy over all labels."""
 
-    offset: Literal["none", "frequency"] = "none"  # add nothing, or log(c_l / n), to a label's score
+    offset: Literal["none", "frequency"] = "none"  # added to a label's score: nothing, or the log of its frequency
 
     _no_offset_of_cosines = no_cosines_with("offset")
 
@@ -33,10 +33,10 @@ class XEnt(Loss):
         L_i = - sum over the image's labels l of log sig(s_il) - sum over all other labels of log sig(-s_il),
         s_il = <f(x_i), v_l> + o_l,   o_l = 0, or log(c_l / n) with `offset: frequency`
 
-    n is the number of images, and c_l is the number of images with the label. For scores without constraints, the
-    minimum is s_il = log(p / (1 - p)) with p = P(l in Y | x), the probability that l is one of the image's labels, Y:
-    labels are ranked by probability. The offset is our addition: without it, the network needs several epochs just to
-    learn that most labels are rare.
+    n is the number of images, and c_l is the number of images with the label. Without constraints on the scores, the
+    minimum is at s_il = log(p / (1 - p)). Here, p = P(l in Y | x) is the probability that l is one of the image's
+    labels Y, so labels are ranked by probability. The offset is our addition: without it, the network needs several
+    epochs just to learn that most labels are rare.
     """
 
     settings_type = XEntSettings

@@ -8,7 +8,7 @@
           the sigmoid
 
 The network has one output for each label that it learns. The scores of other labels, with the vectors U, are weighted
-sums of the outputs; the weights are the columns of V U', after dividing each row of V U' by its length.
+sums of the outputs; the weights are the columns of V U', after each row of V U' is divided by its length.
 
 Source: the model `wdv` in the code of Ni and others, "Sampled image tagging and retrieval methods on user generated
 content", who call it Correlated WV.

@@ -53,7 +53,7 @@ class SampleSettings(Settings):
     # Number of labels drawn at the start of each epoch, from which the negatives of the epoch are drawn; none:
     # negatives are drawn from all labels.
     presampled: int | None = Field(default=None, ge=1)
-    # Whether labels are ranked by s_l + a log(c_l), because frequent labels are often drawn as negatives.
+    # Whether labels are ranked by their score plus a log(c_l), because frequent labels are often drawn as negatives.
     correct_for_frequency: bool = False
 
     _no_correction_of_cosines = no_cosines_with("correct_for_frequency")
@@ -62,7 +62,7 @@ class SampleSettings(Settings):
     def _adamw_for_drawn_vectors(self) -> "SampleSettings":
         if getattr(self, "joint", False) and getattr(self, "optimiser", "adamw") != "adamw":
             raise PydanticCustomError(
-                "optimiser", "optimiser: only AdamW trains vectors of sampled labels; set adamw, or `joint: false`"
+                "optimiser", "optimiser: only AdamW trains vectors of sampled labels; set `adamw`, or `joint: false`"
             )
         return self
 
@@ -88,7 +88,7 @@ class SampleSettings(Settings):
 
 
 class SampledVectors(FixedVectors):
-    """Label vectors for a loss on drawn labels; images without labels, or with all labels, add nothing to it."""
+    """Label vectors for a loss on drawn labels; images without labels, or with all labels, add nothing to the loss."""
 
     def __init__(self, problem: Problem, settings: Any, labels: LabelMatrix) -> None:
         super().__init__(problem, settings, labels)
@@ -104,7 +104,7 @@ class SampledVectors(FixedVectors):
 
     @cached_property
     def word_vectors(self) -> WordTable:
-        """The vectors of the labels to learn, in the kernels' format; a loss can replace this table by another."""
+        """The vectors of the labels to learn, in the kernels' format; a loss can replace this table with another."""
         return self.new_words()
 
     def new_words(self, with_terms: bool = False) -> WordTable:
@@ -244,7 +244,7 @@ class SOptXEntPublished(SXEnt):
     on the loss of `SXEnt`. A label that was drawn twice for an image is moved once, and vectors do not decay.
 
     The authors' code also draws batches with replacement, counts test images in the negatives' frequencies, and treats
-    an image without labels as if it had the last label; this method does none of this.
+    an image without labels as if it had the last label; this method does none of these.
     """
 
     settings_type = SOptXEntPublishedSettings

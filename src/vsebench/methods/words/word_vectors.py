@@ -1,8 +1,8 @@
 """Make the label vectors of methods that use word vectors.
 
-So that a label without a word vector can be ranked, it gets a vector in a random direction, whose length is the median
-length of the labels' word vectors. Methods that compare word vectors directly with image features use the given vectors
-unchanged.
+A label without a word vector gets a vector in a random direction, so that it can be ranked. The length of this vector
+is the median length of the labels' word vectors. Methods that compare word vectors directly with image features use the
+given vectors unchanged.
 """
 
 from typing import Literal
