@@ -52,10 +52,10 @@ class MethodConfig(Strict):
     # required with `scores` or `command`: who chose the model's settings, and on which data; tables show this
     tuned: str | None = None
     # `paper`: a method of the papers; `baseline`; `control`; `oracle`: uses information that no method may use, so it
-    # is shown but not compared; `external`: a model with `scores` or `command`, whose default role this is
+    # is shown but not compared; `external`: a model with `scores` or `command` (for these, the default)
     role: Role
     source: str  # paper, equation, and the source of the settings
-    # settings of the method, at least all without a default; if `factors` is left out, the run's `factors` is used
+    # settings of the method; those without a default must be set. If `factors` is left out, the run's `factors` is used
     settings: dict[str, Any] = {}
     family_settings: dict[Family, dict[str, Any]] = {}  # replace settings for one family of data sets
     # the set of image features to use, or a list of sets, which are concatenated; none: the sets that the run names for

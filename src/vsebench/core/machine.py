@@ -106,9 +106,9 @@ class OtherProcesses:
 
 
 def git_commit() -> str:
-    """Return the commit of the source folder, with "-dirty" if the folder was changed since; "unknown" outside git.
+    """Return the commit of the source code, with "-dirty" if the code was changed since then; "unknown" outside git.
 
-    The folder counts as changed if a tracked file of the repository differs, or if the package has an untracked file.
+    The code counts as changed if a tracked file of the repository was changed, or the package has an untracked file.
     """
     package = Path(__file__).parents[1]
     try:

@@ -256,7 +256,7 @@ class Normalisation:
         steps : the same steps for every set of features, or the steps of each set by its name
         features : the features of all images of the data set
         images : the (m,) row numbers of the training images; images without features are ignored
-        unit_length : whether whole rows get unit length; `l2` for whole rows is then added, unless it already is the
+        unit_length : whether whole rows get unit length; `l2` for whole rows is then added, unless it is already the
             last step
 
         Raises a `UserError` if `standard` is used for sparse features, or if steps are given for a set that the

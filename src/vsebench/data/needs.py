@@ -244,7 +244,7 @@ class GivenLabelsNeed(FileNeed[LabelMatrix]):
     """The labels that the training data set gives to the test images, from given.parquet."""
 
     key = "given_labels"
-    missing_reason = "the test images have no second annotation (user tags)"
+    missing_reason = "no other data set gives labels (such as user tags) to the test images"
     description = "the labels that another data set gives to the test images"
 
     def is_provided(self, data: TaskData) -> bool:

@@ -207,7 +207,7 @@ def check_name(pattern: str, key: str, name: str, where: str) -> None:
     """Raise a `UserError` for a name that cannot be the name of a folder."""
     if not re.fullmatch(pattern, name) or name == RESERVED:
         if name == RESERVED:
-            raise UserError(f"{where}: {key}: {name!r} has another meaning; choose another name")
+            raise UserError(f"{where}: {key}: {name!r} is a reserved name; choose another name")
         sign = "-" if pattern == DATASET_NAME else "_"
         form = f"begin with a lower-case letter; then use only lower-case letters, digits and {sign}"
         raise UserError(f"{where}: {key}: {name!r} is not a valid name; {form}")

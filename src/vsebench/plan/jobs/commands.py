@@ -122,7 +122,7 @@ def is_file(path: Path) -> bool:
 
 
 def failed_elsewhere(plan: Plan, jobs: Iterable[Any]) -> dict[str, str]:
-    """Map <data set>/<protocol>/<method> to the reason for leaving it out, if only models trained elsewhere failed.
+    """Map <data set>/<protocol>/<method> to why it is left out, for models trained elsewhere whose jobs failed.
 
     The result is empty if any other job failed.
 
