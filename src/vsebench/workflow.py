@@ -121,7 +121,7 @@ def lift_default_rate(scheduler: Any) -> None:
 
 
 def print_failures(jobs: Iterable[Any]) -> None:
-    """List failed jobs, given as Snakemake's objects, and their logs at the end of a run, below all other messages.
+    """List the failed jobs (Snakemake's objects) and their logs at the end of a run, below all other messages.
 
     Jobs of a rule whose logs end in the same line are listed once, with their number.
     """

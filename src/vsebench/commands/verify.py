@@ -18,17 +18,16 @@ from vsebench.formats.download.recorded import RECORD, check_recorded
 from vsebench.packs.archive import unpack
 
 SEALED = {".json", ".npy", ".npz", ".parquet"}
-DOWNLOADED = {"raw", "siblings", "word_vectors"}  # folders of downloaded data, which has records instead of seals
-INCLUDED = "included"  # data that comes with the project
+DOWNLOADED = {"raw", "siblings", "word_vectors"}  # folders of downloaded data, which have records instead of seals
+INCLUDED = "included"  # data that come with the project
 OF_OTHER_FORMATS = {"croissant.json", "ro-crate-metadata.json"}
 SHARED = re.compile(r"prepared/([^/]+)-[0-9a-f]{12}/")  # the name of a folder that plan/sharing.py makes
 Key = tuple[Path, str]  # the folder of a run, and a file's path in its seal
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "paths", type=Path, nargs="*", help="folders of runs, results or data, or packs (default: the run here)"
-    )
+    paths = "folders of runs, results or data, or packs (default: the run in this folder)"
+    parser.add_argument("paths", type=Path, nargs="*", help=paths)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -57,7 +56,7 @@ def run(arguments: argparse.Namespace) -> None:
     if problems:
         print("\n".join(problems))
         raise UserError(f"{len(problems)} problems in {len(files)} checked files; delete the files above and run again")
-    print(f"{len(files)} files with checksums: all fit")
+    print(f"{len(files)} files checked: all match their checksums")
 
 
 def files_to_check(path: Path, stack: ExitStack) -> list[tuple[Path, Path, str]]:

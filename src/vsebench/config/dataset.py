@@ -126,7 +126,7 @@ class FeaturesFile(Strict):
 
     # `.npy`, `.npz` (CSR), `.parquet` or `.csv`: the name of one of the data set's `files`, or a path
     file: str | None = None
-    network: Network | None = None  # instead of `file`: a network and the images to compute features of
+    network: Network | None = None  # instead of `file`: a network, and the images whose features it computes
     # instead of `file`: which features the adapter reads, as a value of its option `features`, such as `DenseHue`
     adapter: str | None = None
     ids: str | None = None  # a text file with the image id of each row; none: rows are in the order of the images

@@ -61,7 +61,7 @@ class MethodConfig(Strict):
     # the set of image features to use, or a list of sets, which are concatenated; none: the sets that the run names for
     # the data set, or else all its sets
     features: str | list[str] | None = Field(default=None, min_length=1)
-    epochs: Epochs | None = None  # when training stops; required for methods trained by epochs, refused for others
+    epochs: Epochs | None = None  # when training stops; required for methods trained in epochs, refused for others
     from_paper: bool = False  # true: the settings are from a paper or its code; tables say so
     grid: dict[str, list[Any]] = {}  # setting -> values to try if the run tunes; all combinations are tried
     stays_in_grid: bool = False  # true: never search beyond the grid, for example because a paper states the range
@@ -142,7 +142,7 @@ class RecordedSearch(Strict):
 class SearchesAtTask(Strict):
     """The recorded searches for settings on a data set under one protocol, one search for each variant."""
 
-    validation_metric: str  # the metric that settings were chosen by
+    validation_metric: str  # the metric by which settings were chosen
     variants: dict[str, RecordedSearch]  # method -> its search
 
 

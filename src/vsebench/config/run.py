@@ -72,7 +72,7 @@ class Timing(Strict):
     epochs: int = Field(default=3, ge=1)  # number of epochs to time in each repeat
     # true: each repeat also times all epochs up to the best one, for claims about the time to converge
     to_best_epoch: bool = False
-    # protocols, or single tasks as <data set>/<protocol>, to time on; none: all of them
+    # protocols, or single tasks as <data set>/<protocol>, under which methods are timed; none: all of them
     protocols: list[str] | None = Field(default=None, min_length=1)
     methods: list[str] | None = Field(default=None, min_length=1)  # methods to time; none: all those of the run
 
@@ -145,8 +145,8 @@ class RunConfig(Strict):
     # number of seeds, the first ones of the run, whose mean validation value chooses the settings if all seeds have the
     # same split; for methods that are not trained in epochs, only the first seed is used
     tuning_seeds: int = Field(default=1, ge=1)
-    # the metric by which settings and epochs are chosen; it must be a metric of each image's ranks for which larger is
-    # better. none: the protocol's metric, which is `ndcg@10` for `distinct` and `regions`, and `map` for the others
+    # the metric by which settings and epochs are chosen: a metric of each image's ranks for which larger is better;
+    # none: the protocol's metric, which is `ndcg@10` for `distinct` and `regions`, and `map` for the others
     validation_metric: str | None = None
     # full names of the metrics to measure, in the order of display; see [metrics.md](metrics.md). The default of a run
     # with new test images also has `map`, `pc_precision@5`, `pc_recall@5`, `macro_f1_of_means@5` and `n_plus@5`; with
@@ -170,7 +170,8 @@ class RunConfig(Strict):
     # number of configurations to try after the grid at each value of a sweep, because the best values of the other
     # settings may lie far from the grid; left out: `tuning_beyond_edges`
     sweeps_beyond_edges: int | None = Field(default=None, ge=0)
-    # names of files in config/papers to compare the results with, with their tables, figures and claims; or `all`
+    # names of files in config/papers, or `all`: the run compares its results with these papers, makes their tables and
+    # figures, and tests their claims
     papers: list[str] | Literal["all"] = []
 
     def tunes(self, variant: str) -> bool:

@@ -55,7 +55,7 @@ def peak_memory_of(process: int) -> int | None:
 def memory_limit() -> int:
     """Return the largest memory that this process can use, in bytes.
 
-    It is the machine's memory, or less if a limit of the process (`ulimit -v`) or of its control group is smaller.
+    It is the machine's memory or, if smaller, the limit of the process (`ulimit -v`) or of its control group.
     """
     limits = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"), resource.getrlimit(resource.RLIMIT_AS)[0]]
     limits += [int(line) for line in _lines_of("/sys/fs/cgroup/memory.max") if line.isdecimal()]

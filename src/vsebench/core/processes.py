@@ -1,4 +1,4 @@
-"""Run functions and commands in new processes, and end a process when the Snakemake that started it has ended."""
+"""Run functions and commands in new processes, and end a process when the Snakemake process that started it ends."""
 
 import multiprocessing
 import os
@@ -62,7 +62,7 @@ def run_in_new_process(function: Callable[..., Result], *arguments: object) -> R
 
 
 def end_with_snakemake() -> None:
-    """End this process soon after the Snakemake that started it has ended; workflow/job.sh passes Snakemake's id.
+    """End this process soon after the Snakemake process that started it ends; workflow/job.sh passes Snakemake's id.
 
     Otherwise, the jobs of a killed Snakemake would keep running, write into the results of the next run and disturb its
     timings.

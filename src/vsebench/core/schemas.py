@@ -191,7 +191,7 @@ CLAIMS: Schema = {
     "method": pl.String,
     "rival": pl.String,
     "metric": pl.String,  # the metric, or the name of another measured quantity
-    "n_tasks": pl.Int32,  # for a claim: the number of tasks over which its effect is a mean; none without data sets
+    "n_tasks": pl.Int32,  # for a claim: the number of tasks over which its effect is a mean; null without tasks
     "n_comparisons": pl.Int32,  # for a claim: the number of (rival, metric) pairs; the row shows the weakest pair
     "effect_is": pl.String,  # a difference, a ratio or an exponent, and for which values the claim holds
     "effect": pl.Float64,

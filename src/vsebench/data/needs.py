@@ -63,8 +63,8 @@ class TaskData:
     ----------
     processed : folder of the processed data to split: those of the data set, or of two joined data sets
     tested : folder of the processed data set to test on
-    features : the sets of image features that all images have: name -> file in `processed`; a single set may have the
-        name ""
+    features : the sets of image features that all data sets of the task have: name -> file in `processed`; a single
+        set may have the name ""
     has_word_vectors : whether a source of word vectors is configured
     is_joined : whether the model is trained on one data set and tested on another
     new_images : whether no test image is a training image

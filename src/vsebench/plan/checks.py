@@ -418,7 +418,7 @@ def check_word_vectors(plan: Plan, task: Task, key: str) -> None:
     """Check that the data sets of a task with unseen labels name the same source of word vectors."""
     for name in [task.dataset, *source_datasets([task.protocol])]:
         if name not in plan.word_vectors:
-            remedy = f"name a file of {plan.folder}/word_vectors under `word_vectors` of {name}"
+            remedy = f"name a file in {plan.folder}/word_vectors under `word_vectors` of {name}"
             raise UserError(f"{key} needs word vectors of the labels, but no source is named; {remedy}")
         if plan.datasets[name].word_vectors != plan.datasets[task.dataset].word_vectors:
             sources = f"{plan.datasets[task.dataset].word_vectors} and {plan.datasets[name].word_vectors}"
@@ -486,7 +486,7 @@ def check_metrics(config: RunConfig, where: str) -> None:
 
 
 def check_lists(config: RunConfig, where: str) -> None:
-    """Reject duplicates, because they would count twice in the results, and mistakes in seeds."""
+    """Reject duplicates, which would count twice in the results, and mistakes in seeds."""
     lists: dict[str, list[Any]] = {"methods": config.methods, "seeds": config.seeds, "metrics": config.metrics}
     lists |= {f"datasets.{name}.protocols": list(entry.protocols) for name, entry in config.datasets.items()}
     lists |= {f"decisions.{name}": variants for name, variants in config.decisions.items()}

@@ -25,7 +25,7 @@ FEWEST = EVERY + 1  # fewest labels with word vectors that allow one unseen and 
 class UnseenLabels(Protocol):
     """A fifth of the labels with a word vector are unseen labels, and a fifth of the others are validation labels.
 
-    A data set can name the unseen labels instead (`Dataset.unseen`); validation labels are still drawn.
+    The unseen labels can also be given (`Dataset.unseen`); validation labels are drawn even then.
 
     Test images are taken from the official partition; without one, a tenth of the images is drawn. Images without a
     label to learn stay among the training images.

@@ -17,7 +17,7 @@ from vsebench.plan.jobs.base import RESULTS, Job, Wildcards, need_files, options
 from vsebench.plan.plan import Plan
 
 ENVIRONMENTS = "data/environments"
-# What `failed_elsewhere` returned at the end of the run that this process has made; `vsebench run` reads it.
+# The result of `failed_elsewhere` at the end of the run in this process; `vsebench run` reads it.
 FAILED_ELSEWHERE: dict[str, str] = {}
 
 

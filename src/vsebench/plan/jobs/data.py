@@ -61,7 +61,7 @@ def download_definition(plan: Plan, dataset: str) -> dict[str, Any]:
 
 
 def network_features(plan: Plan, at: Wildcards) -> Job:
-    """Compute features of images by a network; provenance.json stands for the network or images if downloaded."""
+    """Compute features of images by a network; provenance.json stands for downloaded inputs."""
     dataset, raw = plan.datasets[at.dataset], f"data/raw/{at.dataset}"
     values = dataset.networks[at.name].model_dump()
     names = [values["model"], values["images"]]
