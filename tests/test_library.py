@@ -215,7 +215,7 @@ def test_divergence_names_the_settings_and_no_file_since_the_caller_gave_them(ep
         ({"protocol": "every"}, "there is no protocol 'every'"),
         ({"metrics": ["recall"]}, "the metric 'recall' needs a cut-off"),
         ({"seeds": 0}, "seeds: is 0; give a whole number of at least 1"),
-        ({"seeds": [1, 1]}, "seeds: must be at least one number, and all different"),
+        ({"seeds": [1, 1]}, "seeds: give one or more different numbers"),
         ({"protocol": "images"}, "vse_fs: cannot run here: the test images are new"),
     ],
 )
@@ -331,5 +331,5 @@ def test_rows_beside_a_table_in_another_order_are_refused():
         (lambda: vsebench.evaluate([], table, scores={"mine": np.ones((2, 5))}), r"scores\['mine'\]"),
         (lambda: vsebench.fit("ridge", table.sort("image"), features=rows).annotate(rows, table), "features"),
     ):
-        with pytest.raises(UserError, match=f"{mistake}: rows belong to images in the order of their ids as text"):
+        with pytest.raises(UserError, match=f"{mistake}: the rows must be in the order of the image ids"):
             refused()

@@ -133,7 +133,7 @@ REFUSALS = [
 def test_what_snakemake_may_not_write_or_delete_is_told_in_one_line(message, line):
     record = logging.makeLogRecord({"levelno": logging.ERROR, "event": None, "msg": message})
     assert OnlyProgress(begin()[0]).filter(record)
-    assert record.msg == f"vsebench: {line}; when this is mended, run the same command again"
+    assert record.msg == f"vsebench: {line}; when this is fixed, run the same command again"
 
 
 @pytest.mark.parametrize(

@@ -40,8 +40,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         finally:
             print(end="", flush=True)
     except BrokenPipeError:
-        # The program that read the output, such as `head -1`, has ended. Python writes the rest of the output when it
-        # ends, which must not fail again.
+        # The program that read the output, such as `head -1`, has ended. Python will write the rest of the output just
+        # before it exits; this must not fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
 

@@ -218,7 +218,7 @@ def _main(listener: str, folder: str) -> int:
 
     import vsebench.kernels  # noqa: F401
 
-    numba.njit("void()")(lambda: None)  # a process's first kernel takes a tenth of a second longer
+    numba.njit("void()")(lambda: None)  # because a process's first kernel takes a tenth of a second longer
     gc.freeze()
     if job := serve(socket.socket(fileno=int(listener)), sys.stdin.fileno()):
         status = job.run()

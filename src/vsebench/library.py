@@ -433,8 +433,8 @@ def _check_order(labels: GivenLabels, rows: str) -> None:
     """Raise a `UserError` if a table's images are numbered in another order than that of the caller's `rows`."""
     if not labels.in_order:
         raise UserError(
-            f"{rows}: rows belong to images in the order of their ids as text, but the table has another order; sort "
-            "the table and these rows by id, or give a list of labels for each image"
+            f"{rows}: the rows must be in the order of the image ids, sorted as text, but the table has another order; "
+            "sort the table and these rows by id, or give a list of labels for each image"
         )
 
 
@@ -531,7 +531,7 @@ def _check_evaluation(
     if isinstance(seeds, int):
         _check_count("seeds", seeds, 1)
     elif not len(seeds) or len(set(seeds)) < len(seeds):
-        raise UserError(f"seeds: must be at least one number, and all different, not {seeds!r}")
+        raise UserError(f"seeds: give one or more different numbers, not {seeds!r}")
     else:
         for seed in seeds:
             _check_seed("seeds", seed)

@@ -124,7 +124,7 @@ def _checked(array: Matrix, shape: tuple[int, int], name: str, queries: Queries)
     if not np.isfinite(array).all():
         row = int(np.flatnonzero(~np.isfinite(array).all(axis=1))[0])
         image = "a new image" if queries.images[row] < 0 else f"image {queries.images[row]}"
-        raise UserError(f"{name}: not finite for {image}; its features may be too large, or the model's weights")
+        raise UserError(f"{name}: not finite for {image}; the image's features or the model's weights may be too large")
     return array
 
 

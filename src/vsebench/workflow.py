@@ -31,14 +31,14 @@ NEEDLESS = (
     "Select jobs to execute",
     "Using shell",
 )
-# The beginnings of Snakemake's messages on failed jobs, which `print_failures` lists with the last lines of their logs.
+# The beginnings of Snakemake's messages about failed jobs, which `print_failures` lists with the ends of their logs.
 REPEATED = (
     "RuleException:\nCalledProcessError in file",
     "Exiting because a job execution failed",
     "WorkflowError:\nAt least one job did not complete successfully",
 )
-# The end of Snakemake's message, which can begin with a traceback, if the system refuses to write or delete a file; and
-# its message on outputs that nobody may write.
+# The end of Snakemake's message if the system refuses to write or delete a file (the message can begin with a
+# traceback), and its message about write-protected outputs.
 REFUSED = re.compile(
     r"^(?:OSError|PermissionError): \[Errno \d+\] (?P<reason>.+): '(?P<refused>.+)'\s*\Z"
     r"|^Write-protected output files for rule (?:.*\n)*? +affected files:\n +(?P<protected>.+)$",
@@ -121,7 +121,7 @@ def lift_default_rate(scheduler: Any) -> None:
 
 
 def print_failures(jobs: Iterable[Any]) -> None:
-    """List failed jobs, given as Snakemake's objects, and their logs at the end of a run, below all other messages.
+    """List the failed jobs (Snakemake's objects) and their logs at the end of a run, below all other messages.
 
     Jobs of a rule whose logs end in the same line are listed once, with their number.
     """
@@ -163,8 +163,8 @@ class Progress(logging.Handler):
     """A handler of Snakemake's messages about jobs; it prints how many jobs have ended and how long the rest will take.
 
     A job is expected to take the mean time of the finished jobs of its rule in this run or, if there are none yet, of
-    all finished jobs. On a terminal, this line is rewritten in place after each job, and the file of each finished
-    table is printed above it. Elsewhere, a new line is printed from time to time.
+    all finished jobs. On a terminal, the line of progress is rewritten in place after each job, and the file of each
+    finished table is printed above it. Elsewhere, a new line is printed from time to time.
 
     Parameters
     ----------
@@ -252,12 +252,12 @@ class OnlyProgress(logging.Filter):
 
 
 def in_one_line(message: str) -> str:
-    """Return one line in place of Snakemake's message on a file that it cannot write or delete (`REFUSED`)."""
+    """Return one line in place of Snakemake's message about a file that it cannot write or delete (`REFUSED`)."""
     found = REFUSED.search(message)
     assert found is not None
     path = found["refused"] or found["protected"]
     reason = found["reason"] or "it is write-protected"
-    return f"vsebench: {from_start(path)}: cannot be written: {reason}; when this is mended, run the same command again"
+    return f"vsebench: {from_start(path)}: cannot be written: {reason}; when this is fixed, run the same command again"
 
 
 def is_repeated(message: str) -> bool:

@@ -155,9 +155,9 @@ def test_names_that_cannot_be_compared_are_used_and_a_line_says_so(of_run, tmp_p
     copy = tmp_path / "model.npz"
     shutil.copy(of_run["--model"], copy)
     assert annotate_with(of_run | {"--model": copy}, tmp_path) == 0
-    why = f"they were not compared, because the split of the model is not beside {copy}"
+    why = f"they could not be compared, because the split of this model is not in {copy.parent.parent / 'split'}"
     assert f"Check that {of_run['--labels']} has the model's labels: {why}\n" in capsys.readouterr().err
     assert run("split", "--processed", of_run["--labels"].parent, "--protocol", "images", "--seed", 2, "--out",
                of_run["--model"].parent.parent / "split") == 0  # fmt: skip
     assert annotate_with(of_run, tmp_path) == 0
-    assert "they were not compared, because" in capsys.readouterr().err
+    assert "they could not be compared, because" in capsys.readouterr().err

@@ -150,7 +150,7 @@ def test_what_was_planted_is_found(folder, capsys, planted):
 def test_nothing_is_found_in_clean_results_or_in_copies(clean, folder, tmp_path, capsys):
     assert run("verify") == 0
     here = capsys.readouterr().out
-    assert "files with checksums fit" in here
+    assert "files checked: all match their checksums" in here
     shutil.copytree(folder / "results", tmp_path / "copy")
     assert run("verify", tmp_path / "copy") == 0
     assert run("verify", "results", "data") == 0

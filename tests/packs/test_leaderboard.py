@@ -194,7 +194,7 @@ def test_what_changed_since_an_older_pack_is_on_the_page(packs, tmp_path, capsys
     assert "Ridge" in table
     assert "Popularity" not in table  # its values are the same
     assert run("leaderboard", packs / "new.vsepack", "--since", packs / "other.vsepack", "--out", out) == 1
-    assert "other.vsepack belongs to the run other, but the page shows small" in capsys.readouterr().err
+    assert "other.vsepack belongs to the run other, but the page shows only small" in capsys.readouterr().err
 
 
 def test_what_changed_is_shown_in_a_metric_that_packs_can_give(runs):

@@ -110,7 +110,7 @@ SCALING = {"dataset": "sim-iapr", "repeats": 2, "pairs": [10, 20], "labels": [10
         ({"scaling": TREE | {"images": [-600, 100]}}, "scaling.images.0: Input should be greater than or equal to 1"),
         ({"scaling": TREE | {"terms": [60, 60]}}, "scaling.terms: give two or more different sizes"),
         ({"scaling": TREE | {"methods": ["wsabie_100"]}}, "scaling.methods: wsabie_100 is not among the run's methods"),
-        ({"scaling": TREE | {"methods": ["opt_auc"]}}, "scaling.methods: opt_auc cannot be timed on this data"),
+        ({"scaling": TREE | {"methods": ["opt_auc"]}}, "scaling.methods: opt_auc cannot be timed on this data set"),
         ({"scaling": SCALING | {"pairs": [10]}}, "some.yaml: scaling.pairs"),
         (
             {"datasets": {"sim-iapr": ONE | {"vocabulary": {"top": 5}}}},

@@ -166,7 +166,7 @@ def test_a_mistake_is_one_line_with_the_file(mine, folder, changes, message):
 @pytest.mark.parametrize("line", ["-r other.txt", "  --constraint=c.txt", "-c c.txt"])
 def test_requirements_in_a_second_file_are_refused(mine, line):
     Path("needs.txt").write_text(f"numpy\n{line}\n")
-    with pytest.raises(UserError, match=r"needs\.txt: line 2: changes in the named file are not noticed"):
+    with pytest.raises(UserError, match=r"needs\.txt: line 2: changes of the named file would not be noticed"):
         mine(environment="needs.txt")
 
 

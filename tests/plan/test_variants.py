@@ -108,7 +108,7 @@ def test_unseen_labels_without_words_are_refused_in_one_line():
         read_plan(CONFIG, unseen_labels(["unseen_labels"], ["random"], word_vectors=None), [])
     assert str(error.value) == (
         "the command line: datasets.corel5k-densehue.protocols: unseen_labels needs word vectors of the labels, but no "
-        f"source is named; name a file of {CONFIG}/word_vectors under `word_vectors` of "
+        f"source is named; name a file in {CONFIG}/word_vectors under `word_vectors` of "
         "corel5k-densehue"
     )
 
@@ -168,7 +168,7 @@ def test_a_variant_runs_after_transfer_where_both_data_sets_have_what_it_needs()
     [
         ({"protocol": "from-mirflickr38"}, "'mirflickr38' is not another data set of the run; add it under `datasets`"),
         ({"protocol": "from-corel5k-densehue"}, "'corel5k-densehue' is not another data set of the run"),
-        ({"trained": {"word_vectors": None}}, "no source is named; name a file of"),
+        ({"trained": {"word_vectors": None}}, "no source is named; name a file in"),
         (
             {"trained": {"word_vectors": "word2vec-news"}},
             "the word vectors are from glove-6b and word2vec-news; name the same file",

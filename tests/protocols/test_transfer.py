@@ -148,7 +148,7 @@ def test_sets_that_cannot_be_joined_are_refused_in_one_line(tmp_path, capsys, ch
 
 
 def test_a_data_set_that_is_not_joined_is_refused():
-    with pytest.raises(UserError, match="this protocol needs a data set that is joined from two"):
+    with pytest.raises(UserError, match="this protocol needs two joined data sets"):
         load_protocol("from-other").split(Dataset(LabelMatrix.empty(3, 2)), np.random.default_rng(1))
 
 

@@ -45,7 +45,7 @@ def test_every_result_has_the_schema_number(finished):
 
 def test_all_files_of_a_run_fit_together(finished, capsys):
     assert main(["verify", *(str(finished.project.folder / name) for name in ("results", "data"))]) == 0
-    assert re.fullmatch(r"\d{2,} files with checksums fit\n", capsys.readouterr().out)
+    assert re.fullmatch(r"\d{2,} files checked: all match their checksums\n", capsys.readouterr().out)
 
 
 def test_timed_processes_leave_no_temporary_files(finished):

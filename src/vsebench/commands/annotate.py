@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--labels", type=Path, required=True, help="labels.parquet of the model's data set")
     form = "file of image features (.npy, .npz, .parquet or .csv); if the model uses several sets, one file per set"
     parser.add_argument("--features", type=Path, nargs="+", required=True, help=form)
-    rows = "text file with one image id per row; one file for all features, or one for each (default: 1, 2, 3, ...)"
+    rows = "text file with one image id per row; one file for all features, or one for each (default ids: 1, 2, ...)"
     parser.add_argument("--ids", type=Path, nargs="+", default=[], help=rows)
     parser.add_argument("--image", default="image", help="column of image ids in a table (default: image)")
     parser.add_argument("--top", type=int, default=5, help="number of labels per image (default: 5)")
@@ -59,7 +59,8 @@ def run(arguments: argparse.Namespace) -> None:
     with replacing(arguments.out) as temporary:
         pl.DataFrame(columns, schema=ANNOTATIONS).write_csv(temporary)
     if not are_known:
-        why = f"they were not compared, because the split of the model is not beside {arguments.model}"
+        split = arguments.model.parent.parent / "split"
+        why = f"they could not be compared, because the split of this model is not in {split}"
         print(f"Check that {arguments.labels} has the model's labels: {why}", file=sys.stderr)
 
 

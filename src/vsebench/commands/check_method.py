@@ -1,4 +1,4 @@
-"""Check a method of the project: its style, its tests, and its accuracy on small simulated data."""
+"""Check the style of a method of the project, run its tests, and show its accuracy on small simulated data."""
 
 import argparse
 import subprocess

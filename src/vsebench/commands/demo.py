@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> NoReturn:
-    """Copy the parts of the project that a run needs, then replace this process by the run."""
+    """Copy the parts of the project that a run needs, then replace this process with the run."""
     folder: Path = arguments.folder
     check_cores(arguments.cores)
     copy_project(folder)

@@ -130,7 +130,7 @@ def as_half(values: NDArray[np.float32], ids: list[str], network: Network) -> Ha
     if len(wrong):
         image, column = wrong[0]
         where = f"{network.path}: {ids[image]}: {values[image, column]} in the output {network.output!r}"
-        limit = f"is not a number up to {LARGEST}, the largest float16"
+        limit = f"is not finite or too large for float16 (at most {LARGEST})"
         raise UserError(f"{where} {limit}; check that the transform suits the network")
     return values.astype(np.float16)
 

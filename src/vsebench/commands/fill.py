@@ -21,16 +21,16 @@ The command replaces the text between the two comments. It omits intervals and t
 becomes its description.
 
 A sentence can contain a single cell of a table, without bold print and marks. `row` states the first cell of the row,
-or its first few cells with ` | ` between them. The optional key `group` is a part of the heading above the row's group:
+or its first few cells with ` | ` between them. The optional key `group` is part of the heading above the row's group:
 
     Recall is <!-- cell: vse_fs_table4; group: IAPR; row: VSE-fs | here; column: Recall@5 -->0.3502<!-- end of cell -->.
 
 The first comment can continue on the next line. It must not start at the beginning of a line, because Markdown would
 then treat the whole line as HTML.
 
-A page can have tables of several runs: with `--tables lsep=FOLDER --tables wsabie=FOLDER`, blocks refer
-to a table as `lsep/NAME`. In place of a folder of tables, `--tables` can name the run's pack. If the run of a block
-is not named, the block keeps its text, if it has any; the command says how many blocks were left unchanged.
+A page can have tables of several runs: with `--tables lsep=FOLDER --tables wsabie=FOLDER`, blocks refer to a table as
+`lsep/NAME`. In place of a folder of tables, `--tables` can name the run's pack. If `--tables` does not name the run of
+a block, the block keeps its text, if it has any; the command says how many blocks were left unchanged.
 """
 
 import argparse
@@ -88,7 +88,7 @@ def run(arguments: argparse.Namespace) -> None:
         raise UserError(f"{page}: {len(blocks)} of {len(START.findall(old))} blocks are complete; write each as {form}")
     folders: Folders = dict(arguments.tables)
     pictures: list[Path] = []
-    kept: Counter[str] = Counter()  # number of blocks of each run that is not named
+    kept: Counter[str] = Counter()  # run that --tables does not name -> number of its blocks
 
     def keeps(block: re.Match[str]) -> bool:
         name = run_of(block)

@@ -14,7 +14,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--since", type=Path, nargs="+", default=[], help="older packs of the same runs; the page shows what changed"
     )
-    parser.add_argument("--out", type=Path, default=Path("leaderboard.html"), help="page (default: leaderboard.html)")
+    name = "leaderboard.html"
+    parser.add_argument("--out", type=Path, default=Path(name), help=f"page to write (default: {name})")
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -39,8 +39,8 @@ def run(arguments: argparse.Namespace) -> None:
             continue
         if recorded.setdefault(name, sha256) != sha256:
             raise UserError(
-                f"{record}: the sha256 of {name} is {sha256}, but {recorded[name]} in {path}; find out which of "
-                f"the two is right, and delete the downloaded file and its record, or the line in {path}"
+                f"{record}: the sha256 of {name} is {sha256}, but {recorded[name]} in {path}; find out "
+                f"which is right, and delete the other: the downloaded file and its record, or the line in {path}"
             )
     with replacing(path) as temporary:
         temporary.write_text(HEAD + yaml.safe_dump({"sha256": recorded}), encoding="utf-8")

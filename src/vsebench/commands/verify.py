@@ -18,17 +18,16 @@ from vsebench.formats.download.recorded import RECORD, check_recorded
 from vsebench.packs.archive import unpack
 
 SEALED = {".json", ".npy", ".npz", ".parquet"}
-DOWNLOADED = {"raw", "siblings", "word_vectors"}  # folders of downloaded data, which has records instead of seals
-INCLUDED = "included"  # data that comes with the project
+DOWNLOADED = {"raw", "siblings", "word_vectors"}  # folders of downloaded data, which have records instead of seals
+INCLUDED = "included"  # data that come with the project
 OF_OTHER_FORMATS = {"croissant.json", "ro-crate-metadata.json"}
 SHARED = re.compile(r"prepared/([^/]+)-[0-9a-f]{12}/")  # the name of a folder that plan/sharing.py makes
 Key = tuple[Path, str]  # the folder of a run, and a file's path in its seal
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "paths", type=Path, nargs="*", help="folders of runs, results or data, or packs (default: this folder's run)"
-    )
+    paths = "folders of runs, results or data, or packs (default: the run in this folder)"
+    parser.add_argument("paths", type=Path, nargs="*", help=paths)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -57,7 +56,7 @@ def run(arguments: argparse.Namespace) -> None:
     if problems:
         print("\n".join(problems))
         raise UserError(f"{len(problems)} problems in {len(files)} checked files; delete the files above and run again")
-    print(f"{len(files)} files with checksums fit")
+    print(f"{len(files)} files checked: all match their checksums")
 
 
 def files_to_check(path: Path, stack: ExitStack) -> list[tuple[Path, Path, str]]:
@@ -84,7 +83,7 @@ def files_to_check(path: Path, stack: ExitStack) -> list[tuple[Path, Path, str]]
 def place_of(file: Path, folder: Path) -> str:
     """Return a file's path below the folder of results or data or, in a copy or a pack, below `folder`.
 
-    If runs share a folder of prepared data, the path of a file in it is the path that the file has in each run.
+    For a file in a folder of prepared data that several runs share, this is the path that the file has in each run.
     """
     relative = file.relative_to(folder)
     place = below(relative) if is_in_run(relative) else below(file) if is_in_run(file) else relative.as_posix()
@@ -92,9 +91,9 @@ def place_of(file: Path, folder: Path) -> str:
 
 
 def run_of(file: Path, sealed: str, folder: Path) -> Path:
-    """Return the folder of the run that wrote a file, or `folder` if the file is not at its path in a run, `sealed`.
+    """Return the folder of the run that wrote a file, or `folder` if the file is not at the path in its seal, `sealed`.
 
-    Each folder of shared prepared data counts as a run of its own, because several can be of the same data set.
+    Each folder of shared prepared data counts as a run of its own, because several can contain the same data set.
     """
     path, depth = file.absolute(), len(PurePath(sealed).parts)
     if SHARED.match("/".join(path.parts[-depth:])):
@@ -106,7 +105,7 @@ def run_of(file: Path, sealed: str, folder: Path) -> Path:
 
 
 def files_in(folder: Path, above: frozenset[Path] = frozenset()) -> Iterator[Path]:
-    """Yield the files in a folder and in folders that it links to; a run with a folder of its own links to its data.
+    """Yield all files below a folder, also through links, because a run with a folder of its own links to its data.
 
     above : the folders that contain this one; a link that leads back to one of them is not followed
     """

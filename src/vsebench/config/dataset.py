@@ -40,7 +40,8 @@ class Vocabulary(Strict):
     """Filters of a data set's images and labels; docs/data.md describes their order."""
 
     only_labels: list[str] | None = Field(default=None, min_length=1)  # keep only these labels; this filter comes first
-    # number of images to keep, drawn uniformly from those with `min_labels_per_image` labels or more (default: 1)
+    # number of images to keep, drawn uniformly from those with at least `min_labels_per_image` labels (at least one
+    # label if this key is not set)
     sample_images: int | None = Field(default=None, ge=1)
     min_images_per_label: int | None = Field(default=None, ge=1)  # drop labels with fewer images
     top_labels: int | None = Field(default=None, ge=1)  # keep this number of labels, the ones with the most images
@@ -125,7 +126,7 @@ class FeaturesFile(Strict):
 
     # `.npy`, `.npz` (CSR), `.parquet` or `.csv`: the name of one of the data set's `files`, or a path
     file: str | None = None
-    network: Network | None = None  # instead of `file`: a network and the images to compute features of
+    network: Network | None = None  # instead of `file`: a network, and the images whose features it computes
     # instead of `file`: which features the adapter reads, as a value of its option `features`, such as `DenseHue`
     adapter: str | None = None
     ids: str | None = None  # a text file with the image id of each row; none: rows are in the order of the images
@@ -202,7 +203,7 @@ class Partition(Strict):
 
 
 class Propensity(Strict):
-    """The constants A and B in the formula for the labels' propensities by Jain, Prabhu and Varma, KDD 2016."""
+    """The constants A and B in the formula of Jain, Prabhu and Varma (KDD 2016) for the propensities of labels."""
 
     a: float = Field(default=0.55, ge=0)  # A: how much the propensity grows with the frequency; 0: not at all
     b: float = Field(default=1.5, gt=0)  # B: a number that is added to the number of training images with the label
@@ -272,8 +273,8 @@ class WordVectorsConfig(WordVectorsDefinition, Described):
 class DatasetDefinition(Source):
     """The keys of a data set's file that determine its annotations and features."""
 
-    # a set of image features that is stored apart from the annotations; or several sets: a mapping from their names
-    # to these keys, such as `hue: {file: hue.npy}`
+    # a set of image features that is stored apart from the annotations; or several sets: a mapping from the name of
+    # each set to its keys, such as `hue: {file: hue.npy}`
     features: FeatureSets | None = None
     partition: Partition | None = None  # files of image ids: which images to train, validate and test on
     vocabulary: Vocabulary = Vocabulary()  # filters of images and labels; see [data.md](data.md#filters)
@@ -283,8 +284,8 @@ class DatasetDefinition(Source):
     def sets(self) -> dict[str, FeaturesFile]:
         """The sets of image features by their names; a single set may have the name "".
 
-        Without the key `features`, the only set is the one that the adapter reads if its option `features` is set; the
-        features are sparse if the option is "sparse".
+        Without the key `features`, there is at most one set, which the adapter reads if its option `features` is set;
+        this set is sparse if the option is "sparse".
         """
         if self.features is not None:
             return {"": self.features} if isinstance(self.features, FeaturesFile) else self.features
@@ -315,14 +316,15 @@ class DatasetDefinition(Source):
 class DatasetConfig(DatasetDefinition, Described):
     """A data set (`config/datasets/<name>.yaml`)."""
 
-    family: Family  # the kind of data; a method's `family_settings` and the claims of papers are for certain families
+    family: Family  # the kind of data; a method's `family_settings` and papers' claims apply to certain families
     # a shorter title for panels of figures, columns of tables, and menus of the report; none: `title`
     short: str | None = Field(default=None, min_length=1)
     # normalisation steps of image features, in order, for methods whose settings name no steps: `root` (divide a row by
-    # its sum, take square roots), `idf`, `standard` (subtract the mean, divide by the deviation), `l2` (unit length);
-    # or a mapping of the names of several sets to their steps, such as `hue: [root, l2]`
+    # its sum, then take square roots), `idf`, `standard` (subtract each column's mean, then divide by its standard
+    # deviation), `l2` (unit length); or a mapping from the names of several sets to their steps, such as
+    # `hue: [root, l2]`
     normalise: StepsOfSets = ()
-    # source of the labels' parents, for metrics of siblings: a file of config/siblings, or your own table with the
+    # source of the labels' parents, for metrics of siblings: a file in config/siblings, or your own table with the
     # columns `label` and `parent`
     siblings: str | None = None
     word_vectors: str | None = None  # source of the labels' word vectors: a file in config/word_vectors

@@ -52,16 +52,16 @@ class MethodConfig(Strict):
     # required with `scores` or `command`: who chose the model's settings, and on which data; tables show this
     tuned: str | None = None
     # `paper`: a method of the papers; `baseline`; `control`; `oracle`: uses information that no method may use, so it
-    # is shown but not compared; `external`: a model with `scores` or `command`, whose default role this is
+    # is shown but not compared; `external`: a model with `scores` or `command` (for these, the default)
     role: Role
     source: str  # paper, equation, and the source of the settings
-    # settings of the method, at least all without a default; if `factors` is left out, the run's `factors` is used
+    # settings of the method; those without a default must be set. If `factors` is left out, the run's `factors` is used
     settings: dict[str, Any] = {}
     family_settings: dict[Family, dict[str, Any]] = {}  # replace settings for one family of data sets
     # the set of image features to use, or a list of sets, which are concatenated; none: the sets that the run names for
     # the data set, or else all its sets
     features: str | list[str] | None = Field(default=None, min_length=1)
-    epochs: Epochs | None = None  # when training stops; required for methods trained by epochs, refused for others
+    epochs: Epochs | None = None  # when training stops; required for methods trained in epochs, refused for others
     from_paper: bool = False  # true: the settings are from a paper or its code; tables say so
     grid: dict[str, list[Any]] = {}  # setting -> values to try if the run tunes; all combinations are tried
     stays_in_grid: bool = False  # true: never search beyond the grid, for example because a paper states the range
@@ -144,7 +144,7 @@ class RecordedSearch(Strict):
 class SearchesAtTask(Strict):
     """The recorded searches for settings on a data set under one protocol, one search for each variant."""
 
-    validation_metric: str  # the metric that settings were chosen by
+    validation_metric: str  # the metric by which settings were chosen
     variants: dict[str, RecordedSearch]  # method -> its search
 
 

@@ -8,7 +8,7 @@ from pydantic_core import PydanticCustomError
 from vsebench.config.method import Epochs
 from vsebench.core.yaml_files import Strict
 
-# Simulator -> the sizes that are varied to measure how the time of an epoch, or of scoring an image, grows with them.
+# Simulator -> the sizes that are varied, to measure how the time of an epoch or of scoring an image grows with them.
 GROWTH = {"simulator": ("pairs", "labels", "factors"), "simulated_tree": ("images", "terms")}
 # Simulator -> the options that these sizes determine; a run must not set them.
 SIZED = {"simulator": ("images", "labels", "occurrences", "scale"), "simulated_tree": ("images", "length", "scale")}
@@ -66,13 +66,13 @@ class RunDataset(Strict):
 class Timing(Strict):
     """How methods are timed: the numbers of repeats and epochs to time, and the protocols."""
 
-    # number of repeats per method, each in a new process; repeats take the splits and settings of the task's seeds in
-    # turn. A claim on time or memory needs five repeats
+    # number of repeats per method, each in a new process; the repeats use the splits and settings of the task's seeds
+    # in turn. A claim about time or memory needs five repeats
     repeats: int = Field(default=3, ge=1)
     epochs: int = Field(default=3, ge=1)  # number of epochs to time in each repeat
     # true: each repeat also times all epochs up to the best one, for claims about the time to converge
     to_best_epoch: bool = False
-    # protocols, or single tasks as <data set>/<protocol>, to time on; none: all of them
+    # protocols, or single tasks as <data set>/<protocol>, under which methods are timed; none: all of them
     protocols: list[str] | None = Field(default=None, min_length=1)
     methods: list[str] | None = Field(default=None, min_length=1)  # methods to time; none: all those of the run
 
@@ -118,8 +118,8 @@ class RunConfig(Strict):
     # names of files in config/methods, in the order of display; a method is left out of tasks where it cannot run, for
     # example because they lack image features
     methods: list[str] = Field(min_length=1)
-    # <data set>/<protocol>/<method> -> why the method is left out of this task; `vsebench run` sets this key to go on
-    # if jobs for models that are trained elsewhere have failed
+    # <data set>/<protocol>/<method> -> why the method is left out of this task; if jobs of models that are trained
+    # elsewhere fail, `vsebench run` sets this key, so that the run can go on without these models
     without: dict[str, str] = {}
     # packs of other runs (docs/packs.md), whose methods are shown with those of this run without being fitted again
     with_packs: list[str] = Field(default=[], alias="with")
@@ -127,26 +127,26 @@ class RunConfig(Strict):
     seeds: list[int] = Field(default=[1, 2, 3, 4, 5], min_length=1)
     # protocol, or a single task as <data set>/<protocol> -> seeds in place of `seeds`
     protocol_seeds: dict[str, Annotated[list[int], Field(min_length=1)]] = {}
-    # to save time: method -> number of seeds to fit it with, the first ones of the task; `default`: for all methods not
-    # named; without either, all seeds. Two methods are compared on the seeds that both have
+    # to save time: method -> number of seeds to fit it with, the first ones of the task; `default`: this number for all
+    # methods not named. Other methods are fitted with all seeds. Two methods are compared on the seeds that both have
     method_seeds: dict[str, Annotated[int, Field(ge=1)]] = {}
     factors: int = Field(default=32, ge=1)  # the number of factors (K) of methods whose file does not set it
-    # true: choose settings from each method's `grid` on the validation labels (under `official` once, with the first
-    # seed, for all seeds); false: use its `settings`, or those of an earlier search; a list: choose settings for these
+    # true: choose settings from each method's `grid` on the validation labels (under `official` once for all seeds, see
+    # `tuning_seeds`); false: use its `settings`, or those of an earlier search; a list: choose settings for these
     # methods only. The number of epochs is always chosen on the validation labels
     tune: bool | list[str] = False
     # number of configurations that the grid of each tuned method must have; the grids in `config/methods` have 8
     tuning_budget: int = Field(default=8, ge=1)
     # number of configurations that a method may try after its grid. While the best value of a setting is at the edge of
-    # the values tried, the next one is this value times its ratio to its neighbour, or times 2 next to a 0; the step is
-    # halved if the method does not allow the value, such as a dropout of 1. Then, while the best configuration stops at
-    # its limit on epochs, it is trained again with twice the limit
+    # the values tried, the next value to try is the best one times its ratio to its neighbour, or times 2 if the
+    # neighbour is 0; the step is halved if the method does not allow the value, such as a dropout of 1. Then, while the
+    # best configuration stops at its limit on epochs, it is trained again with twice the limit
     tuning_beyond_edges: int = Field(default=0, ge=0)
     # number of seeds, the first ones of the run, whose mean validation value chooses the settings if all seeds have the
     # same split; for methods that are not trained in epochs, only the first seed is used
     tuning_seeds: int = Field(default=1, ge=1)
-    # the metric by which settings and epochs are chosen, a metric of each image's ranks for which larger is better;
-    # none: the protocol's metric, `ndcg@10` for `distinct` and `regions`, `map` for the others
+    # the metric by which settings and epochs are chosen: a metric of each image's ranks for which larger is better;
+    # none: the protocol's metric, which is `ndcg@10` for `distinct` and `regions`, and `map` for the others
     validation_metric: str | None = None
     # full names of the metrics to measure, in the order of display; see [metrics.md](metrics.md). The default of a run
     # with new test images also has `map`, `pc_precision@5`, `pc_recall@5`, `macro_f1_of_means@5` and `n_plus@5`; with
@@ -170,7 +170,8 @@ class RunConfig(Strict):
     # number of configurations to try after the grid at each value of a sweep, because the best values of the other
     # settings may lie far from the grid; left out: `tuning_beyond_edges`
     sweeps_beyond_edges: int | None = Field(default=None, ge=0)
-    # names of files in config/papers to compare the results with, with their tables, figures and claims; or `all`
+    # names of files in config/papers, or `all`: the run compares its results with these papers, makes their tables and
+    # figures, and tests their claims
     papers: list[str] | Literal["all"] = []
 
     def tunes(self, variant: str) -> bool:

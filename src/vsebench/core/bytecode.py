@@ -1,7 +1,7 @@
 """Delete incomplete files of compiled Python modules (.pyc).
 
-If the disk is full while Python 3.11 writes a .pyc file, the file can remain incomplete. Each import of the module then
-raises an EOFError, even when the disk has space again.
+If the disk is full while Python 3.11 writes a .pyc file, the file can remain incomplete. Every import of the module
+then raises an EOFError, even when the disk has space again.
 """
 
 import sys
@@ -13,7 +13,7 @@ from vsebench.core.modules import PACKAGE
 
 
 def delete_incomplete(folder: Path = PACKAGE) -> None:
-    """Below a folder, delete the compiled modules that this version of Python would try to import, but cannot read."""
+    """Delete the compiled modules below a folder that this version of Python would try to import but cannot read."""
     for path in folder.rglob(f"__pycache__/*.{sys.implementation.cache_tag}.pyc"):
         with suppress(OSError):  # another process may replace or delete it
             try:

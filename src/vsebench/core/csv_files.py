@@ -1,4 +1,4 @@
-"""CSV results, each with a sealed JSON file beside it that states its checksum, because CSV has no place for a seal."""
+"""CSV results. A sealed JSON file beside each CSV file states its checksum, because CSV has no place for a seal."""
 
 from hashlib import sha256
 from pathlib import Path

@@ -16,7 +16,7 @@ ONNX = "onnxruntime"  # the package that runs networks
 REFUSALS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOMEM}
 # paths in the folder of a run, and paths that lead out of it
 PATHS_OF_RUN = re.compile(r"(?<![\w/.-])(?:(?:\.\./)+|(?:results|data|figures)/)[^\s:;,()'\"]+")
-IMAGES = {ONNX, "tokenizers"}  # packages that `make setup-images` installs, which are imported by these names
+IMAGES = {ONNX, "tokenizers"}  # import names of packages that `make setup-images` installs
 
 
 class UserError(Exception):
@@ -53,7 +53,7 @@ def refusal(error: BaseException) -> str | None:
 
 
 def no_file(path: str | os.PathLike[str], what: str = "file") -> str:
-    """Return a message about a missing file with its full path, because a run may have its own current folder."""
+    """Return a message that a file is missing, with its full path, because a run may have its own current folder."""
     return f"there is no {what} {os.path.abspath(path)}"  # noqa: PTH100 (links stay as they are named)
 
 
@@ -80,7 +80,7 @@ def last_line(log: Path) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return a question that suggests the known names most similar to an unknown name; empty if there are none."""
+    """Return a question that suggests the known names most similar to an unknown name; empty if none is similar."""
     close = get_close_matches(name, known, n=3)
     return f"did you mean {' or '.join(close)}? " if close else ""
 

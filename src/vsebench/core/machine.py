@@ -55,7 +55,7 @@ def peak_memory_of(process: int) -> int | None:
 def memory_limit() -> int:
     """Return the largest memory that this process can use, in bytes.
 
-    It is the machine's memory, or less if a limit of the process (`ulimit -v`) or of its control group is smaller.
+    It is the machine's memory or, if smaller, the limit of the process (`ulimit -v`) or of its control group.
     """
     limits = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"), resource.getrlimit(resource.RLIMIT_AS)[0]]
     limits += [int(line) for line in _lines_of("/sys/fs/cgroup/memory.max") if line.isdecimal()]
@@ -106,9 +106,9 @@ class OtherProcesses:
 
 
 def git_commit() -> str:
-    """Return the commit of the source folder, with "-dirty" if the folder was changed since; "unknown" outside git.
+    """Return the commit of the source code, with "-dirty" if the code was changed since then; "unknown" outside git.
 
-    The folder counts as changed if a tracked file of the repository differs, or if the package has an untracked file.
+    The code counts as changed if a tracked file of the repository was changed, or the package has an untracked file.
     """
     package = Path(__file__).parents[1]
     try:

@@ -1,4 +1,4 @@
-"""Run functions and commands in new processes, and end a process when the Snakemake that started it has ended."""
+"""Run functions and commands in new processes, and end a process when the Snakemake process that started it ends."""
 
 import multiprocessing
 import os
@@ -23,10 +23,10 @@ from vsebench.core.machine import peak_memory_of
 Result = TypeVar("Result")
 
 
-PAUSE = 0.1  # largest number of seconds between two measurements of memory
+PAUSE = 0.1  # longest time between two measurements of memory, in seconds
 
-# This shell outlives the process that started it. It reads the number of a command's process group, and then waits for
-# the end of its input, which comes when that process ends for any reason. Then it ends what is left of the group.
+# This shell outlives the process that started it. It reads the id of a command's process group. Then it waits for the
+# end of its input, which comes when that process ends for any reason, and ends what is left of the group.
 GUARD = """
 read -r group || exit 0
 read -r end
@@ -37,8 +37,8 @@ for turn in 1 2 3 4 5 6 7 8 9 10; do
 done
 kill -s KILL -- "-$group"
 """
-# The first shell of a command tells the guard its group before it runs anything. So the command ends whenever this
-# process is interrupted, even before it knows the command's number.
+# The first shell of a command tells the guard its group before it runs anything. The command therefore ends whenever
+# this process is interrupted, even before this process knows the command's id.
 COMMAND = 'echo $$ >&0; exec /bin/sh -c "$0" </dev/null'
 
 
@@ -62,7 +62,7 @@ def run_in_new_process(function: Callable[..., Result], *arguments: object) -> R
 
 
 def end_with_snakemake() -> None:
-    """End this process soon after the Snakemake that started it has ended; workflow/job.sh passes Snakemake's id.
+    """End this process soon after the Snakemake process that started it ends; workflow/job.sh passes Snakemake's id.
 
     Otherwise, the jobs of a killed Snakemake would keep running, write into the results of the next run and disturb its
     timings.
@@ -164,7 +164,7 @@ class PeakMemory:
         self._thread.join()
 
     def _measure(self) -> None:
-        pause = PAUSE / 32  # a short command is measured, too
+        pause = PAUSE / 32  # begins with short pauses, so that short commands are measured, too
         while True:
             with suppress(psutil.Error):  # the process may end meanwhile
                 self._measure_once(psutil.Process(self._process))

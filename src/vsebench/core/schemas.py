@@ -1,6 +1,6 @@
-"""The ordered columns of the tables that stages write, and which numbers they can contain.
+"""The columns of the tables that stages write, in their order, and the numbers that columns can contain.
 
-`storage.write_table` checks the columns, and `storage.read_table` the columns and numbers. An analysis
+`storage.write_table` checks the columns; `storage.read_table` checks the columns and the numbers. An analysis
 (`vsebench.evaluation.analyses`) defines the columns of its table in its own module.
 """
 
@@ -37,14 +37,14 @@ IMAGES: Schema = {"image": pl.Int32, "id": pl.String, "part": pl.String, "has_fe
 # results/<dataset>/<protocol>/seed<k>/split/
 SPLIT_IMAGES: Schema = {
     "image": pl.Int32,
-    "first": pl.Boolean,  # whether it is trained on while settings are chosen
+    "first": pl.Boolean,  # whether models are trained on it while settings are chosen
     "final": pl.Boolean,  # whether the tested model is trained on it
     "valid": pl.Boolean,
     "test": pl.Boolean,
 }
 SPLIT_LABELS: Schema = {
     "label": pl.Int32,
-    "first": pl.Boolean,  # whether it is trained on while settings are chosen
+    "first": pl.Boolean,  # whether models are trained on it while settings are chosen
     "final": pl.Boolean,  # whether the tested model is trained on it
     "valid": pl.Boolean,  # whether it is a candidate in validation
     "test": pl.Boolean,
@@ -65,9 +65,9 @@ COUNTS: Schema = {  # the position of a relevant item in a ranking; in RANKS, th
     "right": pl.Int32,  # relevant items that score at least as high as this item, including it
     "negatives": pl.Int32,
 }
-# A test image is `cold` if it has no training label while other test images have some.
+# A test image is `cold` if it has no training label, although other test images have some.
 RANKS: Schema = {"image": pl.Int32, "label": pl.Int32} | COUNTS | {"cold": pl.Boolean}
-THRESHOLDS: Schema = {  # thresholds of the labels that an image has, for decisions with a threshold for each label
+THRESHOLDS: Schema = {  # of each test image's true labels, for decisions with a threshold for each image and label
     "decision": pl.String,
     "image": pl.Int32,
     "label": pl.Int32,
@@ -191,7 +191,7 @@ CLAIMS: Schema = {
     "method": pl.String,
     "rival": pl.String,
     "metric": pl.String,  # the metric, or the name of another measured quantity
-    "n_tasks": pl.Int32,  # for a claim: the number of tasks over which its effect is a mean; none without data sets
+    "n_tasks": pl.Int32,  # for a claim: the number of tasks over which its effect is a mean; null without tasks
     "n_comparisons": pl.Int32,  # for a claim: the number of (rival, metric) pairs; the row shows the weakest pair
     "effect_is": pl.String,  # a difference, a ratio or an exponent, and for which values the claim holds
     "effect": pl.Float64,

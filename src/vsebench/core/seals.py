@@ -112,7 +112,7 @@ def close_seal(written: Path, path: Path, seal: dict[str, Any]) -> None:
 
 
 def sealed_json(value: dict[str, Any], path: Path, **form: Any) -> str:
-    """Return the JSON of a value with a seal, for a file that ends in a line break; `form` goes to `json.dumps`."""
+    """Return a value with a seal as JSON, without the line break that ends the file; `form` goes to `json.dumps`."""
     text = json.dumps(value | {SEAL: open_seal(path, repeatable=False)}, **form)
     content = (text + "\n").encode()
     at = _place(content, NO_CHECKSUM)

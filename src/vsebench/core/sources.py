@@ -1,4 +1,4 @@
-"""Find the files of the package that a stage depends on, from the import statements.
+"""Find the files of the package that a stage depends on, by following import statements.
 
 The jobs of the workflow depend on these files, so editing a kernel repeats only the jobs that use it.
 """

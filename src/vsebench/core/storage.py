@@ -34,7 +34,7 @@ from vsebench.core.seals import (
 NUMBER = "schema"  # the key of the schema number, in JSON and in the metadata of a Parquet file
 SECONDS = "seconds"  # a column of measured times, which differ between two runs
 LARGE = 1 / 3  # share of the memory; an array that would take more stays in its file
-SIZES_OF_NAMES = 26  # where a ZIP file header states the lengths of name and extra field (section 4.3.7)
+SIZES_OF_NAMES = 26  # position of the lengths of name and extra field in a file's header (section 4.3.7 of ZIP)
 ENTRIES = "entries"  # the key of a result that is a list; JSON stores it in an object with the schema number
 
 
@@ -61,7 +61,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """Yield a temporary folder beside `path`; it is renamed to `path`, which must not exist, if the block succeeds."""
+    """Yield a temporary folder beside `path`. If the block succeeds, it is renamed to `path`, which must not exist."""
     temporary = path.parent / f".{path.name}.{os.getpid()}.tmp"
     _make_folder_of(path)
     try:
@@ -116,7 +116,7 @@ def write_parquet(frame: pl.DataFrame, path: Path) -> None:
 
 
 def write_table(frame: pl.DataFrame, schema: Schema, path: Path) -> None:
-    """Check the names, order and types of a table's columns, and write it."""
+    """Write a table after checking the names, order and types of its columns."""
     if frame.schema != pl.Schema(schema):  # plain dictionaries would be equal in any order
         raise TypeError(f"{path}: the columns are {dict(frame.schema)}, but should be {schema}")
     write_parquet(frame, path)
@@ -307,7 +307,7 @@ def seal_of(path: Path) -> object:
 
 
 def features_file(name: str, is_sparse: bool) -> str:
-    """Return the name of the file of a set of features in a processed data set; a single set may have no name.
+    """Return the name of the file in a processed data set that contains a set of features; a single set may be unnamed.
 
     >>> features_file("", False), features_file("hue", True)
     ('features.npy', 'features-hue.npz')

@@ -52,7 +52,7 @@ class Case:
 
     @property
     def keys(self) -> dict[str, str | int]:
-        """The columns, with their values, that identify this case in every table."""
+        """The columns that identify this case in every table, with their values."""
         return {**vars(self.task), "method": self.variant, "seed": self.seed}
 
     def __str__(self) -> str:

@@ -91,13 +91,13 @@ class Features:
 
     @property
     def file_name(self) -> str:
-        """The name of the file of features in a processed data set, for features without a name."""
+        """The name of the file in a processed data set that contains these features, if they have no name."""
         return features_file("", self.is_sparse)
 
     def rows(self, images: NDArray[np.integer]) -> Rows:
         """Return the rows of some images; `images` are (m,) row numbers, in any order.
 
-        Returns (m, d) float32: a new dense array, or a scipy.sparse.csr_array where the features are sparse.
+        Returns (m, d) float32: a new dense array, or a scipy.sparse.csr_array if the features are sparse.
         """
         chosen = self.values[images]
         return chosen if self.is_sparse else np.asarray(chosen, dtype=np.float32)
@@ -256,12 +256,12 @@ class Normalisation:
         steps : the same steps for every set of features, or the steps of each set by its name
         features : the features of all images of the data set
         images : the (m,) row numbers of the training images; images without features are ignored
-        unit_length : whether whole rows get unit length; `l2` for whole rows is then added, unless it already is the
+        unit_length : whether whole rows get unit length; `l2` for whole rows is then added, unless it is already the
             last step
 
         Raises a `UserError` if `standard` is used for sparse features, or if steps are given for a set that the
-        features do not have. For steps that estimate arrays, it also raises one if no training image has features, or
-        if `root` is used for negative numbers.
+        features do not have. If there is a step `idf` or `standard`, a `UserError` is also raised if no training image
+        has features, or if `root` is used for negative numbers.
         """
         planned = list(_planned(steps, features, unit_length))
         if features.is_sparse and "standard" in [step for step, _ in planned]:

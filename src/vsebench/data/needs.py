@@ -63,8 +63,8 @@ class TaskData:
     ----------
     processed : folder of the processed data to split: those of the data set, or of two joined data sets
     tested : folder of the processed data set to test on
-    features : the sets of image features that all images have: name -> file in `processed`; a single set may have the
-        name ""
+    features : the sets of image features that all data sets of the task have: name -> file in `processed`; a single
+        set may have the name ""
     has_word_vectors : whether a source of word vectors is configured
     is_joined : whether the model is trained on one data set and tested on another
     new_images : whether no test image is a training image
@@ -244,7 +244,7 @@ class GivenLabelsNeed(FileNeed[LabelMatrix]):
     """The labels that the training data set gives to the test images, from given.parquet."""
 
     key = "given_labels"
-    missing_reason = "the test images have no second annotation (user tags)"
+    missing_reason = "no other data set gives labels (such as user tags) to the test images"
     description = "the labels that another data set gives to the test images"
 
     def is_provided(self, data: TaskData) -> bool:

@@ -66,7 +66,7 @@ class LabelMatrix:
 
     @classmethod
     def from_pairs(cls, pairs: pl.DataFrame, n_rows: int, n_labels: int) -> "LabelMatrix":
-        """Build the matrix from a table with the columns image, label and count; no (image, label) occurs twice."""
+        """Build the matrix from a table with the columns image, label and count; no image has a label twice."""
         if not _ascend(pairs["image"].to_numpy(), pairs["label"].to_numpy()):
             pairs = pairs.sort("image", "label")
         offsets = np.zeros(n_rows + 1, dtype=np.int64)
@@ -258,7 +258,7 @@ class Split:
     """A split: models are fitted to `first` and validated on `valid`; the tested model is fitted to `final`.
 
     `final` contains the labels of `first` and `valid`. Under `unseen_labels` and its variants, `first` contains no
-    validation labels, and `final` contains all pairs of its images with these labels, too.
+    validation labels on any image, and `final` contains them on training images, too.
     """
 
     first: Training
@@ -346,7 +346,7 @@ class Problem:
     training : the images and labels to learn from
     seed : seed of all random numbers, which come from `vsebench.data.streams`
     workers : threads; results must not depend on their number
-    features : one row per image of the data set, with several sets side by side; None if it has no features
+    features : one row per image of the data set, several sets side by side; None if the data set has no features
     word_vectors : the word vectors of the labels; None if the data set has none
     extras : other inputs, mostly for oracles: key of `needs.NEEDS` -> a value of the type stated there
     """

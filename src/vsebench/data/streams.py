@@ -20,7 +20,7 @@ class Stream(IntEnum):
     SIMULATED_LABELS = 6  # the labels of a simulated data set; its seed may equal a fit's seed
     DIRECTIONS = 7  # the directions of a random projection tree
     DROPOUT = 8  # the activations of a network that dropout sets to 0
-    HEAD_START = 9  # like START, ORDER and DROPOUT, for a network that decides about labels
+    HEAD_START = 9  # like START, ORDER and DROPOUT, for a network that predicts label sets
     HEAD_ORDER = 10
     HEAD_DROPOUT = 11
     WORDS = 12  # word vectors for labels without one, random vectors, and permutations of vectors

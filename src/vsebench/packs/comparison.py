@@ -32,10 +32,10 @@ DIFFERENCES = {
     "difference": pl.Float64,  # second minus first
     "ci_low": pl.Float64,
     "ci_high": pl.Float64,
-    "p_adjusted": pl.Float64,  # corrected for the number of all rows of the comparison
+    "p_adjusted": pl.Float64,  # corrected for the number of rows of the comparison
     "n_seeds": pl.Int32,
 }
-# Keys of an entry of settings.json that state what was fitted, and how a change of them is called.
+# Keys of an entry of settings.json that state what was fitted, and their names in the lists of changes.
 FITTED = {
     "settings": "settings",
     "epochs": "epochs",

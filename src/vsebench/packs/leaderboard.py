@@ -146,7 +146,8 @@ def agree(first: Mapping[int, str], second: Mapping[int, str]) -> bool:
 def names_of(runs: Sequence[Run]) -> list[str]:
     """Return a different name for each run: the name of its pack or configuration.
 
-    If several runs have the same name, their folders are put before it; if these are equal too, numbers are added.
+    If several runs have the same name, the name of each run's folder is put before it. Names that are still equal get
+    numbers.
     """
     short = [run.path.stem if run.path.is_file() else run.manifest.name for run in runs]
     names = [
@@ -329,14 +330,14 @@ def newer_of(old: Run, runs: Sequence[Run]) -> Run:
         if run.manifest.name == old.manifest.name:
             return run
     names = ", ".join(run.manifest.name for run in runs)
-    raise UserError(f"--since: {old.path} belongs to the run {old.manifest.name}, but the page shows {names}")
+    raise UserError(f"--since: {old.path} belongs to the run {old.manifest.name}, but the page shows only {names}")
 
 
 def change_of(old: Run, new: Run, number: int) -> dict[str, Any]:
     """Return what changed between older and newer results of a run: the headline metric, verdicts and settings."""
     common = [name for name in new.manifest.metrics if name in old.manifest.metrics and not not_in_packs(name)]
     comparison = compare(old, new, few_metrics(common)[:1])
-    lists = [("Not compared", comparison.refused), ("In one only", comparison.only)]
+    lists = [("Not compared", comparison.refused), ("In one of them only", comparison.only)]
     lists += [("Changed verdicts", comparison.verdicts), ("Changed settings", comparison.settings)]
     return {
         "id": f"table-changes-{number}",

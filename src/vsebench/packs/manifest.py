@@ -42,7 +42,7 @@ class Shown(_Open):
 class PackedTask(_Open):
     """A task of a run."""
 
-    protocol: str  # a description of the held-out labels
+    protocol: str  # a description of what is held out
     splits: dict[int, str]  # seed -> the hash of the split
     methods: dict[str, list[int]]  # method -> its seeds
     decided: list[str] = []  # each "method/decision"

@@ -168,7 +168,7 @@ def check_feature_sets(plan: Plan) -> None:
                 raise UserError(f"{task}: {variant} uses dense and sparse features together ({kinds}); {remedy}")
             for member in method.members:
                 if variant in plan.variants(task) and plan.sets_seen([member], task) != seen:
-                    raise UserError(f"{file}: its member {member} uses other features; name the same sets for both")
+                    raise UserError(f"{file}: its member {member} uses other sets of features; name the same for both")
 
 
 def check_settings(plan: Plan, where: str) -> None:
@@ -232,7 +232,8 @@ def check_requirements(path: Path) -> None:
     """Check that all requirements are in one file, because an environment is made again only if this file changes."""
     for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
         if re.match(r"\s*(-r|-c|--requirement|--constraint)\b", line):
-            raise UserError(f"{path}: line {number}: changes in the named file are not noticed; copy its lines here")
+            remedy = "copy the lines of that file here"
+            raise UserError(f"{path}: line {number}: changes of the named file would not be noticed; {remedy}")
 
 
 def check_software(plan: Plan, deployed: Collection[str]) -> None:
@@ -367,7 +368,7 @@ def check_timing(plan: Plan, where: str) -> None:
         if name not in plan.config.methods:
             raise UserError(f"{where}: timing.methods: {name} is not among the run's methods; add it to `methods`")
         if not any(name in plan.timed_variants(task) for task in plan.timed_tasks):
-            why = "it has no settings or epochs to choose, or does not run there"
+            why = "it has no settings or epochs to choose, or runs on no timed task"
             raise UserError(f"{where}: timing.methods: {name} is timed on no task ({why}); remove {name}")
 
 
@@ -390,8 +391,8 @@ def check_scaling(plan: Plan, where: str) -> None:
     measured = scaled_variants(plan)
     for variant in scaling.methods or ():
         if variant not in measured:
-            reason = "is not among the run's methods" if variant not in plan.methods else "cannot be timed on this data"
-            raise UserError(f"{where}: scaling.methods: {variant} {reason}")
+            reason = "cannot be timed on this data set" if variant in plan.methods else "is not among the run's methods"
+            raise UserError(f"{where}: scaling.methods: {variant} {reason}; remove it")
 
 
 def check_tasks(plan: Plan, where: str) -> None:
@@ -417,7 +418,7 @@ def check_word_vectors(plan: Plan, task: Task, key: str) -> None:
     """Check that the data sets of a task with unseen labels name the same source of word vectors."""
     for name in [task.dataset, *source_datasets([task.protocol])]:
         if name not in plan.word_vectors:
-            remedy = f"name a file of {plan.folder}/word_vectors under `word_vectors` of {name}"
+            remedy = f"name a file in {plan.folder}/word_vectors under `word_vectors` of {name}"
             raise UserError(f"{key} needs word vectors of the labels, but no source is named; {remedy}")
         if plan.datasets[name].word_vectors != plan.datasets[task.dataset].word_vectors:
             sources = f"{plan.datasets[task.dataset].word_vectors} and {plan.datasets[name].word_vectors}"
@@ -485,7 +486,7 @@ def check_metrics(config: RunConfig, where: str) -> None:
 
 
 def check_lists(config: RunConfig, where: str) -> None:
-    """Reject duplicates, because they would count twice in the results, and mistakes in seeds."""
+    """Reject duplicates, which would count twice in the results, and mistakes in seeds."""
     lists: dict[str, list[Any]] = {"methods": config.methods, "seeds": config.seeds, "metrics": config.metrics}
     lists |= {f"datasets.{name}.protocols": list(entry.protocols) for name, entry in config.datasets.items()}
     lists |= {f"decisions.{name}": variants for name, variants in config.decisions.items()}

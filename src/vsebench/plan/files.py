@@ -168,7 +168,7 @@ def key_of(option: str, name: str, config: RunConfig, folder: Path, where: str) 
 
 
 def parents(source: str, folder: Path, key: str) -> SiblingsConfig:
-    """Return the source that states the parents of each label: a file of config/siblings, or the user's own table."""
+    """Return the source that states the parents of each label: a file in config/siblings, or the user's own table."""
     if re.fullmatch(DATASET_NAME, source):
         hint = ", or name a table such as parents.csv"
         config: SiblingsConfig = read_source(SiblingsConfig, folder / "siblings", source, key, "read_parents", hint)
@@ -182,7 +182,7 @@ def parents(source: str, folder: Path, key: str) -> SiblingsConfig:
 
 
 def read_source(model: Any, folder: Path, source: str, key: str, reader: str, hint: str = "") -> Any:
-    """Read a file of config/siblings or config/word_vectors, whose adapter must define the function `reader`."""
+    """Read a file in config/siblings or config/word_vectors, whose adapter must define the function `reader`."""
     path = folder / f"{source}.yaml"
     if not re.fullmatch(DATASET_NAME, source) or not path.is_file():
         raise UserError(f"{key}: {source!r} has no file {path}; {instead(source, names_in(folder), folder.name)}{hint}")
@@ -207,7 +207,7 @@ def check_name(pattern: str, key: str, name: str, where: str) -> None:
     """Raise a `UserError` for a name that cannot be the name of a folder."""
     if not re.fullmatch(pattern, name) or name == RESERVED:
         if name == RESERVED:
-            raise UserError(f"{where}: {key}: {name!r} has another meaning; choose another name")
+            raise UserError(f"{where}: {key}: {name!r} is a reserved name; choose another name")
         sign = "-" if pattern == DATASET_NAME else "_"
         form = f"begin with a lower-case letter; then use only lower-case letters, digits and {sign}"
         raise UserError(f"{where}: {key}: {name!r} is not a valid name; {form}")

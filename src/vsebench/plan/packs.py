@@ -40,7 +40,7 @@ class NamedPack:
         }
 
     def obstacle(self, metrics: Sequence[str], seeds: Sequence[int]) -> str | None:
-        """Return why a method of the pack is left out, as far as this is known before splits are made."""
+        """Return why methods of the pack are left out; None if no reason is known before splits are made."""
         if not seeds:
             return f"the pack {self.name} has none of the seeds of this run"
         metrics = [name for name in metrics if not is_of_decision(name)]  # decisions of packs are not shown

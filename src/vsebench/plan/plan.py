@@ -54,7 +54,7 @@ class Plan:
     decisions: dict[str, DecisionConfig]
     chosen: dict[str, ChosenSettings]  # for data sets with recorded searches for settings
     packs: dict[str, NamedPack] = field(default_factory=dict)  # packs of other runs
-    # These are kept, because hundreds of jobs ask for the obstacles of a task.
+    # The obstacles of each task, which are kept because hundreds of jobs ask for them.
     _obstacles: dict[Task, dict[str, str]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @cached_property

@@ -89,7 +89,7 @@ def _is_of_data(chosen: ChosenSettings, dataset: DatasetConfig) -> bool:
 
 
 def _is_of_grid(settings: dict[str, Any], own: dict[str, Any], grid: dict[str, list[Any]]) -> bool:
-    """Return whether settings equal those of a variant, apart from the settings that its grid varies."""
+    """Return whether settings equal a variant's `own`, except that settings in `grid` may have any value there."""
     allowed = {key: grid.get(key, [value]) for key, value in own.items()}
     return settings.keys() == allowed.keys() and all(value in allowed[key] for key, value in settings.items())
 

@@ -59,7 +59,7 @@ def fingerprint(plan: Plan, name: str) -> str:
 
 
 def is_of_definition(provenance: Path, files: list[SourceFile]) -> bool:
-    """Return whether downloaded files have the names and, if stated, the checksums that a data set's file lists."""
+    """Return whether all downloaded files have a name and, if stated, a checksum that a data set's file lists."""
     if not provenance.is_file():
         return True
     stated = {file.name: file for file in files}

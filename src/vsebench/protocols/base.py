@@ -21,9 +21,9 @@ class Protocol(ABC):
     validation_metric: ClassVar[str]  # the metric that chooses settings and epochs, unless a run names another
     leaves_cold: ClassVar[bool] = False  # whether an image can lose its only training label
     by_occurrence: ClassVar[bool] = False  # whether single occurrences (regions) are held out, not whole labels
-    fixed: ClassVar[bool] = False  # whether all seeds share one split, so that the first seed chooses all settings
+    fixed: ClassVar[bool] = False  # whether all seeds share one split, so that settings are chosen once for all seeds
     unseen: ClassVar[bool] = False  # whether some candidates are never trained, so that word vectors are needed
-    only_unseen: ClassVar[bool] = False  # whether no candidate is trained, so that methods need other data on labels
+    only_unseen: ClassVar[bool] = False  # whether no candidate is trained, so that methods need other data about labels
 
     @property
     def seen_and_unseen(self) -> bool:

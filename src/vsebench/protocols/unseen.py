@@ -25,7 +25,7 @@ FEWEST = EVERY + 1  # fewest labels with word vectors that allow one unseen and 
 class UnseenLabels(Protocol):
     """A fifth of the labels with a word vector are unseen labels, and a fifth of the others are validation labels.
 
-    A data set can name the unseen labels instead (`Dataset.unseen`); validation labels are still drawn.
+    The unseen labels can also be given (`Dataset.unseen`); validation labels are drawn even then.
 
     Test images are taken from the official partition; without one, a tenth of the images is drawn. Images without a
     label to learn stay among the training images.
@@ -36,7 +36,7 @@ class UnseenLabels(Protocol):
     unseen = True
 
     def generator(self, name: str, seed: int) -> np.random.Generator:
-        """Return the generator of a split; its seed, 99 + `seed`, keeps the splits of earlier versions of vsebench."""
+        """Return the generator of a split; its seed is 99 + `seed`, so that splits are those of earlier versions."""
         return np.random.default_rng(99 + seed)
 
     @abstractmethod
@@ -114,7 +114,7 @@ class Transfer(Protocol):
     def split(self, dataset: Dataset, rng: np.random.Generator) -> Split:
         known, trained, tested = dataset.with_word_vectors, dataset.trained, dataset.tested
         if dataset.parts is None or trained is None or tested is None or known is None:
-            raise UserError("this protocol needs a data set that is joined from two; run the workflow, which makes one")
+            raise UserError("this protocol needs two joined data sets; run the workflow, which joins them")
         learnt, candidates = trained & known, tested & known
         train, valid, test = apart(dataset, *own_parts(dataset.parts))
         first = Training(pairs_of(dataset.labels, train, learnt), ids_of(train), learnt)

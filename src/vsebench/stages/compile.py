@@ -55,7 +55,7 @@ def train_tiny(name: str, values: dict[str, Any]) -> None:
 
 
 def rank_tiny() -> None:
-    """Rank labels of tiny data with embeddings and with label weights, for one held-out label per image and several."""
+    """Rank labels of tiny data with embeddings and with label weights, for one and several test labels per image."""
     ones = np.ones((6, 6), dtype=np.float32)
     with workers(1) as pool:
         labels = tiny_matrix()

@@ -1,4 +1,4 @@
-"""Choose label sets for the test images from a model's scores, with each decision rule that the run names for it.
+"""Choose label sets for test images from a model's scores, with each decision rule that the run names for the model.
 
 A rule is fitted on the model's training images and tuned on the validation images. If a rule has its own threshold for
 each image and label, thresholds.parquet contains these thresholds for the true labels of each test image.

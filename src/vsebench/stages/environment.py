@@ -1,8 +1,8 @@
 """Make a virtual environment with the packages that a requirements file lists.
 
 The stage uses uv if uv is on the PATH, otherwise venv and pip. When the environment is complete, it contains the file
-COMPLETE. An environment without this file is deleted and made again. Runs that share environments can need the same one
-at the same time: then one run makes it, and the others wait.
+.complete. An environment without this file is deleted and made again. Runs that share environments can need the same
+one at the same time: then one run makes it, and the others wait.
 """
 
 import argparse

@@ -23,7 +23,7 @@ CASES: tuple[tuple[float, Noise, float], ...] = (
 )
 COLUMNS = (Column("difference", "Difference", "count"), Column("noise", "Noise"), Column("seeds", "Seeds", "count"))
 
-POOLED_SHARE = 2  # number of single tasks per group of tasks, because simulating a group takes several times as long
+POOLED_SHARE = 2  # one group of tasks is simulated per this many single tasks, because a group takes longer
 POOLED_TASKS = (2, 3, 4)
 # Difference, noise, ratios, and whether all methods help to estimate the variance between seeds.
 POOLED_CASES: tuple[tuple[float, Noise, tuple[float, ...], bool], ...] = (

@@ -1,4 +1,4 @@
-"""Combine tables or records of several data sets, tasks or models in one file."""
+"""Combine tables or records of several data sets, tasks or models into one file."""
 
 import argparse
 import json

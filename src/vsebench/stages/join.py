@@ -5,7 +5,7 @@ label. The stage writes the files of a processed data set (pairs, images and lab
 the sets of features that both data sets have) and given.parquet: the pairs that the data set to train on has for
 images of the tested data set.
 
-The joined data has the test images of the data set to test on, and the training and validation images of the other. A
+The joined data have the test images of the data set to test on, and the training and validation images of the other. A
 data set without an official partition contributes all its images. All other images belong to no part and have no pairs.
 The same holds for images of the data set to train on that have the id of a test image.
 """

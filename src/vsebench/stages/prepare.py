@@ -127,8 +127,8 @@ def check_size(name: str, annotations: RawAnnotations) -> None:
     try:
         check_places(len(annotations.images), len(annotations.labels), occurrences)
     except UserError as error:
-        advice = "keep fewer images (`vocabulary: {sample_images: ...}`)"
-        raise UserError(f"{name}: too large: {error}; {advice}") from None
+        advice = "for example with `vocabulary: {sample_images: ...}`"
+        raise UserError(f"{name}: too large: {error}, {advice}") from None
 
 
 def label_table(annotations: RawAnnotations) -> pl.DataFrame:

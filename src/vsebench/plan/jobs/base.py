@@ -156,7 +156,7 @@ def sweep_files(plan: Plan, suffix: str) -> list[str]:
 def needs_read(plan: Plan, variants: Iterable[str], task: Task) -> set[str]:
     """Return the inputs (keys of `needs.NEEDS`) that jobs of the given variants read on a task.
 
-    An oracle also reads the image features, if the task has any: the label probabilities can depend on them.
+    An oracle also reads the image features, if the task has any, because the label probabilities can depend on them.
     """
     keys: set[str] = set().union(*(plan.method_class(variant).needs for variant in variants))
     return keys | features_provided(plan, task) if TRUTH.key in keys else keys

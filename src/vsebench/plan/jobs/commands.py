@@ -17,7 +17,7 @@ from vsebench.plan.jobs.base import RESULTS, Job, Wildcards, need_files, options
 from vsebench.plan.plan import Plan
 
 ENVIRONMENTS = "data/environments"
-# What `failed_elsewhere` returned at the end of the run that this process has made; `vsebench run` reads it.
+# The result of `failed_elsewhere` at the end of the run in this process; `vsebench run` reads it.
 FAILED_ELSEWHERE: dict[str, str] = {}
 
 
@@ -122,7 +122,7 @@ def is_file(path: Path) -> bool:
 
 
 def failed_elsewhere(plan: Plan, jobs: Iterable[Any]) -> dict[str, str]:
-    """Map <data set>/<protocol>/<method> to the reason for leaving it out, if only models trained elsewhere failed.
+    """Map <data set>/<protocol>/<method> to why it is left out, for models trained elsewhere whose jobs failed.
 
     The result is empty if any other job failed.
 

@@ -61,7 +61,7 @@ def download_definition(plan: Plan, dataset: str) -> dict[str, Any]:
 
 
 def network_features(plan: Plan, at: Wildcards) -> Job:
-    """Compute features of images; the inputs are the user's own images or, for downloaded images, provenance.json."""
+    """Compute features of images by a network; provenance.json stands for downloaded inputs."""
     dataset, raw = plan.datasets[at.dataset], f"data/raw/{at.dataset}"
     values = dataset.networks[at.name].model_dump()
     names = [values["model"], values["images"]]

@@ -90,7 +90,7 @@ def match_packs(plan: Plan, at: Wildcards) -> Job:
 
 
 def not_compared(plan: Plan, task: Task) -> list[Entry]:
-    """Return the oracles of a task, with and without decisions; they are not compared with other methods."""
+    """Return the entries of a task whose method or decision is an oracle; they are not compared with other methods."""
     oracles = plan.oracles(task)
     decided = [
         entry
