@@ -6,7 +6,7 @@ from vsebench.evaluation.metrics.base import RankMetric, within
 
 
 class MyMetric(RankMetric):
-    """1 for an image with a held-out label among the first k labels of its list, else 0. Ties count against the label."""
+    """1 for an image with a held-out label among the first k of its list, else 0. Ties count against the label."""
 
     takes_cutoff = "always"
 
