@@ -1,4 +1,4 @@
-"""my_dataset by hand."""
+"""The reader of my_dataset, on small files."""
 
 from pathlib import Path
 

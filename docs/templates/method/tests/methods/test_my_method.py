@@ -1,4 +1,4 @@
-"""my_method by hand."""
+"""my_method, on an example that is computed by hand."""
 
 import numpy as np
 from scipy import sparse
@@ -7,7 +7,7 @@ import vsebench
 
 
 def test_the_label_that_is_most_often_with_the_known_label_is_first():
-    """Label 1 is on both images of label 0, label 2 on one; each image of label 0 weighs 1 / (2 + 1)."""
+    """Both images of label 0 have label 1, and one of them has label 2; each of them adds 1 / (2 + 1) to a score."""
     matrix = sparse.csr_array(np.array([[1, 1, 0], [1, 1, 1], [0, 0, 1]]))
     new = sparse.csr_array(np.array([[1, 0, 0]]))
     labels, scores = vsebench.fit("my_method", matrix).annotate(labels=new, k=2)

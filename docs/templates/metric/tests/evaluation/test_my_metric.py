@@ -1,4 +1,4 @@
-"""my_metric by hand."""
+"""my_metric, on an example that is computed by hand."""
 
 import polars as pl
 
@@ -6,7 +6,7 @@ from vsebench.evaluation.metrics.base import metric_class
 
 
 def test_an_image_with_a_label_among_the_first_counts_as_one():
-    """Image 0 has labels at ranks 2 and 5, and image 1 at rank 4. The only label of image 2 is no candidate."""
+    """Image 0 has labels at ranks 2 and 5, and image 1 has one at rank 4. Image 2 has only a miss."""
     ranks = pl.DataFrame({"image": [0, 0, 1, 2], "rank": [2, 5, 4, None]})
     metric = metric_class("my_metric")(3)
     values = ranks.group_by("image", maintain_order=True).agg(value=metric.value())

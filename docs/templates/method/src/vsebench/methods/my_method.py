@@ -2,7 +2,7 @@
 
     score of b = sum over the image's labels a of n_ab / (n_a + smoothing)
 
-n_ab images have both labels, n_a images have a.
+n_ab images have both labels, and n_a images have label a.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ class MyMethodSettings(Settings):
 
 
 class MyMethod(Control):
-    """A method without epochs; for training by epochs, derive from `Method` instead."""
+    """A method without epochs; a method that is trained in epochs is derived from `Method` instead."""
 
     settings_type = MyMethodSettings
     needs = frozenset({"known_labels"})  # keys of `vsebench.data.needs.NEEDS`
