@@ -94,7 +94,7 @@ def of_table(table: Any, known: Sequence[str] | None) -> GivenLabels:
         images, first, rows = np.unique(np.array(ids, dtype=np.str_), return_index=True, return_inverse=True)
         counts = table["count"].to_numpy() if "count" in columns else np.ones(len(labels))
         if counts.dtype.kind not in "uif" or not (counts >= 1).all():
-            raise UserError("matrix: the column `count` must have positive whole numbers only")
+            raise UserError("matrix: the column `count` must contain only positive whole numbers")
         given = of_pairs(rows, labels, len(images), known, counts)
         return replace(given, images=images.tolist(), in_order=bool((np.diff(first) > 0).all()))
     if known is not None and columns != list(known):
@@ -117,7 +117,7 @@ def column_of(table: Any, name: str) -> list[str]:
 def of_pairs(
     rows: Any, names: list[str], n_images: int, known: Sequence[str] | None, counts: NDArray[Any]
 ) -> GivenLabels:
-    """Return the labels, given as pairs: `rows` has the number of each pair's image, `names` its label."""
+    """Return the labels that pairs state: `rows` contains each pair's image number, and `names` each pair's label."""
     labels = sorted(set(names)) if known is None else list(known)
     column = {name: n for n, name in enumerate(labels)}
     unknown = sorted(set(names) - column.keys())

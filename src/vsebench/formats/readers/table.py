@@ -41,7 +41,7 @@ from vsebench.formats.own_files import find
 FORMATS = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
 COMPRESSIONS = (".gz", ".zst")
 LARGEST = 2**31 - 1  # counts are Int32
-LONGEST_LINE = 1 << 24  # bytes; a wide table has one column per label
+LONGEST_LINE = 1 << 24  # bytes; in the wide layout, a line contains all labels of an image
 PARTS = {"train": "train", "valid": "valid", "val": "valid", "validation": "valid", "test": "test"}
 
 
@@ -235,7 +235,7 @@ def explained(path: Path) -> Iterator[None]:
 
 
 def read_csv(path: Path, options: Options) -> Iterator[Row]:
-    """Yield the rows of a CSV or TSV table; a cell may be in double quotes, and must be if it contains a line break."""
+    """Yield the rows of a CSV or TSV table; cells may be in double quotes, and must be if they contain a line break."""
     delimiter = "\t" if format_of(path.name) == ".tsv" else ","
     reader = csv.reader(lines_of(path), delimiter=delimiter, strict=True)
     try:

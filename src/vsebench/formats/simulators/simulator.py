@@ -6,7 +6,7 @@
     number of labels        k_i = m * exp(sigma * y_i), y_i ~ N(0, 1), rounded and clipped to [minimum, maximum]
     labels                  drawn from p_il = sum over t of theta_it phi_tl without replacement;
                             with `novelty`, label n + 1 is, with probability n / (n + novelty), a copy of one of the n
-                            labels before it (Hoppe's urn), so labels repeat, like the labels of an image's regions
+                            labels before it (Hoppe's urn), so labels repeat, as the labels of regions do
 
 where g_l is proportional to the formula and adds up to 1: a Zipf-Mandelbrot distribution with a cut-off. r_l is a share
 of the vocabulary, so the distribution does not depend on the vocabulary's size. Labels are numbered in random order.
@@ -76,7 +76,7 @@ class Options(Strict):
     novelty: float | None = Field(default=None, gt=0)
     scale: float = Field(default=1.0, gt=0)  # multiplies images and occurrences; its square root multiplies labels
     topics: int = Field(ge=1)  # T, the number of topics
-    concentration: float = Field(gt=0)  # Dirichlet parameter; smaller: fewer topics per image
+    concentration: float = Field(gt=0)  # Dirichlet parameter; with a smaller one, images have fewer topics
     # How different topics are. Above 6, a topic has so few labels that drawing distinct labels would take very long.
     spread: float = Field(ge=0, le=6)
     popularity: Popularity  # how unequal the labels' frequencies are
