@@ -308,7 +308,7 @@ FAULTS = {
         ],
         TEST_TRUTH: [(b"1\n1\n", f"{TEST_TRUTH}: has 2 lines, but no test.*.sbow.mat has image 2")],
         f"{DOG}.sbow.mat": [
-            (None, f"there is no {DOG}.sbow.mat in words.tar"),
+            (None, f"{DOG}.sbow.mat is missing from words.tar"),
             (sbow_mat([(f"{DOG}_1", [5]), (f"{DOG}_1", [])]), f"the image {DOG}_1 occurs twice"),
             (sbow_mat([(f"{CAT}_1", [5])]), f"the image id '{CAT}_1' should be {DOG}_ followed by a number"),
             (sbow_mat([(f"{DOG}_1", [1000])]), f"{DOG}_1: the word 1000 is not a number from 0 to 999"),
