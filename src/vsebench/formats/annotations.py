@@ -90,7 +90,7 @@ def sort_names(numbers: Mapping[str, int]) -> tuple[list[str], NDArray[np.int32]
 def fault_of(name: str) -> str | None:
     """Return what is wrong with the name of a label or the id of an image; None if nothing is.
 
-    A control character is a fault, because some of them, such as a line break, would cut a row of a table in two.
+    Control characters are faults, because some of them, such as a line break, would cut a row of a table in two.
     """
     if not name.strip():
         return "has an empty name"

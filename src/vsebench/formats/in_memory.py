@@ -48,7 +48,7 @@ def labels_of(given: Any, known: Sequence[str] | None = None, can_be_empty: bool
         - a polars or pandas table with the columns `image`, `label` and, optionally, `count`; the result has images
           and labels in the order of their names
         - a polars or pandas table of numbers with one row per image and one column per label
-    known : names of a fitted model's labels, the only ones that lists and tables may contain; None: any names
+    known : names of a fitted model's labels; lists and tables may contain only these. None: all names are allowed
     can_be_empty : whether all images may be without labels
 
     Raises

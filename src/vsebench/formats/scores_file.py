@@ -28,7 +28,7 @@ from vsebench.formats.download.archives import text_lines
 from vsebench.formats.features_file import read_ids
 from vsebench.formats.numpy_files import load, texts
 
-LARGEST = 1e30  # larger numbers overflow in inner products
+LARGEST = 1e30  # larger numbers could overflow in inner products
 COLUMNS = ("image", "label")
 SMALL = 1 << 16  # 16 bits can represent this many numbers
 ROWS_A_BATCH = 1 << 16  # number of rows of a table to read at a time

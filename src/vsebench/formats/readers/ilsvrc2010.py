@@ -17,8 +17,8 @@ files are found by name, in any folder of any archive; other files are ignored:
 Each file has a struct array `image_sbow` with one struct per image, which has the fields `ID` and `sbow`. The vector
 `word` of the struct `sbow` contains the visual word of each local descriptor, a number from 0 to 999. The features of
 an image are the counts of its words; locations, scales and norms of the descriptors are not read. The features of an
-image without descriptors are zeros. No validation or test image may be missing, because the ground truths contain no
-image names. meta.mat states the number of training images per label. If fewer training images of a label have words,
+image without descriptors are zeros. No validation or test image may be missing, because the ground truth files contain
+no image names. meta.mat states the number of training images per label. If fewer training images of a label have words,
 the missing ones are counted in `dropped`. If more have words, this is an error, because the additional ones could be
 test images.
 

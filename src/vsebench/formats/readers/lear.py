@@ -13,8 +13,8 @@ values themselves:
     fvec, fvecs       uint32, float32
     dvec, dvecs       uint32, float64
 
-The kinds are taken from public copies of INRIA's own reader `vec_read`; only one real file of features, DenseHue of
-Corel 5k, has been read so far. Only the feature named by the option `features` is parsed, since the 15 features of IAPR
+The kinds are taken from public copies of INRIA's own reader `vec_read`; the only feature that was read from real files
+so far is DenseHue of Corel 5k. Only the feature named by the option `features` is parsed, since the 15 features of IAPR
 TC-12 take 2.9 GB. Values become float32, which is exact for counts up to 2^24.
 
 Source: Guillaumin, Mensink, Verbeek and Schmid, "TagProp", ICCV 2009.

@@ -74,7 +74,7 @@ def annotate(
 ) -> RawAnnotations:
     """Return a random data set with the labels `given`, (n_images, n_labels); images without a label are kept.
 
-    `truth` contains the parameters of the label distribution. The function adds the array `label`: the number of each
+    `truth` contains the parameters of the label distribution. The function adds the array `label`: the index of each
     label in these parameters, 0 to n_labels - 1.
     """
     n_images = len(features)

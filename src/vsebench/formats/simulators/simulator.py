@@ -11,8 +11,8 @@
 where g_l is proportional to the formula and adds up to 1: a Zipf-Mandelbrot distribution with a cut-off. r_l is a share
 of the vocabulary, so the distribution does not depend on the vocabulary's size. Labels are numbered in random order.
 The factors a_t and b_l make each topic add up to 1 and the average of the topics equal g, however different the topics
-are. The factor m makes the k_i add up to `occurrences` exactly. No method can do better than to rank the labels by p,
-as the method `oracle` does.
+are. The factor m makes the k_i add up to `occurrences`; if rounding leaves a few labels over, random images get them.
+No method can do better than to rank the labels by p, as the method `oracle` does.
 
 `scale` multiplies the numbers of images and occurrences; its square root multiplies the size of the vocabulary. Thus
 the mean number of labels per image stays the same, and a label has sqrt(scale) times as many images. At most half of
