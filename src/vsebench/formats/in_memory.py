@@ -59,7 +59,7 @@ def labels_of(given: Any, known: Sequence[str] | None = None, can_be_empty: bool
     """
     labels = _read(given, known)
     if not (labels.matrix.n_pairs or can_be_empty):
-        raise UserError("matrix: no image has a label; a positive number says that an image has a label")
+        raise UserError("matrix: no image has a label; give at least one label (in a matrix, a positive number)")
     return labels
 
 
@@ -101,7 +101,8 @@ def of_table(table: Any, known: Sequence[str] | None) -> GivenLabels:
         raise UserError(f"labels: the table's columns must be the model's {len(known)} labels, in the same order")
     values = table.to_numpy()
     if values.dtype.kind not in "buif":
-        raise UserError(f"matrix: a table without the columns `image` and `label` must have only numbers; give {FORMS}")
+        wanted = "a table without the columns `image` and `label` must contain only numbers"
+        raise UserError(f"matrix: {wanted}; give {FORMS}")
     return GivenLabels(matrix_of(sparse.csr_array(values)), None, columns)
 
 

@@ -196,7 +196,7 @@ def _count(sbow: list[dict[str, Any]], where: str) -> tuple[NDArray[np.intp], ND
     """Return the distinct visual words of an image in ascending order, and how often each of them occurs."""
     words = sbow[0]["word"] if len(sbow) == 1 else None
     if words is None or isinstance(words, str):
-        raise UserError(f"{where}: sbow: has {len(sbow)} structs; it must have one, with numbers in `word`")
+        raise UserError(f"{where}: sbow: must be a single struct whose field `word` contains numbers")
     with np.errstate(invalid="ignore"):
         wrong = words[~((words >= 0) & (words < WORDS) & (words % 1 == 0))]
     if len(wrong):

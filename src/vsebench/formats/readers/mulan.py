@@ -78,7 +78,7 @@ class Options(Strict):
     arff: FileName | None = None  # the file with all rows
     # number of rows at the beginning of `arff` to train on; the other rows are test images
     train_rows: int | None = Field(default=None, ge=1)
-    parts: dict[Literal["train", "valid", "test"], FileName] = Field(default={})  # instead of `arff`: part -> file
+    parts: dict[Literal["train", "valid", "test"], FileName] = Field(default={})  # instead of `arff`: each part's file
 
     @model_validator(mode="after")
     def _one_or_several(self) -> "Options":

@@ -159,7 +159,7 @@ def _read_matrices(archive: Path, n_tags: int) -> tuple[dict[str, int], Ints, In
     images, labels = [], []
     for part in PARTS:
         name = f"{part}_Tags1k.dat"
-        data = by_basename(archive, [name])[name]  # one file at a time, because the first has 320 MB
+        data = by_basename(archive, [name])[name]  # one file at a time, because the first takes 320 MB
         n_images, image, label = parse_matrix(data, n_tags, f"{archive}: {name}")
         images.append(image + sum(sizes.values()))
         labels.append(label)

@@ -291,7 +291,7 @@ def _byte_lines(path: Path) -> Iterator[bytes]:
             if not line:
                 return
             if len(line) == LONGEST_LINE:  # a small compressed file could otherwise fill the memory
-                raise UserError(f"{path}: line {number}: has {LONGEST_LINE} bytes or more; is this a table?")
+                raise UserError(f"{path}: line {number}: has {LONGEST_LINE} bytes or more; check that it is a table")
             yield line
 
 

@@ -22,7 +22,7 @@ from vsebench.formats.annotations import RawAnnotations, count_pairs, image_ids
 
 DIMENSIONS, LABELS = 16, 20
 LABEL_NAMES = [f"label-{label + 1:02d}" for label in range(LABELS)]
-FEATURES, GIVEN = 0, 1  # streams of random numbers of the seed
+FEATURES, GIVEN = 0, 1  # random streams, all derived from the seed
 
 
 class Parts(Strict):

@@ -43,7 +43,7 @@ from vsebench.formats.annotations import RawAnnotations
 from vsebench.formats.simulators.simulated_images import SimulatedOptions, annotate
 
 KNOWS = frozenset({"truth"})  # needs (`vsebench.data.needs`) that only a simulator can provide
-LOOKS, RANKS, MAP, IMAGES, NOISE, GIVEN, KEPT, WRONG = range(8)  # streams of random numbers of the seed
+LOOKS, RANKS, MAP, IMAGES, NOISE, GIVEN, KEPT, WRONG = range(8)  # random streams, all derived from the seed
 SHIFT, MOST = 5, 0.5  # number added to the ranks; largest frequency
 CHUNK = 1000  # number of images whose labels are drawn together
 STEPS, NODES = 60, 64  # steps of the bisection; nodes of the Gauss-Hermite quadrature

@@ -55,7 +55,7 @@ def read_vectors(raw: Path, options: Options, needed: Collection[str]) -> Vector
             n_read += 1
             word = _word(line, dimensions, path, number)
             if n_read == 1:
-                _numbers(line, word, path, number)  # otherwise, binary data could be taken for text with other words
+                _numbers(line, word, path, number)  # without this check, binary data could pass as text
             if kept.needs(word):
                 kept.add(word, _numbers(line, word, path, number), f"{path}: line {number}")
     if n_words is not None and n_read != n_words:
