@@ -72,7 +72,7 @@ def test_jobs_find_the_mirror_from_the_folder_of_the_run(started, monkeypatch, m
 @pytest.mark.parametrize(
     ("mirror", "message"),
     [
-        ("ftp://me:secret@example.org/a", "ftp://example.org/a is neither a folder nor a web address; name a folder"),
+        ("ftp://me:secret@example.org/a", "ftp://example.org/a is neither a folder nor a web address; set it to a"),
         ("~no-such-user/archives", "~no-such-user/archives: there is no such user; correct or unset VSEBENCH_MIRROR"),
     ],
 )

@@ -69,7 +69,7 @@ FAULTS = {
     "lear": {
         "t_dictionary.txt": [
             (b"a\na\nb\n", "the label 'a' occurs 2 times; names must be unique"),
-            (b"a\n\nb\n", "t_dictionary.txt: line 2: the label is empty"),
+            (b"a\n\nb\n", "t_dictionary.txt: line 2: the label has an empty name"),
             (
                 b"a\nsky\x1b[2J\nb\n",
                 r"t_dictionary.txt: line 2: the label 'sky\x1b[2J' contains '\x1b'; remove control",
@@ -81,7 +81,7 @@ FAULTS = {
         ],
         "t_test_list.txt": [
             (b"01/1\nx\n", "the image '01/1' occurs 2 times; names must be unique"),
-            (b"\n02/1\n", "t_test_list.txt: line 1: the image is empty"),
+            (b"\n02/1\n", "t_test_list.txt: line 1: the image has an empty name"),
             (b"02/1\n02/\xe2\x80\xa82\n", r"t_test_list.txt: line 2: the image '02/\u20282' contains '\u2028'"),
             (b"02/1\n02/", "t_test_list.txt: has no line break at its end"),
         ],
@@ -96,7 +96,7 @@ FAULTS = {
     "saiapr": {
         "wlist.txt": [
             (None, "contains 0 files named wlist.txt"),
-            (b"1\ta\n1\tb\n", "wlist.txt: line 2: '1\\tb' must be a new code"),
+            (b"1\ta\n1\tb\n", "wlist.txt: line 2: '1\\tb' must be a code that no earlier line has"),
             (b"1\ta\n2\ta\n", "wlist.txt: line 2: the word 'a' occurs twice"),
             (b"1\ta\n2\tb\x07c\n", r"wlist.txt: line 2: the word 'b\x07c' contains '\x07'"),
             (b"3\tsky\n7\tman\n12\ttree-top\n13\ttre", "wlist.txt: has no line break at its end, so a part of it"),
@@ -113,7 +113,7 @@ FAULTS = {
         "Concepts81.txt": [
             (b" \n", "Concepts81.txt: has 0 concepts instead of 2; use the official archive"),
             (b"sky\n", "Concepts81.txt: has 1 concepts instead of 2"),
-            (b"sky\n\nlake\n", "Concepts81.txt: line 2: the concept is empty"),
+            (b"sky\n\nlake\n", "Concepts81.txt: line 2: the concept has an empty name"),
             (b"sky\nlak", "Concepts81.txt: has no line break at its end"),
         ],
         "Labels_lake_Train.txt": [(b"0\n", "Labels_lake_Train.txt: has 1 lines, but Labels_sky_Train.txt has 3")],
@@ -143,7 +143,7 @@ FAULTS = {
         "Final_Tag_List.txt": [
             (None, "NUS_WID_Tags.zip: contains no Final_Tag_List.txt"),
             (b"\n", "Final_Tag_List.txt: contains no tag"),
-            (b"sky\n\nred", "Final_Tag_List.txt: line 2: the tag is empty"),
+            (b"sky\n\nred", "Final_Tag_List.txt: line 2: the tag has an empty name"),
             (b"sky\nsky\n", "Final_Tag_List.txt: the tag 'sky' occurs 2 times; names must be unique"),
         ],
         "All_Tags.txt": [(b"1 sky\n\n2 red\n", "All_Tags.txt: line 2: '' is not a photo id")],
@@ -154,7 +154,7 @@ FAULTS = {
             (openimages(IDS + b",/m/a"), "a.tar.gz: top/train/labels.csv: line 3: has 3 columns"),
             (openimages(IDS + b",/m/a,0.5,1"), "line 3: has 5 columns"),
             (openimages(b"1,machine,/m/a,0.5"), "line 3: b'1' is not an image id of 16"),
-            (openimages(IDS + b",,0.5"), "line 3: the label is empty"),
+            (openimages(IDS + b",,0.5"), "line 3: the label has an empty name"),
             (
                 openimages(IDS + b",/m/\x9b,0.5".decode("latin-1").encode()),
                 r"line 3: the label '/m/\x9b' contains '\x9b'",
@@ -182,7 +182,7 @@ FAULTS = {
             (None, "contains no ImageSets/Main/cat_trainval.txt; use the official archive"),
             (b"000001  2\n", "cat_trainval.txt: line 1: '000001  2' must be the number of an image"),
             (b"000001 -1\n000001 -1\n", "cat_trainval.txt: line 2: image '000001' occurs twice"),
-            (b"000001 -1\n000003 -1\n", "image '000002' is missing here, but in train.txt or val.txt"),
+            (b"000001 -1\n000003 -1\n", "image '000002' is missing here, but is in train.txt or val.txt"),
             (VOC_VALUES + b"000099 1\n", "image '000099' is not in train.txt or val.txt"),
         ],
         "test.txt": [
@@ -227,7 +227,7 @@ FAULTS = {
             (b"@data\n\xff", "a.arff: line 2: not UTF-8 text"),
             (b"@attribute x real\n", "a.arff: has no @data line; the file is incomplete or not ARFF"),
             (b"@data\n1", "a.arff: line 1: @data comes before the first @attribute"),
-            (b"@relation x\nhello\n", "a.arff: line 2: 'hello' must be @relation, @attribute or @data"),
+            (b"@relation x\nhello\n", "a.arff: line 2: 'hello' must begin with @relation, @attribute or @data"),
             (b"@attribute x {1,0}\n", "line 1: the type '{1,0}' of 'x' must be {0,1} or numeric"),
             (b"@attribute 'x real\n", 'line 1: "@attribute \'x real" must have the form `@attribute name type`'),
             (b"@attribute x real\n" * 2, "a.arff: line 2: the attribute 'x' occurs twice"),
@@ -247,7 +247,7 @@ FAULTS = {
             (labels_xml(b"x", b"sky", b"grey sky", b'blob "1"'), "l.xml: all attributes of a.arff are labels"),
             (labels_xml(), "l.xml: contains no label"),
             (labels_xml(b"sky", b"sky"), "l.xml: line 2: the label 'sky' occurs twice"),
-            (b"<labels>\n<label/></labels>", "l.xml: line 2: the name of a label is empty"),
+            (b"<labels>\n<label/></labels>", "l.xml: line 2: the label has an empty name"),
             (b"<labels>\n<b/></labels>", "l.xml: line 2: has an element 'b'; use only `label` elements in one"),
             (b"<labels>\n<label", "l.xml: line 2: not readable XML (unclosed token)"),
             (b"<?xml version='1.0' encoding='utf-7'?><labels/>", "l.xml: line 1: not readable XML"),
@@ -263,7 +263,7 @@ FAULTS = {
             (MULAN_HEADER + b"{4 1}\n", "attribute 4 does not exist"),
             (
                 MULAN_HEADER + b"{1 1,0 1}\n",
-                "attribute 0 comes after 1; numbers must ascend from 0 to 3",
+                "attribute 0 follows 1; numbers must ascend from 0 to 3",
             ),
             (MULAN_HEADER + b"{1 -4e38}\n", "-4e38 is too large for a 32-bit number"),
             (MULAN_HEADER + b"{0 0.5}\n", "'sky' is 0.5, but must be 0 or 1"),
@@ -308,7 +308,7 @@ FAULTS = {
         ],
         TEST_TRUTH: [(b"1\n1\n", f"{TEST_TRUTH}: has 2 lines, but no test.*.sbow.mat has image 2")],
         f"{DOG}.sbow.mat": [
-            (None, f"there is no {DOG}.sbow.mat in words.tar"),
+            (None, f"{DOG}.sbow.mat is missing from words.tar"),
             (sbow_mat([(f"{DOG}_1", [5]), (f"{DOG}_1", [])]), f"the image {DOG}_1 occurs twice"),
             (sbow_mat([(f"{CAT}_1", [5])]), f"the image id '{CAT}_1' should be {DOG}_ followed by a number"),
             (sbow_mat([(f"{DOG}_1", [1000])]), f"{DOG}_1: the word 1000 is not a number from 0 to 999"),
@@ -319,7 +319,7 @@ FAULTS = {
             (b"img,label\n1,a\n", "t.csv: no column 'image'; the columns are 'img', 'label'"),
             (b"image,label,label\n1,a,b\n", "more than one column 'label'"),
             (b"image,label\n\n", "the table has no rows"),
-            (b"image,label\n1,a\n ,b\n", "line 3: the image is empty"),
+            (b"image,label\n1,a\n ,b\n", "line 3: the image has an empty name"),
             (
                 b'image,label\n1,a\n2,"b\nc"\n',
                 r"line 4: the label 'b\nc' contains '\n'; remove control characters and line",
@@ -356,7 +356,7 @@ FAULTS = {
     "parents, CSV": {
         "p.csv": [
             (b"label,above\ncactus,plant\n", "p.csv: no column 'parent'; the columns are 'label', 'above'"),
-            (b"label,parent\ncactus,plant\nlamp,\n", "p.csv: line 3: the parent is empty"),
+            (b"label,parent\ncactus,plant\nlamp,\n", "p.csv: line 3: the parent has an empty name"),
             (b"label,parent\nlamp,lamp\n", "p.csv: line 2: 'lamp' is its own parent"),
             (b"label,parent\nlamp,thing,1\n", "p.csv: line 2: 3 columns, but the first line has 2"),
         ],
@@ -371,7 +371,7 @@ FAULTS = {
     },
     "parents, WordNet": {
         wordnet.SENSES: [
-            (NOUNS[wordnet.SENSES] + b"sky n1\n", "line 4: 'sky n1' must be a new lemma"),
+            (NOUNS[wordnet.SENSES] + b"sky n1\n", "line 4: 'sky n1' must be a lemma that no earlier line has"),
             (b"sky\tn00000001\n", "line 1: is 'sky\\tn00000001', but must be the header"),
         ],
         wordnet.HYPERNYMS: [
@@ -417,7 +417,7 @@ FAULTS = {
                 "word 2 of 2: 'tree': the file ends or is damaged here; download it again",
             ),
             (word2vec(b"3 2", SKY_1, TREE_3), "word 3 of 3: '': the file ends"),
-            (word2vec(b"1 2", SKY_1, TREE_3), "more than the 1 words in its header"),
+            (word2vec(b"1 2", SKY_1, TREE_3), "more words than the 1 that its header states"),
             (word2vec(b"1 2", (b"sky", (1, np.nan))), "word 1: the vector of 'sky' has a number that is not"),
         ],
     },

@@ -165,7 +165,7 @@ MISTAKES = {
     "too few rows": (npy(VALUES[:3]), "f.npy: 3 rows of features, but 4 images in the data set; list the image ids"),
     "fewer ids than rows": (ids(b"a\nb\nc\n"), "f.npy: 4 rows of features, but 3 ids in "),
     "an id twice": (ids(b"a\nb\na\nd\n"), "ids.txt: the image 'a' occurs 2 times; names must be unique"),
-    "a blank line": (ids(b"a\n\nc\nd\n"), "ids.txt: line 2: the image is empty"),
+    "a blank line": (ids(b"a\n\nc\nd\n"), "ids.txt: line 2: the image has an empty name"),
     "other ids": (
         ids(b"1\n2\n3\n4\n"),
         "f.npy: no row belongs to an image of the data set; ids look like ['1'], those of the data set like ['a']",
@@ -180,7 +180,7 @@ MISTAKES = {
         table(image=["a", "b\nc"], f=[1.0, 2.0]),
         r"f.parquet: row 2: the image 'b\nc' contains '\n'; remove control characters",
     ),
-    "no id": (table(image=["a", None], f=[1.0, 2.0]), "f.parquet: row 2: the image is empty"),
+    "no id": (table(image=["a", None], f=[1.0, 2.0]), "f.parquet: row 2: the image has an empty name"),
     "a table's id twice": (
         table(image=["a", "a"], f=[1.0, 2.0]),
         "f.parquet: the image 'a' occurs 2 times; names must be unique",

@@ -79,12 +79,12 @@ def test_labels_of_new_images_use_the_known_names():
         (
             pl.DataFrame({"image": ["i"], "label": ["a"], "count": [0]}),
             None,
-            "the column `count` must have positive whole numbers only",
+            "the column `count` must contain only positive whole numbers",
         ),
         (
             pl.DataFrame({"image": ["i"], "label": ["a"], "count": ["two"]}),
             None,
-            "the column `count` must have positive whole numbers only",
+            "the column `count` must contain only positive whole numbers",
         ),
         ([[1, 5], [3]], None, "matrix: not a table of numbers"),
         (["a", "b"], None, "matrix: list of shape (2,), <U1; give a matrix of images x labels"),

@@ -16,8 +16,8 @@ def exponents(scaling: pl.DataFrame) -> pl.DataFrame:
 
     Returns one row per method and variable: method, variable, exponent (least squares on logarithms, mean over
     repeats), ci_low and ci_high. Times do not grow exactly as a power of the size. Therefore the bounds are the
-    smallest and the largest exponent between neighbouring sizes (means over repeats), widened by a 95 % t-interval over
-    repeats, which is infinite for a single repeat.
+    smallest and the largest exponent between neighbouring sizes (means over repeats), widened by the half-width of the
+    exponent's 95 % t-interval over repeats, which is infinite for a single repeat.
     """
     rows = []
     for (method, variable), group in scaling.group_by("method", "variable", maintain_order=True):

@@ -1,10 +1,10 @@
 """Compute the ranks of held-out labels, the basis of most metrics, and the first labels of each ranked list.
 
-The candidates of an image are the protocol's labels except its training labels. A held-out label is compared with the
-image's negatives, the candidates that are not held out: `above` negatives score higher, and `tied` score the same;
-`right` counts the held-out labels that score at least as high, including the label itself. A held-out label that is
-not a candidate (in the protocol `regions`, if it is also a training label) is a miss: `above`, `tied` and `right` are
-null.
+The candidates of an image are the labels of the protocol without the image's training labels. A held-out label is
+compared with the image's negatives, the candidates that are not held out: `above` negatives score higher, and `tied`
+score the same. `right` counts the held-out labels that score at least as high, including the label itself. A held-out
+label that is not a candidate (in the protocol `regions`, if it is also a training label) is a miss: `above`, `tied` and
+`right` are null.
 
 A cold image has no training label, although other images have some. A method that knows images only by their labels
 knows nothing about this image: it would rank labels by random initial values, or all scores would be equal. For cold
@@ -155,8 +155,8 @@ def list_tops(
 ) -> pl.DataFrame:
     """Return the first ten labels of each image's list, the table `schemas.LISTS`.
 
-    Among labels with the same score, negatives come before held-out labels; both are sorted by label. `for_cold`, if
-    given, ranks the labels for cold images.
+    Among labels with the same score, negatives come before held-out labels, and each of these two groups is sorted by
+    label. `for_cold`, if given, ranks the labels for cold images.
     """
     check_labels(model, held_out, "model")
     parts = [(model, held_out)] if for_cold is None else by_ranking_model(model, for_cold, held_out)

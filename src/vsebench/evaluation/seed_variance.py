@@ -1,16 +1,16 @@
 """Estimate how much a comparison varies between seeds, with the help of all other comparisons on the task.
 
 Two or three seeds say little about how much one comparison varies between seeds, but all comparisons on a task together
-say more. A variance s^2, with d degrees of freedom, is raised towards the typical variance s_0^2 if it is smaller, and
-raised more if the variances of the comparisons are more alike:
+say more. A variance s^2, with d degrees of freedom, that is smaller than the typical variance s_0^2 is raised towards
+s_0^2. It is raised more if the variances of the comparisons are more alike:
 
     v = max(s^2, (d_0 s_0^2 + d s^2) / (d_0 + d)),    with d_0 + d degrees of freedom.
 
-s_0^2 is the mean of s^2. d_0 is estimated from the spread of log s^2 (Smyth, Stat. Appl. Genet. Mol. Biol. 3, 2004, Eq.
-5 and section 6.2). Three things differ from that paper, so that fewer differences are called significant. The paper
-estimates s_0^2 from the mean of log s^2, which is smaller in most cases. Here, v is never below the comparison's own
-variance. And d_0 + d is at most (M - 1) d for M methods, because only M - 1 of their M (M - 1) / 2 comparisons are
-independent. With two methods, v = s^2.
+s_0^2 is the mean of s^2 over the comparisons. d_0 is estimated from the spread of log s^2 (Smyth, Stat. Appl. Genet.
+Mol. Biol. 3, 2004, Eq. 5 and section 6.2). Three things differ from that paper, so that fewer differences are called
+significant. The paper estimates s_0^2 from the mean of log s^2, and this estimate is smaller in most cases. Here, v is
+never below the comparison's own variance. And d_0 + d is at most (M - 1) d for M methods, because only M - 1 of their
+M (M - 1) / 2 comparisons are independent. With two methods, v = s^2.
 
 A comparison over several tasks is treated in the same way: s^2 is the variance of the seeds' means over the tasks, and
 the other comparisons are between all pairs of the M methods that were run on every one of these tasks.
@@ -88,7 +88,7 @@ def inverse_trigamma(value: float) -> float:
 def trigamma(x: float) -> float:
     """Return the second derivative of the logarithm of the gamma function at x > 0.
 
-    It is the Hurwitz zeta function of order 2; `scipy.special.polygamma` calls the same function, but takes four times
-    as long for one number.
+    This is the Hurwitz zeta function of order 2. `scipy.special.polygamma` calls the same function, but takes four
+    times as long for one number.
     """
     return float(zeta(2, x))

@@ -6,17 +6,17 @@ from types import ModuleType
 from vsebench.core.errors import UserError
 from vsebench.core.modules import modules_in
 
-KINDS = {  # name of an adapter's function -> kind of the adapter, if it does not read a data set
+KINDS = {  # for adapters that do not read a data set: name of the adapter's function -> kind of the adapter
     "read_parents": "adapter for the parents of labels",
     "read_vectors": "adapter for word vectors",
 }
 
 
 def knows(adapter: str) -> frozenset[str]:
-    """Return the method inputs (keys of `needs.NEEDS`) that an adapter provides although real data lack them.
+    """Return the inputs of methods (keys of `needs.NEEDS`) that only a simulator can provide, such as the truth.
 
-    True probabilities are an example. A simulator's module lists these inputs in `KNOWS`; an adapter for real data has
-    no such attribute and provides none of them.
+    The module of a simulator lists these inputs in `KNOWS`. An adapter for real data has no such attribute, so the
+    result is empty.
     """
     return frozenset(getattr(load_adapter(adapter, adapter, "Options"), "KNOWS", ()))
 
@@ -25,8 +25,8 @@ def load_adapter(name: str, where: str, reads: str = "read") -> ModuleType:
     """Import an adapter: a module of vsebench.formats with a class `Options` and a function that reads the data.
 
     `name` is the module's name without its folders. `reads` is the name of the function: `read` for an adapter that
-    reads a data set, otherwise a key of `KINDS`. If there is no such adapter, the function raises a `UserError` that
-    begins with `where`, the configuration file that names the adapter.
+    reads a data set, otherwise a key of `KINDS`. If there is no such adapter, a `UserError` is raised; it begins with
+    `where`, the configuration file that names the adapter.
     """
     names = modules_in("formats")
     module = importlib.import_module(names[name]) if name in names else None

@@ -14,7 +14,7 @@ from vsebench.core.errors import UserError
 from vsebench.core.schemas import PAIRS
 from vsebench.data.features import Features
 
-CONTROL = re.compile("[\0-\x1f\x7f-\x9f\u2028\u2029]")  # Unicode's category Cc, and its separators of lines
+CONTROL = re.compile("[\0-\x1f\x7f-\x9f\u2028\u2029]")  # Unicode's category Cc, and its line and paragraph separators
 
 
 class Dropped(NamedTuple):
@@ -33,12 +33,13 @@ class RawAnnotations:
     ----------
     images : ids of the images, as the files spell them (String), without duplicates
     labels : names of all labels of the vocabulary, including labels that no image has
-    pairs : table with the Int32 columns image and label (positions in `images` and `labels`) and count (how often the
-        image has the label); no (image, label) pair is repeated, and pairs are in ascending order
+    pairs : table with the Int32 columns image, label (positions in `images` and `labels`) and count (how often the
+        image has the label); the (image, label) pairs are distinct and in ascending order
     dropped : what the adapter left out
-    parts : "train", "valid" or "test" for each image (String); None for a data set without an official partition
+    parts : "train", "valid" or "test" for each image (String), null for an image in no part; None for a data set
+        without an official partition
     features : image features, rows in the order of `images`; None if there are none, or if they are in `sets`
-    sets : name -> features, if there are several sets of features, otherwise empty; rows in the order of `images`
+    sets : name -> features, with rows in the order of `images`; empty unless there are several sets of features
     truth : arrays that only a simulator knows; None for real data. An array `image` has one row per image, an array
         `label` one row per label. The topic model (`simulator.py`) with T topics has `image` (n_images, T) and
         `label` (n_labels, T), float32; image @ label.T is the probability of each label for each image. The modules
@@ -56,7 +57,7 @@ class RawAnnotations:
 
     @property
     def known(self) -> NDArray[np.bool_]:
-        """(n_images,) bool: whether an image has features; if there are several sets, whether it has all of them."""
+        """(n_images,) bool: whether an image has features; with several sets, whether all sets contain the image."""
         sets = [*self.sets.values(), *([] if self.features is None else [self.features])]
         no_image = np.zeros(len(self.images), dtype=np.bool_)
         return np.logical_and.reduce([features.known for features in sets]) if sets else no_image
@@ -89,10 +90,10 @@ def sort_names(numbers: Mapping[str, int]) -> tuple[list[str], NDArray[np.int32]
 def fault_of(name: str) -> str | None:
     """Return what is wrong with the name of a label or the id of an image; None if nothing is.
 
-    A control character is a fault, because some of them, such as a line break, would cut a row of a table in two.
+    Control characters are faults, because some of them, such as a line break, would cut a row of a table in two.
     """
     if not name.strip():
-        return "is empty"
+        return "has an empty name"
     if found := CONTROL.search(name):
         return f"{name[:60]!r} contains {found[0]!r}; remove control characters and line breaks from names"
     return None
@@ -101,8 +102,8 @@ def fault_of(name: str) -> str | None:
 def check_names(names: Sequence[str], where: str, what: str, unit: str = "line") -> None:
     """Raise a `UserError` if a name is empty, has a control character, or occurs twice.
 
-    `where` is the file that lists the `names`, one per line, in this order; `unit` is the word for a line in messages,
-    such as 'row'. `what` is the kind of name, such as 'image'.
+    `where` is the file that lists the `names`, one per line, in this order. `unit` is the word that messages use for a
+    line, such as 'row'. `what` is the kind of name, such as 'image'.
     """
     for number, name in enumerate(names, 1):
         if fault := fault_of(name):

@@ -1,6 +1,6 @@
 """Write a split for a program outside this package, and read what is needed to check the program's scores.
 
-The folder contains everything that a model may learn from, and no test label.
+The written folder contains everything that a model may learn from, but no test label.
 """
 
 import os
@@ -31,15 +31,15 @@ Made by vsebench. Train a model on these files, score the test images, and write
 | `final.csv` | the labels to train the final model on: those of `train.csv` and `valid.csv` |
 | `images.csv` | id: all images; train, valid, final, test: whether the image is used for this part |
 | `labels.csv` | name: all labels; trained: whether the final model sees the label; candidate: whether it is ranked |
-| `features.npy`, `.npz` | the features, if there are any, not normalised: a row per image of `images.csv` (.npz: CSR) |
+| `features.npy`, `.npz` | the features, if any: one row per image of `images.csv`, not normalised (.npz: CSR) |
 | `features-NAME.npy`, `.npz` | if there are several sets of features: one file per set, instead of `features.npy` |
-| `word_vectors.npz` | if there are word vectors: `vectors`, one row per label of `labels.csv`, and which are `known` |
+| `word_vectors.npz` | if there are word vectors: `vectors`, one row per label; `known`: whether a label has one |
 | `split.json` | the task, the seed and the hash of the split |
 | `split.txt` | the hash alone |
 
-docs/outside.md describes the formats of score files. For `scores.parquet`, copy `split.txt` to `scores.split.txt` next
-to it, so that scores of another split are refused. `vsebench check-scores scores.parquet FOLDER` tells whether the
-scores fit this split; FOLDER is the folder of this file.
+docs/outside.md describes the formats of score files. If you write `scores.parquet`, copy `split.txt` to
+`scores.split.txt` in the same folder; vsebench can then refuse scores of another split. `vsebench check-scores
+scores.parquet FOLDER` tells whether the scores fit this split; FOLDER is the folder that contains this file.
 """
 
 
@@ -60,7 +60,7 @@ def write_exported(split: Path, processed: Path, folder: Path, task: Task, seed:
     split : folder of the split
     processed : folder of the processed data
     folder : the folder to write
-    copied : whether features and word vectors are copied; otherwise they are relative links to the processed data
+    copied : whether features and word vectors are copied; otherwise, relative links to the processed data are made
     """
     hash_of_split = read_json(split / "split.json").get("hash")
     if hash_of_split is None:

@@ -1,4 +1,4 @@
-"""Read image features from a separate file, such as a user's own, rather than from the files of annotations.
+"""Read image features from a file of their own, such as a user's file, rather than from the files of annotations.
 
     .npy       an array (rows, d) of numbers
     .npz       a sparse matrix (rows, d) in CSR format, as scipy.sparse.save_npz writes it
@@ -38,7 +38,7 @@ def read_features_file(raw: Path, source: FeaturesFile, images: Sequence[str]) -
 
     Returns the features in the order of `images`, and the number of rows whose images are not in the data set. Raises a
     `UserError` if a file is missing or damaged; if a shape or type is wrong, or a number is not finite; if an id is
-    missing or occurs twice, or the numbers of ids and rows differ; or if no id belongs to an image of the data set.
+    missing or occurs twice; if there are more or fewer ids than rows; or if no id belongs to an image of the data set.
     """
     assert source.file is not None  # if a network computes the features, they are already in a file here
     path = find(raw, source.file)
@@ -88,7 +88,7 @@ def read_npy(path: Path) -> NDArray[Any]:
     """Read an array of numbers."""
     values = load(path)
     if isinstance(values, dict):
-        raise UserError(f"{path}: contains an archive of arrays (.npz) instead of one array; rename it to .npz")
+        raise UserError(f"{path}: is an archive of arrays (.npz), not a single array; rename it to .npz")
     return np.ascontiguousarray(as_float(values, path))
 
 

@@ -48,7 +48,7 @@ def labels_of(given: Any, known: Sequence[str] | None = None, can_be_empty: bool
         - a polars or pandas table with the columns `image`, `label` and, optionally, `count`; the result has images
           and labels in the order of their names
         - a polars or pandas table of numbers with one row per image and one column per label
-    known : names of a fitted model's labels, the only ones that lists and tables may contain; None: any names
+    known : names of a fitted model's labels; lists and tables may contain only these. None: all names are allowed
     can_be_empty : whether all images may be without labels
 
     Raises
@@ -59,7 +59,7 @@ def labels_of(given: Any, known: Sequence[str] | None = None, can_be_empty: bool
     """
     labels = _read(given, known)
     if not (labels.matrix.n_pairs or can_be_empty):
-        raise UserError("matrix: no image has a label; a positive number says that an image has a label")
+        raise UserError("matrix: no image has a label; give at least one label (in a matrix, a positive number)")
     return labels
 
 
@@ -94,14 +94,15 @@ def of_table(table: Any, known: Sequence[str] | None) -> GivenLabels:
         images, first, rows = np.unique(np.array(ids, dtype=np.str_), return_index=True, return_inverse=True)
         counts = table["count"].to_numpy() if "count" in columns else np.ones(len(labels))
         if counts.dtype.kind not in "uif" or not (counts >= 1).all():
-            raise UserError("matrix: the column `count` must have positive whole numbers only")
+            raise UserError("matrix: the column `count` must contain only positive whole numbers")
         given = of_pairs(rows, labels, len(images), known, counts)
         return replace(given, images=images.tolist(), in_order=bool((np.diff(first) > 0).all()))
     if known is not None and columns != list(known):
         raise UserError(f"labels: the table's columns must be the model's {len(known)} labels, in the same order")
     values = table.to_numpy()
     if values.dtype.kind not in "buif":
-        raise UserError(f"matrix: a table without the columns `image` and `label` must have only numbers; give {FORMS}")
+        wanted = "a table without the columns `image` and `label` must contain only numbers"
+        raise UserError(f"matrix: {wanted}; give {FORMS}")
     return GivenLabels(matrix_of(sparse.csr_array(values)), None, columns)
 
 
@@ -117,7 +118,7 @@ def column_of(table: Any, name: str) -> list[str]:
 def of_pairs(
     rows: Any, names: list[str], n_images: int, known: Sequence[str] | None, counts: NDArray[Any]
 ) -> GivenLabels:
-    """Return the labels, given as pairs: `rows` has the number of each pair's image, `names` its label."""
+    """Return the labels that pairs state: `rows` contains each pair's image number, and `names` each pair's label."""
     labels = sorted(set(names)) if known is None else list(known)
     column = {name: n for n, name in enumerate(labels)}
     unknown = sorted(set(names) - column.keys())

@@ -12,7 +12,7 @@ from vsebench.core.errors import UserError, one_line
 
 
 def load(path: Path, names: Collection[str] = ()) -> Any:
-    """Return the memory-mapped array of a .npy file, or a dict with the arrays of an .npz file that are in `names`.
+    """Return the memory-mapped array of a .npy file, or a dict of those arrays of an .npz file that `names` names.
 
     Pickled objects are not loaded. If the file is missing or damaged, or if a member in `names` is not an array, a
     `UserError` says so.
@@ -42,5 +42,5 @@ def texts(array: NDArray[Any], where: str) -> list[str]:
     """Convert an array of text, UTF-8 bytes or whole numbers to strings; `where` is the file and the array's name."""
     try:
         return [value.decode() if isinstance(value, bytes) else str(value) for value in array.tolist()]
-    except (ValueError, SystemError):  # NumPy raises a SystemError for text with a number that is no character
+    except (ValueError, SystemError):  # a SystemError: NumPy found a number that is not the code of a character
         raise UserError(f"{where}: contains something that is not Unicode text") from None

@@ -12,7 +12,7 @@ READ_IN_PLACE = "a file that is read where it is"
 def find(raw: Path, name: str) -> Path:
     """Return the path of a file that is in `raw`, the folder of downloaded files, or at the path that the user named.
 
-    If the file is in neither place, or if different files are in both, a `UserError` is raised.
+    If the file is in neither place, or if the two places have different files, a `UserError` is raised.
     """
     paths = [path for path in (raw / PurePath(name).name, Path(name).expanduser()) if path.is_file()]
     if not paths:

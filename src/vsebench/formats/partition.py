@@ -35,7 +35,8 @@ def apply_partition(annotations: RawAnnotations, partition: Partition, raw: Path
         ids = read_ids(path)
         twice = next((image for image in ids if image in part_of), None)
         if twice is not None:
-            raise UserError(f"{where}: {part}: {twice!r} is in {path} and also in the part {part_of[twice]!r}")
+            other = f"also in the part {part_of[twice]!r}; remove it from one of the two"
+            raise UserError(f"{where}: {part}: {twice!r} is in {path} and {other}")
         part_of |= dict.fromkeys(ids, part)
         unknown = len(set(ids) - set(images))
         if unknown == len(ids):

@@ -28,9 +28,9 @@ from vsebench.formats.download.archives import text_lines
 from vsebench.formats.features_file import read_ids
 from vsebench.formats.numpy_files import load, texts
 
-LARGEST = 1e30  # larger numbers overflow in inner products
+LARGEST = 1e30  # larger numbers could overflow in inner products
 COLUMNS = ("image", "label")
-SMALL = 1 << 16  # this many numbers fit into 16 bits
+SMALL = 1 << 16  # 16 bits can represent this many numbers
 ROWS_A_BATCH = 1 << 16  # number of rows of a table to read at a time
 ROWS_A_CHECK = 1 << 12  # number of rows of a matrix to check at a time
 ARRAYS = ("ids", "labels", "scores", "image_vectors", "label_vectors")  # read from an .npz file
@@ -70,7 +70,7 @@ class Scores:
 
     Attributes
     ----------
-    path : the file that they were read from
+    path : the file from which the scores were read
     ids, labels : image ids and label names, without duplicates
     values : (images, labels) float32, or the vectors or lists that define the scores
     split : the hash of the split that the model was trained on; None if there is no `<name>.split.txt`
@@ -142,7 +142,7 @@ def _names(content: dict[str, Any], key: str, path: Path) -> list[str]:
 
 
 def numbers_of(given: Any, where: str) -> NDArray[np.float32]:
-    """Return a matrix as float32; an infinite, NaN or too large number raises a `UserError` that names `where`."""
+    """Return a matrix as float32; a number that is NaN, infinite or too large raises a `UserError` with `where`."""
     array = np.asarray(given)
     if array.ndim != 2 or array.dtype.kind not in "fiub":
         raise UserError(f"{where}: must be a matrix of numbers, but has type {array.dtype} and shape {array.shape}")
@@ -152,7 +152,8 @@ def numbers_of(given: Any, where: str) -> NDArray[np.float32]:
         wrong = np.flatnonzero(~(np.abs(numbers[start:stop]).max(axis=1, initial=0) < LARGEST))
         if len(wrong):
             row = start + wrong[0] + 1
-            raise UserError(f"{where}: row {row} contains a number that is not finite, or above {LARGEST:g}")
+            why = f"is not finite, or whose absolute value is {LARGEST:g} or more"
+            raise UserError(f"{where}: row {row} contains a number that {why}")
     return numbers
 
 
@@ -210,7 +211,8 @@ def _read_batch(
     frame = frame.select(*map(_name, COLUMNS), pl.col(kind).cast(pl.Float32, strict=False).alias("score") * sign)
     wrong = (~(frame["score"].abs() < LARGEST).fill_null(False)).arg_true()
     if len(wrong):
-        raise UserError(f"{where} {before + wrong[0] + 1}: the {kind} is not a finite number, or above 1e30")
+        why = "is not a finite number, or its absolute value is 1e30 or more"
+        raise UserError(f"{where} {before + wrong[0] + 1}: the {kind} {why}")
     columns = []
     for name, known in numbers.items():
         empty = (frame[name].fill_null("") == "").arg_true()

@@ -51,10 +51,10 @@ def test_what_was_written_is_read(tmp_path_factory, labels, data):
     [
         ("test/1,sea\n", "sky\n", r"a\.txt: line 1: 'sea' is not in l\.txt"),
         ("test/1,\n", "sky\n", r"a\.txt: line 1: '' is not in l\.txt"),
-        ("test/1\n\ntest/2,sky\n", "sky\n", r"a\.txt: line 2: the image is empty"),
+        ("test/1\n\ntest/2,sky\n", "sky\n", r"a\.txt: line 2: the image has an empty name"),
         ("test/1,sky,sky\n", "sky\n", r"a\.txt: line 1: the label 'sky' occurs 2 times"),
         ("test/1,sky\nother/1.png,sky\n", "sky\n", r"a\.txt: the image '1' occurs 2 times"),
-        ("test/1,sky\n", "sky\n\ntree\n", r"l\.txt: line 2: the label is empty"),
+        ("test/1,sky\n", "sky\n\ntree\n", r"l\.txt: line 2: the label has an empty name"),
         ("test/1\x07,sky\n", "sky\n", r"a\.txt: line 1: the image '1\\x07' contains '\\x07'"),
         ("test/1,sky\n", "sky\ntr", r"l\.txt: has no line break at its end, so a part of it may be missing"),
         ("test/1,sky\ntest/2,tree,s", "sky\ntree\ns\n", r"a\.txt: has no line break at its end"),

@@ -16,7 +16,7 @@ SCHEMA: Schema = CASE | {
 }
 READS = Reads(model=("ranks.parquet", "lists.parquet"), dataset=("labels.parquet", "images.parquet"), siblings=True)
 PAIR = ["image", "label"]
-IMAGES = 5  # the first test images with a label, per task and seed
+IMAGES = 5  # number of test images to show, per task and seed: the first with a label
 
 
 def analyse(case: AnalysedCase) -> pl.DataFrame:

@@ -30,7 +30,8 @@ def analyse(case: AnalysedCase) -> pl.DataFrame:
             f"{case}: the model has no label vectors; in the paper's file in config/papers, name a method that has them"
         )
     labels, siblings = case.dataset.labels.select("label", "name", "frequency"), case.dataset.siblings
-    # If a second data set is used for training only, its additional labels come last. A bias has no direction.
+    # If a second data set is used for training only, its additional labels come last. Biases are left out, because they
+    # are not part of a vector's direction.
     order, cosines = nearest(case.model.label[: labels.height, : -1 if case.model.biased else None])
     n_labels, n_nearest = order.shape
     neighbours = pl.DataFrame(

@@ -2,7 +2,7 @@
 
 The difficulty of an image for a label is 1 - sigmoid(score). The score is that of a reference: a method whose scores
 are log odds, such as binary cross-entropy or the oracle of simulated labels. Only test images with the label are used,
-because among the images without the label, it is the easy ones that get high thresholds.
+because among the images without the label, the easy ones get high thresholds.
 
 A ranking loss does not determine the level of an image's scores f: f + c and thresholds + c give the same label sets.
 Correlations are therefore computed with the thresholds as predicted, as in the paper, and also after subtracting from

@@ -85,8 +85,10 @@ class Head:
 
 
 class LabelCountSettings(HeadSettings):
-    smallest: int | None = Field(default=None, ge=0)  # none: 0 if a training image has no label, otherwise 1
-    largest: int | None = Field(default=None, ge=1)  # none: 99.5 % quantile of the training images' numbers of labels
+    # smallest number of labels to predict; none: 0 if a training image has no label, otherwise 1
+    smallest: int | None = Field(default=None, ge=0)
+    # largest number of labels to predict; none: the 99.5 % quantile of the training images' numbers of labels
+    largest: int | None = Field(default=None, ge=1)
 
     @model_validator(mode="after")
     def _in_order(self) -> "LabelCountSettings":
@@ -137,7 +139,7 @@ class LabelCount(Decision):
 
 
 class ClassThresholdSettings(HeadSettings):
-    # Size of each hidden layer, as a multiple of the number of labels as in the authors' code; replaces `hidden`.
+    # Size of each hidden layer in multiples of the number of labels, as in the authors' code; replaces `hidden`.
     hidden_per_label: tuple[Annotated[int, Field(ge=1)], ...] | None = Field(default=None, strict=False)
 
 
@@ -146,7 +148,7 @@ class ClassThreshold(ThresholdDecision):
 
     The loss of an image x, where y_k is 1 if the image has the label k and 0 otherwise, is
 
-        L = -sum over labels k of y_k log s_k + (1 - y_k) log(1 - s_k),   s_k = sigmoid(f_k(x) - t_k(x)),   f fixed
+        L = -sum over labels k of [y_k log s_k + (1 - y_k) log(1 - s_k)],   s_k = sigmoid(f_k(x) - t_k(x)),   f fixed
 
     These are Eqs. 15 and 16 of the LSEP paper, corrected: the minus sign and the label index apply to both terms here.
     The epoch is chosen by the metric that the decision is tuned for.

@@ -3,7 +3,7 @@
     S = mean, over images with seen held-out labels, of   (number of these among the first k labels) / (number of these)
     U = the same for unseen labels,    H = 2 S U / (S + U)
 
-Under the protocol, no model is trained on unseen labels. Ties count against a label, even between held-out labels.
+Unseen labels are those on which the protocol trains no model. Ties count against a label, even between held-out labels.
 
 Source of H: Xian, Schiele and Akata, "Zero-shot learning - the good, the bad and the ugly", CVPR 2017, where images
 have one label, and S and U are means over labels; the definition of recall for images with several labels is our

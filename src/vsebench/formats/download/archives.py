@@ -1,6 +1,6 @@
 """Read members of tar and zip archives, in memory or as a stream; nothing is extracted to disk.
 
-These rules protect against damaged and malicious archives; an archive that breaks one raises a one-line `UserError`:
+These rules protect against damaged and malicious archives; an archive that breaks a rule is refused by a `UserError`:
 
 - Members are chosen by name and read as bytes, so `..` or a leading slash in a name is harmless.
 - A member to be read must be a plain file (no link, device or sparse file) with a unique name.
@@ -104,7 +104,7 @@ class _Unpacked(io.RawIOBase):
         with archive.open("rb") as stream:
             head = stream.read(6)
         self.limit = max(MEMORY, RATIO * archive.stat().st_size)
-        self.left: int | None = None  # bytes that may still be read of a header; None outside of headers
+        self.left: int | None = None  # how many more bytes of a header may be read; None outside headers
         self.stream: IO[bytes] = next(opener for magic, opener in self.OPENERS if head.startswith(magic))(archive, "rb")
 
     def readable(self) -> bool:
@@ -122,7 +122,7 @@ class _Unpacked(io.RawIOBase):
         return self.stream.seek(offset, whence)
 
     def read(self, size: int = -1) -> bytes:
-        """Read `size` bytes; refuse more than `HEADER`, which tarfile requests only if a header has a false length.
+        """Read `size` bytes; refuse more than `HEADER`, which tarfile requests only if a header states a false length.
 
         Newer versions of tarfile read a long header in pieces, so the bytes of a header are also counted.
         """
@@ -141,7 +141,7 @@ class _Unpacked(io.RawIOBase):
 
     @contextmanager
     def reading_header(self) -> Iterator[None]:
-        """Limit the bytes that are read in this block: a member's header, with the further headers before it."""
+        """Limit how many bytes a `with` block can read; it reads a member's header and the extra headers before it."""
         self.left = HEADER
         try:
             yield
@@ -206,7 +206,7 @@ def _streams(
 def _next(members: tarfile.TarFile, unpacked: _Unpacked) -> tarfile.TarInfo | None:
     with unpacked.reading_header():
         member = members.next()
-    members.members = []  # type: ignore[attr-defined]  # otherwise TarFile keeps all of them in memory
+    members.members = []  # type: ignore[attr-defined]  # otherwise TarFile keeps all members in memory
     return member
 
 

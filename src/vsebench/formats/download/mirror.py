@@ -20,7 +20,7 @@ def mirror() -> Path | str | None:
     if value.startswith(("http://", "https://")):
         return value.rstrip("/")
     if "://" in value:
-        known = "name a folder, or an address that begins with http:// or https://, or unset it"
+        known = "set it to a folder or to an address that begins with http:// or https://, or unset it"
         raise UserError(f"{MIRROR}: {without_password(value)} is neither a folder nor a web address; {known}")
     try:
         return Path(value).expanduser()

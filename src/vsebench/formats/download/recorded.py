@@ -15,9 +15,9 @@ def check_recorded(raw: Path, run: Path = Path()) -> None:
 
     Relative paths of the user's own files are relative to `run`, the folder of the run.
 
-    Without a record, nothing is checked. A `UserError` names the first file that differs. A missing file is not an
-    error here: the job that needs it reports it, and users may delete large files once features have been computed from
-    them.
+    If nothing was recorded, nothing is checked. A `UserError` names the first file that differs. A missing file is not
+    an error here: a job that needs the file reports that it is missing, and users may delete large files after features
+    were computed from them.
     """
     record = raw / RECORD
     if not record.is_file():

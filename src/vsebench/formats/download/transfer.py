@@ -34,7 +34,7 @@ clock: Callable[[], float] = time.monotonic
 
 
 class TransferError(Exception):
-    """Raised if a transfer failed for good; the message states why in a few words."""
+    """Raised if a transfer failed permanently; the message states why in a few words."""
 
 
 class TemporaryError(TransferError):
@@ -86,7 +86,7 @@ def fetch(address: str, part: Path, has_checksum: bool) -> None:
         except TemporaryError:
             failures = 1 if _size(part) > most else failures + 1
             if failures > 1:
-                pace.restart()  # do not count the time spent waiting, which `ATTEMPTS` limits
+                pace.restart()  # do not count the pauses, whose number `ATTEMPTS` limits
             most = max(most, _size(part))
             if failures == ATTEMPTS:
                 raise

@@ -65,7 +65,7 @@ def digest_of(path: Path) -> Digest:
 
 
 def _check_kind(path: Path, name: str, whole: bool) -> None:
-    """Check that the content fits the name's extension and, with `whole`, that tar and compressed files are whole."""
+    """Check that the content fits the extension and, with `whole`, that tar and compressed files are complete."""
     with path.open("rb") as stream:
         head = stream.read(512).removeprefix(b"\xef\xbb\xbf").lstrip()
     if not head:

@@ -2,8 +2,8 @@
 
     folder    the images in it and its subfolders, ordered by id
     tar       the images in the archive, in its order; it may be compressed
-    table     the images in its columns `image` (id) and `file` (a path relative to the table's folder), in the order of
-              the rows; `table.py` lists the possible file formats
+    table     the images that the rows list in the columns `image` (id) and `file` (a path relative to the table's
+              folder), in the order of the rows; `table.py` lists the possible file formats
 
 The id of an image in a folder or an archive is its path there, such as 1000/1000.jpeg; the caller chooses whether ids
 include the extension. Hidden files and files with an extension that is not in `SUFFIXES` are left out and counted.

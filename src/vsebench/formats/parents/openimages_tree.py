@@ -52,7 +52,7 @@ def _read_hierarchy(path: Path) -> dict[str, set[str]]:
     try:
         root = json.loads(path.read_bytes())
     except FileNotFoundError:
-        raise UserError(f"{path}: no such file") from None
+        raise UserError(f"{path}: no such file; run the download stage") from None
     except (OSError, ValueError, RecursionError) as error:
         raise UserError(f"{path}: not readable JSON ({error})") from None
     parents: dict[str, set[str]] = defaultdict(set)

@@ -67,7 +67,8 @@ def _read_senses(path: Path) -> dict[str, str]:
     for number, line in _lines(path, header="lemma\tsynsets"):
         lemma, tab, synsets = line.partition("\t")
         if not (lemma and tab and SYNSETS.fullmatch(synsets)) or lemma in first_sense:
-            raise UserError(f"{path}: line {number}: {line[:60]!r} must be a new lemma, a tab and its synsets")
+            wanted = "a lemma that no earlier line has, a tab, and the lemma's synsets"
+            raise UserError(f"{path}: line {number}: {line[:60]!r} must be {wanted}")
         first_sense[lemma] = synsets.partition("|")[0]
     return first_sense
 
@@ -80,7 +81,8 @@ def _read_hypernyms(path: Path) -> dict[str, set[str]]:
         parents = [cell for cell in cells[2:] if cell]
         is_new = SYNSET.fullmatch(cells[0]) is not None and cells[0] not in hypernyms
         if len(cells) != 4 or not is_new or not all(SYNSETS.fullmatch(cell) for cell in parents):
-            raise UserError(f"{path}: line {number}: {line[:60]!r} must be a new synset, its lemmas and its hypernyms")
+            wanted = "a synset that no earlier line has, its lemmas and its hypernyms"
+            raise UserError(f"{path}: line {number}: {line[:60]!r} must be {wanted}")
         hypernyms[cells[0]] = {synset for cell in parents for synset in cell.split("|")}
     return hypernyms
 

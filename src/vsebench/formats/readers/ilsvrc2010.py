@@ -17,10 +17,10 @@ files are found by name, in any folder of any archive; other files are ignored:
 Each file has a struct array `image_sbow` with one struct per image, which has the fields `ID` and `sbow`. The vector
 `word` of the struct `sbow` contains the visual word of each local descriptor, a number from 0 to 999. The features of
 an image are the counts of its words; locations, scales and norms of the descriptors are not read. The features of an
-image without descriptors are zeros. No validation or test image may be missing, because the ground truths contain no
-image names. meta.mat states the number of training images per label. If fewer training images of a label have words,
-the others are counted in `dropped`; if more have words, this is an error, because the additional ones could be test
-images.
+image without descriptors are zeros. No validation or test image may be missing, because the ground truth files contain
+no image names. meta.mat states the number of training images per label. If fewer training images of a label have words,
+the missing ones are counted in `dropped`. If more have words, this is an error, because the additional ones could be
+test images.
 
 Training images come first, ordered by label id and number; validation and test images follow. A label is named by its
 WNID, the id of its synset, and the first of the synset's `words`, which are separated by commas: `n02084071 dog`.
@@ -29,7 +29,7 @@ No real file was available: the reader follows the kit's own readme and public p
 tested on generated files.
 
 Reading takes 8 bytes of memory for each distinct word of an image (its column and its count). It takes twice as much
-while files are joined, and four times as much at its peak, while the order of columns is checked (`data/features.py`).
+while files are joined, and at most four times as much, while the order of columns is checked (`data/features.py`).
 These numbers are computed from the sizes of the arrays. At most two files of words are in memory at a time.
 
 Sources: Deng, Dong, Socher, Li, Li and Fei-Fei, "ImageNet: a large-scale hierarchical image database", CVPR 2009;
@@ -57,7 +57,7 @@ from vsebench.formats.readers.matlab import Fields, read_structs
 KIT = "ILSVRC2010_devkit-1.0.tar.gz"
 META = "meta.mat"
 TRUTHS = {"valid": "ILSVRC2010_validation_ground_truth.txt", "test": "ILSVRC2010_test_ground_truth.txt"}
-PREFIXES = {"valid": "val", "test": "test"}  # names of files of visual words begin with it; image ids contain it
+PREFIXES = {"valid": "val", "test": "test"}  # names of files of visual words begin with these; image ids contain them
 OF_PART = re.compile(r"(val|test)\.[0-9]+\.sbow\.mat")
 WNID = re.compile(r"n[0-9]{8}")
 WORDS = 1000
@@ -196,7 +196,7 @@ def _count(sbow: list[dict[str, Any]], where: str) -> tuple[NDArray[np.intp], ND
     """Return the distinct visual words of an image in ascending order, and how often each of them occurs."""
     words = sbow[0]["word"] if len(sbow) == 1 else None
     if words is None or isinstance(words, str):
-        raise UserError(f"{where}: sbow: must be one struct with numbers in `word`, not {len(sbow)} structs or text")
+        raise UserError(f"{where}: sbow: must be a single struct whose field `word` contains numbers")
     with np.errstate(invalid="ignore"):
         wrong = words[~((words >= 0) & (words < WORDS) & (words % 1 == 0))]
     if len(wrong):
@@ -278,8 +278,8 @@ def _train_bags(
     names = [f"{label.wnid}.sbow.mat" for label in labels]
     missing = [name for name in names if name not in bags]
     if missing:
-        others = f" and {len(missing) - 1} others like it" if len(missing) > 1 else ""
-        raise UserError(f"{raw}: there is no {missing[0]}{others} in {', '.join(archives)}")
+        others = f" and {len(missing) - 1} similar files are" if len(missing) > 1 else " is"
+        raise UserError(f"{raw}: {missing[0]}{others} missing from {', '.join(archives)}")
     without = 0
     for name, label in zip(names, labels, strict=True):
         n_images = len(bags[name].ids)

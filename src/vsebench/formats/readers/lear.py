@@ -13,8 +13,8 @@ values themselves:
     fvec, fvecs       uint32, float32
     dvec, dvecs       uint32, float64
 
-The kinds are taken from public copies of INRIA's own reader `vec_read`; only one real file of features, DenseHue of
-Corel 5k, has been read so far. Only the feature named by the option `features` is parsed, since the 15 features of IAPR
+The kinds are taken from public copies of INRIA's own reader `vec_read`; the only feature that was read from real files
+so far is DenseHue of Corel 5k. Only the feature named by the option `features` is parsed, since the 15 features of IAPR
 TC-12 take 2.9 GB. Values become float32, which is exact for counts up to 2^24.
 
 Source: Guillaumin, Mensink, Verbeek and Schmid, "TagProp", ICCV 2009.
@@ -87,8 +87,8 @@ def parse_rows(data: bytes, types: tuple[str, str], width: int, source: str, whe
     """Parse rows of `width` numbers, each row preceded by its length; return (n_rows, width) of the numbers' type.
 
     Raises a `UserError` that names the row if its length is not `width`, or if the file ends in the middle of it.
-    `source` is the part of the message that says where `width` comes from; `types` are the data types of a row's
-    length and of its numbers.
+    `source` is the part of the message that states where `width` comes from. `types` are two data types: that of a
+    row's length, and that of its numbers.
     """
     length, number = (np.dtype(name) for name in types)
     n_rows, rest = divmod(len(data), length.itemsize + width * number.itemsize)
@@ -160,7 +160,7 @@ def _read_archive(
 
 
 def _feature_of(basename: str, options: Options) -> tuple[str, str] | None:
-    """Return the part ("train" or "test") and the kind of a member with the chosen feature; None for others."""
+    """Return the part ("train" or "test") and the kind of a member with the chosen feature; None for other members."""
     if options.features is None or options.features == "annot":
         return None
     pattern = rf"{options.prefix}_({'|'.join(PARTS)})_{options.features}\.([hfd]vec)s?(32)?"

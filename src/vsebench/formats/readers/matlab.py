@@ -1,6 +1,6 @@
 """Read struct arrays from MATLAB files of version 5 to 7.
 
-SciPy reads them in a separate process, because a damaged file can crash the process that reads it.
+SciPy reads a file in a separate process, because a damaged file can crash the process that reads it.
 """
 
 import io
@@ -60,7 +60,7 @@ def _structs(array: Any, fields: Fields, name: str) -> list[dict[str, Any]]:
 
 
 def _value(value: Any, fields: Fields | None, name: str) -> str | NDArray[Any] | list[dict[str, Any]]:
-    """Return the value of a field: a struct array if it has fields to read, otherwise text or real numbers."""
+    """Return the value of a field: structs, if `fields` names the fields to read from them, or else text or numbers."""
     if fields is not None:
         return _structs(value, fields, name)
     if isinstance(value, np.ndarray) and value.dtype.kind == "U" and value.size <= 1:  # one line

@@ -92,7 +92,7 @@ def _entries(content: Any, key: str, where: str) -> Entries:
     """Return the entries of one of the lists in a file of annotations."""
     entries = content.get(key) if isinstance(content, dict) else None
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise UserError(f"{where}: must be an object with the key {key!r}, a list of objects")
+        raise UserError(f"{where}: must be an object in which {key!r} is a list of objects")
     return entries
 
 
@@ -101,7 +101,7 @@ def _numbers(entries: Entries, where: str) -> list[int]:
     seen: dict[int, int] = {}
     for entry, content in enumerate(entries, 1):
         number = content.get("id")
-        if type(number) is not int:  # True is an int to isinstance
+        if type(number) is not int:  # isinstance would accept True as an int
             raise UserError(f"{where}: entry {entry}: the id {SHORT.repr(number)} is not a whole number")
         if seen.setdefault(number, entry) != entry:
             raise UserError(f"{where}: entry {entry}: entry {seen[number]} has the same id, {number}")

@@ -12,8 +12,8 @@ The supported part of ARFF (UTF-8, plain or .gz):
 
     % a comment, also at the end of a line; blank lines are ignored
     @relation name
-    @attribute name numeric        (or real, integer; a name with white space is in ' or ", with \ as escape; \' and
-                                   \" can also be in a name without quotes)
+    @attribute name numeric        (or real, integer; a name with white space must be in quotes, ' or "; in any name,
+                                   \' and \" stand for a quote)
     @attribute name {0,1}          (in this order, because an absent value in a sparse row means the first value)
     @data
     0.5,3,0,1                      (a dense row: the value of each attribute)
@@ -78,7 +78,7 @@ class Options(Strict):
     arff: FileName | None = None  # the file with all rows
     # number of rows at the beginning of `arff` to train on; the other rows are test images
     train_rows: int | None = Field(default=None, ge=1)
-    parts: dict[Literal["train", "valid", "test"], FileName] = Field(default={})  # instead of `arff`: part -> file
+    parts: dict[Literal["train", "valid", "test"], FileName] = Field(default={})  # instead of `arff`: each part's file
 
     @model_validator(mode="after")
     def _one_or_several(self) -> "Options":
@@ -179,7 +179,7 @@ def read_labels(path: Path) -> list[str]:
             return
         name = " ".join(attributes.get("name", "").split())
         if fault := fault_of(name):
-            refuse(f"the name of a label {fault}")
+            refuse(f"the label {fault}")
         if name in names:
             refuse(f"the label {name[:60]!r} occurs twice")
         names.append(name)
@@ -248,7 +248,7 @@ def _read_header(lines: list[str], path: Path) -> tuple[list[Attribute], int]:
                     raise UserError(f"{path}: line {number}: the attribute {attribute.key[:60]!r} occurs twice")
                 attributes[attribute.key] = attribute
             case _:
-                raise UserError(f"{path}: line {number}: {line[:60]!r} must be @relation, @attribute or @data")
+                raise UserError(f"{path}: line {number}: {line[:60]!r} must begin with @relation, @attribute or @data")
     raise UserError(f"{path}: has no @data line; the file is incomplete or not ARFF")
 
 
@@ -294,7 +294,7 @@ def _sparse(rows: list[tuple[int, str]], width: int, path: Path) -> Any:
         of_row = [int(index) for index, _ in entries]
         for before, column in pairwise([-1, *of_row]):
             if not before < column < width:
-                why = f"comes after {before}" if column <= before else "does not exist"
+                why = f"follows {before}" if column <= before else "does not exist"
                 raise UserError(f"{where}: attribute {column} {why}; numbers must ascend from 0 to {width - 1}")
         columns += of_row
         numbers.append(_floats([value for _, value in entries], where))

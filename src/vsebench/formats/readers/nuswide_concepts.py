@@ -138,7 +138,7 @@ def read_features(raw: Path, feature: FeatureName, sizes: Mapping[str, int]) -> 
     parts = []
     for part, size in sizes.items():
         name = f"BoW_{part}_int.dat" if feature == "BoW" else f"{part}_Normalized_{feature}.dat"
-        data = by_basename(archive, [name])[name]  # one file at a time, because some have 300 MB
+        data = by_basename(archive, [name])[name]  # one file at a time, because some take 300 MB
         parts.append(parse_rows(data, size, f"{archive}: {name}"))
     if len({rows.shape[1] for rows in parts}) > 1:
         widths = " and ".join(f"{rows.shape[1]} ({part})" for part, rows in zip(sizes, parts, strict=True))

@@ -10,15 +10,15 @@ final : the tags of All_Tags.txt that are in Final_Tag_List.txt; images in the f
 1006 : these 925 tags, then the 81 hand-annotated concepts (`Groundtruth.zip`)
 
 All vocabularies but `final` are read from the two `.dat` files, not from `AllTags1k.txt`. The `.dat` files follow the
-official partition and have the order of the ground truth's files, on which the vocabulary `1006` depends. None of these
-files has image ids, so images are named as in `nuswide_concepts`. Like other users of these files, the reader assumes
-that line n of a part describes the same image in the `.dat` files and in the ground truth.
+official partition. None of them has image ids, so images are named as in `nuswide_concepts`. Like other users of these
+files, the reader assumes that line n of a part describes the same image in the `.dat` files and in the ground truth;
+the vocabulary `1006` depends on this.
 
 All_Tags.txt is read as follows:
 
 - A tag is kept if its bytes equal those of a tag in the list, which is in UTF-8. Tags are not decoded, so a tag in
-  another encoding is not found. A tag that is in the list only in its lower-case form is left out and counted in
-  `dropped`.
+  another encoding is not found. If only the lower-case form of a tag is in the list, the tag is left out and counted
+  in `dropped`.
 - A tag that an image has more than once becomes one pair with the count 1; `dropped` counts the repeats.
 - Some photo ids occur in two lines. They count as two images, because the ground truth has both; the second image is
   named `<id>-2`.
@@ -107,7 +107,7 @@ def _parse_tags(data: bytes, tags: list[str], where: str, dropped: list[Dropped]
     if repeats:
         dropped.append(Dropped("tags", repeats, "repeated for the same image"))
     if other_case:
-        dropped.append(Dropped("tags", other_case, "in the list only if written in lower case"))
+        dropped.append(Dropped("tags", other_case, "only in the list if written in lower case"))
     return ids, np.repeat(np.arange(len(sizes)), sizes), np.array(labels, dtype=np.intp)
 
 
@@ -159,7 +159,7 @@ def _read_matrices(archive: Path, n_tags: int) -> tuple[dict[str, int], Ints, In
     images, labels = [], []
     for part in PARTS:
         name = f"{part}_Tags1k.dat"
-        data = by_basename(archive, [name])[name]  # one file at a time, because the first has 320 MB
+        data = by_basename(archive, [name])[name]  # one file at a time, because the first takes 320 MB
         n_images, image, label = parse_matrix(data, n_tags, f"{archive}: {name}")
         images.append(image + sum(sizes.values()))
         labels.append(label)

@@ -10,7 +10,8 @@ is right and 0 if it is wrong).
 - A label that an image has in several lines (from two sources, or repeated) becomes one pair with the count 1. It is
   kept if at least one line has enough confidence.
 - Lines may be in any order. Images are ordered by id, labels by mid; images without a label are kept.
-- An image belongs to "train" if it is in the table of `train`, otherwise to "test".
+- An image belongs to "train" if it is in the table of `train`, otherwise to "test". If only one table is read, or
+  `train` is not read, there is no partition.
 - Without the option `class_names`, the name of a label is its mid. Otherwise, it is the label's name in the table
   `class_names`, which has lines of `mid,name`; a label without a name keeps its mid. Labels with the same name are
   distinguished by their mids: `Jaguar (/m/012x34)`.

@@ -54,7 +54,8 @@ def _read_words(members: dict[str, bytes], archive: Path) -> tuple[list[str], di
     for number, line in enumerate(whole_lines(members[names[0]], where), start=1):
         code, _, word = line.partition("\t")
         if not NUMBER.fullmatch(code) or int(code) in row_of_code:
-            raise UserError(f"{where}: line {number}: {line[:60]!r} must be a new code, a tab and a word")
+            wanted = "a code that no earlier line has, a tab and a word"
+            raise UserError(f"{where}: line {number}: {line[:60]!r} must be {wanted}")
         row_of_code[int(code)] = len(words)
         words.append(word.strip() or f"label {code}")
         if fault := fault_of(words[-1]):

@@ -41,7 +41,7 @@ from vsebench.formats.own_files import find
 FORMATS = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
 COMPRESSIONS = (".gz", ".zst")
 LARGEST = 2**31 - 1  # counts are Int32
-LONGEST_LINE = 1 << 24  # bytes; a wide table has one column per label
+LONGEST_LINE = 1 << 24  # bytes; in the wide layout, a line contains all labels of an image
 PARTS = {"train": "train", "valid": "valid", "val": "valid", "validation": "valid", "test": "test"}
 
 
@@ -235,7 +235,7 @@ def explained(path: Path) -> Iterator[None]:
 
 
 def read_csv(path: Path, options: Options) -> Iterator[Row]:
-    """Yield the rows of a CSV or TSV table; a cell may be in double quotes, and must be if it contains a line break."""
+    """Yield the rows of a CSV or TSV table; cells may be in double quotes, and must be if they contain a line break."""
     delimiter = "\t" if format_of(path.name) == ".tsv" else ","
     reader = csv.reader(lines_of(path), delimiter=delimiter, strict=True)
     try:
@@ -291,7 +291,7 @@ def _byte_lines(path: Path) -> Iterator[bytes]:
             if not line:
                 return
             if len(line) == LONGEST_LINE:  # a small compressed file could otherwise fill the memory
-                raise UserError(f"{path}: line {number}: has {LONGEST_LINE} bytes or more; is this a table?")
+                raise UserError(f"{path}: line {number}: has {LONGEST_LINE} bytes or more; check that it is a table")
             yield line
 
 

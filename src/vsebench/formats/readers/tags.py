@@ -1,9 +1,9 @@
 """Turn user tags into labels, by the same rules for every Flickr data set.
 
 A tag is normalised roughly as in Flickr's own search: it is converted to Unicode's compatibility form (NFKC), its case
-is folded ("STRASSE", "straße"), and only letters, combining marks and digits are kept. Thus "New York", "new-york" and
-"newyork" are the same label. Accents are kept. Tags that become empty, machine tags ("geo:lat=52.1") and tags on the
-stop lists are removed. A tag counts once per image.
+is folded (so that "STRASSE" equals "straße"), and only letters, combining marks and digits are kept. Thus "New York",
+"new-york" and "newyork" are the same label. Accents are kept. Tags that become empty, machine tags ("geo:lat=52.1") and
+tags on the stop lists are removed. A tag counts once per image.
 
 With the option `as_written`, tags become labels unchanged, including machine tags; only tags on the stop lists and tags
 with control characters are removed.
@@ -63,7 +63,7 @@ class TagOptions(Strict):
     """Options: the tags that do not become labels."""
 
     stop_lists: list[StopList] = Field(default=["cameras", "software", "flickr"])  # built-in lists of tags to leave out
-    stop_tags: list[str] = Field(default=[])  # tags to leave out too, in any spelling; a final star matches any text
+    stop_tags: list[str] = Field(default=[])  # more tags to leave out, in any spelling; a final star matches any ending
     as_written: bool = False  # do not normalise tags, and keep machine tags
 
 

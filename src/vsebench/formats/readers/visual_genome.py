@@ -77,7 +77,7 @@ def _by_number(raw: Path, name: str, kept: set[str]) -> dict[int, Entry]:
     by_number: dict[int, Entry] = {}
     for position, content in enumerate(entries, 1):
         number = content.get("image_id") if isinstance(content, dict) else None
-        if type(number) is not int:  # True is an int to isinstance
+        if type(number) is not int:  # isinstance would accept True as an int
             raise UserError(f"{where}: entry {position}: must be an object with a whole number 'image_id'")
         if number in by_number:
             raise UserError(f"{where}: entry {position}: image {number} also has an earlier entry")

@@ -133,5 +133,5 @@ def _parse_values(lines: list[str], where: str) -> dict[str, int]:
 def _check_images(values: dict[str, int], images: set[str], where: str, lists: Iterable[str]) -> None:
     """Raise a `UserError` if a class list does not contain the same images as the lists of images."""
     for image in sorted(values.keys() ^ images):
-        is_where = "is missing here, but" if image in images else "is not"
+        is_where = "is missing here, but is" if image in images else "is not"
         raise UserError(f"{where}: image {image[:60]!r} {is_where} in {' or '.join(f'{name}.txt' for name in lists)}")

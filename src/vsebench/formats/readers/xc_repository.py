@@ -5,7 +5,7 @@ A file of images (plain or .gz) has one image per line:
     7395 1836 159        the first line: the numbers of images, features and labels
     12,30 0:1 7:0.25     an image's labels, then its features and their values; labels and features are
                          numbered from 0
-     3:1                 an image without a label begins with a space
+     3:1                 the line of an image without a label begins with a space
 
 Features of an image can be in any order, features that are not named are 0, and values become float32. A label that is
 repeated in a line counts once. Labels have no names in this format, so they are named by their numbers.

@@ -22,7 +22,7 @@ from vsebench.formats.annotations import RawAnnotations, count_pairs, image_ids
 
 DIMENSIONS, LABELS = 16, 20
 LABEL_NAMES = [f"label-{label + 1:02d}" for label in range(LABELS)]
-FEATURES, GIVEN = 0, 1  # streams of random numbers of the seed
+FEATURES, GIVEN = 0, 1  # random streams, all derived from the seed
 
 
 class Parts(Strict):
@@ -45,7 +45,7 @@ class SimulatedOptions(Strict):
     """Number of images, official partition and seed of a simulated set."""
 
     images: int = Field(ge=1)  # number of images, before `scale`
-    parts: Parts  # the official partition: of each round of images, the first are for train, then valid, then test
+    parts: Parts  # the official partition: in each round of images, the first are for train, then valid, then test
     scale: float = Field(default=1.0, gt=0)  # multiplies the number of images
     seed: int = Field(default=0, ge=0)  # seed of the whole set
 
@@ -74,7 +74,7 @@ def annotate(
 ) -> RawAnnotations:
     """Return a random data set with the labels `given`, (n_images, n_labels); images without a label are kept.
 
-    `truth` contains the parameters of the label distribution. The function adds the array `label`: the number of each
+    `truth` contains the parameters of the label distribution. The function adds the array `label`: the index of each
     label in these parameters, 0 to n_labels - 1.
     """
     n_images = len(features)

@@ -43,7 +43,7 @@ from vsebench.formats.annotations import RawAnnotations
 from vsebench.formats.simulators.simulated_images import SimulatedOptions, annotate
 
 KNOWS = frozenset({"truth"})  # needs (`vsebench.data.needs`) that only a simulator can provide
-LOOKS, RANKS, MAP, IMAGES, NOISE, GIVEN, KEPT, WRONG = range(8)  # streams of random numbers of the seed
+LOOKS, RANKS, MAP, IMAGES, NOISE, GIVEN, KEPT, WRONG = range(8)  # random streams, all derived from the seed
 SHIFT, MOST = 5, 0.5  # number added to the ranks; largest frequency
 CHUNK = 1000  # number of images whose labels are drawn together
 STEPS, NODES = 60, 64  # steps of the bisection; nodes of the Gauss-Hermite quadrature
@@ -56,7 +56,7 @@ class Options(SimulatedOptions):
 
     labels: int = Field(ge=2)  # size of the vocabulary
     latent: int = Field(ge=1)  # m, the number of dimensions of the appearance vectors
-    beta: float = Field(gt=0)  # how strongly an image's position t determines its labels
+    beta: float = Field(gt=0)  # how strongly the vector t of an image determines its labels
     labels_per_image: float = Field(gt=0)  # mean number of true labels per image
     zipf: float = Field(ge=0)  # exponent of the labels' frequencies
     features: Literal["dense"]  # how features are stored
@@ -135,6 +135,7 @@ def _labels(
         rows = t[start : start + CHUNK]
         truth = given.random((len(rows), len(z))) < expit(bias + options.beta * rows @ z.T)
         tags = truth & (kept.random(truth.shape) < 1 - eta / 2)
-        # If the number of draws from pi is Poisson, the labels' numbers of draws are independent Poisson numbers.
+        # If the total number of draws from pi is a Poisson number, each label is drawn a Poisson number of times,
+        # independently of the other labels.
         tags |= wrong.random(truth.shape) < -np.expm1(-n_wrong * frequency / total)
         yield np.where(is_clean[start : start + CHUNK, np.newaxis], truth, tags)

@@ -48,13 +48,13 @@ from vsebench.formats.simulators.simulated_images import SimulatedOptions
 
 KNOWS = frozenset({"truth", "tree"})  # needs (`vsebench.data.needs`) that only a simulator can provide
 BLOCK = 1000  # number of images per block; another number would give different images
-TREE, IMAGES = 0, 1  # streams of random numbers of the seed
+TREE, IMAGES = 0, 1  # random streams, all derived from the seed
 
 
 class Shares(Strict):
     """Options: shares of an image's terms by origin, which add up to 1."""
 
-    background: float = Field(gt=0)  # w0, share of background terms, which all images share
+    background: float = Field(gt=0)  # w0, share of background terms, which are common to all images
     top: float = Field(ge=0)  # w1, share of the top node's terms
     parent: float = Field(ge=0)  # w2, share of the parent's terms
     label: float = Field(ge=0)  # w3, share of the label's terms

@@ -23,7 +23,7 @@ from vsebench.data.streams import generator
 from vsebench.formats.simulators.simulated_tags import label_names, looks
 from vsebench.formats.word_vectors.word_files import VectorsRead
 
-MEANINGS, AXES, COMMON = 100, 101, 102  # numbers of random streams; the data set uses other streams
+MEANINGS, AXES, COMMON = 100, 101, 102  # random streams; the data set uses others
 
 
 class Options(Strict):

@@ -6,13 +6,13 @@
     number of labels        k_i = m * exp(sigma * y_i), y_i ~ N(0, 1), rounded and clipped to [minimum, maximum]
     labels                  drawn from p_il = sum over t of theta_it phi_tl without replacement;
                             with `novelty`, label n + 1 is, with probability n / (n + novelty), a copy of one of the n
-                            labels before it (Hoppe's urn), so labels repeat, like the labels of an image's regions
+                            labels before it (Hoppe's urn), so labels repeat, as the labels of regions do
 
 where g_l is proportional to the formula and adds up to 1: a Zipf-Mandelbrot distribution with a cut-off. r_l is a share
 of the vocabulary, so the distribution does not depend on the vocabulary's size. Labels are numbered in random order.
 The factors a_t and b_l make each topic add up to 1 and the average of the topics equal g, however different the topics
-are. The factor m makes the k_i add up to `occurrences` exactly. No method can do better than to rank the labels by p,
-as the method `oracle` does.
+are. The factor m makes the k_i add up to `occurrences`; if rounding leaves a few labels over, random images get them.
+No method can do better than to rank the labels by p, as the method `oracle` does.
 
 `scale` multiplies the numbers of images and occurrences; its square root multiplies the size of the vocabulary. Thus
 the mean number of labels per image stays the same, and a label has sqrt(scale) times as many images. At most half of
@@ -76,7 +76,7 @@ class Options(Strict):
     novelty: float | None = Field(default=None, gt=0)
     scale: float = Field(default=1.0, gt=0)  # multiplies images and occurrences; its square root multiplies labels
     topics: int = Field(ge=1)  # T, the number of topics
-    concentration: float = Field(gt=0)  # Dirichlet parameter; smaller: fewer topics per image
+    concentration: float = Field(gt=0)  # Dirichlet parameter; with a smaller one, images have fewer topics
     # How different topics are. Above 6, a topic has so few labels that drawing distinct labels would take very long.
     spread: float = Field(ge=0, le=6)
     popularity: Popularity  # how unequal the labels' frequencies are

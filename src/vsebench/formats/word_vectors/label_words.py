@@ -4,12 +4,12 @@ The first of these rules that yields a vector is used:
 
 `whole`       the name is a word of the file, as written, in lower case or capitalised
 `alias`       the source's `aliases` contains the name (in lower case), and the words listed there have a vector
-`whole`       the name is a word of the file once its spaces, hyphens and underscores are all replaced by one of these,
-              or removed
+`whole`       the name is a word of the file if all its spaces, hyphens and underscores are replaced by one of these
+              characters, or are removed
 `parts`       the mean of the vectors of the name's parts, which are separated by spaces and the signs _ - / , ( ) &
-`singular`    the name is a plural with a singular that is a word of the file; or its parts have vectors after plurals
-              without a vector are replaced by their singulars. Singulars are found by WordNet's exceptions, if given,
-              then by its rules for endings (`formats/parents/wordnet.py`), and by `oes` -> `o`
+`singular`    the name is a plural whose singular is a word of the file; or all its parts have vectors if singulars
+              replace the plurals without a vector. Singulars are found by the file of WordNet's exceptions, if the
+              source has it, then by WordNet's rules for endings (`formats/parents/wordnet.py`) and by `oes` -> `o`
 `some parts`  the mean over the parts that have a vector, or whose singular has one; the other parts are left out
 `missing`     no vector
 
@@ -99,7 +99,7 @@ class LabelRule:
         return LabelVector("missing", without=tuple(parts_of(bare(label))))
 
     def _ways(self, label: str) -> Iterator[tuple[str, list[list[str]]]]:
-        """Yield each rule with lists of names; in each list, the first name that has a vector counts for the mean."""
+        """Yield each rule with lists of names; the first name of each list that has a vector counts for the mean."""
         name = bare(label)
         yield "whole", [[name]]
         alias = self._aliases.get(name.lower())

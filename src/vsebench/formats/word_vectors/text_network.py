@@ -4,8 +4,8 @@ Each prompt, a sentence with a label's name in place of `{}`, is divided into to
 vector. The vectors of a label's prompts are scaled to length 1, and their mean is the label's vector.
 
 - The tokeniser is a file tokenizer.json in the format of the Python package `tokenizers`. For CLIP, it must add the
-  tokens that mark the start and the end of a text, as the file published with a model does. Texts with more tokens than
-  the network takes are truncated.
+  tokens that mark the start and the end of a text, as files published with models do. Texts with more tokens than the
+  network takes are truncated.
 - The input of the network is an array (n, length) of whole numbers, the token ids; shorter texts are padded with zeros.
   If the length is not fixed, texts are padded to the longest text of a batch. An optional second input,
   `attention_mask`, is 1 for tokens and 0 for padding.
@@ -52,7 +52,8 @@ class Options(Strict):
     def _places(cls, prompts: list[str]) -> list[str]:
         wrong = next((prompt for prompt in prompts if prompt.count("{}") != 1), None)
         if wrong is not None:
-            raise PydanticCustomError("prompts", "{prompt}: needs {} once, in place of the label", {"prompt": wrong})
+            needed = "{prompt}: must contain {} exactly once, in place of the label"
+            raise PydanticCustomError("prompts", needed, {"prompt": wrong})
         return prompts
 
 
@@ -70,7 +71,7 @@ def read_vectors(raw: Path, options: Options, needed: Collection[str]) -> Vector
 
 
 class Tokens:
-    """Divides texts into tokens, at most `length` each."""
+    """Divides texts into tokens, at most `length` per text."""
 
     def __init__(self, path: Path, length: int) -> None:
         try:

@@ -10,7 +10,7 @@
 - A word may contain spaces (in the vectors of Common Crawl, `. . .` is a word), so a line is split from its end.
 - Only ordinary spaces separate a word from its numbers. A word may contain a no-break space (U+00A0) or Unicode's next
   line (U+0085), where Python's `str.split` and `str.splitlines` would split it.
-- The last line must end with a line break too; otherwise, its last number could be cut off.
+- The last line must end with a line break too; without one, its last number may be cut off.
 - If a word occurs twice, its first line counts. The number of values is checked in every line; the values themselves
   are checked only for the first word and for the needed words.
 
@@ -55,7 +55,7 @@ def read_vectors(raw: Path, options: Options, needed: Collection[str]) -> Vector
             n_read += 1
             word = _word(line, dimensions, path, number)
             if n_read == 1:
-                _numbers(line, word, path, number)  # otherwise, binary data could be taken for text with other words
+                _numbers(line, word, path, number)  # without this check, binary data could pass as text
             if kept.needs(word):
                 kept.add(word, _numbers(line, word, path, number), f"{path}: line {number}")
     if n_words is not None and n_read != n_words:
@@ -69,7 +69,8 @@ def _lines(stream: IO[bytes], path: Path) -> Iterator[bytes]:
     while line := stream.readline(LONGEST_LINE):
         number += 1
         if len(line) == LONGEST_LINE:
-            raise UserError(f"{path}: line {number}: exceeds {LONGEST_LINE} bytes; not a text file of word vectors")
+            wrong = "this is not a text file of word vectors"
+            raise UserError(f"{path}: line {number}: exceeds {LONGEST_LINE} bytes; {wrong}")
         text = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
         yield text.removesuffix(b"\n").removesuffix(b"\r").removesuffix(b" ")
         if not line.endswith((b"\n", b"\r")):

@@ -23,7 +23,7 @@ from vsebench.formats.own_files import find
 from vsebench.formats.word_vectors.word_files import MOST_DIMENSIONS, FileOptions, Kept, VectorsRead, open_words, shown
 
 Options = FileOptions
-LONGEST_WORD = 10_000  # bytes; longer words are due to a wrong format
+LONGEST_WORD = 10_000  # bytes; a longer word means that the file has another format
 HEADER = re.compile(rb"([0-9]{1,12}) ([0-9]{1,6}) ?\r?\n")
 BLOCK = 1 << 20
 
@@ -43,7 +43,7 @@ def read_vectors(raw: Path, options: Options, needed: Collection[str]) -> Vector
             if kept.needs(word):
                 kept.add(word, np.frombuffer(vector, "<f4"), f"{path}: word {number}")
         if not rows.at_end():
-            raise UserError(f"{path}: has more than the {n_words} words in its header; use another adapter")
+            raise UserError(f"{path}: has more words than the {n_words} that its header states; use another adapter")
     return kept.result()
 
 

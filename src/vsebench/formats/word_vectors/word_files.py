@@ -86,7 +86,7 @@ def mean_of_prompts(vectors: NDArray[np.floating]) -> NDArray[np.float64]:
     Vectors of zeros are left out; if none is left, the result is zero. If a number or the length of a vector is not
     finite, the result is NaN.
     """
-    with np.errstate(over="ignore", invalid="ignore"):  # an infinite length, and a number divided by it
+    with np.errstate(over="ignore", invalid="ignore"):  # of infinite lengths, and of numbers divided by them
         lengths = np.linalg.norm(vectors.astype(np.float64), axis=1)
         lengths[np.isinf(lengths)] = np.nan  # also if large finite numbers overflow
         unit = vectors[lengths != 0] / lengths[lengths != 0, np.newaxis]
