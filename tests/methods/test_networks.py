@@ -8,6 +8,8 @@ from tests.methods.problems import (
     PACKAGES,
     check_gradients,
     check_slopes,
+    fitted,
+    group_of,
     methods_in,
     names_of_methods,
     network,
@@ -42,6 +44,14 @@ def test_no_class_of_a_network_is_more_than_three_deep(name):
     assert depth(method.settings_type, Settings) <= 3
     assert depth(method.loss_type, Loss) <= 3
     assert depth(method.loss_type.table_type, LabelTable) <= 3
+
+
+def test_the_focal_loss_recovers_planted_groups():
+    """The method `asymmetric` with the settings of config/methods/focal.yaml; its own defaults are those of ASL."""
+    focal = {"focus_positives": 2.0, "focus_negatives": 2.0, "margin": 0.0}
+    model, queries = fitted("asymmetric", "new images", epochs=40, **focal)
+    top = np.argsort(-model.scores(queries), axis=1)[:, :8]
+    assert (top // 8 == group_of(queries.images)[:, np.newaxis]).mean() > 0.97
 
 
 def test_dropout_keeps_the_sum_of_units_on_average():

@@ -21,7 +21,13 @@ from vsebench.core.errors import UserError
 from vsebench.core.workers import workers
 from vsebench.data.features import Features, side_by_side
 from vsebench.data.problem import Queries
-from vsebench.methods.by_features.base_distances import largest_distances, mean_distances, unit_rows
+from vsebench.methods.by_features.base_distances import (
+    column_factors,
+    largest_distances,
+    mean_distances,
+    multiplied,
+    unit_rows,
+)
 from vsebench.methods.by_features.tagprop import Votes
 from vsebench.methods.by_features.two_pass_knn import best_weight, margin_objective, pairs_of
 
@@ -152,6 +158,32 @@ def test_tagprop_with_sigmoids_scores_by_them_and_no_turn_is_left(where):
     assert np.allclose(model.scores(queries), model.alpha * model.votes(queries) + model.beta, atol=1e-5)
 
 
+def test_tagprop_with_sigmoids_is_at_the_minimum_of_numpy():
+    """No step of the weights, the slopes or the intercepts lowers the loss with its penalty."""
+    where = "two sets of features"
+    fitter, model, _ = fitted_with("tagprop_sigma", where, neighbours=15, regularisation=1e-2)
+    rows, carries, _, blocks = given_to(where)
+    between = base_distances(rows, rows, blocks)
+    near = in_turns(between, 15, without_own=True)
+    means = between.mean(axis=(1, 2))
+    at_near = np.take_along_axis(between, near[np.newaxis], axis=2) / means[:, np.newaxis, np.newaxis]
+    costs = np.array([1 / (carries.size - carries.sum()), 1 / carries.sum()])
+    penalty = 1e-2 * np.maximum(carries.sum(axis=0), 1) / carries.sum()
+
+    def loss(weight, alpha, beta):
+        logits = -np.tensordot(weight, at_near, 1)
+        of_pairs = reference.negative_log_likelihood(logits, near, carries, costs, alpha, beta)
+        return of_pairs.sum() + (penalty / 2 * (alpha**2 + beta**2)).sum()
+
+    assert fitter.solved.converged
+    found = model.weight, model.alpha, model.beta
+    best = loss(*found)
+    for part in range(3):
+        for factor in (0.8, 1.25):
+            moved = [value * factor if n == part else value for n, value in enumerate(found)]
+            assert loss(*moved) > best - 1e-5 * best
+
+
 def test_one_turn_of_weights_and_sigmoids_is_reported_as_not_converged():
     fitter, _, _ = fitted_with("tagprop_sigma", "new images", turns=1)
     assert not fitter.solved.converged
@@ -189,6 +221,27 @@ def test_2pknn_is_that_of_numpy(where):
     to_queries = base_distances(of_queries, rows, blocks) / means[:, np.newaxis, np.newaxis]
     expected = two_passes(to_queries.mean(axis=0), carries, 3, 6.0)
     assert np.allclose(some(model.scores(queries), of_queries), some(expected, of_queries), rtol=1e-3, atol=1e-5)
+
+
+def test_2pknn_with_learnt_weights_votes_by_the_weighted_distances():
+    """The model's factors are those of the learnt weights, and its votes those of NumPy with these weights."""
+    where = "two sets of features"
+    fitter, model, queries = fitted_with("two_pass_knn_ml", where, per_label=3, sharpness=6.0, images=60)
+    rows, carries, of_queries, blocks = given_to(where)
+    chosen = np.unique(np.linspace(0, len(rows) - 1, 60).astype(np.int32))
+    means = base_distances(rows, rows, blocks).mean(axis=(1, 2))
+    factors = column_factors(blocks, 1 / means)
+    labels = matrix_of([np.flatnonzero(row).tolist() for row in carries], carries.shape[1])
+    pairs = pairs_of(multiplied(unit_rows(rows, blocks), factors), blocks, labels, chosen, 3)
+    weight, solved = best_weight(np.array([0.5, 0.5]), *pairs, fitter.settings.push)
+    assert solved.converged
+    shares = weight / weight.sum()
+    assert 0.05 < abs(shares[0] - 0.5) <= 0.5
+    to_queries = base_distances(of_queries, rows, blocks) / means[:, np.newaxis, np.newaxis]
+    learnt, equal = (two_passes(np.tensordot(share, to_queries, 1), carries, 3, 6.0) for share in (shares, [0.5, 0.5]))
+    found, learnt, equal = (some(scores, of_queries) for scores in (model.scores(queries), learnt, equal))
+    assert np.allclose(found, learnt, rtol=1e-3, atol=1e-5)
+    assert np.abs(learnt - equal).max() > 0.05
 
 
 def test_2pknn_of_an_example_by_hand():
@@ -279,6 +332,37 @@ def test_metric_learning_finds_the_set_of_features_that_tells_the_labels():
 def test_metric_learning_of_one_set_of_features_changes_nothing():
     (learnt, queries), (equal, _) = (fitted(name, "new images") for name in ("two_pass_knn_ml", "two_pass_knn"))
     assert np.array_equal(learnt.scores(queries), equal.scores(queries))
+
+
+def transfer(distances, carries, k):
+    """Return the labels of each query in the order of JEC, (m, n_labels), from distances to images, (m, n)."""
+    frequency, together = carries.sum(axis=0), carries.T.astype(int) @ carries
+    orders = []
+    for own in distances:
+        near = np.argsort(own, kind="stable")[:k]
+        first, votes = carries[near[0]], carries[near[1:]].sum(axis=0)
+        likeness = together[first].sum(axis=0) if first.any() else np.ones_like(frequency)
+
+        def key(label, first=first, values=votes * likeness, votes=votes):
+            group = 0 if first[label] else 1 if votes[label] else 2
+            return (group, -values[label] if group == 1 else 0, -frequency[label], label)
+
+        orders.append(sorted(range(carries.shape[1]), key=key))
+    return np.array(orders)
+
+
+@pytest.mark.parametrize("where", WHERE)
+def test_jec_is_that_of_numpy(where):
+    model, queries = fitted("jec", where, neighbours=6)
+    rows, carries, of_queries, blocks = given_to(where)
+    largest = base_distances(rows, rows, blocks).max(axis=(1, 2))
+    to_queries = base_distances(of_queries, rows, blocks) / largest[:, np.newaxis, np.newaxis]
+    known = full(of_queries).any(axis=1)
+    expected = transfer(to_queries.mean(axis=0)[known], carries, 6)
+    scores = model.scores(queries)[known]
+    found = np.lexsort((np.tile(np.arange(carries.shape[1]), (len(scores), 1)), -scores))
+    # Two images at nearly the same distance can change places.
+    assert (found == expected).all(axis=1).mean() > 0.9
 
 
 def test_jec_ranks_labels_of_the_nearest_image_then_of_its_neighbours_then_all_others():
