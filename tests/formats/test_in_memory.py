@@ -74,7 +74,7 @@ def test_labels_of_new_images_use_the_known_names():
         (
             pl.DataFrame({"photo": ["i"], "tag": ["a"]}),
             None,
-            "a table without the columns `image` and `label` must have",
+            "a table without the columns `image` and `label` must contain",
         ),
         (
             pl.DataFrame({"image": ["i"], "label": ["a"], "count": [0]}),

@@ -222,7 +222,7 @@ def rank_images(model: Model, held_out: HeldOut, features: "Features | None", po
 def _at_least_as_high(
     scores: NDArray[np.float32], offsets: NDArray[np.int64], labels: NDArray[np.int32]
 ) -> NDArray[np.int64]:
-    """Return, for each score, how many scores of the same label are at least as high; scores ascend within a label."""
+    """Return, for each score, how many scores of its label are at least as high; `scores` ascend within each label."""
     starts, ends = offsets[labels], offsets[labels + 1]
     indices = np.arange(len(scores))
     is_first = np.ones(len(scores), dtype=bool)

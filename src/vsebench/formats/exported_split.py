@@ -112,7 +112,7 @@ def read_exported(folder: Path) -> ExportedSplit:
 
 
 def _read_csv(path: Path, names: str, used: str) -> pl.DataFrame:
-    """Read a table of an exported split as text: the column `names`, and the column `used` of true and false."""
+    """Read a table as text; it must have the columns `names` and `used`, the latter with values true and false only."""
     if not path.is_file():
         raise UserError(f"{path}: no such file; name a folder that `vsebench export` wrote")
     try:

@@ -118,7 +118,7 @@ def column_of(table: Any, name: str) -> list[str]:
 def of_pairs(
     rows: Any, names: list[str], n_images: int, known: Sequence[str] | None, counts: NDArray[Any]
 ) -> GivenLabels:
-    """Return the labels that pairs state: `rows` contains each pair's image number, and `names` each pair's label."""
+    """Return the labels, given (image, label) pairs: `rows` contains the number of each image, `names` each label."""
     labels = sorted(set(names)) if known is None else list(known)
     column = {name: n for n, name in enumerate(labels)}
     unknown = sorted(set(names) - column.keys())

@@ -142,7 +142,7 @@ def _names(content: dict[str, Any], key: str, path: Path) -> list[str]:
 
 
 def numbers_of(given: Any, where: str) -> NDArray[np.float32]:
-    """Return a matrix as float32; a number that is NaN, infinite or too large raises a `UserError` with `where`."""
+    """Return a matrix as float32; a NaN, infinite or too large number raises a `UserError` that begins with `where`."""
     array = np.asarray(given)
     if array.ndim != 2 or array.dtype.kind not in "fiub":
         raise UserError(f"{where}: must be a matrix of numbers, but has type {array.dtype} and shape {array.shape}")

@@ -67,7 +67,7 @@ class Decision(ABC):
     settings_type: ClassVar[type[DecisionSettings]] = DecisionSettings
     # Inputs in addition to the scores: "label_distribution" (of simulated data), "thresholds" (of the model).
     needs: ClassVar[frozenset[str]] = frozenset()
-    trains: ClassVar[bool] = False  # whether it is trained on the model's training images; if not, `fit` receives none
+    trains: ClassVar[bool] = False  # whether `fit` uses the model's training images, which may otherwise be left out
     tunes: ClassVar[bool] = False  # whether it optimises the metric `tuned_for` of its configuration
 
     def __init__(self, tuning: Tuning, settings: Any) -> None:

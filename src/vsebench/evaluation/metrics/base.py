@@ -104,10 +104,10 @@ class PropensityMetric(Metric):
         p = 1 / (1 + C exp(-A log(N_l + B))),    C = (log N - 1) (B + 1)^A,
 
     N is the number of training images, N_l the number of those with the label, and A and B are settings of the data
-    set. The metric is defined for a set of images, not for one image: it is the mean value of their lists, divided by
-    the mean value of the best possible lists. The best possible list of an image begins with its held-out labels, the
-    largest weights first. For a resample of the images, both means are taken over the resample. Two methods are
-    compared by the difference between their ratios.
+    set. The metric is defined for a set of images, not for one image: it is the mean value of the images' lists,
+    divided by the mean value of the best possible lists. The best possible list of an image begins with its held-out
+    labels, the largest weights first. For a resample of the images, both means are taken over the resample. Two methods
+    are compared by the difference between their ratios.
     """
 
     takes_cutoff = "always"

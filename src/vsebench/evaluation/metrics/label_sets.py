@@ -58,7 +58,7 @@ class MicroF1(SetMetric):
 
 
 class MacroF1(EqualLabelsMetric):
-    """The mean over all labels of a label's F1, 2 hits / (predicted + right)."""
+    """The mean of the labels' F1, 2 hits / (predicted + right), over all labels."""
 
     def value(self, hits: Values, predicted: Values, right: Values) -> Values:
         return mean_over_labels(f1_of_label(hits, predicted, right))
@@ -86,7 +86,7 @@ class MacroF1OfMeans(EqualLabelsMetric):
 
 
 class MacroF1OfPresent(EqualLabelsMetric):
-    """The mean of a label's F1, 2 hits / (predicted + right), over the labels with a test image.
+    """The mean of the labels' F1, 2 hits / (predicted + right), over the labels with a test image.
 
     In some papers, labels without a test image count as 0 in macro F1, as in `macro_f1`; in other papers, as here, they
     are left out.

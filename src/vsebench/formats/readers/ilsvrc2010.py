@@ -29,7 +29,7 @@ No real file was available: the reader follows the kit's own readme and public p
 tested on generated files.
 
 Reading takes 8 bytes of memory for each distinct word of an image (its column and its count). It takes twice as much
-while files are joined, and at most four times as much, while the order of columns is checked (`data/features.py`).
+while files are joined, and at most four times as much while the order of columns is checked (`data/features.py`).
 These numbers are computed from the sizes of the arrays. At most two files of words are in memory at a time.
 
 Sources: Deng, Dong, Socher, Li, Li and Fei-Fei, "ImageNet: a large-scale hierarchical image database", CVPR 2009;

@@ -161,8 +161,8 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 def read_labels(path: Path) -> list[str]:
     """Return the names of the labels in an XML file, in the order of the file.
 
-    Raises a `UserError` that names the line if the XML is malformed, or a label has no name or occurs twice. A document
-    type declaration, which could define entities, is refused.
+    Raises a `UserError` that names the line if the XML is malformed, or if a label has no name or occurs twice. A
+    document type declaration, which could define entities, is refused.
     """
     names: list[str] = []
     parser = expat.ParserCreate(namespace_separator=" ")

@@ -9,7 +9,7 @@ In copies of the official archive, line 78,372 of `Labels_lake_Train.txt` is `-1
 in repaired copies, and reported in `dropped`; every other value except 0 and 1 is an error.
 
 The option `features` names one of the low-level features. Their official release is a RAR file,
-`NUS_WID_Low_Level_Features.rar`, which Python cannot unpack by itself, so you have to pack its folder
+`NUS_WID_Low_Level_Features.rar`, which Python cannot unpack by itself. So you have to unpack it and pack its folder
 `Low_Level_Features` into `NUS_WID_Low_Level_Features.zip`. The files of each part have one line of numbers per image,
 separated by spaces, without a header and without image ids:
 

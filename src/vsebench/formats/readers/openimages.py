@@ -1,9 +1,9 @@
 """Read Open Images: labels of whole images, assigned by machines or by people.
 
-The archive contains one table per part of the official partition, `.../train/labels.csv` and so on, with the header
-`ImageID,Source,LabelName,Confidence` and one line per label of an image: the image's id (16 hexadecimal digits), the
-source of the label, the label's id ("mid"), and the confidence of the source, from 0 to 1 (people give 1 if the label
-is right and 0 if it is wrong).
+The archive contains one table per part of the official partition, `.../train/labels.csv` and so on. Each table has the
+header `ImageID,Source,LabelName,Confidence`, and one line per label of an image: the image's id (16 hexadecimal
+digits), the source of the label, the label's id ("mid"), and the confidence of the source, from 0 to 1 (people give 1
+if the label is right and 0 if it is wrong).
 
 - Labels with a confidence of at least `min_confidence` are kept; if it is 1, only labels that people confirmed are
   kept.

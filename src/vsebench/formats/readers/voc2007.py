@@ -1,6 +1,6 @@
 """Read PASCAL VOC 2007: photographs with objects of 20 classes.
 
-There are two archives: one for training and validation, and one for test. Each contains lists in
+There are two archives: one for training and validation, and one for the test. Each contains lists in
 `VOCdevkit/VOC2007/ImageSets/Main`: the images of a part (`train.txt` and `val.txt`, or `test.txt`; one image number per
 line), and for each class `<class>_trainval.txt` or `<class>_test.txt` with an image number and a value per line. The
 value is 1 if the image shows an object of the class, -1 if it does not, and 0 if all its objects of the class are

@@ -294,7 +294,7 @@ def _parts(raw: Path, options: Options, n_images: list[int]) -> pl.Series | None
 def read_split(path: Path, split: int) -> list[int]:
     """Return the image numbers in column `split` of a split file; images and columns are counted from 1.
 
-    Raises a `UserError` that names the line if it is malformed or has no such column.
+    Raises a `UserError` that names the line if a line is malformed or has no such column.
     """
     numbers = []
     with _explained(path):
