@@ -29,7 +29,7 @@ from vsebench.papers.evidence import Effect, Evidence, Measurement, UntestableEr
 from vsebench.papers.judging import Decided, decide
 from vsebench.papers.verdict import DATA, UNTESTABLE, Data
 
-JUDGED = "The data are simulated; the verdict holds only for such data."
+JUDGED = "The data are simulated; the verdict applies only to such data."
 
 
 class ClaimText(Strict):
@@ -62,13 +62,13 @@ class Tested:
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim on one kind of data: its cases on these data and, if there is one, the effect that decides."""
+    """A claim on one kind of data: its cases on these data and, if any case counts, the effect that decides."""
 
     claim: Claim
     data: Data | None
     cases: list[Tested]
     decided: Decided | None
-    reason: str | None  # why there is no effect
+    reason: str | None  # why there is no verdict; None: there is one
 
     @property
     def family(self) -> tuple[Data | None, bool]:

@@ -59,7 +59,7 @@ class WordsApart(AtTasks):
     effect = "fall of the mean cosine minus the fall for the other words (claimed: above 0)"
     reads = ("label_vectors",)
 
-    fixed: str  # our variant that has the word vectors as label vectors
+    fixed: str  # our variant whose label vectors are the word vectors
     words: list[str] = Field(min_length=FEWEST)  # the words that training separates according to the claim
     beside: list[str] = Field(min_length=FEWEST)  # the words of the other group
 
