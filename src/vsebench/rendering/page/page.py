@@ -175,7 +175,7 @@ def lacking_features(entry: dict[str, Any]) -> Iterator[str]:
         if number := features.get("images_without"):
             what = f"features in the set {name}" if name else "features"
             number = "1 image has" if number == 1 else f"{format_value(number, 'count')} images have"
-            yield f"{number} no {what}; under protocols with new images, they are not used for validation or test"
+            yield f"{number} no {what}; protocols with new images do not use such images for validation or test"
 
 
 def fits_at_limits(results: Results) -> Iterator[str]:
