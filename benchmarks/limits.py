@@ -69,7 +69,7 @@ def needed(labels: LabelMatrix, factors: int) -> tuple[Work, Work]:
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True)
 def read_rows(array, rows, out):
-    """Add up the rows of an array, (n, 16) float32, with the numbers `rows`, int32, except the last AHEAD numbers."""
+    """Add up the rows of an array, (n, 16) float32, that `rows`, int32, lists, except the last AHEAD in this list."""
     total = broadcast(np.float32(0))
     for j in range(len(rows) - AHEAD):
         prefetch(array, (rows[j + AHEAD], 0))
