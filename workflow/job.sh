@@ -25,8 +25,8 @@ python() {
 }
 
 # Write a text to a file: `write_text FILE TEXT`. The file gets its name when it is complete. If writing fails, for
-# example because the disk is full, there is no such file. A killed process's temporary file is deleted at the next run's
-# start.
+# example because the disk is full, there is no such file. A temporary file of a killed process is deleted when the next
+# run starts.
 write_text() {
     local temporary="${1%/*}/.${1##*/}.$$.tmp.json"
     printf '%s\n' "$2" > "$temporary" && mv "$temporary" "$1" && return
