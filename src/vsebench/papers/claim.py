@@ -81,7 +81,7 @@ class ClaimTest(Strict, ABC):
     def domain(self) -> dict[str, Any]:
         """Return the parameters of the claim's tests, by which `repeats` compares two claims.
 
-        A set stands for one test per value, and an empty set for all possible values.
+        If a parameter is a set, the claim has a test for each value in it; an empty set stands for all possible values.
         """
         fields = self.model_dump(exclude={"judge_simulated"})
         return fields | {name: set(fields[name]) for name in ("rivals", "metrics") if name in fields}

@@ -1,7 +1,7 @@
 """Compare published numbers with ours for the same data and protocol; simulated data are left out.
 
 A paper's `tasks` and `rows` state which of our tasks and methods correspond to those of the paper. The verdict on an
-accuracy is "inside" if our 95 % interval over images and seeds contains the published value, up to its rounding,
+accuracy is "inside" if our 95 % interval over images and seeds contains a value that rounds to the published value, and
 otherwise "outside". Times get no verdict: they were measured on different machines, so only their ratios can be
 compared.
 """

@@ -222,7 +222,7 @@ def _case(tested: Tested, test: ClaimTest) -> dict[str, Any]:
 
 
 def measured_row(rival: str, measured: str, test: ClaimTest, effect: Effect) -> dict[str, Any]:
-    """Return the columns of claims.csv that state an effect; its interval ends at the smallest possible effect."""
+    """Return the columns of claims.csv that state an effect; no interval extends below the smallest possible effect."""
     columns = {"rival": rival or None, "metric": measured, "effect_is": test.effect_in_words()}
     numbers = {"effect": effect.value, "ci_low": max(effect.low, test.least), "ci_high": effect.high}
     bounds = dict(zip(("bound_low", "bound_high"), test.bounds() or (effect.neutral, inf), strict=True))

@@ -28,7 +28,7 @@ def remark_on_occurrences(results: Results, task: Task) -> str:
         return ""
     return (
         "no image has a label twice, so the protocol holds out distinct labels; if labels can occur several times on "
-        "an image of yours, give a column of counts (docs/own-data.md)"
+        "an image in your data, give a column of counts (docs/own-data.md)"
     )
 
 

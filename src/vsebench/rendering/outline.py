@@ -1,7 +1,7 @@
 """The outline of a run for tables, figures and the report: `results/outline.json`.
 
-The package `vsebench.plan`, which plans a run, writes it before the first job. It contains names, titles and roles in
-display order (keys of JSON objects are not sorted), but no results.
+The package `vsebench.plan`, which plans a run, writes the outline before the first job. It contains names, titles and
+roles in display order, so the keys of its JSON objects are not sorted, but no results.
 """
 
 import json

@@ -307,7 +307,7 @@ def leading_metric(results: Results, task: Task) -> str:
 
 
 def beats_random(accuracy: pl.DataFrame, metric: str) -> bool:
-    """Return True if the best method of a task is significantly better than `random`, or `random` was not run there."""
+    """Return whether the best method of a task is significantly better than `random`; True if `random` was not run."""
     numbers = pick(accuracy, metric, RANDOM)
     return numbers is None or (numbers["p_adjusted"] is not None and not near_best(numbers))
 

@@ -20,7 +20,7 @@ class LabelNeighbours(AtTasks):
     siblings / (labels - 1).
     """
 
-    effect = "ratio of the share of siblings to that by chance (claimed: at least the claim's bound)"
+    effect = "ratio of the share of siblings to the share by chance (claimed: at least the claim's bound)"
     reads = ("neighbours_of_labels",)
 
     nearest: int = Field(ge=1, le=9)

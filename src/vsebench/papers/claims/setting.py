@@ -146,7 +146,7 @@ def quotient(values: Values) -> Values:
 
 
 def best_value(sweep: pl.DataFrame, bounds: Bounds, n_seeds: int) -> float:
-    """Return the value in a range with the best mean validation metric, if training with it never diverged.
+    """Return the value in a range with the best mean validation metric; values are left out if training diverged.
 
     If there is none, raise an `UntestableError`.
     """

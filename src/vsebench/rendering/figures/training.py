@@ -143,7 +143,7 @@ class ValidationAgainstTime(FigureKind):
         return (
             "Validation metric against seconds of training (without validation), with each method's chosen settings: "
             "mean over seeds up to the last epoch that all seeds reached, with a band from the lowest to the highest "
-            "seed."
+            "value."
         )
 
     def alternative(self, results: Results) -> str:

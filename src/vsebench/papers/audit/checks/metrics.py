@@ -21,7 +21,7 @@ from vsebench.papers.published import PrintedCell, PrintedCells
 
 OF_MEANS, OVER_LABELS, OVER_IMAGES = "computed from mean P and R", "a mean over labels", "a mean over images"
 Gain = Callable[[int], Fraction]  # the gain at a rank
-MOST_LABELS = 200  # maximum number of labels per image in the linear program; no image has more
+MOST_LABELS = 200  # the linear program assumes that no image has more labels
 SOLVER_SLACK = Fraction(1, 10**8)
 
 
@@ -203,7 +203,7 @@ def _images(k: int) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[n
 
 
 def f1_of_means(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that the F1 of the mean precision and recall over labels is their harmonic mean."""
+    """Check that an F1 of the mean precision and the mean recall over labels is the harmonic mean of these two."""
     for cell in cells.numbers(r"macro_f1_of_means@\d{1,2}"):
         cutoff = cell.column.partition("@")[2]
         precision, recall = (same_row(cells, cell, f"pc_{name}@{cutoff}") for name in ("precision", "recall"))
