@@ -5,7 +5,7 @@
 The script generates an archive in FOLDER (0.6 GB for 80 million lines) unless there is one, runs the stage `prepare`
 on it in separate processes, checks the label matrix, prints a table, and writes the numbers to
 results/openimages_reader.json. Images have 9 labels on average, label frequencies are heavy-tailed, and 1 % of the
-lines are repeated. Unlike in the official table, the images are not sorted, which makes the table harder to read.
+lines are repeated. Unlike in the official table, the images are not sorted, so reading the table takes more work.
 """
 
 import argparse
