@@ -147,7 +147,7 @@ def time_to_95(bench: Bench, data: Data, threads: int) -> list[Row]:
         target = ENOUGH * min(max(curve.values) for curve in curves)
         with workers(threads) as pool:
             turns = [train(curve, reached(curve.values, target), data, pool) for curve in curves]
-            # Each has already run this number of epochs, in `curve`.
+            # No warm-up is needed: each contestant has already run this number of epochs, in `curve`.
             ours, peer = interleave(turns, bench.plan.repeats, warm_up=False)
         titles = {"ours": pair[0].title, "peer": pair[1].title}
         keys = {"what": "time_to_95", "size": data.name, "threads": threads} | titles
@@ -161,7 +161,7 @@ def train(curve: LearningCurve, epochs: int, data: Data, pool: Workers) -> Calla
 
 
 def model_to_rank_by(data: Data, plan: Plan) -> Embeddings:
-    """Return VSE-fs after two iterations."""
+    """Return a model of VSE-fs after two iterations."""
     with workers(max(plan.threads)) as pool:
         training = VSE_FS.start(data.known, VSE_FS.grid[0] | {"factors": plan.factors}, pool)
         training.run(2)

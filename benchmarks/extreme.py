@@ -1,4 +1,4 @@
-"""Find out which methods can be run on very many labels, and how long they take, on simulated data.
+"""Find out which methods can be run with very many labels, and how long they take, on simulated data.
 
     .venv/bin/python -m benchmarks.extreme FOLDER [--scale 0.1] [--memory 20] [--minutes 60] [--methods wsabie ridge]
 

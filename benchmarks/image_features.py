@@ -20,7 +20,7 @@ from vsebench.methods.by_features.wsabie import EmbeddingSettings
 
 Tables = tuple[list[Row], list[Row]]  # comparisons, and the settings that were chosen for them
 FEW_TRIALS = 10
-# Training on the sparse rows takes few epochs, which are too few for small steps.
+# Training on the sparse rows has few epochs, so the learning rates to try for these rows are larger.
 GRIDS = {
     "blobs": (
         grid_of("learning_rate maximum_norm", (0.001, 1.75), (0.0015, 1.6), (0.002, 1.6), (0.003, 1.5)),

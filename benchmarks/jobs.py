@@ -1,4 +1,4 @@
-"""Print how a run's time divides among its jobs: `python -m benchmarks.jobs [FOLDER]`, by default the current folder.
+"""Print how much of a run's time each job took: `python -m benchmarks.jobs [FOLDER]`, by default the current folder.
 
 The script reads Snakemake's records of files (`.snakemake/metadata`) and prints the seconds of jobs by rule and method.
 If several runs made a file, the last one counts. Jobs run in parallel, so the sum exceeds the time of the run.
@@ -37,7 +37,7 @@ def read_jobs(folder: Path) -> pl.DataFrame:
         _, first, last = jobs.get(job, (variant, start, end))
         jobs[job] = variant, min(first, start), max(last, end)
     if not jobs:
-        raise UserError(f"{records}: no record of a finished job; name the folder that Snakemake ran in")
+        raise UserError(f"{records}: no record of a finished job; name the folder in which Snakemake ran")
     rows = [(rule, variant, end - start) for (rule, _), (variant, start, end) in jobs.items()]
     return pl.DataFrame(rows, schema=["rule", "variant", "seconds"], orient="row")
 

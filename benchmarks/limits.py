@@ -12,7 +12,7 @@ The work of an iteration, with N images, M labels, P pairs, K factors and number
                          three numbers per pair are read or written;
                          each pair reads two random rows of K numbers: the label's vector and its change
   update of the labels   3 M K^2 + 8 P K operations;
-                         each of the K / 16 blocks of factors reads four numbers per pair and writes one;
+                         for each of the K / 16 blocks of factors, four numbers per pair are read, and one is written;
                          each pair reads a random image's vector, in blocks of 16 numbers
 """
 
@@ -69,7 +69,7 @@ def needed(labels: LabelMatrix, factors: int) -> tuple[Work, Work]:
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True)
 def read_rows(array, rows, out):
-    """Add up the rows of an array, (n, 16) float32, with the numbers `rows`, int32, except the last AHEAD numbers."""
+    """Add up the rows of an array, (n, 16) float32, that `rows`, int32, lists, except the last AHEAD in this list."""
     total = broadcast(np.float32(0))
     for j in range(len(rows) - AHEAD):
         prefetch(array, (rows[j + AHEAD], 0))

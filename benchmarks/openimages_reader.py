@@ -5,7 +5,7 @@
 The script generates an archive in FOLDER (0.6 GB for 80 million lines) unless there is one, runs the stage `prepare`
 on it in separate processes, checks the label matrix, prints a table, and writes the numbers to
 results/openimages_reader.json. Images have 9 labels on average, label frequencies are heavy-tailed, and 1 % of the
-lines are repeated. Unlike in the official table, the images are not sorted, which makes the table harder to read.
+lines are repeated. Unlike in the official table, the images are not sorted, so reading the table takes more work.
 """
 
 import argparse
@@ -28,7 +28,7 @@ from vsebench.core.storage import write_json
 ARCHIVE = "generated.tar.gz"
 LABELS = 7_844
 LABELS_PER_IMAGE = 9
-BLOCKS = 50  # at least; the last 2 % of the blocks form the table of the validation part
+BLOCKS = 50  # minimum number of blocks; the last 2 % of the blocks form the table of the validation part
 IMAGES_A_BLOCK = 100_000
 REPEATED = 0.01
 LIMIT_GIB = 6
@@ -187,7 +187,7 @@ def main() -> None:
     target = Path("results") / "openimages_reader.json"
     write_json({"cores": os.cpu_count(), "runs": results}, target)
     if max(result["gib"] for result in results) > LIMIT_GIB:
-        raise SystemExit(f"more than {LIMIT_GIB} GiB")
+        raise SystemExit(f"the stage prepare took more than {LIMIT_GIB} GiB of memory")
 
 
 if __name__ == "__main__":

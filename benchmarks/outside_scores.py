@@ -1,4 +1,4 @@
-"""Compare the time and memory that another program's scores need with those of this package's models.
+"""Compare the time and memory that another program's scores need with those that this package's models need.
 
 Opt-AUC and WARP are fitted on simulated labels of the plan's size `memory`. Two files then contain the scores of
 Opt-AUC, as another program would write them: the first file has the vectors of images and labels, and the second file

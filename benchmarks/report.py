@@ -97,7 +97,9 @@ def ratio_table(rows: pl.DataFrame, titles: dict[str, str], quality: str, captio
         last = group.row(-1, named=True)
         cells += [Cell(last["quality_ours"]), Cell(last["quality_peer"])]
         body.append(Row(tuple(cells), group=titles[str(what)]))
-    notes = ("Ratio: seconds of the peer over ours in the same repeat; median [lowest, highest]. Seconds are medians.",)
+    notes = (
+        "Ratio: the peer's seconds divided by ours in the same repeat; median [lowest, highest]. Seconds are medians.",
+    )
     return Table(tuple(columns), tuple(body), caption, notes=notes)
 
 
@@ -105,9 +107,9 @@ def comparison_table(rows: pl.DataFrame) -> Table:
     """Return a table with one row, including the goal, for each comparison."""
     notes = (
         "All data are simulated; sizes are named after the data sets that have them.",
-        "Ratio: seconds of the peer over ours in the same repeat; median [lowest, highest]. Seconds are medians.",
+        "Ratio: the peer's seconds divided by ours in the same repeat; median [lowest, highest]. Seconds are medians.",
         "95 %: of the lower of the two methods' best values on the validation labels.",
-        "Goals hold for the size nuswide and, for uniform negatives, against the faster of the two peers.",
+        "Goals apply to the size nuswide and, with uniform negatives, only to the faster of the two peers.",
         LOAD,
     )
     body = [comparison_row(row, TITLES[row["what"]]) for row in rows.iter_rows(named=True)]

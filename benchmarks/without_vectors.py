@@ -58,7 +58,7 @@ FACTORS, LABELS = (32, 128), (300, 5018)
 PER_IMAGE = 5  # mean number of labels
 FEATURES, WORDS = 256, 300  # dimensions of the features and of the word vectors
 SHORTEST = 0.02  # seconds of a turn; shorter epochs are repeated
-REPEATS = 3  # factor of the plan's number of repeats
+REPEATS = 3  # the plan's number of repeats is multiplied by this number
 
 
 @dataclass(frozen=True)

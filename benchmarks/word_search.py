@@ -18,7 +18,7 @@ from vsebench.data.streams import Stream, generator
 from vsebench.methods.words.sampled_words import SampledVectors
 
 FIRST = 20  # number of images that a search returns
-DRAWN_FOR = 64  # number of images that labels are drawn for
+DRAWN_FOR = 64  # number of images for which labels are drawn
 
 
 def image_search(plan: Plan) -> list[Row]:

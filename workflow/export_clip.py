@@ -1,6 +1,6 @@
 """Write both towers of a CLIP model as ONNX files: `python workflow/export_clip.py clip.pth image.onnx text.onnx`.
 
-The first file is a state_dict with the key names of OpenAI's CLIP, which OpenCLIP uses too; both towers are
+The first file is a state_dict with the key names of OpenAI's CLIP, which OpenCLIP uses too; both towers must be
 transformers. The towers have the inputs `pixels` (n, 3, side, side) and `tokens` (n, length), and the outputs `image`
 and `text`, (n, d): vectors in one space, not scaled to length 1. The end token is the one with the largest number;
 tokens after it have no effect. A tower of more than 2 GB does not fit into an ONNX file, so ViT-H and larger models
@@ -191,7 +191,7 @@ def attention(x: Any, own: Mapping[str, Any], name: str, mask: Any) -> Any:
 
 
 def normalised(x: Any, own: Mapping[str, Any], name: str) -> Any:
-    """Return the output of a layer normalisation; the function of torch needs a size that tracing does not keep."""
+    """Return the output of a layer normalisation; torch's own function needs a size that tracing does not keep."""
     centred = x - x.mean(dim=-1, keepdim=True)
     deviation = (centred.square().mean(dim=-1, keepdim=True) + 1e-5).sqrt()
     return centred / deviation * own[f"{name}.weight"] + own[f"{name}.bias"]
@@ -212,7 +212,7 @@ def read(path: Path) -> tuple[dict[str, Any], Sizes]:
         weights = torch.load(path, map_location="cpu", weights_only=True)
     except OSError as error:
         sys.exit(f"export_clip: {path}: {error.strerror or error}")
-    except Exception:  # torch raises several kinds; their messages suggest running code from the file
+    except Exception:  # torch raises errors of several kinds, whose messages suggest running code from the file
         sys.exit(f"export_clip: {path}: not a file of tensors only, as torch.save(model.state_dict(), ...) writes it")
     if not isinstance(weights, dict):
         sys.exit(f"export_clip: {path}: not a state_dict; save `model.state_dict()`")
@@ -250,7 +250,9 @@ def main(argv: list[str] | None = None) -> None:
     arguments = parser.parse_args(argv)
     missing = [package for package in ("torch", "onnx") if importlib.util.find_spec(package) is None]
     if missing:
-        sys.exit(f"export_clip: {' and '.join(missing)} missing; `pip install torch onnx` into a separate environment")
+        sys.exit(
+            f"export_clip: {' and '.join(missing)} missing; run `pip install torch onnx` in a separate environment"
+        )
     for path in (arguments.image, arguments.text):
         if not path.parent.is_dir():
             sys.exit(f"export_clip: {path}: no such folder")

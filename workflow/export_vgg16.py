@@ -99,7 +99,7 @@ def read(path: Path, width: int = WIDTH) -> dict[str, Any]:
         weights = torch.load(path, map_location="cpu", weights_only=True)
     except OSError as error:
         sys.exit(f"export_vgg16: {path}: {error.strerror or error}")
-    except Exception:  # torch raises several kinds; their messages suggest running code from the file
+    except Exception:  # torch raises errors of several kinds, whose messages suggest running code from the file
         sys.exit(f"export_vgg16: {path}: not a file of tensors only, as torch.save(model.state_dict(), ...) writes it")
     if not isinstance(weights, dict) or not all(isinstance(weight, torch.Tensor) for weight in weights.values()):
         sys.exit(f"export_vgg16: {path}: not a state_dict; save `model.state_dict()`")
@@ -132,7 +132,7 @@ def main(argv: list[str] | None = None) -> None:
     missing = [package for package in ("torch", "onnx") if importlib.util.find_spec(package) is None]
     if missing:
         sys.exit(
-            f"export_vgg16: {' and '.join(missing)} missing; `pip install torch onnx` into an environment of its own"
+            f"export_vgg16: {' and '.join(missing)} missing; run `pip install torch onnx` in a separate environment"
         )
     if not arguments.network.parent.is_dir():
         sys.exit(f"export_vgg16: {arguments.network}: no such folder")

@@ -7,7 +7,7 @@ START_JOB="$(dirname "${BASH_SOURCE[0]}")/start_job.py"
 export VSEBENCH_PARENT="$PPID"
 
 # A killed process cannot write to its log that it was killed. So this function, which replaces the command `python` in
-# the rules, writes this: redirections in a rule (`> {log} 2>&1`, `2>&1 | tee {log}`) also apply to the function.
+# the rules, writes it: redirections in a rule (`> {log} 2>&1`, `2>&1 | tee {log}`) also apply to the function's output.
 python() {
     local status=0
     # A job with one thread starts from the server that has imported the packages (src/vsebench/job_server.py). A job
@@ -24,8 +24,9 @@ python() {
     return "$status"
 }
 
-# Write a text to a file: `write_text FILE TEXT`. The file gets its name when it is complete; if that fails, for example
-# because the disk is full, there is no such file. A killed process's temporary file is deleted at the next run's start.
+# Write a text to a file: `write_text FILE TEXT`. The file gets its name when it is complete. If writing fails, for
+# example because the disk is full, there is no such file. A temporary file of a killed process is deleted when the next
+# run starts.
 write_text() {
     local temporary="${1%/*}/.${1##*/}.$$.tmp.json"
     printf '%s\n' "$2" > "$temporary" && mv "$temporary" "$1" && return

@@ -232,7 +232,7 @@ def test_a_line_says_what_its_effect_is_and_why_it_has_no_verdict(judge):
     assert {line["verdict"] for line in cases.values()} == {""}
     assert cases["sim"]["reason"] == lines["sim"]["reason"]
     assert lines["real"]["reason"] == ""
-    assert lines["sim"]["reason"] == "Simulated data provides no evidence on the paper's data."
+    assert lines["sim"]["reason"] == "Results on simulated data are no evidence on the paper's data."
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def test_methods_are_compared_with_the_same_decision():
     assert [test.test(decided(), case).value for case in cases] == [0, 0]
     with pytest.raises(UserError, match="map does not measure the quality of label sets"):
         check(load_test("accuracy_with_decisions", ""), {"families": ["other"], "metrics": ["map"]} | claim, "")
-    with pytest.raises(UntestableError, match="no decision for both one and nobody"):
+    with pytest.raises(UntestableError, match="applies none of the claim's decisions to both one and nobody"):
         list(test.model_copy(update={"rivals": ["nobody"]}).cases(decided()))
 
 

@@ -433,7 +433,7 @@ def test_a_method_that_won_on_one_of_many_tasks_is_not_first_and_its_name_says_s
         check_page(figure)
     names = [label.get_text() for label in figure.axes[0].get_yticklabels()]
     assert names == ["EASE", "VSE-ens (1 of 3)", "VSE-fs", "WARP"]
-    assert "(1 of 3): run on 1 of 3 tasks" in kind.caption(other)
+    assert "(1 of 3) after a name: run on 1 of 3 tasks" in kind.caption(other)
     assert " of 3" not in kind.caption(changed(other, metrics=metrics.filter(pl.col("method") != "vse_ens")))
 
 

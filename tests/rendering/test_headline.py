@@ -182,7 +182,7 @@ def test_simulated_data_is_called_so():
         ("tuned", "2 of 2 fits: chosen by this run on validation labels"),
         ("recorded", "2 of 2 fits: chosen by an earlier search on validation labels of the same data"),
         ("elsewhere", "2 of 2 fits: models that were trained elsewhere"),
-        ("untuned", "2 of 2 fits: not chosen for this data (untuned)"),
+        ("untuned", "2 of 2 fits: not chosen for these data (untuned)"),
         ("none", "no method has settings to choose"),
     ],
 )

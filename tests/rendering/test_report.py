@@ -351,5 +351,5 @@ def test_images_without_features_are_among_the_warnings(results: Results) -> Non
     }
     said = [line for line in notices(changed(results, datasets=entries)) if "no features" in line]
     assert len(said) == 2 * len(entries)
-    assert "1 image has no features; under protocols with new images" in said[0]
-    assert "1,200 images have no features in the set hue; under" in said[1]
+    assert "1 image has no features; protocols with new images do not use such images" in said[0]
+    assert "1,200 images have no features in the set hue; protocols" in said[1]

@@ -351,7 +351,7 @@ def test_what_does_not_beat_random_is_said(results: Results) -> None:
     hopeless = pl.when(pl.col("method") == "random", pl.col("metric") == "mrr").then(0.3).otherwise("p_adjusted")
     other = changed(results, summary=results.summary.with_columns(p_adjusted=hopeless))
     said = notes(other, task, other.accuracy(task), results.outline.metrics)
-    assert "No method is significantly better than Random in MRR, where bold marks the maximum." in said
+    assert "No method is significantly better than Random in MRR; there, bold marks the maximum." in said
     assert not any("beat Random" in line for line in notes(results, task, results.accuracy(task), ["mrr"]))
 
 

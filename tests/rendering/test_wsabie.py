@@ -124,7 +124,7 @@ def test_our_rows_stand_below_the_printed_ones_under_their_own_heading(results: 
     assert own[-1].cells[3].bold
     assert own[0].cells[3].dagger
     assert own[0].cells[4].value is None  # the run has no precision@10
-    assert found.notes[0].startswith("Percent. This run's data sets differ from the paper's")
+    assert found.notes[0].startswith("In percent. This run's data sets differ from the paper's")
     assert "random_projection_tree" in found.notes[-1]
     assert "**40.00** [39.00, 41.00]" in to_markdown(found)
 

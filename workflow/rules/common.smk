@@ -136,13 +136,13 @@ def job_inputs(rule):
 def job_options(rule):
     """Return the param of a rule with the options of its command.
 
-    The function takes no `input`, since Snakemake would then not notice that the param has changed.
+    If the function took `input`, Snakemake would not notice that the param has changed.
     """
     return lambda wildcards: job(rule, **wildcards).options
 
 
 def job_content(rule):
-    """Return the param of a rule with other data that its results depend on."""
+    """Return the param of a rule with other data on which the rule's results depend."""
     return lambda wildcards: job(rule, **wildcards).content
 
 
@@ -157,10 +157,10 @@ def split_folder(wildcards):
 
 
 def memory(times):
-    """Return the memory in MB to request from a cluster: `times` the input's size, within 1,000 to 16,000.
+    """Return the memory in MB to request from a cluster: the input's size times `times`, from 1,000 to 16,000.
 
     At the size of Open Images (1.4 million images, 11 million pairs, 30 MB as Parquet), an iteration of VSE-fs with
-    128 factors takes 1.4 GiB. A retried job gets more, since it may have been killed for lack of memory.
+    128 factors takes 1.4 GiB. A job that is tried again gets more, since it may have been killed for lack of memory.
     """
     return lambda wildcards, input, attempt: attempt * int(
         min(max(1000, times * input.size_mb), 16000)

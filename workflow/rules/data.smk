@@ -18,7 +18,8 @@ rule download:
     input:
         unpack(job_inputs("download")),
     output:
-        # The downloaded files are in the same folder. If they were outputs, a failed download would delete the others.
+        # The downloaded files are in the same folder. If they were outputs, Snakemake would delete all of them after a
+        # failed download.
         "data/{kind}/{name}/provenance.json",
     log:
         "results/logs/download/{kind}-{name}.log",

@@ -67,7 +67,7 @@ rule audit_papers:
 
 
 rule error_rates:
-    """Simulate how often the test of claims finds a difference, where there is one or none (docs/claims.md)."""
+    """Simulate how often the test of claims finds a difference, with and without a true difference (docs/claims.md)."""
     input:
         sources("vsebench.stages.error_rates"),
     output:

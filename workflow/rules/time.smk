@@ -1,6 +1,7 @@
 """Time the methods, and measure how times grow with the data, while no other job runs.
 
-These jobs have a higher priority than others, so that they run in succession; then other jobs can use all cores.
+These jobs have a higher priority than others, so that they run one after another; afterwards, other jobs can use all
+cores.
 """
 
 

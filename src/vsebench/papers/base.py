@@ -1,4 +1,4 @@
-"""A paper: a YAML file, and a CSV file of the same name with its printed numbers (docs/papers.md).
+"""A paper is described by a YAML file, and by a CSV file of the same name with its printed numbers (docs/papers.md).
 
 No paper is named in the code: these two files determine everything that a run does with a paper.
 """
@@ -27,8 +27,8 @@ class PaperTask(Strict):
     """A data set that a paper names, and the data set and protocol of this project that correspond to it, if any."""
 
     title: str
-    dataset: str | None = None  # our data set with the same data; their counts are compared
-    protocol: str | None = None  # our protocol with the same held-out labels; none: do not compare accuracies and times
+    dataset: str | None = None  # our data set with the same data; its counts are compared with the paper's
+    protocol: str | None = None  # our protocol with the same held-out labels; none: accuracies and times not compared
     note: str | None = None
 
     @property
@@ -46,14 +46,14 @@ class Paper(Strict):
     run: str | None = None  # file name, in config, of the run that tests most of its claims
     rows: dict[str, PaperRow] = Field(default_factory=dict)
     tasks: dict[str, PaperTask] = Field(default_factory=dict)
-    # name -> the kind and its parameters, which are validated by the kind
+    # name of a table or figure -> its kind and parameters; the kind validates the parameters
     tables: dict[str, dict[str, Any]] = Field(default_factory=dict)
     figures: dict[str, dict[str, Any]] = Field(default_factory=dict)
     claims: list[dict[str, Any]] = Field(default_factory=list)  # validated by `papers.verdicts.read_claims`
     claim_defaults: dict[str, Any] = Field(default_factory=dict)  # parameters for all claims whose test has them
     checks: list[str] | None = None  # names of checks or of families of checks; none: all
     statements: dict[str, Statement] = Field(default_factory=dict)  # name of a statement in the audit -> its content
-    conditions: dict[str, str] = Field(default_factory=dict)  # cell -> further condition for a contradiction
+    conditions: dict[str, str] = Field(default_factory=dict)  # cell -> a further condition for a contradiction
     lower_bounds: list[str] = Field(default_factory=list)  # cells that the text gives as lower bounds, with "more than"
     same_fact: list[list[str]] = Field(default_factory=list)  # groups of judged cells or statements that state one fact
     _path: Path = PrivateAttr()

@@ -14,7 +14,7 @@ from vsebench.core.yaml_files import Strict
 from vsebench.papers.evidence import Effect, Evidence, Measurement, RunTask, UntestableError
 from vsebench.papers.verdict import FAILS, HOLDS, SIGNIFICANT, UNDECIDED, Data, Verdict
 
-ON_SIMULATED = "Simulated data provides no evidence on the paper's data."
+ON_SIMULATED = "Results on simulated data are no evidence on the paper's data."
 NOWHERE = Task("", "")  # the task of a case that is not about a single data set
 Bounds = Annotated[list[float], Field(min_length=2, max_length=2)]  # the lowest and the highest value, both included
 
@@ -23,7 +23,7 @@ Bounds = Annotated[list[float], Field(min_length=2, max_length=2)]  # the lowest
 class ClaimCase:
     """One case in which a claim is tested, for example a combination of a task, a rival and a metric."""
 
-    measured: str  # the measured quantity: the name of a metric, or words
+    measured: str  # the measured quantity: the name of a metric, or a description in words
     task: Task = NOWHERE
     data: Data | None = None  # the kind of data; none: the effect is computed without data
     rival: str = ""  # the method that the claim's method is compared with, if any
@@ -40,14 +40,15 @@ class ClaimTest(Strict, ABC):
     """A test of claims; its fields are the parameters of a claim in a paper's YAML file."""
 
     effect: ClassVar[str]  # definition of the effect and of the claimed condition, for the notes of tables
-    least: ClassVar[float] = float("-inf")  # the smallest possible effect, at which intervals end
-    on_simulated: ClassVar[bool] = False  # whether results on simulated data apply to the paper
+    least: ClassVar[float] = float("-inf")  # the smallest possible effect; no interval extends below it
+    on_simulated: ClassVar[bool] = False  # whether results on simulated data always count for the verdict
     # Whether the measured quantities are forms of one quantity; then a claim is decided only if all forms agree.
     forms: ClassVar[bool] = False
-    reads: ClassVar[tuple[str, ...]] = ()  # optional inputs: "lists" (with labels' siblings), or names of analyses
+    # Optional inputs: "lists" (the lists of first labels, and the labels' siblings), or names of analyses.
+    reads: ClassVar[tuple[str, ...]] = ()
 
     method: str  # our method that the claim is about
-    judge_simulated: bool = False  # also judge simulated data of the claim's families; the verdict then says so
+    judge_simulated: bool = False  # also give a verdict on simulated data of the claim's families, marked as such
 
     @abstractmethod
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
@@ -80,7 +81,7 @@ class ClaimTest(Strict, ABC):
     def domain(self) -> dict[str, Any]:
         """Return the parameters of the claim's tests, by which `repeats` compares two claims.
 
-        A set stands for one test per value, and an empty set for all possible values.
+        If a parameter is a set, the claim has a test for each value in it; an empty set stands for all possible values.
         """
         fields = self.model_dump(exclude={"judge_simulated"})
         return fields | {name: set(fields[name]) for name in ("rivals", "metrics") if name in fields}
@@ -126,7 +127,7 @@ class AtTasks(ClaimTest):
     families: list[Family] = Field(min_length=1)  # families of the data that the claim is about
     only_simulated: bool = False  # whether to test only on simulated data, which then get a verdict
     protocols: list[str] | None = Field(default=None, min_length=1)  # none: every protocol of the run
-    named: list[str] | None = Field(default=None, min_length=1)  # the data sets that the sentence names, if any
+    named: list[str] | None = Field(default=None, min_length=1)  # the data sets that the paper's sentence names, if any
     # The data must have at least this number of labels per factor of the methods.
     labels_per_factor: float | None = Field(default=None, gt=0)
 

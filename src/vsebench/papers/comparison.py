@@ -1,7 +1,7 @@
 """Compare published numbers with ours for the same data and protocol; simulated data are left out.
 
 A paper's `tasks` and `rows` state which of our tasks and methods correspond to those of the paper. The verdict on an
-accuracy is "inside" if our 95 % interval over images and seeds contains the published value, up to its rounding,
+accuracy is "inside" if our 95 % interval over images and seeds contains a value that rounds to the published value, and
 otherwise "outside". Times get no verdict: they were measured on different machines, so only their ratios can be
 compared.
 """
@@ -43,12 +43,12 @@ class Ours:
         return entries.select("value", "ci_low", "ci_high").row(0) if len(entries) else None
 
     def seconds_of_epoch(self, task: Task, row: str) -> Numbers | None:
-        """Return the median, lowest and highest seconds per epoch over the repeats."""
+        """Return the median, lowest and highest seconds per epoch over the repeats; a repeat counts with its median."""
         epochs = _of(self.timing, task, row).filter(phase="epoch")
         return _range(epochs.group_by("repeat").agg(pl.col("seconds").median())["seconds"].to_list())
 
     def seconds_to_converge(self, task: Task, row: str) -> Numbers | None:
-        """Return the median, lowest and highest training seconds up to the best epoch over the seeds.
+        """Return the training time up to the best epoch, in seconds: the median, lowest and highest over the seeds.
 
         The times are those of the fits that the run timed while no other job ran or, if there are none, those of the
         ordinary fits. If a limit on epochs stopped a fit, its best epoch is unknown, so the result is None.
@@ -75,8 +75,8 @@ TIMES = {  # column in the CSV files -> measurement
     ),
     "training_time": Time(
         "of training up to the best epoch on the validation labels, median and range over seeds, on one core (none if "
-        "a limit on epochs stopped a fit, because its best epoch may be later); with "
-        "`timing.to_best_epoch`, while no other job of the run was running",
+        "a limit on epochs stopped a fit, because its best epoch may be later); if the run has `timing.to_best_epoch`, "
+        "measured while no other job of the run was running",
         Ours.seconds_to_converge,
     ),
 }
@@ -137,7 +137,7 @@ def _judged(cell: PrintedCell, value: float, low: float, high: float) -> dict[st
     numbers = {"published": published, "ours": value, "ci_low": low, "ci_high": high, "difference": value - published}
     if cell.unit in SECONDS:
         return numbers | {"unit": "seconds", "verdict": None}
-    # The printed value is rounded, so it may be off by half a unit of its last digit.
+    # The printed value is rounded, so it may be off by up to half a unit of its last digit.
     slack = 0.5 * cell.scale * 10.0 ** -len(cell.value.partition(".")[2])
     inside = low - slack <= published <= high + slack
     return numbers | {"unit": "1", "verdict": "inside" if inside else "outside"}

@@ -4,8 +4,8 @@ A comparison is a rival and a measured quantity. A claim must hold in all its co
 
 - if all effects have the claimed direction, the claim's p-value is the largest p-value. This is an intersection-union
   test (Berger, Technometrics 24, 1982), which needs no correction;
-- otherwise, it is the smallest p-value of the effects in the other direction, times the number of comparisons
-  (Bonferroni).
+- otherwise, the claim's p-value is the smallest p-value of the effects in the other direction, times the number of
+  comparisons (Bonferroni).
 
 A claim with bounds holds if all 95 % intervals lie within them. It fails if, for at least one of its k comparisons, the
 interval with a coverage of 1 - 0.05 / k lies outside them. If a test measures one quantity in several forms
@@ -30,7 +30,7 @@ class Decided:
     test: ClaimTest
     weakest: Comparison
     effect: Effect  # the effect of the weakest comparison; its p-value is the p-value of the claim
-    by_bounds: Verdict | None  # the verdict of a claim with bounds
+    by_bounds: Verdict | None  # the verdict on a claim with bounds; None: the claim has no bounds
 
     def verdict(self, p: float | None) -> Verdict:
         """Return the verdict, given the corrected p-value."""

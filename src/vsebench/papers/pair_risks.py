@@ -1,7 +1,7 @@
 """Losses over label pairs, and the scores that minimise their exact risk under a distribution over label sets.
 
 For an image with label set Y and scores f, let z be the log of the sum of exp(f_v - f_u) over the pairs of u in Y and v
-not in Y. It equals log A + log B, where A is the sum of exp(f_v) and B the sum of exp(-f_u). The losses are
+not in Y. Then z = log A + log B, where A is the sum of exp(f_v) and B the sum of exp(-f_u). The losses are
 
     log_sum_exp     log(1 + exp(z))
     exponential     exp(z), with z computed from f / 2
@@ -59,8 +59,8 @@ def draw(sets: Sets, labels: int, number: int, rng: np.random.Generator) -> Valu
 def has_minimiser(chances: Values) -> bool:
     """Return whether the risk under a distribution, (2^labels,), has a minimiser; otherwise a score diverges.
 
-    There is a minimiser if a chain of labels leads from every label to every other label, and each label in the chain
-    can occur without the next one.
+    There is a minimiser if and only if a chain of labels leads from every label to every other label, such that each
+    label in the chain can occur without the next one.
     """
     labels = len(chances).bit_length() - 1
     present = all_sets(labels)
@@ -78,8 +78,9 @@ def minimisers(chances: Values, loss: Loss) -> Values:
     scores = np.zeros((len(chances), labels))
     for _ in range(STEPS):
         gradient, curvature = derivatives(scores, chances, loss)
-        # The risk is flat in the direction of a constant; adding curvature there removes the constant part of the step.
-        # The pseudo-inverse is used because curvature from probabilities such as 1e-20 is lost by rounding.
+        # Adding a constant to all scores does not change the risk. Adding curvature in this direction removes the
+        # constant part of the step. The pseudo-inverse is used because rounding can remove all curvature that comes
+        # from probabilities such as 1e-20.
         step = (np.linalg.pinv(curvature + 1 / labels, hermitian=True) @ gradient[:, :, None])[:, :, 0]
         # A step of this length decreases a sum of exponentials and its logarithm (generalised self-concordance: Sun and
         # Tran-Dinh, Mathematical Programming 178, 2019).

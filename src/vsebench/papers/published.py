@@ -78,7 +78,7 @@ class Statement(Strict):
     metrics: list[str] | None = Field(default=None, min_length=1)  # columns; none: all metrics
     datasets: list[str] | None = Field(default=None, min_length=1)  # none: all
     protocol: str | None = None  # if given, only numbers of this protocol are compared
-    # For how many numbers the paper claims this; with `all_datasets`, data sets without the metric are listed.
+    # Whether the paper claims this for all numbers, most, or all data sets (then, those without the metric are listed).
     quantifier: Literal["all", "most", "all_datasets"] = "all"
     condition: str = ""  # further condition of a contradiction; it completes "contradicts only if"
     # rival -> the paper's own method with the same decision

@@ -10,4 +10,4 @@ UNTESTABLE: Verdict = "not testable here"
 VERDICTS = (HOLDS, FAILS, UNDECIDED, UNTESTABLE)
 Data = Literal["paper", "other", "simulated"]  # the paper's data sets, other real data sets, simulated data sets
 DATA: tuple[Data, ...] = ("paper", "other", "simulated")
-SIGNIFICANT = 0.05  # the verdict is decided if the corrected p-value is below this level
+SIGNIFICANT = 0.05  # a claim holds or fails, instead of being undecided, if its corrected p-value is below this level

@@ -29,7 +29,7 @@ from vsebench.papers.evidence import Effect, Evidence, Measurement, UntestableEr
 from vsebench.papers.judging import Decided, decide
 from vsebench.papers.verdict import DATA, UNTESTABLE, Data
 
-JUDGED = "The data are simulated; the verdict holds only for such data."
+JUDGED = "The data are simulated; the verdict applies only to such data."
 
 
 class ClaimText(Strict):
@@ -62,13 +62,13 @@ class Tested:
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim on one kind of data: its cases on these data and, if there is one, the effect that decides."""
+    """A claim on one kind of data: its cases on these data and, if any case counts, the effect that decides."""
 
     claim: Claim
     data: Data | None
     cases: list[Tested]
     decided: Decided | None
-    reason: str | None  # why there is no effect
+    reason: str | None  # why there is no verdict; None: there is one
 
     @property
     def family(self) -> tuple[Data | None, bool]:
@@ -222,7 +222,7 @@ def _case(tested: Tested, test: ClaimTest) -> dict[str, Any]:
 
 
 def measured_row(rival: str, measured: str, test: ClaimTest, effect: Effect) -> dict[str, Any]:
-    """Return the columns of claims.csv that state an effect; its interval ends at the smallest possible effect."""
+    """Return the columns of claims.csv that state an effect; no interval extends below the smallest possible effect."""
     columns = {"rival": rival or None, "metric": measured, "effect_is": test.effect_in_words()}
     numbers = {"effect": effect.value, "ci_low": max(effect.low, test.least), "ci_high": effect.high}
     bounds = dict(zip(("bound_low", "bound_high"), test.bounds() or (effect.neutral, inf), strict=True))

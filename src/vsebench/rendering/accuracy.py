@@ -27,8 +27,8 @@ def remark_on_occurrences(results: Results, task: Task) -> str:
     if not load_protocol(task.protocol).by_occurrence or counts.get("occurrences") != counts["pairs"]:
         return ""
     return (
-        "no image has a label twice, so the protocol holds out distinct labels; if labels occur several times on an "
-        "image, give a column of counts (docs/own-data.md)"
+        "no image has a label twice, so the protocol holds out distinct labels; if labels can occur several times on "
+        "an image in your data, give a column of counts (docs/own-data.md)"
     )
 
 

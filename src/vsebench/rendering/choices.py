@@ -17,10 +17,10 @@ CHOICES = {
     "none": None,
 }
 NOTE_OF_CHOICES = (
-    "Settings: searched by this run on validation labels (in brackets, the numbers of configurations and of seeds); "
-    "searched before, by an earlier run on the same data; taken from a paper; or untuned, as in the method's file. If "
-    "the cell of one of our methods is empty, the method has no settings to choose. Intervals contain the spread of a "
-    "choice that serves all seeds, if the search measured it."
+    'Settings: "searched" by this run on validation labels (in brackets, the numbers of configurations and of seeds); '
+    '"searched before" by an earlier run on the same data; "taken from a paper"; or "untuned", that is, those in the '
+    "method's file. If the cell of one of our methods is empty, the method has no settings to choose. Intervals "
+    "contain the spread of a choice that serves all seeds, if the search measured it."
 )
 
 

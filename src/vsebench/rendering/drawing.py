@@ -22,7 +22,7 @@ from vsebench.rendering.style import SINGLE, Look, looks
 
 COLUMNS = 4  # number of panels per row in a figure as wide as both columns of a page
 LINE = 0.17  # height in inches of one line of a panel, which has a name at its left
-# The legend of lines, in inches: a line or a dot with the space around it, a character, and a row.
+# Sizes in the legend of lines, in inches: a line or a dot with the space around it, a character, and a row.
 SPACE_OF_LINE, SPACE_OF_DOT, CHARACTER, HEIGHT_OF_ROW = 0.5, 0.3, 0.055, 0.135
 LONG_LABELS = 0.001  # below this number, labels of logarithmic axes are long
 FEW_POINTS = 10  # each point of a line with at most this number of points gets a marker
@@ -102,7 +102,7 @@ def panel_title(results: Results, task: Task) -> str:
 
 
 def simulated_share(results: Results, datasets: Collection[str]) -> str:
-    """Return a suffix for a title that says whether all or part of the data is simulated; empty if none is."""
+    """Return a suffix for a title that says whether all or some data are simulated; empty if none are."""
     simulated = [results.is_simulated(dataset) for dataset in datasets]
     if not any(simulated):
         return ""
@@ -119,7 +119,7 @@ def draw_dots(
 ) -> None:
     """Draw each method's mean and interval, and each oracle as a line.
 
-    A dot is filled if the method is the best or not significantly different from it. `accuracy` is the part of
+    A dot is filled if the method is the best or not significantly different from the best. `accuracy` is the part of
     `summary` for one task. If several panels share the names of the methods, `tasks` lists the tasks of these panels.
     """
     look = looks(results)
@@ -259,7 +259,7 @@ def columns_that_fit(titles: Sequence[str], most: int, width: float, space: floa
 def explain_marks(figure: Figure) -> None:
     """Explain the marks in a figure's texts (such as ‡) in a note above the legend.
 
-    Without a legend, the note is at the lower edge. The figure becomes higher by the lines of the note, so that panels
+    Without a legend, the note is at the lower edge. The figure becomes higher by the height of the note, so that panels
     keep their height.
     """
     texts = meanings(text.get_text() for text in figure.findobj(Text) if isinstance(text, Text))

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 else:  # Matplotlib is slow to import
     Axes = Figure = Any
 
-NOT_OF_FITS = {"audit", "claims", "datasets", "scaling", "word_vectors"}  # results files without fits to data sets
+NOT_OF_FITS = {"audit", "claims", "datasets", "scaling", "word_vectors"}  # results that are not about fitted methods
 
 # The file of a paper (config/papers/<paper>.yaml). A kind that reads the paper declares the field `paper: PaperFile`,
 # which is filled in for the tables and figures of that paper. The paper's printed numbers become an input of the rule.
-# Only keys of the YAML file that a table may read are a parameter of the rule, so editing a claim redraws no table.
+# Of the YAML file, only the keys that tables read are a parameter of the rule, so a changed claim redraws no table.
 PaperFile = Annotated[Path, Field(strict=False)]
 
 # The sections of the page for a run's tables and figures, besides the sections on single tasks.

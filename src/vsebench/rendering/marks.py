@@ -18,7 +18,7 @@ MARKS = {
     EPOCHS: Mark("limit on epochs", "for at least one seed, the limit on epochs stopped the training"),
     ITERATIONS: Mark("limit on iterations", "for at least one seed, the solver stopped before the minimum"),
     EDGE: Mark("edge of the grid", "for at least one seed, a setting is at the edge of the range tried"),
-    CASES: Mark("see the cases", "in some cases, a fit ended at a limit or at the edge of a grid; see the cases"),
+    CASES: Mark("see the cases", "a fit ended at a limit, or a setting is at the edge of a grid; see the cases"),
 }
 
 

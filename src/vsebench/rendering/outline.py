@@ -1,7 +1,7 @@
 """The outline of a run for tables, figures and the report: `results/outline.json`.
 
-The package `vsebench.plan`, which plans a run, writes it before the first job. It contains names, titles and roles in
-display order (keys of JSON objects are not sorted), but no results.
+The package `vsebench.plan`, which plans a run, writes the outline before the first job. It contains names, titles and
+roles in display order, so the keys of its JSON objects are not sorted, but no results.
 """
 
 import json
@@ -51,7 +51,7 @@ class OutlineVariant(Strict):
     role: Role  # an oracle is not compared with the other methods, and is shown separately
     source: str  # paper, equation, and origin of the settings
     tuned: str | None = None  # who chose the settings of a model of the role `external`
-    pack: str | None = None  # the run that a method of a pack was fitted in, in words
+    pack: str | None = None  # for a method of a pack: in which run it was fitted, in words
     by_command: bool = False  # whether a command of the run trains the model
 
     def shown(self, short: bool) -> str:

@@ -34,7 +34,7 @@ class PrintedTable(TableKind):
         """Return whether the run recomputes a number of the printed table.
 
         Some kinds show our results on other data and do not read the comparison. A table of such a kind applies if
-        the run has results of the printed methods in a printed metric; the parameter `protocols` can restrict the
+        the run has a printed metric, and results of a printed method; the parameter `protocols` can restrict the
         tasks.
         """
         if "comparison" in self.needs:

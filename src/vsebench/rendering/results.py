@@ -197,11 +197,11 @@ class Results:
         return bool(self.datasets.get(dataset, {}).get("simulated", False))
 
     def dataset_title(self, dataset: str) -> str:
-        """Return a data set's title, marked if the data is simulated."""
+        """Return a data set's title, marked if the data are simulated."""
         return self._marked(dataset, str(self.datasets.get(dataset, {}).get("title", dataset)))
 
     def _marked(self, dataset: str, title: str) -> str:
-        """Return a title of a data set with a capital first letter, marked if the data is simulated."""
+        """Return a title of a data set with a capital first letter, marked if the data are simulated."""
         if self.is_simulated(dataset) and "simulated" not in title.lower():
             title += " (simulated)"
         return title[:1].upper() + title[1:]
@@ -294,7 +294,7 @@ def best_of(accuracy: pl.DataFrame, metric: str, methods: Sequence[str]) -> str 
 
 
 def leading_metric(results: Results, task: Task) -> str:
-    """Return the first of the run's headline metrics that is not the same for all methods on a task.
+    """Return the first of the run's `few_metrics` that differs between methods on a task; the first one if none does.
 
     For example, recall@10 is 1 for every method if there are only ten labels.
     """
@@ -307,7 +307,7 @@ def leading_metric(results: Results, task: Task) -> str:
 
 
 def beats_random(accuracy: pl.DataFrame, metric: str) -> bool:
-    """Return True if the best method of a task is significantly better than `random`, or `random` was not run there."""
+    """Return whether the best method of a task is significantly better than `random`; True if `random` was not run."""
     numbers = pick(accuracy, metric, RANDOM)
     return numbers is None or (numbers["p_adjusted"] is not None and not near_best(numbers))
 

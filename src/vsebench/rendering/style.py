@@ -16,7 +16,7 @@ GREY = "0.45"
 
 RC: Any = {  # Any, because Matplotlib's stubs require each key as a literal
     "font.family": "sans-serif",
-    # Matplotlib ships the first font, so figures are the same everywhere. Browsers may use the second (equally wide).
+    # Matplotlib ships the first font, so figures are the same everywhere. Browsers may use the second (just as wide).
     "font.sans-serif": ["DejaVu Sans", "Verdana"],
     "font.size": 7,
     "axes.titlesize": 7.5,

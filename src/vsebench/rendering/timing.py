@@ -32,9 +32,9 @@ def training_seconds(timing: pl.DataFrame, history: pl.DataFrame) -> float | Non
     """Return the seconds to train a method with its chosen settings; None if it was not timed.
 
     The result is the median over repeats of the time of all epochs, or of the fit. If the run times only the first
-    epochs, the result is the median over seeds of the seconds that its fits took up to the best epoch; other jobs may
-    have run meanwhile. The first epochs say little about the later ones: in WARP, an epoch takes longer the better the
-    model is.
+    epochs, the result is the median over seeds of the seconds that the method's fits took up to the best epoch; other
+    jobs may have run meanwhile. The first epochs say little about the later ones: in WARP, epochs take longer as the
+    model gets better.
 
     Parameters
     ----------

@@ -24,8 +24,8 @@ AGREES, DEPENDS, CONTRADICTS = VERDICTS = ("agrees", "depends", "contradicts")
 class Finding:
     """A row of audit.csv; the first of `cells` is judged by recomputing its number from the other cells.
 
-    With the verdict `DEPENDS`, the number is a contradiction only under the `condition`, which the paper does not
-    state; with other verdicts, the condition is empty. Findings of a paper that state the same fact have the same
+    With the verdict `DEPENDS`, the number contradicts the others only if the `condition` is true, which the paper does
+    not say. With other verdicts, the condition is empty. Findings of a paper that state the same fact have the same
     number `fact` (see `number_facts`); findings that agree have none.
     """
 
@@ -58,8 +58,9 @@ def report(
 ) -> Finding:
     """Return a finding that judges the first of the cells.
 
-    A cell that does not agree is a contradiction only under `condition` and the cell's own condition. If both are
-    empty, the condition from `doubt` is used, if there is one. If given, `summary` replaces the names of the cells.
+    If the cell does not agree, this is a contradiction only if `condition` and the cell's own condition are true. If
+    both are empty, the condition from `doubt` is used, if there is one. If given, `summary` replaces the names of the
+    cells.
     """
     conditions = dict.fromkeys(filter(None, (condition, cells[0].condition)))
     condition = ", and ".join(conditions) or doubt(cells)
@@ -169,7 +170,7 @@ def number_facts(findings: Sequence[Finding], same_fact: Mapping[tuple[str, str]
 
 
 def counted(findings: Sequence[Finding]) -> list[Finding]:
-    """Return all findings that agree and, per fact, one of the rest: the first that contradicts, or else the first."""
+    """Return all findings that agree and, for each fact, its first contradiction, or else its first finding."""
     first: dict[tuple[str, str], Finding] = {}
     for finding in findings:
         key = (finding.paper, finding.fact)

@@ -39,7 +39,7 @@ def by_formula(
 
 
 def sizes(cells: PrintedCells, cell: PrintedCell, formula: PrintedCell, dimension: Interval | None = None) -> Sizes:
-    """Return the sizes for a cell's data set; empty if n, Y, d or d_nz is not printed, or if a needed D is unknown.
+    """Return the sizes for a cell's data set; empty if n, Y, d or d_nz is not printed, or D is needed but unknown.
 
     D is the printed `factors` of the method, or else the given dimension.
     """

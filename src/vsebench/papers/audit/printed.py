@@ -5,7 +5,7 @@ from decimal import Decimal
 from fractions import Fraction
 from math import inf
 
-Number = Fraction | float  # a float only if there is no bound
+Number = Fraction | float  # a float only for an infinite bound
 # Bounds are exact, except those that depend on logarithms; these are widened by this number.
 SLACK = Fraction(1, 10**12)
 
@@ -74,7 +74,7 @@ def exact(value: str) -> Interval:
 
 
 def rounded(value: str) -> Interval:
-    """Read a number that was rounded to its last printed digit, halves rounded either up or down.
+    """Read a number that was rounded to its last printed digit; a half may have been rounded up or down.
 
     >>> rounded("0.430").show(4), rounded("300").show(1)
     ('0.4295 to 0.4305', '299.5 to 300.5')

@@ -41,7 +41,7 @@ class Accuracy(AgainstRivals):
         if without and of_sets:
             raise PydanticCustomError(
                 "decision",
-                "metrics: one of them is for label sets, so name {method} with a decision",
+                "metrics: one of them is for label sets, so name {method} with a decision (method/decision)",
                 {"method": without[0]},
             )
         if not of_sets and len(without) <= len(self.rivals):
@@ -88,7 +88,9 @@ class AccuracyWithDecisions(AgainstRivals):
             if {f"{self.method}/{decision}", f"{rival}/{decision}"} <= set(task.variants)
         ]
         if not cases:
-            raise UntestableError(f"The run has no decision for both {self.method} and {in_words(self.rivals)}.")
+            raise UntestableError(
+                f"The run applies none of the claim's decisions to both {self.method} and {in_words(self.rivals)}."
+            )
         yield from cases
 
     def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:

@@ -131,9 +131,10 @@ class EpochsAtEqualSettings(AgainstRivals):
 
 
 def epochs_tried(evidence: Evidence, task: Task, variant: str) -> dict[str, list[float | None]]:
-    """Return a mapping of the settings that a search tried, as JSON, to their best epochs, one per seed of the search.
+    """Return a mapping from the settings that a search tried, as JSON, to their best epochs, one per seed.
 
-    An epoch is None if training diverged, and infinite if the limit on epochs ended training with one of the seeds.
+    An epoch is None if training diverged. If the limit on epochs ended training with one of the seeds, all epochs of
+    these settings are infinite.
     """
     assert evidence.selection is not None
     epochs: dict[str, list[float | None]] = {}

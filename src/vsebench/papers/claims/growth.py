@@ -17,7 +17,7 @@ class Growth(ClaimTest):
     """The time per epoch, or per scored image, grows as a power of a size, with an exponent within the bounds."""
 
     effect = "exponent of growth (claimed: within the claim's bounds)"
-    on_simulated = True  # where one size can be varied while the others stay the same
+    on_simulated = True  # only simulated data allow one size to vary while the others stay the same
 
     variable: Literal["pairs", "labels", "factors", "images", "terms"]  # images, terms: the time to score an image
     between: Bounds | None = None
@@ -45,7 +45,7 @@ class CostFormula(ClaimTest):
     """At every size, the time is close to a sum of products of sizes, each with a fitted constant factor."""
 
     effect = "largest relative error of the formula (claimed: below the claim's bound)"
-    on_simulated = True  # where one size can be varied while the others stay the same
+    on_simulated = True  # only simulated data allow one size to vary while the others stay the same
 
     terms: list[Mapping[Size, int]] = Field(min_length=1)  # {images: 1, factors: 2}: images times the factors' square
     within: float = Field(gt=0)

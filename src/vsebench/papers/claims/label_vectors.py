@@ -20,7 +20,7 @@ class LabelNeighbours(AtTasks):
     siblings / (labels - 1).
     """
 
-    effect = "ratio of the share of siblings to that by chance (claimed: at least the claim's bound)"
+    effect = "ratio of the share of siblings to the share by chance (claimed: at least the claim's bound)"
     reads = ("neighbours_of_labels",)
 
     nearest: int = Field(ge=1, le=9)
@@ -59,7 +59,7 @@ class WordsApart(AtTasks):
     effect = "fall of the mean cosine minus the fall for the other words (claimed: above 0)"
     reads = ("label_vectors",)
 
-    fixed: str  # our variant that has the word vectors as label vectors
+    fixed: str  # our variant whose label vectors are the word vectors
     words: list[str] = Field(min_length=FEWEST)  # the words that training separates according to the claim
     beside: list[str] = Field(min_length=FEWEST)  # the words of the other group
 

@@ -18,7 +18,8 @@ class RatioToRival(AgainstRivals):
 
     effect = "ratio (claimed: above 1)"
     quantity: ClassVar[str]
-    pairs: ClassVar[Literal["seeds", "repeats"]]  # values are paired by seed, or by repeat (methods alternate)
+    # Values are paired by seed, or by repeat; within a repeat, the methods take turns.
+    pairs: ClassVar[Literal["seeds", "repeats"]]
 
     @abstractmethod
     def values(self, evidence: Evidence, task: Task, variant: str) -> Values:
@@ -116,7 +117,7 @@ class ScoringTime(CostOfRepeats, MultipleOfRival):
 
 
 class ModelBytes(AgainstRivals):
-    """The method's saved model is smaller than each rival's by a given factor, with numbers of the same precision."""
+    """The method's saved model takes fewer bytes than each rival's, by a given factor."""
 
     effect = "ratio of bytes, which is exact (claimed: at least the claim's bound)"
     on_simulated = True  # a claim on cost

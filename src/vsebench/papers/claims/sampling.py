@@ -13,7 +13,7 @@ ROUNDING = 1e-12  # largest rounding error of sums of thousands of terms
 
 
 class SamplerDistance(AtTasks):
-    """The negatives that VSE-ens draws from sorted lists have almost the distribution of draws by rank (Eq. 5)."""
+    """Negatives that VSE-ens draws from sorted lists are distributed almost like negatives drawn by rank (Eq. 5)."""
 
     effect = (
         "total variation distance of the sampler from the rank sampler, divided by that of the uniform sampler: 0 for "
@@ -90,8 +90,8 @@ class SampledRank(ClaimTest):
     """WARP's sampled loss L~ is a ranking loss: L~(k) = a_1 + .. + a_k with a_1 >= a_2 >= .. >= 0.
 
     The exact sums for a step with k violators among Y - 1 negatives are computed without results of a run. Draws are
-    with replacement. The first violator, one of k, is found at draw N with probability (1 - p)^(N - 1) p, where
-    p = k / (Y - 1); after Y - 1 draws without a violator, drawing ends with loss 0. So the expected loss is
+    with replacement. The first violator is found at draw N with probability (1 - p)^(N - 1) p, where
+    p = k / (Y - 1). After Y - 1 draws without a violator, drawing ends with loss 0. So the expected loss is
     L~(k) = E[L(floor((Y - 1) / N))], where L(k) = 1 + 1/2 + .. + 1/k.
     """
 

@@ -25,9 +25,9 @@ class PooledPrecision(AgainstRivals):
     """The method's average precision over all pairs of an image and a label is higher than that of each rival.
 
     The LSEP paper shows this in figure 3. A ranking loss does not determine the level of an image's scores, so raw and
-    normalised scores must agree. Each image has a value, and the mean of these values is the average precision. The
-    mean of a resample of the values approximates the average precision of the resampled images, to first order in the
-    weights of the images.
+    normalised scores must agree. The analysis gives each image a value, and the mean of these values is the average
+    precision. The mean of a resample of the values approximates the average precision of the resampled images, to first
+    order in the weights of the images.
     """
 
     effect = "difference of a metric over all pairs of an image and a label (claimed: above 0)"

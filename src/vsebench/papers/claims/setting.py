@@ -30,7 +30,7 @@ class TwoValues(AtTasks):
 
     @abstractmethod
     def values(self, evidence: Evidence, case: ClaimCase) -> list[float]:
-        """Return two values; the effect is the metric of the first minus that of the second, or their ratio."""
+        """Return two values; the effect is the metric with the first minus that with the second, or their quotient."""
 
     def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
         return metric_difference(*self.ranks_of_values(evidence, case), self.metric, evidence.resamples)
@@ -66,7 +66,7 @@ class TwoValues(AtTasks):
         return " ".join(sentences) or None
 
     def obstacle(self, evidence: Evidence, case: ClaimCase) -> str | None:
-        """Return why a sweep does not count: other settings were not tuned at each value, or as in the base class."""
+        """Return why a sweep does not count: settings were not tuned at each value, or the base class has a reason."""
         if self.method not in evidence.tuned_sweeps:
             return f"The other settings of {self.method} were not tuned at each value of {self.parameter}."
         return super().obstacle(evidence, case)
@@ -114,7 +114,10 @@ class Setting(TwoValues):
 class StatedOptimum(TwoValues):
     """The stated value of a setting is the best one, or almost as good as the value that is best in validation."""
 
-    effect = "difference of a metric from the stated value's (claimed: at most the claim's bound)"
+    effect = (
+        "difference of a metric between the best value in validation and the stated value (claimed: at most the "
+        "claim's bound)"
+    )
 
     optimum: dict[str, float] = Field(min_length=1)  # data set -> the stated value
     at_most: float = Field(ge=0)
@@ -143,7 +146,7 @@ def quotient(values: Values) -> Values:
 
 
 def best_value(sweep: pl.DataFrame, bounds: Bounds, n_seeds: int) -> float:
-    """Return the value in a range with the best mean validation metric, among values that never diverged.
+    """Return the value in a range with the best mean validation metric; values are left out if training diverged.
 
     If there is none, raise an `UntestableError`.
     """

@@ -54,10 +54,10 @@ class MemoryAndSettings(FigureKind):
             "Left: peak memory of each method's training process, median over repeats. Other panels: "
             f"{metric_title(self.metric)} on the test labels against each setting of "
             f"{results.method_title(self.method)} that the run varies. The other settings keep their chosen values or, "
-            "if the run tunes, are tuned again for each value. Mean over seeds, with a band from the lowest to the "
-            "highest seed. If the data sets share one row of panels, there is no band, and the means of each data set "
-            "are divided by the largest of them. White markers: for at least one seed, a limit stopped training at "
-            "this value."
+            "if the run tunes settings, are tuned again for each value. Mean over seeds, with a band from the lowest "
+            "to the highest value. If the data sets share one row of panels, there is no band, and the means of each "
+            "data set are divided by the largest of them. White markers: for at least one seed, a limit stopped "
+            "training at this value."
         )
 
     def alternative(self, results: Results) -> str:

@@ -50,7 +50,7 @@ class PrecisionAtCutoffs(FigureKind):
     def caption(self, results: Results) -> str:
         return (
             "Precision and sibling precision of the first k labels on the test images, against k: mean over seeds, "
-            "with a band from the lowest to the highest seed. Sibling precision also counts siblings of an image's "
+            "with a band from the lowest to the highest value. Sibling precision also counts siblings of an image's "
             "labels (labels with a common parent) as correct. It is shown if the data set has a table of siblings."
         )
 
@@ -86,7 +86,7 @@ class PooledPrecision(FigureKind):
         shown = results.analysis("pooled_precision").filter(pl.col("method").is_in(self.methods))
         return (
             "Precision against recall over all pairs of a test image and a label: mean over seeds, with a band from "
-            "the lowest to the highest seed. Left: raw scores are compared across images, as in the paper, although a "
+            "the lowest to the highest value. Left: raw scores are compared across images, as in the paper, although a "
             "ranking loss does not change if a constant is added to all scores of an image. Right: from each image's "
             f"scores, the log of the sum of their exponentials is subtracted. {self.averages(results, shown)}"
         ).strip()
@@ -144,7 +144,7 @@ class LabelsByFrequency(FigureKind):
             "Recall of labels in five groups with equal numbers of labels, the most frequent labels on the left. The "
             "recall@N of a label is computed on the images from which it is held out: it is the share of these images "
             "on which it is among the first N labels. Each point is the mean over the labels of a group and over "
-            f"seeds, with a band from the lowest to the highest seed. {self._choice(results)}"
+            f"seeds, with a band from the lowest to the highest value. {self._choice(results)}"
         ).strip()
 
     def _choice(self, results: Results) -> str:

@@ -92,7 +92,7 @@ class Convergence(FigureKind):
         return (
             f"{results.task_title(Task.of(self.task))}. Validation metric during tuning, against epochs and "
             "against seconds of training (without validation): mean over seeds up to the last epoch that every seed "
-            "reached, with a band from the lowest to the highest seed."
+            "reached, with a band from the lowest to the highest value."
         )
 
     def alternative(self, results: Results) -> str:
@@ -143,7 +143,7 @@ class ValidationAgainstTime(FigureKind):
         return (
             "Validation metric against seconds of training (without validation), with each method's chosen settings: "
             "mean over seeds up to the last epoch that all seeds reached, with a band from the lowest to the highest "
-            "seed."
+            "value."
         )
 
     def alternative(self, results: Results) -> str:
@@ -188,7 +188,7 @@ class CurvesOverEpochs(FigureKind):
         shown = "Mean loss over an epoch's steps" if self.quantity == "loss" else "Validation metric after each epoch"
         return (
             f"{shown}, in fits without the validation images: mean over seeds up to the last epoch that "
-            "every seed reached, with a band from the lowest to the highest seed."
+            "every seed reached, with a band from the lowest to the highest value."
         )
 
     def alternative(self, results: Results) -> str:
@@ -308,7 +308,7 @@ class Trials(FigureKind):
     def caption(self, results: Results) -> str:
         return (
             "Number of labels that a training step examines to find its negative, against epochs: "
-            "mean over seeds, with a band from the lowest to the highest seed."
+            "mean over seeds, with a band from the lowest to the highest value."
         )
 
     def alternative(self, results: Results) -> str:

@@ -65,7 +65,7 @@ class WinsAndLosses(FigureKind):
         metric = metric_title(few_metrics(results.outline.metrics)[0])
         suffixes = (number_of_tasks(results, method) for method in results.competitors_of(results.metrics))
         example = next(filter(None, suffixes), "").strip(" ()")
-        explained = f"({example}): run on {example} tasks, that is, data sets under a protocol. " if example else ""
+        explained = f"({example}) after a name: run on {example} tasks (data set and protocol). " if example else ""
         remarks = "".join(f" {text}" for text in remarks_on_outside(results, results.competitors_of(results.metrics)))
         return (
             f"How often the method of a row has a higher {metric} than the method of a column, over the data sets, "
@@ -109,7 +109,7 @@ def count_wins(results: Results) -> tuple[list[str], np.ndarray[Any, Any], np.nd
             comparisons += both
             wins += both * ((value[:, None] > value) + 0.5 * (value[:, None] == value))
     compared = np.flatnonzero(comparisons.sum(axis=1))
-    # The share of wins would put a method first that was run, and won, on only one of many tasks.
+    # By the share of wins, a method that was run on only one of many tasks, and won there, would be first.
     lead = 2 * wins.sum(axis=1) - comparisons.sum(axis=1)
     order = compared[np.argsort(-lead[compared], kind="stable")]
     return [competitors[number] for number in order], wins[np.ix_(order, order)], comparisons[np.ix_(order, order)]

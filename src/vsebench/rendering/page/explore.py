@@ -17,12 +17,13 @@ def numbers(results: Results) -> dict[str, Any]:
     Returns
     -------
     dict
-        `tasks` (name, title and the index of the leading metric of each task), `metrics` (titles), `methods` (name,
-        title, role, colour and marker of each method), `values`, `seconds` and `marks`. An entry of `values` consists
-        of task, metric, method, value, both ends of the 95 % interval, and 2 for the best method, 1 for a method that
-        is not significantly different from the best, 0 otherwise. An entry of `seconds` consists of task, method and
-        training seconds; controls have no entry. An entry of `marks` consists of task, method, the marks of fits that
-        ended at a limit, and their meaning in words. Tasks, metrics and methods are given by their indices.
+        `tasks` (name, title and the index of the leading metric of each task), `metrics` (titles), `signs` (1 for a
+        metric whose large values are better, -1 if its small values are better, 0 if neither), `methods` (name, title,
+        role, colour and marker of each method), `values`, `seconds` and `marks`. An entry of `values` consists of task,
+        metric, method, value, both ends of the 95 % interval, and 2 for the best method, 1 for a method that is not
+        significantly different from the best, 0 otherwise. An entry of `seconds` consists of task, method and training
+        seconds; controls have no entry. An entry of `marks` consists of task, method, the marks of fits that ended at a
+        limit, and their meaning in words. Tasks, metrics and methods are given by their indices.
     """
     from matplotlib.colors import to_hex
 

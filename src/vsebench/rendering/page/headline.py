@@ -11,12 +11,12 @@ from vsebench.rendering.metrics import metric_title
 from vsebench.rendering.results import RANDOM, Results, beats_random, best_of, leading_metric, near_best, pick
 from vsebench.rendering.table import format_value
 
-NAMED = 4  # at most this number of methods that are not significantly different are named; more are counted
+NAMED = 4  # if more methods than this are not significantly different from the best, they are counted, not named
 CHOICES = {
     "tuned": "chosen by this run on validation labels",
     "recorded": "chosen by an earlier search on validation labels of the same data",
     "paper": "taken from a paper or its code",
-    "untuned": "not chosen for this data (untuned)",
+    "untuned": "not chosen for these data (untuned)",
     "weights": "weights of an ensemble, chosen by this run on validation labels",
     "elsewhere": "models that were trained elsewhere",
     "command": "models that a user's command trained",

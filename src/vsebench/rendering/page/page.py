@@ -170,12 +170,12 @@ def notices(results: Results) -> Iterator[str]:
 
 
 def lacking_features(entry: dict[str, Any]) -> Iterator[str]:
-    """Yield how many images of a data set (`entry`, from `datasets.json`) lack features, or one of several sets."""
+    """Yield how many images of a data set (`entry`, from `datasets.json`) lack features, or those of one set."""
     for name, features in {"": entry.get("features") or {}, **entry.get("feature_sets", {})}.items():
         if number := features.get("images_without"):
             what = f"features in the set {name}" if name else "features"
             number = "1 image has" if number == 1 else f"{format_value(number, 'count')} images have"
-            yield f"{number} no {what}; under protocols with new images, they are not used for validation or test"
+            yield f"{number} no {what}; protocols with new images do not use such images for validation or test"
 
 
 def fits_at_limits(results: Results) -> Iterator[str]:

@@ -98,7 +98,7 @@ def notes(results: Results, task: Task, accuracy: pl.DataFrame, metrics: Sequenc
     if unbeaten := [metric_title(metric) for metric in metrics if not beats_random(accuracy, metric)]:
         random = results.method_title(RANDOM)
         sentences.append(
-            f"No method is significantly better than {random} in {', '.join(unbeaten)}, where bold marks the maximum."
+            f"No method is significantly better than {random} in {', '.join(unbeaten)}; there, bold marks the maximum."
         )
     if results.is_simulated(task.dataset):
         sentences.insert(0, "The data are simulated.")

@@ -29,7 +29,7 @@ NOTES_OF_SAME_DATA = (
 )
 PERCENT = "The paper prints percentages; they are shown as shares."
 NOTES_OF_OTHER_DATA = (
-    "Percent. This run's data sets differ from the paper's, so the numbers cannot be compared with the published "
+    "In percent. This run's data sets differ from the paper's, so our numbers cannot be compared with the published "
     "ones, but the order of the methods can.",
     "Here: mean over seeds with 95 % intervals over {units}. Bold: "
     "best of all methods of the run on that data set; †: not significantly different from the best.",
@@ -76,7 +76,7 @@ class AccuracyBesideOwnData(PrintedTable):
 
     needs = ("summary", "datasets", "settings")
 
-    # each a "method" or "method/decision" of the run that the paper does not have, to show below
+    # further entries of the run that the paper does not have, shown last: each a "method" or "method/decision"
     also: list[str] = Field(default_factory=list)
     protocols: list[str] | None = Field(default=None, min_length=1)  # protocols of the tasks to show; none: all tasks
     note: str = ""  # a remark on the printed numbers
@@ -130,7 +130,7 @@ def our_rows(results: Results, task: Task, methods: Sequence[str], metrics: Sequ
 
 
 class ImprovementBesidePublished(PrintedTable):
-    """One row per baseline over which the paper prints an improvement, then one per pair of our variants."""
+    """For each baseline of a printed improvement, a row with the paper's numbers, then one per pair of our variants."""
 
     needs = ("comparison",)
 
@@ -161,7 +161,7 @@ class ImprovementBesidePublished(PrintedTable):
                     rows.append(Row.of(group, title, "here", *values, group=group))
         rivals = dict.fromkeys(cell.row.split("/")[1] for cell in cells)
         notes = [
-            f"Percent, by the paper's formula: {ours_title}'s value divided by the baseline's, minus 1. The paper "
+            f"In percent, by the paper's formula: {ours_title}'s value divided by the baseline's, minus 1. The paper "
             f"prints this for the baselines {', '.join(map(paper.row_title, rivals))}. Negative: worse than the "
             "baseline.",
             "For the significance of the differences, see the tests of the claims.",

@@ -58,7 +58,7 @@ class Claims(TableKind):
             "p: for the null hypothesis that there is no effect, or that the effect equals the claim's bound. p is "
             "corrected for the number of the paper's judged claims, separately for the paper's own data sets, other "
             "real ones and simulated ones, and separately for measured seconds and memory.",
-            "A verdict on simulated data holds only for such data.",
+            "A verdict on simulated data applies only to such data.",
         )
         return Table(COLUMNS_OF_CASES, [self._row(results, line) for line in lines], caption, notes, small=True)
 

@@ -1,4 +1,4 @@
-"""Compare metrics with and without cold images, which have no training label, on one task: one row per method."""
+"""Compare metrics over cold images (without a training label) and over other images of a task: one row per method."""
 
 from typing import Any
 

@@ -46,8 +46,8 @@ COLUMNS_OF_WORDS = (
 NOTES_OF_WORDS = (
     "Whole: the label is a word of the file of word vectors, possibly after its spaces, hyphens or underscores are "
     "replaced or removed. Alias: the label was looked up by an alias.",
-    "Parts: the mean of the vectors of all words of the label. Singular: the same, with singulars in place of plurals "
-    "without a vector. Some parts: the mean over the words that have a vector. Missing: no vector.",
+    "Parts: the mean of the vectors of all words of the label. Singular: the same, but a plural without a vector is "
+    "replaced by its singular. Some parts: the mean over the words that have a vector. Missing: no vector.",
     "Sharing a vector: labels with the same vector as another label; methods that keep the vectors fixed cannot "
     "distinguish them. Rank: rank of the matrix of all vectors; if it equals the number of labels with a vector, fixed "
     "vectors do not restrict the scores.",

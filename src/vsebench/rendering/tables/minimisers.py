@@ -25,7 +25,7 @@ COLUMNS = (
 NOTES = (
     "P(label): the probability that an image has the label. The theorem says that the minimiser is log P + c, "
     "with a constant c.",
-    "ab 0.1: with probability 0.1, an image has exactly the labels a and b.",
+    '"ab 0.1" means that an image has exactly the labels a and b with probability 0.1.',
     "Minimiser: the scores that minimise the exact risk under this distribution. In each case, these scores and "
     "log P + c are shifted so that their means are 0.",
     "Computed without data; this table is the same in every run.",

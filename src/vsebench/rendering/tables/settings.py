@@ -27,7 +27,7 @@ NOTES = (
     "validation metric over the seeds that the search uses. On the edge: the best value is the smallest or largest "
     "value tried, and the method allows values beyond it.",
     "Searched before: by an earlier run on the same data; seeds missing in that run use the settings of its first "
-    "seed. Untuned: the settings were not chosen on this data.",
+    "seed. Untuned: the settings were not chosen on these data.",
 )
 
 

@@ -51,7 +51,7 @@ class TrainingTime(TableKind):
         notes: tuple[str, ...] = (
             "Seconds per epoch: median [minimum, maximum] over repeats, each in a fresh process, while no other "
             f"job of the run was running; other processes used {load} cores meanwhile. Only the first epochs are "
-            "timed. Later ones can take longer, for example in WARP, which needs more trials the better the model is.",
+            "timed. Later ones can take longer, for example in WARP, which needs more trials as the model gets better.",
             "Convergence: the epoch with the best validation metric. Seconds to train: up to the end of this epoch; "
             f"median over seeds, and for seconds also the range; {alone_or_not(results.timing)}. At least (≥): a limit "
             "stopped the training of at least one seed, whose best epoch may be later. For a method without epochs, "

@@ -1,7 +1,7 @@
 """Checks of statements that compare a method with its rivals (`statements` in a paper's YAML file).
 
 The method is compared with its best rival on each data set in each metric; in statements about curves, it is compared
-with every rival. There is one finding per statement.
+with every rival. Each check yields one finding per statement, but `same_decision` yields one per comparison.
 """
 
 from collections.abc import Iterator, Sequence

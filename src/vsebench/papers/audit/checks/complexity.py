@@ -28,9 +28,9 @@ def sigmoid(x: float) -> float:
 def not_always_larger(cells: PrintedCells) -> Iterator[Finding]:
     """Check the statement that (N + M) K is not always larger than |D|, on each data set with printed labels per image.
 
-    N is the number of images, M of labels, K of factors, and |D| of the positive pairs that are used for training. The
-    computed |D| also counts the test pairs, so the computed ratio can only be too small. If the counts are not printed,
-    the ratio is at least K / (mean labels per image), because |D| is N images times that mean, and N < N + M.
+    N, M and K are the numbers of images, labels and factors, and |D| is the number of positive pairs that are used for
+    training. The computed |D| also counts the test pairs, so the computed ratio can only be too small. If the counts
+    are not printed, the ratio is at least K / (mean labels per image), because |D| is N times that mean, and N < N + M.
     """
     for statement in cells.words("not_always_larger"):
         factors = cells.find(statement.paper, "all", "factors")

@@ -21,7 +21,7 @@ class PrintedNumber:
 
 
 def count(cell: PrintedCell) -> Interval:
-    """Return the possible values of a count: one value, unless it has decimals or is a round number in the text."""
+    """Return the possible values of a count: one, unless the count has decimals or is a round number in the text."""
     if "." in cell.value:
         return rounded(cell.value)
     return roughly(cell.value) if cell.in_text and cell.value.endswith("0") else exact(cell.value)
@@ -60,8 +60,8 @@ class Means:
 def means(cells: PrintedCells, paper: str, dataset: str) -> Means | None:
     """Return the number of pairs and of images; their ratio is a data set's mean number of labels per image.
 
-    If several regions of an image have the same label, it counts once. Therefore the number of distinct pairs is
-    used if it was counted in the label files, and otherwise the printed number of training and test pairs.
+    If several regions of an image have the same label, the label counts once. Therefore the number of distinct pairs
+    is used if it was counted in the label files, and otherwise the printed number of training and test pairs.
     """
     distinct, labelled = (cells.find(paper, dataset, column) for column in ("distinct_pairs", "labelled_images"))
     if distinct and labelled:
@@ -78,7 +78,7 @@ def means(cells: PrintedCells, paper: str, dataset: str) -> Means | None:
 
 
 def same_data(cells: PrintedCells, dataset: str, paper: str, rival: str) -> bool:
-    """Return whether two papers mean the same data by the name `dataset`: if so, their printed accuracies are equal."""
+    """Return whether two papers seem to mean the same data by the name `dataset`: they print equal accuracies."""
     pairs = [
         (cell.value, again.value)
         for cell in cells.numbers(r".+@\d+")

@@ -26,7 +26,7 @@ def labels_per_list(cells: PrintedCells) -> Iterator[Finding]:
         if precision and mean and k:
             expected = rounded(precision.value) * k / count(mean)
             bounds = Interval(expected.low * (1 - SLACK), expected.high * (1 + SLACK))
-            rule = f"OV-P x {k} / {mean.value}, give or take 2 %: k = {k}, and labels per image{note(mean)}"
+            rule = f"OV-P x k / labels per image, within 2 %: k = {k}, {mean.value} labels per image{note(mean)}"
             yield judge("labels per list", recall, [precision, mean], bounds, rule)
 
 
@@ -91,7 +91,7 @@ def k_of_row(cells: PrintedCells, cell: PrintedCell) -> int:
 
 
 def labels_of_image(cells: PrintedCells, cell: PrintedCell) -> PrintedCell | None:
-    """Return the mean labels per image of a cell's data set, if it is above 0."""
+    """Return the mean number of labels per image of a cell's data set, if it is above 0."""
     mean = cells.find(cell.paper, cell.dataset, "labels_per_image")
     return mean if mean and count(mean).low > 0 else None
 

@@ -1,8 +1,8 @@
-"""Checks of relations between the metrics of a row.
+"""Checks of relations between the metrics in a row of a table.
 
 With one held-out label per image, a metric is the mean over images of a gain that depends on the rank of that label,
-and Recall@N is the share of images with a rank up to N. Recall@5 and Recall@10 therefore bound every metric with a
-cut-off of 10.
+and Recall@N is the share of images in which this rank is at most N. Recall@5 and Recall@10 therefore bound every metric
+with a cut-off of 10.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,7 +21,7 @@ from vsebench.papers.published import PrintedCell, PrintedCells
 
 OF_MEANS, OVER_LABELS, OVER_IMAGES = "computed from mean P and R", "a mean over labels", "a mean over images"
 Gain = Callable[[int], Fraction]  # the gain at a rank
-MOST_LABELS = 200  # maximum number of labels per image in the linear program; no image has more
+MOST_LABELS = 200  # the linear program assumes that no image has more labels
 SOLVER_SLACK = Fraction(1, 10**8)
 
 
@@ -41,7 +41,7 @@ def cut_metrics(cells: PrintedCells) -> Iterator[Finding]:
         for cell in cells.numbers(check.lower()):
             recalls = recalls_of_row(cells, cell)
             if recalls:
-                rule = f"mean of {formula} over ranks 1 to 5 for Recall@5, 6 to 10 for the rest of Recall@10"
+                rule = f"mean of {formula}; hits have ranks 1 to 5 if Recall@5 counts them, otherwise ranks 6 to 10"
                 yield judge(check, cell, recalls, within(recalls, gain, gain), rule)
 
 
@@ -63,7 +63,7 @@ def cut_auc(cells: PrintedCells) -> Iterator[Finding]:
             rule = (
                 "inferred: this is AUC@10 of lists cut at 10, where a miss counts 0.5, and not the AUC of full rankings"
             )
-            condition = "it means the AUC of cut lists, as its name in the CSV file says"
+            condition = "the column is the AUC of cut lists, as its name in the CSV file says"
             summary, fit = f"{aucs[0].table} auc@10 (all {len(aucs)})", f"{fitting} of {len(aucs)} fit"
             yield report("AUC is cut", aucs, "AUC", fit, 2 * fitting > len(aucs), rule, condition, summary)
 
@@ -75,7 +75,7 @@ def judge_auc(cell: PrintedCell, recalls: list[PrintedCell], labels: list[Printe
     bounds = within(recalls, lambda rank: half - (rank - 1) / few, lambda rank: half - (rank - 1) / many) + half
     sources = [*recalls, *(source for each in labels for source in each.cells)]
     ceiling = ((rounded(recalls[1].value) + 1) / 2).show(5)
-    rule = f"(1 + Recall@10) / 2 ({ceiling}), minus (rank - 1) / n for the hits"
+    rule = f"(1 + Recall@10) / 2 ({ceiling}), minus the mean over images of (rank - 1) / n (0 for misses)"
     # In the AUC of a full ranking, a hit counts the same, and a miss counts at most 1.
     full = Interval(within(recalls, lambda rank: 1 - (rank - 1) / few, lambda rank: Fraction(1)).low, Fraction(1))
     possible = rounded(cell.value).meets(full)
@@ -130,7 +130,7 @@ def f1_over_images_is_possible(cells: PrintedCells) -> Iterator[Finding]:
             continue
         rows = [row for row in _rows_with_f1(cells) if row[0].paper == statement.paper]
         wrong = [row[0] for row in rows if OVER_IMAGES not in readings(*row)[1]]
-        rule = f"means over images ({statement.note}): no set of images can have the P, R and F1 of the remaining rows"
+        rule = f"means over images ({statement.note}): no set of images can have the P, R and F1 of the other rows"
         recomputed = f"{len(rows) - len(wrong)} of {len(rows)}"
         yield report("F1 by image", [statement, *wrong], f"all {len(rows)}", recomputed, not wrong, rule)
 
@@ -203,7 +203,7 @@ def _images(k: int) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[n
 
 
 def f1_of_means(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that the F1 of the mean precision and recall over labels is their harmonic mean."""
+    """Check that an F1 of the mean precision and the mean recall over labels is the harmonic mean of these two."""
     for cell in cells.numbers(r"macro_f1_of_means@\d{1,2}"):
         cutoff = cell.column.partition("@")[2]
         precision, recall = (same_row(cells, cell, f"pc_{name}@{cutoff}") for name in ("precision", "recall"))

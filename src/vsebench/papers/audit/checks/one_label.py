@@ -1,6 +1,6 @@
 """Checks for data with one label per image; a paper's CSV file states this by the value 1 of `labels_per_image`.
 
-An image's Precision@k is then 1 / k if its label is among the first k, and MAP is the mean of 1 / rank.
+An image's Precision@k is then 1 / k if its label is among the first k, and otherwise 0. MAP is the mean of 1 / rank.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ def first_of_ten(cells: PrintedCells) -> Iterator[Finding]:
     """Check that Precision@1 <= 10 x Precision@10, because the first label is among the first ten."""
     for first, tenth in _precisions(cells):
         bounds = Interval(Fraction(0), (rounded(tenth.value) * 10).high)
-        rule = "at most 10 x Precision@10, the share of labels in the first ten"
+        rule = "at most 10 x Precision@10, the share of images with their label among the first ten"
         yield judge("precision@1", first, [tenth], bounds, rule)
 
 
@@ -31,7 +31,7 @@ def map_of_one_label(cells: PrintedCells) -> Iterator[Finding]:
         if cell:
             first_share, first_ten_share = rounded(first.value), rounded(tenth.value) * 10
             all_images = 100 if cell.unit == "percent" else 1
-            # Each printed number occurs only once here, so its rounding is not counted twice.
+            # Each printed number occurs only once in a bound, so its rounding is not counted twice.
             least = first_share * Fraction(9, 10) + first_ten_share * Fraction(1, 10)
             most = (
                 first_share * Fraction(1, 2)

@@ -18,7 +18,7 @@ SLACK = Fraction(1, 10)  # measured times are not exactly proportional to the nu
 
 
 def memory_by_formula(cells: PrintedCells) -> Iterator[Finding]:
-    """Check memory against its printed formula, with numbers of 4 or 8 bytes; a GB is 2^30 bytes, a MB 2^20.
+    """Check memory against its printed formula, with numbers of 4 or 8 bytes; a GB is 2^30 bytes, an MB 2^20.
 
     A formula in O() has an unknown constant factor, so a mismatch is a contradiction only if the formula is an
     exact count.
@@ -46,9 +46,8 @@ def _judge_memory(formula: PrintedCell, cell: PrintedCell, size: Sizes) -> Findi
 def one_rate(cells: PrintedCells) -> Iterator[Finding]:
     """Check that a method's test times on two data sets are proportional to the numbers of operations.
 
-    The number of operations is the method's stated cost per image, times the number of test images.
-
-    The times may deviate by 10 %, because they are measured.
+    The number of operations is the method's stated cost per image, times the number of test images. The times may
+    deviate by 10 %, because they are measured.
     """
     for formula, measured in by_formula(cells, "time_complexity", "test_time", TIME):
         for small, large in combinations([cell for cell in measured if cell.unit in SECONDS], 2):

@@ -95,7 +95,7 @@ def ensembles(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def flat_cost(cells: PrintedCells) -> Iterator[Finding]:
-    """Check a data set's time per epoch against those of other data sets, if every image is said to cost the same.
+    """Check a data set's time per epoch against other data sets' times, if all images are said to cost the same.
 
     The paper's statement about this cost is in the method's row, in the column `cost_per_image`. The checked time is
     printed without a method, and only those images of its data set that have tags are counted.
@@ -109,7 +109,7 @@ def flat_cost(cells: PrintedCells) -> Iterator[Finding]:
                 tagged = exact(images.value) * rounded(share.value) / 100
                 single = [seconds(epoch) / count(total) * tagged / SECONDS[cell.unit] for epoch, total in known.items()]
                 expected = Interval(min(each.low for each in single), max(each.high for each in single))
-                rule = f"an image costs {statement.value} on every data set, so it takes as long as on the others"
+                rule = f"an image costs {statement.value} on every data set, so it takes the same time on all of them"
                 sources = [statement, images, share, *known, *known.values()]
                 yield judge("flat cost", cell, sources, expected, rule, condition=statement.condition)
 
