@@ -22,6 +22,7 @@ def results(tmp_path: Path) -> Path:
     ranks = pl.DataFrame([(*line, False) for line in HELD_OUT], schema=RANKS, orient="row")
     write_table(ranks, RANKS, case.folder(tmp_path) / "ranks.parquet")
     write_table(pl.DataFrame(schema=LISTS), LISTS, case.folder(tmp_path) / "lists.parquet")
+    write_json({"selection": {"spread": {}}}, case.folder(tmp_path) / "run.json")
     candidates = pl.DataFrame({"label": range(10), "first": True, "final": True, "valid": True, "test": True})
     write_table(candidates.cast(SPLIT_LABELS), SPLIT_LABELS, case.split(tmp_path) / "labels.parquet")
     write_json({"n_labels": 10}, case.split(tmp_path) / "split.json")
