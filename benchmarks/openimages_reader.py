@@ -79,7 +79,10 @@ def draw(n_lines: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray, int]
 
 
 def text(image: np.ndarray, label: np.ndarray, names: np.ndarray) -> bytes:
-    """Return the lines of a table; they are first put into a matrix of bytes, in which names are padded with zeros."""
+    """Return the lines of a table.
+
+    They are built as a matrix of bytes, in which names are padded with zeros; then the zeros are removed.
+    """
     nibbles = (image_id(image)[:, None] >> np.arange(60, -1, -4, dtype=np.uint64)) & np.uint64(15)
     digits = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)[nibbles.astype(np.uint8)]
     name = names[label].view(np.uint8).reshape(len(label), -1)

@@ -2,8 +2,9 @@
 
     .venv/bin/python -m benchmarks.scale FOLDER [--repeats 3]
 
-One of the three sizes is varied at a time, and the others keep their middle values. The data are those of
-config/datasets/sim-scale.yaml, drawn in smaller sizes into FOLDER. Each part runs in a process of its own, on one core:
+One of the three sizes is varied at a time, and the others keep their middle values. The data are simulated as in
+config/datasets/sim-scale.yaml, but in smaller sizes, and are written to FOLDER. Each part runs in a process of its own,
+on one core:
 
     prepare     the stage `prepare`
     split       the stage `split`, protocol `distinct`

@@ -52,7 +52,7 @@ def measure(plan: Plan) -> pl.DataFrame:
 
 
 def counts(cores: int) -> list[int]:
-    """Return 1, 2, 4, ... up to the number of cores, which is the last one."""
+    """Return the powers of 2 below the number of cores, and then the number of cores itself."""
     return [*takewhile(lambda count: count < cores, (2**power for power in range(cores))), cores]
 
 

@@ -97,7 +97,7 @@ def test_dtype_shape_and_order_of_numbers_are_checked(tmp_path, kind, spoil):
         ({"kind": np.array("..models")}, "unknown kind of model"),
         ({"version": np.array(2)}, "it has version 2 of the format, but this release reads 1"),
         ({"version": np.array("x")}, "invalid literal"),
-        ({"image": floats(4, 3)}, "image is float32 of shape (4, 3), not contiguous float32 of shape any x 2"),
+        ({"image": floats(4, 3)}, "image is float32 of shape 4 x 3; it should be contiguous float32 of shape any x 2"),
     ],
 )
 def test_another_kind_version_or_shape_is_refused(tmp_path, changes, message):

@@ -274,8 +274,9 @@ def check_matrix(array: NDArray[Any], name: str, shape: tuple[int | None, ...]) 
     fits = array.ndim == len(shape) and all(e in (None, size) for size, e in zip(array.shape, shape, strict=True))
     if not fits or array.dtype != np.float32 or not array.flags.c_contiguous:
         expected_shape = " x ".join("any" if size is None else str(size) for size in shape)
-        actual = f"{array.dtype} of shape {array.shape}"
-        raise ValueError(f"{name} is {actual}, not contiguous float32 of shape {expected_shape}")
+        actual = f"{array.dtype} of shape {' x '.join(map(str, array.shape))}"
+        actual += "" if array.flags.c_contiguous else ", not contiguous"
+        raise ValueError(f"{name} is {actual}; it should be contiguous float32 of shape {expected_shape}")
 
 
 def check_images(queries: Queries, n_images: int) -> None:

@@ -306,7 +306,7 @@ FAULTS = {
             (b"2\n", "has the image ILSVRC2010_val_00000002, but "),
             (b"2\n", f"{VALID_TRUTH} has only 1 lines"),
         ],
-        TEST_TRUTH: [(b"1\n1\n", f"{TEST_TRUTH}: has 2 lines, but no test.*.sbow.mat has image 2")],
+        TEST_TRUTH: [(b"1\n1\n", f"{TEST_TRUTH}: has 2 lines, one for each image, but no test.*.sbow.mat has image 2")],
         f"{DOG}.sbow.mat": [
             (None, f"{DOG}.sbow.mat is missing from words.tar"),
             (sbow_mat([(f"{DOG}_1", [5]), (f"{DOG}_1", [])]), f"the image {DOG}_1 occurs twice"),

@@ -232,5 +232,7 @@ def test_only_methods_on_features_name_sets_and_the_members_of_an_ensemble_see_t
         planned(folder)
     change_method(folder, "popularity", features=None)
     change_method(folder, "wsabie_100", features="hue")
-    with pytest.raises(UserError, match="its member wsabie_100 uses other sets of features; name the same for both"):
+    with pytest.raises(
+        UserError, match="its member wsabie_100 use different sets of features; name the same sets for both"
+    ):
         planned(folder, ["wsabie_100", "wsabie_200", "wsabie_100_200"])

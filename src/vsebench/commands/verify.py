@@ -55,7 +55,10 @@ def run(arguments: argparse.Namespace) -> None:
         problems.append(f"{places[key]}: {count} made with another version of it: {first}")
     if problems:
         print("\n".join(problems))
-        raise UserError(f"{len(problems)} problems in {len(files)} checked files; delete the files above and run again")
+        raise UserError(
+            f"{len(files)} files checked, problems found: {len(problems)}; delete the file at the start of each line "
+            "above, and repeat the run"
+        )
     print(f"{len(files)} files checked: all match their checksums")
 
 

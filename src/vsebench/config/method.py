@@ -1,4 +1,4 @@
-"""The types of the files of methods, of recorded searches for settings, and of decision rules."""
+"""The types that check the files of methods, of recorded searches for settings, and of decision rules."""
 
 import re
 from math import prod

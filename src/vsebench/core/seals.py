@@ -54,7 +54,7 @@ class Job:
             raise UserError(f"{stated[1]}: made with another version of {path}; delete {stated[1]} and run again")
         for name, of_name in seal["made_with"].items():
             if self.checksums.get(name, of_name) != of_name:
-                raise UserError(f"{path}: made with another version of {name}; {DELETE}")
+                raise UserError(f"{path}: made with another version of {name}; delete {path} and run again")
             first, by = self.stated.setdefault(name, (of_name, path))
             if first != of_name:
                 raise UserError(f"{path} and {by}: made with different versions of {name}; delete both and run again")

@@ -1,6 +1,7 @@
 """Named streams of random numbers: the same seed and name give the same numbers everywhere.
 
-NumPy and the kernels have different generators, so a stream of NumPy and a stream of the kernels can share a number.
+The value of a `Stream` is part of the state from which a generator starts. A stream of NumPy and a stream of the
+kernels may have the same value, because their generators differ.
 """
 
 from enum import IntEnum, unique

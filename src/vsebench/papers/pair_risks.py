@@ -57,7 +57,8 @@ def draw(sets: Sets, labels: int, number: int, rng: np.random.Generator) -> Valu
 
 
 def has_minimiser(chances: Values) -> bool:
-    """Return whether the risk under a distribution, (2^labels,), has a minimiser; otherwise a score diverges.
+    """Return whether the risk under a distribution, (2^labels,), has a minimiser. If it has none, some scores grow
+    without bound while the risk decreases.
 
     There is a minimiser if and only if a chain of labels leads from every label to every other label, such that each
     label in the chain can occur without the next one.

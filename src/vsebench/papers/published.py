@@ -191,7 +191,7 @@ def _lines(path: Path) -> Iterator[tuple[str, PrintedCell]]:
                 where = f"{path}, line {reader.line_num}"
                 yield where, _cell(where, fields, path.stem)
     except FileNotFoundError:
-        raise UserError(f"{path}: no such file; it lists the numbers that the paper prints") from None
+        raise UserError(f"{path}: no such file; add it, with the numbers that the paper prints") from None
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise UserError(f"{path}: not a readable CSV file ({error})") from None
 

@@ -168,7 +168,8 @@ def check_feature_sets(plan: Plan) -> None:
                 raise UserError(f"{task}: {variant} uses dense and sparse features together ({kinds}); {remedy}")
             for member in method.members:
                 if variant in plan.variants(task) and plan.sets_seen([member], task) != seen:
-                    raise UserError(f"{file}: its member {member} uses other sets of features; name the same for both")
+                    both = f"the ensemble and its member {member} use different sets of features"
+                    raise UserError(f"{file}: {both}; name the same sets for both")
 
 
 def check_settings(plan: Plan, where: str) -> None:

@@ -124,7 +124,7 @@ class Instance:
 
 
 def known(base: type[AnyKind]) -> Mapping[str, type[AnyKind]]:
-    """Return all kinds by name, sorted: of tables if `base` is TableKind, of figures if it is FigureKind."""
+    """Return the kinds of tables (if `base` is TableKind) or of figures (if it is FigureKind), sorted by name."""
     return classes_by_name(base, f"rendering/{base.folder}")
 
 

@@ -95,7 +95,7 @@ def report_missing(
     count = f"{len(missing)} of {n_labels} labels of {arguments.dataset} have no word vector"
     message = f"{arguments.name}: {count}: {named}"
     if len(missing) == n_labels:
-        raise UserError(f"{message}; check the language and encoding of the file")
+        raise UserError(f"{message}; check the language and encoding of the file of word vectors")
     if definition.missing == "error":
         file = f"config/word_vectors/{arguments.name}.yaml"
         raise UserError(f"{message}; add words for them under `aliases` in {file}, or set missing: leave_out there")

@@ -306,7 +306,8 @@ def _in_order(bags: Mapping[str, Bags], part: str, size: int, truth: str) -> Bag
     missing = [number for number in range(1, size + 1) if number not in file_of]
     if missing:
         others = f" and {len(missing) - 1} others" if len(missing) > 1 else ""
-        raise UserError(f"{truth}: has {size} lines, but no {prefix}.*.sbow.mat has image {missing[0]}{others}")
+        files = f"no {prefix}.*.sbow.mat"
+        raise UserError(f"{truth}: has {size} lines, one for each image, but {files} has image {missing[0]}{others}")
     numbers = np.concatenate([of_file.numbers for of_file in of_part])
     ids = [image for of_file in of_part for image in of_file.ids]
     order = np.argsort(numbers)

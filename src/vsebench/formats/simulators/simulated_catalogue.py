@@ -1,4 +1,4 @@
-"""Simulate images: the labels of an image are one of 40 sets, drawn with probabilities that depend on the features.
+"""Simulate images. Each image has one of 40 sets of labels, drawn with probabilities that depend on its features.
 
     S_1 .. S_40   distinct sets of min(8, 1 + Poisson(2)) of 20 labels, drawn without replacement, label k with weight
                   k^-0.7

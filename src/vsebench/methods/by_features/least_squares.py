@@ -3,7 +3,8 @@
     W = (Xc' Xc + a I)^-1 Xc' (Y - mean of Y),   intercept = mean of Y - (mean of X) W
 
 X contains the features of the images, and Xc their differences from the mean. The intercept is not penalised. Xc' Xc is
-not divided by the number of images before a I is added. All sums are in float64.
+not divided by the number of images, so a is a penalty relative to the sum, not the mean, of the squared errors. All
+sums are in float64.
 
 Source: Hoerl and Kennard, "Ridge regression", Technometrics 12, 1970.
 """

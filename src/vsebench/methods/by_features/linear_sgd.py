@@ -24,7 +24,7 @@ from vsebench.methods.by_features.seen import FeatureSettings, see
 class LinearSettings(FeatureSettings):
     """Settings of a linear model that is trained by gradient steps."""
 
-    learning_rate: float = Field(gt=0)  # gamma, constant
+    learning_rate: float = Field(gt=0)  # gamma, the same in all steps
 
 
 class PassiveAggressiveSettings(FeatureSettings):

@@ -33,7 +33,7 @@ from vsebench.models import Model
 class EmbeddingSettings(FactorSettings, FeatureSettings):
     """Settings of a model with two maps that is trained by gradient steps."""
 
-    learning_rate: float = Field(gt=0)  # gamma, constant
+    learning_rate: float = Field(gt=0)  # gamma, the same in all steps
     maximum_norm: float = Field(ge=0)  # C in Eq. 2 and 3, the largest norm of a row; 0: no limit
 
 

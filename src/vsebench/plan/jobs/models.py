@@ -116,7 +116,8 @@ def fit_options(plan: Plan, at: Wildcards) -> str:
 def scores_files(plan: Plan, at: Wildcards) -> list[str]:
     """Return the file of scores of a model that was not trained by this package, and the text files next to it.
 
-    If a command trained the model, only the file of scores is named, because the same job writes the other files.
+    If a command trained the model, only the file of scores is returned, because the job that runs the command writes
+    all these files together.
     """
     method = plan.methods[at.variant]
     if method.role != "external":

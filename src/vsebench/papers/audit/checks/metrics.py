@@ -175,7 +175,8 @@ def judge_f1(cell: PrintedCell, precision: PrintedCell, recall: PrintedCell) -> 
 
 @lru_cache(maxsize=256)  # two checks use the same rows
 def f1_over_images(precision: Interval, recall: Interval, k: int) -> Interval | None:
-    """Return bounds on a mean F1 over images, given the mean precision and recall of k predicted labels, as fractions.
+    """Return bounds on the mean F1 over images, given the mean precision and the mean recall of k predicted labels per
+    image, all as shares from 0 to 1.
 
     An image with n labels, h of them among its first k, has precision h / k, recall h / n and an F1 of 2 h / (k + n).
     Any mixture of such images is possible, so a linear program gives the bounds. Return None if no mixture has
