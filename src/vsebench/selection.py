@@ -257,7 +257,7 @@ def is_allowed(name: str, settings: Settings, value: float) -> bool:
 
 
 def with_first_allowed(settings: Settings, name: str, values: Iterable[float]) -> Settings | None:
-    """Return the settings with the first of the values that the method allows; None if it allows none.
+    """Return the settings with `name` set to the first of `values` that the method allows; None if it allows none of them.
 
     Values of a setting that is a whole number are rounded.
     """

@@ -179,7 +179,7 @@ FAULTS = {
     },
     "voc2007": {
         "cat_trainval.txt": [
-            (None, "contains no ImageSets/Main/cat_trainval.txt; use the official archive"),
+            (None, "ImageSets/Main/cat_trainval.txt is missing (number of missing lists: 1); use the official"),
             (b"000001  2\n", "cat_trainval.txt: line 1: '000001  2' must be the number of an image"),
             (b"000001 -1\n000001 -1\n", "cat_trainval.txt: line 2: image '000001' occurs twice"),
             (b"000001 -1\n000003 -1\n", "image '000002' is missing here, but is in train.txt or val.txt"),

@@ -67,7 +67,7 @@ def test_labels_of_new_images_use_the_known_names():
 @pytest.mark.parametrize(
     ("form", "known", "message"),
     [
-        ([["a"], ["z"]], ["a"], "labels: the model has no label 'z' (1 unknown labels in all)"),
+        ([["a"], ["z"]], ["a"], "labels: the model has no label 'z' (number of unknown labels: 1)"),
         (pl.DataFrame({"a": [1], "b": [0]}), ["b", "a"], "labels: the table's columns must be the model's 2 labels"),
         (pl.DataFrame({"image": ["i", None], "label": ["a", "b"]}), None, "row 2 of the table: the image is missing"),
         (pd.DataFrame({"image": ["i"], "label": [np.nan]}), None, "row 1 of the table: the label is missing"),

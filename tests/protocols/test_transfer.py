@@ -132,7 +132,7 @@ def test_the_stage_split_reads_what_was_joined(joined, tmp_path):
         ),
         (
             {"word_vectors": 3},
-            "the word vectors have different dimensions, 2 and 3 dimensions; use one source for both data sets",
+            "the word vectors of the two data sets have 2 and 3 dimensions; use one source for both data sets",
         ),
         ({"names": ["cat", "sea", "sea"]}, "two labels have the name 'sea'"),
     ],

@@ -51,7 +51,8 @@ def keep_labels(annotations: RawAnnotations, names: Sequence[str], where: str) -
     known = set(annotations.labels)
     unknown = next((name for name in names if name not in known), None)
     if unknown is not None:
-        raise UserError(f"{where}: only_labels: the data set has no label {unknown!r}; {did_you_mean(unknown, known)}")
+        remedy = f"{did_you_mean(unknown, known)}correct or remove it"
+        raise UserError(f"{where}: only_labels: the data set has no label {unknown!r}; {remedy}")
     labels = np.flatnonzero([label in set(names) for label in annotations.labels])
     pairs = annotations.pairs.filter(pl.col("label").is_in(labels.tolist()))
     gone = Dropped("labels", len(annotations.labels) - len(labels), "not named (only_labels)")

@@ -43,7 +43,7 @@ FROM = "from-"  # followed by the name of a data set, this names the protocol `T
 
 
 def known_protocols() -> list[str]:
-    """Return the names of the protocols, without `from-<data set>`."""
+    """Return the names of all protocols except `from-<data set>`."""
     return list(modules_that_define("PROTOCOLS", "protocols"))
 
 

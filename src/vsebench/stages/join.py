@@ -83,7 +83,7 @@ def join(tested: Processed, trained: Processed) -> Processed:
     is_added = trained.labels["name"].is_in(added.implode()).to_numpy()
     if tested.word_vectors.dimensions != trained.word_vectors.dimensions:
         dimensions = f"{tested.word_vectors.dimensions} and {trained.word_vectors.dimensions} dimensions"
-        raise ValueError(f"the word vectors have different dimensions, {dimensions}; use one source for both data sets")
+        raise ValueError(f"the word vectors of the two data sets have {dimensions}; use one source for both data sets")
     word_vectors = WordVectors(
         np.vstack([tested.word_vectors.vectors, trained.word_vectors.vectors[is_added]]),
         np.concatenate([tested.word_vectors.known, trained.word_vectors.known[is_added]]),

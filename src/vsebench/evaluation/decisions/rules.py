@@ -45,7 +45,7 @@ class ScoreAbove(Decision):
 
 class ThresholdSettings(DecisionSettings):
     steps: int = Field(default=50, ge=2)  # number of candidate thresholds, equally spaced
-    highest: int = Field(default=10, ge=1)  # the candidates span this many highest scores per image
+    highest: int = Field(default=10, ge=1)  # number of highest scores of each image among which the candidates lie
 
 
 class Threshold(Decision):

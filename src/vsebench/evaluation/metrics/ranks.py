@@ -1,4 +1,4 @@
-"""Metrics of the ranks of an image's held-out labels; a hit is a held-out label among the first k of its list.
+"""Metrics of the ranks of an image's held-out labels; a hit is a held-out label among the image's first k.
 
 Ties count against the label, except in the full AUC (without a cut-off). A held-out label that is not a candidate
 (a miss) counts as a held-out label, but is never a hit.

@@ -98,8 +98,8 @@ def _read_lists(archive: Path, names: list[str]) -> dict[str, list[str]]:
         lists[name] = text_lines(data, f"{archive}: {name}.txt")
     missing = [name for name in names if name not in lists]
     if missing:
-        names_missing = f"{missing[0]}.txt" + (f" and {len(missing) - 1} other lists" if len(missing) > 1 else "")
-        raise UserError(f"{archive}: contains no ImageSets/Main/{names_missing}; use the official archive")
+        first = f"ImageSets/Main/{missing[0]}.txt is missing (number of missing lists: {len(missing)})"
+        raise UserError(f"{archive}: {first}; use the official archive")
     return lists
 
 
