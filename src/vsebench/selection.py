@@ -257,7 +257,7 @@ def is_allowed(name: str, settings: Settings, value: float) -> bool:
 
 
 def with_first_allowed(settings: Settings, name: str, values: Iterable[float]) -> Settings | None:
-    """Return the settings with `name` set to the first of `values` that the method allows; None if it allows none of them.
+    """Return the settings with `name` set to the first of `values` that the method allows, or None if there is none.
 
     Values of a setting that is a whole number are rounded.
     """

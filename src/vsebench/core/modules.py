@@ -95,7 +95,7 @@ def name_of(kind: type) -> str:
 
 @cache
 def classes_by_name(base: type, folder: str) -> Mapping[str, type[Any]]:
-    """Import the modules of a folder; return the classes derived from `base` by their names (`name_of`), sorted by name.
+    """Import the modules of a folder; return the classes derived from `base` by name (`name_of`), sorted by name.
 
     Abstract classes and `base` itself are left out. A name in two modules raises a `UserError`.
     """

@@ -391,8 +391,8 @@ class Evidence:
     def sibling_precisions(self, task: Task, variants: Sequence[str], cutoff: int) -> Estimates:
         """Return precision and sibling precision of the first `cutoff` labels, two quantities per method.
 
-        Raise an `UntestableError` if the data set has no table of siblings, or if the run did not keep the first labels of
-        each image.
+        Raise an `UntestableError` if the data set has no table of siblings, or if the run did not keep the first labels
+        of each image.
         """
         siblings = self.siblings.get(task.dataset)
         if siblings is None:

@@ -76,7 +76,7 @@ def measure(arguments: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def simulator_options(path: Path, replaced: dict[str, Any]) -> Any:
-    """Return the options in the file of a simulated data set; values in `replaced` take the place of those in the file."""
+    """Return the options in a simulated data set's file; values in `replaced` take the place of those in the file."""
     config = read_config(DatasetConfig, path)
     if config.adapter not in GROWTH:
         known = " and ".join(GROWTH)
