@@ -211,7 +211,7 @@ def test_divergence_names_the_settings_and_no_file_since_the_caller_gave_them(ep
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ({"methods": "ease"}, "methods: must be a list of different names, not 'ease'"),
+        ({"methods": "ease"}, "methods: must be a list of one or more different names, not 'ease'"),
         ({"protocol": "every"}, "there is no protocol 'every'"),
         ({"metrics": ["recall"]}, "the metric 'recall' needs a cut-off"),
         ({"seeds": 0}, "seeds: is 0; give a whole number of at least 1"),

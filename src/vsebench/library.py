@@ -433,8 +433,8 @@ def _check_order(labels: GivenLabels, rows: str) -> None:
     """Raise a `UserError` if a table's images are numbered in another order than that of the caller's `rows`."""
     if not labels.in_order:
         raise UserError(
-            f"{rows}: the rows must be in the order of the image ids, sorted as text, but the table has another order; "
-            "sort the table and these rows by id, or give a list of labels for each image"
+            f"{rows}: the rows must be in the order of the image ids sorted as text, but the table of labels is in "
+            "another order; sort this table and these rows by id, or give a list of labels for each image"
         )
 
 
@@ -489,7 +489,7 @@ def _word_vectors(word_vectors: ArrayLike, n_labels: int) -> WordVectors:
             raise ValueError(f"word_vectors: shape {vectors.shape}; give a matrix with {n_labels} rows, one per label")
         return WordVectors(vectors, np.any(vectors != 0, axis=1))
     except (TypeError, ValueError) as error:
-        raise UserError(str(error)) from None
+        raise UserError(f"word_vectors: {str(error).removeprefix('word_vectors: ')}") from None
 
 
 def _provided(features: Features | None, word_vectors: WordVectors | None) -> set[str]:
@@ -523,7 +523,7 @@ def _check_evaluation(
 ) -> None:
     for key, value in (("methods", names), ("metrics", metrics)):
         if isinstance(value, str) or not value or len(set(value)) < len(value):
-            raise UserError(f"{key}: must be a list of different names, not {value!r}")
+            raise UserError(f"{key}: must be a list of one or more different names, not {value!r}")
     for metric in metrics:
         load_metric(metric)
     _check_count("bootstrap", bootstrap, 100)
@@ -602,7 +602,8 @@ def _outside(name: str, value: Any, labels: LabelMatrix, names: tuple[Sequence[s
         image, label = (numbers_of(part, where) for part in value)
         if (len(image), len(label)) != shape or image.shape[1] != label.shape[1]:
             raise UserError(
-                f"{where}: vectors have shapes {image.shape} and {label.shape}, but the matrix has shape {shape}"
+                f"{where}: the vectors have shapes {image.shape} and {label.shape}, but must have shapes "
+                f"({shape[0]}, K) and ({shape[1]}, K)"
             )
         return models.Embeddings(image, label)
     matrix = numbers_of(value, where)

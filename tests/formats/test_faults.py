@@ -125,8 +125,8 @@ FAULTS = {
             (None, "contains no BoW_Train_int.dat; use the official archive"),
             (b"1 2 3\n", "has 1 lines of numbers, but Groundtruth.zip has 2 images"),
             (b"1 2 3\n4 5\n", "line 2: has 2 numbers, but line 1 has 3"),
-            (b"1 2 3\n4 x 6\n", "line 2: contains something other than numbers: '4 x 6'"),
-            (b"1 2 3\n4 1e 6\n", "line 2: contains something other than numbers: '4 1e 6'"),
+            (b"1 2 3\n4 x 6\n", "line 2: contains something other than numbers; the line begins with '4 x 6'"),
+            (b"1 2 3\n4 1e 6\n", "line 2: contains something other than numbers; the line begins with '4 1e 6'"),
             (b"1 2 3\n4 1e39 6\n", "line 2: contains a number that is too large"),
         ],
         "BoW_Test_int.dat": [(b"1 2\n", "feature BoW: the lines have 3 (Train) and 2 (Test) numbers")],
@@ -211,7 +211,7 @@ FAULTS = {
     "Visual Genome": {
         "objects.json": [
             (None, "contains no objects.json; use the official archive"),
-            (b'{"image_id": 1}', "objects.json: is not a list of images"),
+            (b'{"image_id": 1}', "objects.json: must be a list of one or more images"),
             (b'[{"image_id": true}]', "entry 1: must be an object with a whole number 'image_id'"),
             (b'[{"image_id": 5, "objects": []}]', "image 5 is not in image_data.json"),
             (b'[{"image_id": 3}]', "image 3: has no list 'objects'"),
@@ -239,7 +239,7 @@ FAULTS = {
             (MULAN_HEADER + b"{}\n", "line 8: the row is sparse, but the data set has `features: dense`"),
             (
                 MULAN_HEADER + b"0,0,0,0\n",
-                "has 1 rows, but `train_rows` is 1, so no row is left to test on; decrease it",
+                "has 1 rows, but `train_rows` is 1, so no row is left to test on; decrease `train_rows`",
             ),
         ],
         "l.xml": [
@@ -263,7 +263,7 @@ FAULTS = {
             (MULAN_HEADER + b"{4 1}\n", "attribute 4 does not exist"),
             (
                 MULAN_HEADER + b"{1 1,0 1}\n",
-                "attribute 0 follows 1; numbers must ascend from 0 to 3",
+                "attribute 0 follows 1; a row's numbers must be from 0 to 3 and in ascending order",
             ),
             (MULAN_HEADER + b"{1 -4e38}\n", "-4e38 is too large for a 32-bit number"),
             (MULAN_HEADER + b"{0 0.5}\n", "'sky' is 0.5, but must be 0 or 1"),
@@ -299,10 +299,13 @@ FAULTS = {
             (None, "contains no meta.mat; use the official archive"),
             (b"?", "meta.mat: not the expected MATLAB file: SciPy cannot read it"),
             (meta_mat([DOGS | {"ILSVRC2010_ID": 2.0}, CATS]), "synset 2: ILSVRC2010_ID: 2 occurs twice"),
-            (meta_mat([DOGS | {"ILSVRC2010_ID": 7.0}, CATS]), "the ids of the 2 synsets without children"),
+            (
+                meta_mat([DOGS | {"ILSVRC2010_ID": 7.0}, CATS]),
+                "the ids of the synsets without children must be 1, 2, ... (number of",
+            ),
         ],
         VALID_TRUTH: [
-            (b"2\n3\n", f"{VALID_TRUTH}: line 2: '3' is not the id of a label, 1 to 2"),
+            (b"2\n3\n", f"{VALID_TRUTH}: line 2: '3' must be the id of a label, from 1 to 2"),
             (b"2\n", "has the image ILSVRC2010_val_00000002, but "),
             (b"2\n", f"{VALID_TRUTH} has only 1 lines"),
         ],
@@ -389,7 +392,7 @@ FAULTS = {
             (b"", "w.txt: is empty"),
             (b"3 2\n", "line 1: the header states 3 words, but no word follows"),
             (b"3 2\nsky 1 2\ntree 1 2\n", "line 1: the header states 3 words, but there are 2"),
-            (b"2 3\nsky 1 2\ntree 1 2\n", "line 1: the header states 3 dimensions, but lines have 2"),
+            (b"2 3\nsky 1 2\ntree 1 2\n", "line 1: the header states 3 dimensions, but most lines have 2"),
             (b"sky 1 2\ntree 1\nsea 1 2\n", "line 2: 'tree' has 1 numbers, but most lines have 2"),
             (b"sky 1 2\ntree  1 2\nsea 1 2\n", "line 2: 'tree ' has 3 numbers, but most lines have 2"),
             (b"sea 1 2\nsky 1 2tree 1 2\nsun 1 2\n", "line 2: 'sky 1 2tree' has 4 numbers, but most lines have 2"),
@@ -425,7 +428,10 @@ FAULTS = {
         "w.npz": [
             (words_npz(words=["sky"]), "w.npz: not an .npz file with the arrays words and vectors"),
             (words_npz(words=["sky"], vectors=[[1.0], [2.0]]), "words have shape (1,), vectors (2, 1)"),
-            (words_npz(words=[1], vectors=[[1.0]]), "words are int64 and vectors float64"),
+            (
+                words_npz(words=[1], vectors=[[1.0]]),
+                "`words` must be text and `vectors` numbers, but their types are int64 and float64",
+            ),
             (words_npz(words=["sky"], vectors=[[np.inf]]), "row 1: the vector of 'sky' has a number that is"),
         ],
     },

@@ -36,7 +36,7 @@ def test_images_in_no_file_are_for_training_unless_there_is_a_file_for_these(tmp
     ("parts", "message"),
     [
         ({"valid": ["a"], "test": ["a", "b"]}, "'a' is in .*test.txt and also in the part 'valid'"),
-        ({"test": ["e"]}, r"test.txt: no id belongs to an image; ids look like \['e'\]"),
+        ({"test": ["e"]}, r"test.txt: no id belongs to an image of the data set; ids in the file look like \['e'\]"),
         ({"test": ["a", "a"]}, "the image 'a' occurs 2 times"),
     ],
 )

@@ -168,7 +168,9 @@ def test_a_sample_is_of_images_with_enough_labels():
     result = apply_vocabulary(make(pairs, 25, 3), Vocabulary(sample_images=6, min_labels_per_image=3), "here")
     assert len(result.images) == 6
     assert len(result.pairs) == 18
-    with pytest.raises(UserError, match="here: sample_images: 7, but only 6 images have 3 labels or more"):
+    with pytest.raises(
+        UserError, match=r"here: sample_images: is 7, but only 6 images have enough labels \(at least 3\)"
+    ):
         apply_vocabulary(make(pairs, 25, 3), Vocabulary(sample_images=7, min_labels_per_image=3), "here")
 
 
@@ -232,7 +234,7 @@ def test_only_named_labels_are_kept_before_other_filters():
     assert list(after.labels) == ["l0", "l2"]
     assert after.images.to_list() == ["i0", "i1", "i2", "i3"]
     assert [row[:2] for row in after.pairs.iter_rows()] == [(0, 0), (1, 1)]
-    assert Dropped("labels", 1, "not named (only_labels)") in after.dropped
+    assert Dropped("labels", 1, "not in the list (only_labels)") in after.dropped
     assert after.truth["label"].ravel().tolist() == [0, 2]
     fewer = apply_vocabulary(before, Vocabulary(only_labels=["l2", "l0"], min_labels_per_image=1), "here")
     assert fewer.images.to_list() == ["i0", "i1"]

@@ -35,13 +35,14 @@ def apply_partition(annotations: RawAnnotations, partition: Partition, raw: Path
         ids = read_ids(path)
         twice = next((image for image in ids if image in part_of), None)
         if twice is not None:
-            other = f"also in the part {part_of[twice]!r}; remove it from one of the two"
+            other = f"also in the part {part_of[twice]!r}; remove it from the file of one of these parts"
             raise UserError(f"{where}: {part}: {twice!r} is in {path} and {other}")
         part_of |= dict.fromkeys(ids, part)
         unknown = len(set(ids) - set(images))
         if unknown == len(ids):
             raise UserError(
-                f"{path}: no id belongs to an image; ids look like {ids[:1]}, those of the data set like {images[:1]}"
+                f"{path}: no id belongs to an image of the data set; "
+                f"ids in the file look like {ids[:1]}, those of the data set like {images[:1]}"
             )
         if unknown:
             dropped.append(Dropped("ids", unknown, f"listed in {path.name}, but not in the data set"))

@@ -99,7 +99,7 @@ def read_scores(path: Path) -> Scores:
         is empty or occurs twice; a pair is listed twice; or a score is not a finite number.
     """
     if path.suffix not in SUFFIXES:
-        raise UserError(f"{path}: scores must be in a file of the type {', '.join(SUFFIXES)}")
+        raise UserError(f"{path}: scores must be in a file of one of the types {', '.join(SUFFIXES)}")
     if not path.is_file():
         raise UserError(no_file(path))
     ids, labels, values = (_from_arrays if path.suffix in (".npy", ".npz") else _from_table)(path)

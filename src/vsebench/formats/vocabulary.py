@@ -55,7 +55,7 @@ def keep_labels(annotations: RawAnnotations, names: Sequence[str], where: str) -
         raise UserError(f"{where}: only_labels: the data set has no label {unknown!r}; {remedy}")
     labels = np.flatnonzero([label in set(names) for label in annotations.labels])
     pairs = annotations.pairs.filter(pl.col("label").is_in(labels.tolist()))
-    gone = Dropped("labels", len(annotations.labels) - len(labels), "not named (only_labels)")
+    gone = Dropped("labels", len(annotations.labels) - len(labels), "not in the list (only_labels)")
     images = np.arange(len(annotations.images))
     return select(annotations, pairs, images, labels, [*annotations.dropped, gone])
 
@@ -67,7 +67,8 @@ def sample_images(annotations: RawAnnotations, vocabulary: Vocabulary, where: st
     sizes = np.bincount(annotations.pairs["image"].to_numpy(), minlength=len(annotations.images))
     eligible = np.flatnonzero(sizes >= fewest).astype(np.int32)
     if size > len(eligible):
-        raise UserError(f"{where}: sample_images: {size}, but only {len(eligible)} images have {fewest} labels or more")
+        found = f"only {len(eligible)} images have enough labels (at least {fewest})"
+        raise UserError(f"{where}: sample_images: is {size}, but {found}")
     chosen = np.random.Generator(np.random.PCG64(vocabulary.seed)).choice(eligible, size, replace=False, shuffle=False)
     return pl.Series("image", np.sort(chosen))
 
@@ -114,7 +115,8 @@ def restrict(
         images = _used(pairs["image"], n_images)
         fewest = vocabulary.min_labels_per_image or 1
         gone = (vocabulary.sample_images or n_images) - len(images)
-        dropped = [*dropped, Dropped("images", gone, f"left with fewer than {fewest} labels (min_labels_per_image)")]
+        why = f"left with too few labels (min_labels_per_image: at least {fewest})"
+        dropped = [*dropped, Dropped("images", gone, why)]
     if vocabulary.min_images_per_label is not None or vocabulary.top_labels is not None:
         labels = _used(pairs["label"], n_labels)
     return select(annotations, pairs, images, labels, dropped)

@@ -64,7 +64,7 @@ GIST = vectors("fvec", np.ones((2, 3)))
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"t_test_Gist.fvec": b""}, "feature Gist: 0 rows, but 2 test images"),
+        ({"t_test_Gist.fvec": b""}, "feature Gist: has 0 rows for the part 'test', which has 2 images"),
         ({"t_train_Gist.fvecs": GIST}, "Gist.fvecs more than once"),
         ({"t_train_Gist.fvec": GIST[:-1]}, "t_train_Gist.fvec: row 2: the file ends in the middle"),
         ({"t_train_Gist.fvec": b"\xff" * 32}, "t_train_Gist.fvec: row 1: the file ends"),

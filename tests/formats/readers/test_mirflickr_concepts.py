@@ -36,5 +36,7 @@ def test_an_archive_without_lists_is_refused(tmp_path):
     "parts", [{"train": [3, 2]}, {"train": [1, 5], "test": [5, 9]}, {"test": [1, 9], "valid": [2, 3]}]
 )
 def test_parts_that_overlap_or_are_upside_down(parts):
-    with pytest.raises(UserError, match="a part ends before it begins, or two parts overlap; correct them"):
+    with pytest.raises(
+        UserError, match="a part ends before it begins, or two parts overlap; correct the first and last"
+    ):
         check(mirflickr_concepts.Options, {"parts": parts}, "options")

@@ -72,7 +72,7 @@ def test_what_the_final_list_leaves_out_is_noted(tmp_path):
     assert labels_of(found) == [["sky", "red"], [], ["sky"], [], ["red"]]
     assert [(entry.number, entry.why) for entry in found.dropped] == [
         (1, "repeated for the same image"),
-        (1, "only in the list if written in lower case"),
+        (1, "in the list only in lower case"),
     ]
 
 

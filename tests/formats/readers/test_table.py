@@ -172,7 +172,9 @@ def test_an_endless_line_is_refused_before_it_fills_the_memory(tmp_path, suffix)
         stream.write(b"image,label\n" if "csv" in suffix else b"\n")
         for _ in range(40):
             stream.write(b"x" * (1 << 20))
-    with pytest.raises(UserError, match=f"t{suffix}: line 2: has 16777216 bytes or more; check that it is a table"):
+    with pytest.raises(
+        UserError, match=f"t{suffix}: line 2: has 16777216 bytes or more; check that the file is a table"
+    ):
         read(path)
 
 

@@ -161,7 +161,7 @@ def test_lengths_meet_their_total_even_without_spread():
 @pytest.mark.parametrize("total", [9, 91])
 def test_a_total_that_cannot_be_met_is_refused(total):
     labels_per_image = LabelsPerImage(sigma=0.5, minimum=1, maximum=9)
-    with pytest.raises(UserError, match=f"occurrences: {total} on 10 images are impossible"):
+    with pytest.raises(UserError, match=f"occurrences: {total} labels cannot be distributed over 10 images"):
         draw_lengths(10, 100, total, labels_per_image, np.random.default_rng(0))
 
 

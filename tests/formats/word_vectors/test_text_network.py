@@ -81,7 +81,9 @@ def test_a_network_that_is_no_text_network_is_refused_in_one_line(folder):
     (folder / "text.onnx").write_bytes(onnx_files.network())
     with pytest.raises(UserError, match=r"no output 'text'; the outputs are 'pixels'"):
         read(folder, ["sky"])
-    with pytest.raises(UserError, match=r"its input must be the tokens, \(n, length\) of whole numbers, but is image"):
+    with pytest.raises(
+        UserError, match=r"must have one input of tokens, an array \(n, length\) of whole numbers, but has image"
+    ):
         read(folder, ["sky"], output="pixels")
     (folder / "text.onnx").write_bytes(b"no network")
     with pytest.raises(UserError, match=r"text\.onnx: onnxruntime cannot load it"):

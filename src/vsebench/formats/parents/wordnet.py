@@ -81,7 +81,7 @@ def _read_hypernyms(path: Path) -> dict[str, set[str]]:
         parents = [cell for cell in cells[2:] if cell]
         is_new = SYNSET.fullmatch(cells[0]) is not None and cells[0] not in hypernyms
         if len(cells) != 4 or not is_new or not all(SYNSETS.fullmatch(cell) for cell in parents):
-            wanted = "a synset that no earlier line has, its lemmas and its hypernyms"
+            wanted = "a synset that no earlier line has, lemmas, hypernyms and instance hypernyms, separated by tabs"
             raise UserError(f"{path}: line {number}: {line[:60]!r} must be {wanted}")
         hypernyms[cells[0]] = {synset for cell in parents for synset in cell.split("|")}
     return hypernyms
@@ -110,6 +110,7 @@ def _lines(path: Path, header: str | None = None) -> Iterator[tuple[int, str]]:
             elif line.strip():
                 yield number, line
     if number == 0:
-        raise UserError(f"{path}: is empty")
+        raise UserError(f"{path}: is empty; copy or download it again")
     if not text.endswith("\n"):
-        raise UserError(f"{path}: has no line break at its end, so a part of it may be missing")
+        missing = "has no line break at its end, so a part of it may be missing"
+        raise UserError(f"{path}: {missing}; copy or download it again")

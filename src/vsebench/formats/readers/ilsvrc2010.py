@@ -150,7 +150,8 @@ def parse_labels(data: bytes, where: str) -> list[Label]:
             raise UserError(f"{position}: ILSVRC2010_ID: {whole['ILSVRC2010_ID']} occurs twice")
         labels[whole["ILSVRC2010_ID"]] = Label(wnid, f"{wnid} {first}", whole["num_train_images"])
     if not labels or sorted(labels) != list(range(1, len(labels) + 1)):
-        raise UserError(f"{where}: the ids of the {len(labels)} synsets without children are not 1 to {len(labels)}")
+        wanted = f"must be 1, 2, ... (number of these synsets: {len(labels)})"
+        raise UserError(f"{where}: the ids of the synsets without children {wanted}")
     check_unique([label.wnid for label in labels.values()], where, "WNID")
     return [labels[number] for number in sorted(labels)]
 
@@ -163,9 +164,9 @@ def parse_truth(data: bytes, n_labels: int, where: str) -> NDArray[np.int64]:
     lines = text_lines(data, where)
     for number, line in enumerate(lines, 1):
         if not re.fullmatch("[0-9]{1,9}", line) or not 1 <= int(line) <= n_labels:
-            raise UserError(f"{where}: line {number}: {line[:40]!r} is not the id of a label, 1 to {n_labels}")
+            raise UserError(f"{where}: line {number}: {line[:40]!r} must be the id of a label, from 1 to {n_labels}")
     if not lines:
-        raise UserError(f"{where}: is empty")
+        raise UserError(f"{where}: is empty; use the official archive")
     return np.array([int(line) for line in lines], dtype=np.int64)
 
 
@@ -278,8 +279,8 @@ def _train_bags(
     names = [f"{label.wnid}.sbow.mat" for label in labels]
     missing = [name for name in names if name not in bags]
     if missing:
-        others = f" and {len(missing) - 1} similar files are" if len(missing) > 1 else " is"
-        raise UserError(f"{raw}: {missing[0]}{others} missing from {', '.join(archives)}")
+        first = f"{missing[0]} is missing from {', '.join(archives)}"
+        raise UserError(f"{raw}: {first} (number of missing files: {len(missing)})")
     without = 0
     for name, label in zip(names, labels, strict=True):
         n_images = len(bags[name].ids)
@@ -305,9 +306,8 @@ def _in_order(bags: Mapping[str, Bags], part: str, size: int, truth: str) -> Bag
             file_of[number] = of_file.where
     missing = [number for number in range(1, size + 1) if number not in file_of]
     if missing:
-        others = f" and {len(missing) - 1} others" if len(missing) > 1 else ""
-        files = f"no {prefix}.*.sbow.mat"
-        raise UserError(f"{truth}: has {size} lines, one for each image, but {files} has image {missing[0]}{others}")
+        first = f"no {prefix}.*.sbow.mat has image {missing[0]} (number of missing images: {len(missing)})"
+        raise UserError(f"{truth}: has {size} lines, one for each image, but {first}")
     numbers = np.concatenate([of_file.numbers for of_file in of_part])
     ids = [image for of_file in of_part for image in of_file.ids]
     order = np.argsort(numbers)

@@ -153,7 +153,7 @@ def _read_archive(
                 vectors[part] = parse_vectors(stream.read(), kind, f"{archive}: {basename}")
     missing = [name for name in names if name not in content]
     if options.features and not vectors:
-        missing.append(f"feature {options.features}")
+        missing.append(f"feature {options.features} (check the option `features`)")
     if missing:
         raise UserError(f"{archive}: contains no {', '.join(missing)}; use the official archive")
     return content, vectors
@@ -175,7 +175,8 @@ def _join_parts(vectors: dict[str, NDArray[np.float32]], sizes: dict[str, int], 
     """Return the features of all images, training images first."""
     for part, size in sizes.items():
         if len(vectors.get(part, ())) != size:
-            raise UserError(f"{where}: {len(vectors.get(part, ()))} rows, but {size} {part} images")
+            found = f"has {len(vectors.get(part, ()))} rows for the part {part!r}"
+            raise UserError(f"{where}: {found}, which has {size} images")
     filled = [vectors[part] for part in PARTS if sizes[part]]
     if not filled:
         raise UserError(f"{where}: the archive contains no image")

@@ -45,7 +45,8 @@ class Numbering(Strict):
     def _apart(self) -> "Numbering":
         bounds = sorted(self.parts.values())
         if any(first > last for first, last in bounds) or any(a[1] >= b[0] for a, b in pairwise(bounds)):
-            raise PydanticCustomError("parts", "a part ends before it begins, or two parts overlap; correct them")
+            wrong = "a part ends before it begins, or two parts overlap; correct the first and last numbers"
+            raise PydanticCustomError("parts", wrong)
         return self
 
 

@@ -226,7 +226,7 @@ def _content(path: Path) -> bytes:
     except (OSError, EOFError, zlib.error) as error:
         raise UserError(f"{path}: not a readable file ({error}); delete it and download it again") from None
     if len(data) > MEMORY:
-        raise UserError(f"{path}: is larger than {MEMORY} bytes")
+        raise UserError(f"{path}: the content exceeds {MEMORY} bytes, the limit of this reader")
     return data
 
 
@@ -295,7 +295,8 @@ def _sparse(rows: list[tuple[int, str]], width: int, path: Path) -> Any:
         for before, column in pairwise([-1, *of_row]):
             if not before < column < width:
                 why = f"follows {before}" if column <= before else "does not exist"
-                raise UserError(f"{where}: attribute {column} {why}; numbers must ascend from 0 to {width - 1}")
+                wanted = f"a row's numbers must be from 0 to {width - 1} and in ascending order"
+                raise UserError(f"{where}: attribute {column} {why}; {wanted}")
         columns += of_row
         numbers.append(_floats([value for _, value in entries], where))
     offsets = np.cumsum([0, *map(len, numbers)])
@@ -365,6 +366,6 @@ def _parts(options: Options, sizes: list[int], where: Path) -> pl.Series | None:
     if options.train_rows is None:
         return None
     if options.train_rows >= sizes[0]:
-        stated = f"`train_rows` is {options.train_rows}, so no row is left to test on; decrease it"
+        stated = f"`train_rows` is {options.train_rows}, so no row is left to test on; decrease `train_rows`"
         raise UserError(f"{where}: has {sizes[0]} rows, but {stated}")
     return pl.Series("part", ["train"] * options.train_rows + ["test"] * (sizes[0] - options.train_rows))

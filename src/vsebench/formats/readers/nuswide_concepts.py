@@ -157,7 +157,8 @@ def parse_rows(data: bytes, n_images: int, where: str) -> NDArray[np.float32]:
     width = len(lines[0].split())
     if len(lines) != n_images or not width:
         n_lines = len(lines) if width else 0
-        raise UserError(f"{where}: has {n_lines} lines of numbers, but Groundtruth.zip has {n_images} images")
+        in_truth = f"Groundtruth.zip has {n_images} images in this part"
+        raise UserError(f"{where}: has {n_lines} lines of numbers, but {in_truth}")
     rows = np.empty((n_images, width), dtype=np.float32)
     for number, line in enumerate(lines, 1):
         words, shown = line.split(), repr(line[:60].decode(errors="replace"))
@@ -168,9 +169,13 @@ def parse_rows(data: bytes, n_images: int, where: str) -> NDArray[np.float32]:
         except ValueError:
             values = []
         if not values:
-            raise UserError(f"{where}: line {number}: contains something other than numbers: {shown}")
+            raise UserError(
+                f"{where}: line {number}: contains something other than numbers; the line begins with {shown}"
+            )
         with np.errstate(over="ignore"):
             rows[number - 1] = values
         if not np.isfinite(rows[number - 1]).all():
-            raise UserError(f"{where}: line {number}: contains a number that is too large: {shown}")
+            raise UserError(
+                f"{where}: line {number}: contains a number that is too large; the line begins with {shown}"
+            )
     return rows

@@ -107,7 +107,7 @@ def _parse_tags(data: bytes, tags: list[str], where: str, dropped: list[Dropped]
     if repeats:
         dropped.append(Dropped("tags", repeats, "repeated for the same image"))
     if other_case:
-        dropped.append(Dropped("tags", other_case, "only in the list if written in lower case"))
+        dropped.append(Dropped("tags", other_case, "in the list only in lower case"))
     return ids, np.repeat(np.arange(len(sizes)), sizes), np.array(labels, dtype=np.intp)
 
 
@@ -133,7 +133,7 @@ def _read_1k(raw: Path, selection: str) -> RawAnnotations:
         concepts, columns = read_concepts(raw, dropped)
         for part in PARTS:
             if columns[part].shape[1] != sizes[part]:
-                n_images = f"{sizes[part]} images, but Groundtruth.zip has {columns[part].shape[1]}"
+                n_images = f"{sizes[part]} images, but Groundtruth.zip has {columns[part].shape[1]} in this part"
                 raise UserError(f"{archive}: {part}_Tags1k.dat: has {n_images}")
         concept, of_image = np.nonzero(np.concatenate([columns[part] for part in PARTS], axis=1))
         image, label = np.concatenate([image, of_image]), np.concatenate([label, concept + len(tags)])

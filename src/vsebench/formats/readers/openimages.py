@@ -100,7 +100,7 @@ def read(raw: Path, options: Options) -> RawAnnotations:
     parts = _find_parts(ids, lines.ids, archive)
     dropped = [Dropped("lines", lines.unsure, f"with a confidence below {options.min_confidence} (min_confidence)")]
     pairs, repeats = _pair_up(lines, ids, mids)
-    dropped.append(Dropped("lines", repeats, "repeating another line of the image"))
+    dropped.append(Dropped("lines", repeats, "with a label that the image also has in another line"))
     return RawAnnotations(_format(ids), names, pairs, [entry for entry in dropped if entry.number], parts)
 
 
@@ -176,7 +176,8 @@ def _explain(block: bytes, n_before: int, where: str) -> NoReturn:
         fault = _find_fault(line.removesuffix(b"\r"))
         if fault:
             raise UserError(f"{where}: line {number}: {fault}")
-    raise UserError(f"{where}: lines {n_before + 1} to {n_before + len(lines)}: are not in the format {HEADER}")
+    fault = f"at least one of these lines is not in the format {HEADER}"
+    raise UserError(f"{where}: lines {n_before + 1} to {n_before + len(lines)}: {fault}")
 
 
 def _find_fault(line: bytes) -> str | None:

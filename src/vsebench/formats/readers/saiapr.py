@@ -82,7 +82,8 @@ def _read_regions(data: bytes, row_of_code: dict[int, int], where: str, regions:
     for number, line in enumerate(whole_lines(data, where), start=1):
         fields = line.split()
         if len(fields) < 3 or (len(fields) > 3) != has_features:
-            raise UserError(f"{where}: line {number}: has {len(fields)} fields; it must have image, region and code")
+            wanted = f"image, region{', features' if has_features else ''} and code"
+            raise UserError(f"{where}: line {number}: has {len(fields)} fields, but must have {wanted}")
         if not all(NUMBER.fullmatch(field) for field in (fields[0], fields[1], fields[-1])):
             raise UserError(f"{where}: line {number}: image, region and code must be whole numbers")
         image, region, code = int(fields[0]), int(fields[1]), int(fields[-1])

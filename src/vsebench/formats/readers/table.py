@@ -263,9 +263,9 @@ def columns_of(header: list[str], options: Options) -> tuple[str, str, str | Non
     has_count = options.layout == "long" and (options.count is not None or count in header)
     for name in [options.image, options.label, *([count] if has_count else [])]:
         if header.count(name) != 1:
-            columns = ", ".join(map(repr, header)) or "none"
+            columns = f"the columns are {', '.join(map(repr, header))}" if header else "there are no columns"
             number = "more than one" if name in header else "no"
-            raise TableError(f"{number} column {name!r}; the columns are {columns}")
+            raise TableError(f"{number} column {name!r}; {columns}")
     return options.image, options.label, count if has_count else None
 
 
@@ -291,7 +291,8 @@ def _byte_lines(path: Path) -> Iterator[bytes]:
             if not line:
                 return
             if len(line) == LONGEST_LINE:  # a small compressed file could otherwise fill the memory
-                raise UserError(f"{path}: line {number}: has {LONGEST_LINE} bytes or more; check that it is a table")
+                long = f"has {LONGEST_LINE} bytes or more; check that the file is a table"
+                raise UserError(f"{path}: line {number}: {long}")
             yield line
 
 

@@ -73,7 +73,7 @@ def _by_number(raw: Path, name: str, kept: set[str]) -> dict[int, Entry]:
     where = f"{archive}: {name}"
     entries = read_json_member(archive, name, kept)
     if not isinstance(entries, list) or not entries:
-        raise UserError(f"{where}: is not a list of images")
+        raise UserError(f"{where}: must be a list of one or more images")
     by_number: dict[int, Entry] = {}
     for position, content in enumerate(entries, 1):
         number = content.get("image_id") if isinstance(content, dict) else None

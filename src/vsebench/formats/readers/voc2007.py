@@ -78,7 +78,7 @@ def _annotations(part_of: dict[str, str], entries: list[tuple[str, int, int]], o
     chosen = [(row_of[image], label) for image, label, value in entries if value or options.difficult]
     image, label = np.array(chosen, dtype=np.int64).reshape(-1, 2).T
     gone = len(entries) - len(chosen)
-    dropped = [Dropped("labels", gone, "only of objects marked as difficult (option difficult)")] if gone else []
+    dropped = [Dropped("labels", gone, "whose objects are all marked as difficult (option difficult)")] if gone else []
     parts = pl.Series("part", [part_of[image] for image in images], dtype=pl.String)
     return RawAnnotations(image_ids(images), CLASSES, count_pairs(image, label, len(CLASSES)), dropped, parts)
 

@@ -147,8 +147,9 @@ def draw_lengths(
     """Draw the number of labels of each image: (n_images,) int64 that add up to `total`."""
     minimum, maximum = options.minimum, min(options.maximum, n_labels // 2)
     if not minimum * n_images <= total <= maximum * n_images:
-        sizes = f"{minimum} to {maximum} labels per image ({n_labels} labels, at most half of them on one image)"
-        raise UserError(f"simulator: occurrences: {total} on {n_images} images are impossible with {sizes}")
+        sizes = f"{minimum} to {maximum} labels each (an image can have at most half of the {n_labels} labels)"
+        goal = f"distributed over {n_images} images with {sizes}"
+        raise UserError(f"simulator: occurrences: {total} labels cannot be {goal}")
     relative = np.exp(options.sigma * rng.standard_normal(n_images))
 
     def lengths(factor: float) -> NDArray[Any]:

@@ -27,7 +27,8 @@ def read_vectors(raw: Path, options: Options, needed: Collection[str]) -> Vector
     path = find(raw, options.file)
     words, vectors = _arrays(path)
     if words.dtype.kind != "U" or vectors.dtype.kind not in "fiu":
-        raise UserError(f"{path}: words are {words.dtype} and vectors {vectors.dtype}, not text and numbers")
+        types = f"their types are {words.dtype} and {vectors.dtype}"
+        raise UserError(f"{path}: `words` must be text and `vectors` numbers, but {types}")
     if vectors.ndim not in (2, 3) or words.shape != vectors.shape[:1] or not vectors.size:
         wanted = "give words (n,) and vectors (n, d), or (n, p, d) for several vectors per word"
         raise UserError(f"{path}: words have shape {words.shape}, vectors {vectors.shape}; {wanted}")

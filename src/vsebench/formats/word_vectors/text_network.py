@@ -108,8 +108,8 @@ class TextNetwork:
         self._mask = inputs.pop(MASK, None)
         tokens = next(iter(inputs.values())) if len(inputs) == 1 else None
         if tokens is None or len(tokens.shape) != 2 or tokens.type not in TYPES:
-            wanted = "its input must be the tokens, (n, length) of whole numbers"
-            raise UserError(f"{path}: {wanted}, but is {inputs_of(self._session)}")
+            wanted = "must have one input of tokens, an array (n, length) of whole numbers"
+            raise UserError(f"{path}: {wanted}, but has {inputs_of(self._session)}")
         self._tokens = tokens
         n, fixed = tokens.shape
         self._batch = n if isinstance(n, int) else None
@@ -137,6 +137,7 @@ class TextNetwork:
             raise UserError(f"{self.path}: onnxruntime cannot run it ({one_line(error)})") from None
         values = np.asarray(output)
         if values.ndim != 2 or len(values) != len(numbers) or values.dtype.kind != "f":
-            actual = f"{values.shape} of {values.dtype} for {len(numbers)} texts"
-            raise UserError(f"{self.path}: the output {self._output!r} is {actual}, not one row of numbers per text")
+            actual = f"shape {values.shape} and type {values.dtype} for {len(numbers)} texts"
+            wanted = "must have one row of decimal numbers per text"
+            raise UserError(f"{self.path}: the output {self._output!r} has {actual}, but {wanted}")
         return values[: len(tokens)].astype(np.float32)

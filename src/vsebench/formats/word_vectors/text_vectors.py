@@ -59,7 +59,8 @@ def read_vectors(raw: Path, options: Options, needed: Collection[str]) -> Vector
             if kept.needs(word):
                 kept.add(word, _numbers(line, word, path, number), f"{path}: line {number}")
     if n_words is not None and n_read != n_words:
-        raise UserError(f"{path}: line 1: the header states {n_words} words, but there are {n_read}; download it again")
+        found = f"but there are {n_read}; download the file again"
+        raise UserError(f"{path}: line 1: the header states {n_words} words, {found}")
     return kept.result()
 
 
@@ -81,7 +82,7 @@ def _lines(stream: IO[bytes], path: Path) -> Iterator[bytes]:
 def _header(first: list[bytes], path: Path) -> tuple[int | None, int]:
     """Return the number of words (None without a header) and the number of dimensions."""
     if not first:
-        raise UserError(f"{path}: is empty")
+        raise UserError(f"{path}: is empty; download it again")
     if any(b"\r" in line for line in first):
         raise UserError(f"{path}: contains carriage returns inside lines; convert its line ends to line feeds")
     header = HEADER.fullmatch(first[0])
@@ -97,7 +98,7 @@ def _header(first: list[bytes], path: Path) -> tuple[int | None, int]:
         return None, dimensions  # two whole numbers can also be a word and its one-dimensional vector
     if int(header[2]) != dimensions:
         stated = header[2].decode()
-        raise UserError(f"{path}: line 1: the header states {stated} dimensions, but lines have {dimensions}")
+        raise UserError(f"{path}: line 1: the header states {stated} dimensions, but most lines have {dimensions}")
     return int(header[1]), dimensions
 
 
