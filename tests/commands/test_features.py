@@ -338,7 +338,9 @@ def test_every_finite_float16_is_a_feature(value, fits):
     if fits:
         assert features.as_half(values, ["a.png"], network)[0, 1] == value
         return
-    with pytest.raises(UserError, match=f"net.onnx: a.png: {float(value)} in the output 'maps' is not finite or"):
+    with pytest.raises(
+        UserError, match=f"net.onnx: a.png: the output 'maps' contains {float(value)}, which is not finite or"
+    ):
         features.as_half(values, ["a.png"], network)
 
 
