@@ -89,7 +89,7 @@ def main(argv: list[str] | None = None) -> int:
         nargs="*",
         choices=PARTS,
         default=PARTS,
-        help="parts to measure (default: all); --only without a name writes only the page and figures again",
+        help="parts to measure (default: all); with --only but no part, only the page and the figures are made again",
     )
     parser.add_argument("--results", type=Path, default=Path("results"))
     parser.add_argument("--figures", type=Path, default=Path("figures"))

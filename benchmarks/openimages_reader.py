@@ -161,7 +161,7 @@ def check(out: Path, made: dict[str, Any]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, help="scratch folder; the archive stays in it")
+    parser.add_argument("folder", type=Path, help="scratch folder, in which the generated archive stays")
     parser.add_argument("--lines", type=int, default=80_000_000)
     arguments = parser.parse_args()
     folder: Path = arguments.folder

@@ -34,7 +34,8 @@ def add_case_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--grid", type=json.loads, default={}, help="JSON: the values to try for each setting")
     more = "further seeds; settings are chosen by the mean validation value of all seeds"
     parser.add_argument("--more-seeds", type=int, nargs="+", default=[], help=more)
-    parser.add_argument("--with-spread", action="store_true", help="estimate how much metrics vary due to this choice")
+    spread = "estimate how much metrics vary due to the choice of settings"
+    parser.add_argument("--with-spread", action="store_true", help=spread)
     parser.add_argument("--beyond", type=int, default=0, help="maximum number of configurations to try beyond the grid")
 
 

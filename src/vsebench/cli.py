@@ -58,7 +58,7 @@ def run_one(folder: str, program: str, argv: list[str]) -> int:
     parser = help_of(program, modules)
     parser.parse_args(argv)
     parser.print_usage(sys.stderr)
-    print(f"vsebench: NAME is missing; `{program} --help` lists all", file=sys.stderr)
+    print(f"vsebench: NAME is missing; `{program} --help` lists all names", file=sys.stderr)
     return 2
 
 
@@ -90,7 +90,7 @@ def help_of(program: str, modules: Mapping[str, str]) -> argparse.ArgumentParser
     summaries = {name: summary_of(module) for name, module in modules.items()}
     groups = {"stages": list(modules)}
     if STAGE not in program:
-        summaries[STAGE] = f"Run a stage of the workflow; `vsebench {STAGE} --help` lists them."
+        summaries[STAGE] = f"Run a stage of the workflow; `vsebench {STAGE} --help` lists the stages."
         others = [name for name in modules if name not in FIRST + MAINTAINERS]
         groups = {"commands": [*FIRST, *others], "for maintainers": [*MAINTAINERS]}
     for title, names in groups.items():

@@ -77,7 +77,11 @@ def test_names_are_those_of_the_file_of_ids(fitted, tmp_path):
         (np.ones((0, 4), dtype=np.float32), [], "features have shape (0, 4); give a matrix with one row per image"),
         (np.full((2, 4), np.nan, dtype=np.float32), [], "row 1: contains a number that is not finite"),
         (np.ones((2, 4), dtype=np.float32), ["--top", 0], "--top: is 0, but should be 1 or more"),
-        (np.ones((2, 4), dtype=np.float32), ["--ids", "ids.txt"], "2 rows of features for 1 ids in ids.txt"),
+        (
+            np.ones((2, 4), dtype=np.float32),
+            ["--ids", "ids.txt"],
+            "number of rows of features: 2, number of ids in ids.txt: 1",
+        ),
         (np.ones((2, 4), dtype=np.float32), ["--ids", "no.txt"], "no.txt: no such file"),
     ],
 )
@@ -95,7 +99,7 @@ def test_a_file_of_features_of_another_type_is_one_line(fitted, tmp_path, capsys
     path = tmp_path / "new.txt"
     path.write_text("1,0,0,0\n")
     assert run(*command(fitted, path)) == 1
-    types = "features must be in a file of the type .npy, .npz, .parquet, .csv"
+    types = "features must be in a file of one of the types .npy, .npz, .parquet, .csv"
     assert capsys.readouterr().err == f"vsebench annotate: {path}: {types}\n"
 
 
@@ -146,7 +150,7 @@ def test_other_names_of_as_many_labels_are_refused_if_the_split_of_the_model_is_
     other = tmp_path / "data/processed/other"
     write_labels(other, [f"other {label}" for label in range(24)])
     assert annotate_with(of_run | {"--labels": other / "labels.parquet"}, tmp_path) == 1
-    advice = "use data/processed/<data set>/labels.parquet of its run"
+    advice = "use data/processed/<data set>/labels.parquet of the model's run"
     refused = f"{other}/labels.parquet: not the labels with which {of_run['--model']} was trained; {advice}"
     assert capsys.readouterr().err == f"vsebench annotate: {refused}\n"
 
@@ -155,9 +159,9 @@ def test_names_that_cannot_be_compared_are_used_and_a_line_says_so(of_run, tmp_p
     copy = tmp_path / "model.npz"
     shutil.copy(of_run["--model"], copy)
     assert annotate_with(of_run | {"--model": copy}, tmp_path) == 0
-    why = f"they could not be compared, because the split of this model is not in {copy.parent.parent / 'split'}"
+    why = f"this was not checked, because the split of this model is not in {copy.parent.parent / 'split'}"
     assert f"Check that {of_run['--labels']} has the model's labels: {why}\n" in capsys.readouterr().err
     assert run("split", "--processed", of_run["--labels"].parent, "--protocol", "images", "--seed", 2, "--out",
                of_run["--model"].parent.parent / "split") == 0  # fmt: skip
     assert annotate_with(of_run, tmp_path) == 0
-    assert "they could not be compared, because" in capsys.readouterr().err
+    assert "this was not checked, because" in capsys.readouterr().err

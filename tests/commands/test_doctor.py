@@ -99,7 +99,7 @@ def test_another_copy_of_the_source_in_this_folder_is_reported(capsys, monkeypat
     monkeypatch.delenv("VSEBENCH_MIRROR", raising=False)
     (tmp_path / "src/vsebench").mkdir(parents=True)
     assert run("doctor") == 0
-    assert f"edits of {tmp_path / 'src/vsebench'} have no effect" in lines(capsys)["vsebench"]
+    assert f"changes to {tmp_path / 'src/vsebench'} have no effect" in lines(capsys)["vsebench"]
 
 
 def test_a_full_disk_is_named(capsys, monkeypatch):

@@ -280,7 +280,10 @@ MISTAKES = {
     "two inputs": ({"model": "two.onnx"}, "two.onnx: its input must be (n, 3, height, width) float32, but is im"),
     "no such output": ({"output": "fc7"}, "net.onnx: no output 'fc7'; the outputs are 'pixels', 'mean', 'maps'"),
     "no row per image": ({"output": "maps"}, "net.onnx: the output 'maps' is (2, 3, 4, 4) of float32 for 2 images"),
-    "too big": ({"output": "huge", "transform": "caffe_vgg"}, " is not finite or too large for float16 (at most 65504"),
+    "too big": (
+        {"output": "huge", "transform": "caffe_vgg"},
+        ", which is not finite or too large for float16 (at most 65504",
+    ),
     "no images": ({"images": "empty"}, "empty: contains no image file; file names must end in .bmp, "),
     "nowhere": ({"images": "nowhere"}, "nowhere: no such file or folder"),
     "no archive": ({"images": "net.onnx"}, "net.onnx: not a readable archive"),
@@ -295,7 +298,10 @@ MISTAKES = {
         {"images": "coloured"},
         r"coloured: 'a\x1b[31m.png': an id must be Unicode text without line",
     ),
-    "nothing readable": ({"images": "pages"}, "none of 1 images can be read; first error: a.png: it is not an image"),
+    "nothing readable": (
+        {"images": "pages"},
+        "no image can be read (number of images: 1); first error: a.png: it is not an",
+    ),
     "too small": ({"resize": 3}, "--resize: 3 pixels, but net.onnx takes 4 x 4; use 4 or more, or squash"),
     "no threads": ({"threads": 0}, "--threads: is 0; use 1 or more"),
 }
@@ -332,7 +338,9 @@ def test_every_finite_float16_is_a_feature(value, fits):
     if fits:
         assert features.as_half(values, ["a.png"], network)[0, 1] == value
         return
-    with pytest.raises(UserError, match=f"net.onnx: a.png: {float(value)} in the output 'maps' is not finite or"):
+    with pytest.raises(
+        UserError, match=f"net.onnx: a.png: the output 'maps' contains {float(value)}, which is not finite or"
+    ):
         features.as_half(values, ["a.png"], network)
 
 

@@ -115,26 +115,29 @@ def test_keys_need_no_run(fill_in):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("No block.", "0 of 0 blocks are complete"),
+        ("No block.", "complete blocks: 0 of 0"),
         ("<!-- table: other -->\n<!-- end of table -->", "the run has no table"),
         (
             "<!-- table: accuracy; columns: Recall@7 -->\n<!-- end of table -->",
             "no column 'Recall@7'; it has Method, Recall@5",
         ),
-        ("<!-- table: accuracy; groups: NUS -->\n<!-- end of table -->", "no group with 'NUS' in its heading"),
+        (
+            "<!-- table: accuracy; groups: NUS -->\n<!-- end of table -->",
+            "no group of the table has 'NUS' in its head",
+        ),
         (
             "<!-- table: accuracy; colums: Method -->\n<!-- end of table -->",
             "unknown key 'colums'; the known keys are columns, groups",
         ),
-        ("<!-- table: accuracy -->\n", "0 of 1 blocks are complete"),
-        ("<!-- table: accuracy -->\n" + FIGURE, "1 of 2 blocks are complete"),
+        ("<!-- table: accuracy -->\n", "complete blocks: 0 of 1"),
+        ("<!-- table: accuracy -->\n" + FIGURE, "complete blocks: 1 of 2"),
         ("<!-- figure: other; text -->\n<!-- end of figure -->", "the run has no figure"),
         ("<!-- figure: curve -->\n<!-- end of figure -->", "there is no description"),
-        ("A <!-- cell: accuracy; row: WARP; column: MAP@10 -->.", "0 of 1 blocks are complete"),
+        ("A <!-- cell: accuracy; row: WARP; column: MAP@10 -->.", "complete blocks: 0 of 1"),
         (CELL.format("WSABIE", "MAP@10", ""), "0 rows of the table begin with 'WSABIE'; there must be one"),
         (CELL.format("WARP", "MAP@10", ""), "2 rows of the table begin with 'WARP'; there must be one"),
         (CELL.format("VSE-fs", "MAP@5", ""), "the table has no column 'MAP@5'; it has Method, Recall@5, MAP@10"),
-        (CELL.format("VSE-fs; group: NUS", "MAP@10", ""), "no group with 'NUS' in its heading"),
+        (CELL.format("VSE-fs; group: NUS", "MAP@10", ""), "no group of the table has 'NUS' in its head"),
         (CELL.format("VSE-fs; rows: 2", "MAP@10", ""), "unknown key 'rows'; the known keys are column, group, inter"),
         (
             "<!-- cell: accuracy; row: WARP --><!-- end of cell -->",

@@ -10,7 +10,7 @@ from tests.stages.small import run
 from tests.workflow.project import ROOT
 from vsebench.commands.run import PROFILE, options_of
 
-NOT_MADE = "the run of config/config.yaml does not make it"
+NOT_MADE = "the run of config/config.yaml does not make this file"
 
 
 @pytest.fixture

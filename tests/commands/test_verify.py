@@ -208,7 +208,7 @@ def test_changed_data_that_runs_share_is_found_by_its_own_folder_and_by_a_run(fo
     found = capsys.readouterr().out
     assert f"run/{DATA}/pairs.parquet" in found
     assert f"run/{DATA}/images.parquet: " in found
-    assert "made with another version of it" in found
+    assert "not the version with which" in found
 
 
 def test_a_link_that_leads_back_is_not_followed(folder, capsys):

@@ -120,7 +120,7 @@ def test_a_folder_of_the_demo_gets_variants_but_no_methods(
     assert "\n   snakemake accuracy --cores 2 --config " in printed  # the folder has no .venv
     assert read_method_config(tmp_path / f"demo/config/methods/{NAME}.yaml").method == "vse_fs"
     assert run("new", "method", "mine") == 1
-    clone = "the kinds are variant; for others, you need a clone of the repository (docs/library.md)"
+    clone = "the kinds are variant; for the other kinds, you need a clone of the repository (docs/library.md)"
     assert capsys.readouterr().err == f"vsebench new: there is no template 'method' in this folder; {clone}\n"
     monkeypatch.chdir(tmp_path)
     assert run("new", "method", "mine") == 1

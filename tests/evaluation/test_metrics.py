@@ -253,7 +253,7 @@ def loads(name):
         ("../core@5", "there is no metric"),
         ("recall", "the metric 'recall' needs a cut-off, such as recall@10"),
         ("mrr@5", "the metric 'mrr' takes no cut-off; remove @5 from its name"),
-        ("macro_f1@11", "the metric 'macro_f1@11': use a cut-off up to 10, the length of the lists"),
+        ("macro_f1@11", "the metric 'macro_f1@11': use a cut-off up to 10, the number of labels"),
     ],
 )
 def test_a_wrong_name_is_refused_in_one_line(name, message):

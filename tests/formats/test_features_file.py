@@ -168,7 +168,7 @@ MISTAKES = {
     "a blank line": (ids(b"a\n\nc\nd\n"), "ids.txt: line 2: the image has an empty name"),
     "other ids": (
         ids(b"1\n2\n3\n4\n"),
-        "f.npy: no row belongs to an image of the data set; ids look like ['1'], those of the data set like ['a']",
+        "f.npy: no row belongs to an image of the data set; the file's ids look like ['1'], the data set's ids like",
     ),
     "no column of ids": (table(photo=["a"], f=[1.0]), "f.parquet: no column 'image' with image ids; the columns are"),
     "ids that are numbers": (table(image=[1.5], f=[1.0]), "f.parquet: the column 'image' is Float64"),

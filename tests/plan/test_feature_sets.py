@@ -202,7 +202,7 @@ def test_a_mistake_in_the_data_set_is_one_line(old, new, message, folder):
         ({"features": "hue.npy"}, "features: should be a mapping, such as `file: features.npy`"),
         (
             {"features": {"hue": {"file": "x.npy", "normalise": ["l2"]}}},
-            "`normalise` belongs next to `features`, not inside it; it can",
+            "should be a mapping without `normalise`, which belongs next to `features` and can map",
         ),
         ({"vocabulary": {"top_labels": 5}}, "vocabulary: this key belongs next to `data`, under datasets.mine"),
     ],

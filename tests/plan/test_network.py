@@ -76,7 +76,7 @@ def test_a_mistake_is_one_line_that_names_the_key(mistake, read):
     [
         ({}, "features: name exactly one of `file`, `network` and `adapter`"),
         ({"file": "x.npy", "network": NETWORK}, "features: name exactly one of `file`, `network` and `adapter`"),
-        ({"network": NETWORK, "ids": "x.txt"}, "features: `ids` and `image` work only with `file`; remove them"),
+        ({"network": NETWORK, "ids": "x.txt"}, "features: should have `ids` and `image` only together with `file`"),
     ],
 )
 def test_features_are_a_file_or_a_network(features, message, read):

@@ -134,10 +134,12 @@ def test_new_images_are_annotated_from_a_file_per_set(prepared, tmp_path, capsys
     capsys.readouterr()
     (tmp_path / "b.txt").write_text("y\nz\n")
     mistakes = {
-        "1 files; the model needs a file for each of hue (2 numbers per image), network (3 num": [paths[:1]],
+        "number of files: 1; the model needs one for each of these sets, in this order: hue (2 numbers per i": [
+            paths[:1]
+        ],
         "3 numbers per image, but the model was fitted to 2 in the set hue": [paths[::-1]],
-        "only one of them has a row for the image": [paths, tmp_path / "a.txt", tmp_path / "b.txt"],
-        "--ids: 3 files for 2 files of features": [paths, *3 * [tmp_path / "a.txt"]],
+        "only one of them has a row for '": [paths, tmp_path / "a.txt", tmp_path / "b.txt"],
+        "number of files: 3 in --ids, 2 in --features": [paths, *3 * [tmp_path / "a.txt"]],
     }
     for message, (features, *ids) in mistakes.items():
         assert annotate(prepared, out, tmp_path, features, *ids) != 0

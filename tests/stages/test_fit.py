@@ -196,7 +196,7 @@ def test_divergence_of_the_last_fit_leaves_no_file(folder, capsys, monkeypatch):
         ({"epochs": {"maximum": 0, "patience": 1}}, "config/methods/my_row.yaml: epochs: maximum"),
         (
             {"module": "ridge", "settings": {"regularisation": 1.0}, "epochs": None},
-            "--features: missing; this method needs the image features of its data set",
+            "--features: missing; this method needs the image features of the data set",
         ),
         (
             {"module": "oracle", "settings": {}, "epochs": None},

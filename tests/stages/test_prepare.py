@@ -157,7 +157,7 @@ MISTAKES = {
     "another kind of file": ({**simulated(), "features": {"file": "f.mat"}}, "--definition: features.file: "),
     "ids beside a table": (
         {**simulated(), "features": {"file": "f.parquet", "ids": "i.txt"}},
-        "features: ids: a table has its ids in a column",
+        "features: should have `image` (a column) instead of `ids`",
     ),
 }
 

@@ -133,7 +133,7 @@ def test_test_labels_among_the_training_labels_are_refused(folder):
     split = at(folder) / "split"
     test, final = (read_parquet(split / f"{name}.parquet") for name in ("test", "final"))
     write_parquet(pl.concat([final, test.head(3)]).sort("image", "label"), split / "final.parquet")
-    with pytest.raises(UserError, match=r"split: 3 test labels are training labels in final\.parquet, but 0 when"):
+    with pytest.raises(UserError, match=r"split: test labels that are training labels in final\.parquet: 3, but 0"):
         splits.load(split)
 
 

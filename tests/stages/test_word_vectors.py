@@ -170,7 +170,7 @@ def test_a_method_that_needs_words_is_fitted_with_them(folder):
 def test_without_words_it_is_refused_in_one_line(folder, capsys):
     assert run("fit", *command(folder), "--out", folder / "model") == 1
     assert (
-        "--word-vectors: missing; this method needs the word vectors of its data set's labels"
+        "--word-vectors: missing; this method needs the word vectors of the data set's labels"
         in capsys.readouterr().err
     )
 

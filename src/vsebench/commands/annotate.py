@@ -28,11 +28,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--labels", type=Path, required=True, help="labels.parquet of the model's data set")
     form = "file of image features (.npy, .npz, .parquet or .csv); if the model uses several sets, one file per set"
     parser.add_argument("--features", type=Path, nargs="+", required=True, help=form)
-    rows = "text file with one image id per row; one file for all features, or one for each (default ids: 1, 2, ...)"
+    rows = (
+        "text file with one image id per line; one for all files of features, or one for each (default ids: 1, 2, ...)"
+    )
     parser.add_argument("--ids", type=Path, nargs="+", default=[], help=rows)
-    parser.add_argument("--image", default="image", help="column of image ids in a table (default: image)")
+    column = "column of image ids, for features in .parquet or .csv files (default: image)"
+    parser.add_argument("--image", default="image", help=column)
     parser.add_argument("--top", type=int, default=5, help="number of labels per image (default: 5)")
-    parser.add_argument("--out", type=Path, required=True, help="CSV file to write, with image, rank, label and score")
+    out = "CSV file to write, with the columns image, rank, label and score"
+    parser.add_argument("--out", type=Path, required=True, help=out)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -60,7 +64,7 @@ def run(arguments: argparse.Namespace) -> None:
         pl.DataFrame(columns, schema=ANNOTATIONS).write_csv(temporary)
     if not are_known:
         split = arguments.model.parent.parent / "split"
-        why = f"they could not be compared, because the split of this model is not in {split}"
+        why = f"this was not checked, because the split of this model is not in {split}"
         print(f"Check that {arguments.labels} has the model's labels: {why}", file=sys.stderr)
 
 
@@ -81,7 +85,7 @@ def are_names_of_model(labels: Path, model: Path) -> bool:
     if of_model["made_with"].get(of_split["path"]) != of_split["checksum"] or not stated:
         return False
     if given["checksum"] not in stated:
-        advice = "use data/processed/<data set>/labels.parquet of its run"
+        advice = "use data/processed/<data set>/labels.parquet of the model's run"
         raise UserError(f"{labels}: not the labels with which {model} was trained; {advice}")
     return True
 
@@ -95,11 +99,12 @@ def read_sets(
     """
     if len(paths) != max(len(sets), 1):
         seen = ", ".join(f"{block.name} ({block.stop - block.start} numbers per image)" for block in sets)
-        needed = f"the model needs a file for each of {seen}, in this order" if sets else "the model needs one file"
-        raise UserError(f"--features: {len(paths)} files; {needed}")
+        needed = f"one for each of these sets, in this order: {seen}" if sets else "one"
+        raise UserError(f"--features: number of files: {len(paths)}; the model needs {needed}")
     if len(ids_paths) not in (0, 1, len(paths)):
         raise UserError(
-            f"--ids: {len(ids_paths)} files for {len(paths)} files of features; name one for all, or one for each"
+            f"number of files: {len(ids_paths)} in --ids, {len(paths)} in --features; name one file of ids for all "
+            "files of features, or one for each"
         )
     check_ids_used(paths, ids_paths)
     of_paths = ids_paths if len(ids_paths) == len(paths) else [*ids_paths, None][:1] * len(paths)
@@ -114,7 +119,9 @@ def read_sets(
         row_of = {image: row for row, image in enumerate(own)}
         other = next(iter(set(ids) ^ set(own)), None)
         if other is not None:
-            raise UserError(f"{path} and {paths[0]}: only one of them has a row for the image {other!r}")
+            raise UserError(
+                f"{path} and {paths[0]}: only one of them has a row for {other!r}; both must have the same images"
+            )
         arranged[block.name] = features.take(np.array([row_of[image] for image in ids]))
     return ids, side_by_side(arranged)
 
@@ -138,7 +145,10 @@ def read_images(path: Path, ids_path: Path | None, column: str) -> tuple[list[st
     if n_rows == 0:
         raise UserError(f"{path}: the features have shape {values.shape}; give a matrix with one row per image")
     if ids is not None and len(ids) != n_rows:
-        raise UserError(f"{path}: {n_rows} rows of features for {len(ids)} ids in {ids_path}; give one id per row")
+        raise UserError(
+            f"{path}: number of rows of features: {n_rows}, number of ids in {ids_path}: {len(ids)}; "
+            "give an id for each row"
+        )
     ids = [str(number) for number in range(1, n_rows + 1)] if ids is None else ids
     return ids, Features(values, np.ones(n_rows, dtype=bool), where=str(path))
 

@@ -27,7 +27,7 @@ papers: []
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", metavar="NAME", help="the method: the name of a file in config/methods")
+    parser.add_argument("name", metavar="NAME", help="the method: the name of a file in config/methods, without .yaml")
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -37,7 +37,7 @@ OPTIONAL = {
 WRITTEN = ("data", "results", "figures")  # folders that a run writes to
 TOOLS = {  # programs that only some runs need
     "git": "without it, results do not state the commit of the source code",
-    "uv": "needed only by methods with the key `environment`, which otherwise use venv and pip",
+    "uv": "used only by methods with the key `environment`; without it, they use venv and pip",
     "conda": "needed only by methods with the key `conda`",
     "apptainer": "needed only by methods with the key `container`",
 }
@@ -88,7 +88,7 @@ def _source() -> Finding:
     other = Path("src/vsebench").resolve()
     remedy = ""
     if other.is_dir() and other != PACKAGE.resolve():
-        remedy = f"edits of {other} have no effect; run `make setup` here, or correct PYTHONPATH"
+        remedy = f"changes to {other} have no effect; run `make setup` here, or correct PYTHONPATH"
     return Finding("vsebench", f"{version('vsebench')} in {PACKAGE}", remedy)
 
 
@@ -115,7 +115,9 @@ def _mirror() -> Finding:
     except UserError as error:
         return Finding("mirror", "wrong", str(error), needed=True)
     if named is None:
-        remedy = f"set {MIRROR} to a folder with archives of data, if you have one; otherwise they are downloaded"
+        remedy = (
+            f"set {MIRROR} to a folder with archives of data, if you have one; otherwise the archives are downloaded"
+        )
         return Finding("mirror", "none", remedy)
     if isinstance(named, str):
         return Finding("mirror", f"{without_password(named)} (an address, which is not checked here)")

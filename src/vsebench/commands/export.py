@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--results",
         type=Path,
         default=Path("results"),
-        help="folder of the run's results; the run's folder data must be beside it (default: results)",
+        help="folder of the run's results; the folder `data` of the run must be beside it (default: results)",
     )
 
 

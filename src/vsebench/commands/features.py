@@ -40,7 +40,8 @@ CODE = ("vsebench.formats.images.pixels", "vsebench.formats.images.onnx_network"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", type=Path, required=True, help="ONNX file with float32 input (n, 3, height, width)")
     parser.add_argument("--output", required=True, help="name of the network's output to use as features")
-    parser.add_argument("--images", type=Path, required=True, help="folder, tar archive, or table of images and files")
+    images = "folder or tar archive of images, or table with the columns image (the id) and file"
+    parser.add_argument("--images", type=Path, required=True, help=images)
     parser.add_argument("--transform", choices=get_args(TransformName), required=True, help="how pixels are scaled")
     sides = "the shorter side in pixels, before the centre is cropped; or squash: scale the whole image (default: 256)"
     parser.add_argument("--resize", type=resize, default=256, help=sides)
@@ -70,7 +71,9 @@ def run(arguments: argparse.Namespace) -> None:
     transform = Transform(arguments.transform, arguments.resize, network.height, network.width)
     images = open_images(arguments.images, arguments.suffixes)
     if images.left_out:
-        print(f"{arguments.images}: {images.left_out} files left out (hidden or not images)", file=sys.stderr)
+        print(
+            f"{arguments.images}: number of files left out (hidden or not images): {images.left_out}", file=sys.stderr
+        )
     record = describe(network, transform)
     describer = Describer(network, transform, arguments.threads)
     shards = make_shards(images, describer, json.dumps(record, sort_keys=True), arguments.out / "shards")
@@ -129,9 +132,9 @@ def as_half(values: NDArray[np.float32], ids: list[str], network: Network) -> Ha
     wrong = np.argwhere(~(np.abs(values) <= LARGEST))  # negated, so that NaN is wrong too
     if len(wrong):
         image, column = wrong[0]
-        where = f"{network.path}: {ids[image]}: {values[image, column]} in the output {network.output!r}"
-        limit = f"is not finite or too large for float16 (at most {LARGEST})"
-        raise UserError(f"{where} {limit}; check that the transform suits the network")
+        where = f"{network.path}: {ids[image]}: the output {network.output!r} contains {values[image, column]}"
+        limit = f"which is not finite or too large for float16 (at most {LARGEST})"
+        raise UserError(f"{where}, {limit}; check that the transform suits the network")
     return values.astype(np.float16)
 
 
@@ -174,7 +177,7 @@ def write(shards: Sequence[Path], ids: list[str], dimensions: int, out: Path) ->
     failed = [f"{image}\t{reason}" for image, reason in zip(ids, reasons, strict=True) if reason]
     if len(failed) == len(ids):
         first = ": ".join(failed[0].split("\t", 1))
-        raise UserError(f"none of {len(ids)} images can be read; first error: {first}")
+        raise UserError(f"no image can be read (number of images: {len(ids)}); first error: {first}")
     if failed:
         print(f"{len(failed)} of {len(ids)} images cannot be read; see {out / 'failed.txt'}", file=sys.stderr)
     write_lines(failed, out / "failed.txt")

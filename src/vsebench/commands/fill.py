@@ -65,8 +65,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[("", Path("results/tables"))],
         metavar="[RUN=]FOLDER",
-        help="folder of the run's tables, or the run's pack (default: results/tables); for several runs, repeat "
-        "--tables RUN=FOLDER",
+        help="folder of the run's tables, or the run's pack (default: results/tables); for further "
+        "runs, add --tables RUN=FOLDER for each",
     )
     parser.add_argument(
         "--figures", type=Path, default=Path("figures"), help="folder of the run's figures (default: figures)"
@@ -85,7 +85,8 @@ def run(arguments: argparse.Namespace) -> None:
     blocks = [*BLOCK.finditer(old), *CELL.finditer(old)]
     if not blocks or len(blocks) != len(START.findall(old)):
         form = "<!-- table: NAME -->, followed by <!-- end of table -->"
-        raise UserError(f"{page}: {len(blocks)} of {len(START.findall(old))} blocks are complete; write each as {form}")
+        complete = f"complete blocks: {len(blocks)} of {len(START.findall(old))}"
+        raise UserError(f"{page}: {complete}; write at least one block, and each like this one: {form}")
     folders: Folders = dict(arguments.tables)
     pictures: list[Path] = []
     kept: Counter[str] = Counter()  # run that --tables does not name -> number of its blocks
@@ -165,7 +166,7 @@ def figure(content: str, page: Path, folder: Path, where: str) -> tuple[str, Pat
     name, _, description = (part.strip() for part in content.partition(";"))
     path = folder / f"{name}.png"
     if not path.is_file():
-        raise UserError(f"{where}: the run has no figure {path}")
+        raise UserError(f"{where}: the run has no figure {path}; correct its name, or --figures")
     if not description:
         raise UserError(f"{where}: there is no description; add a semicolon and a description after the figure's name")
     return f"![{description}](images/{page.stem}/{path.name})", path
@@ -187,7 +188,7 @@ def cell(content: str, folders: Folders, where: str) -> str:
     lines, options = table_and_options(content, ["column", "group", "intervals", "row"], folders, where)
     missing = [key for key in ("row", "column") if key not in options]
     if missing:
-        raise UserError(f"{where}: the key {missing[0]!r} is missing")
+        raise UserError(f"{where}: the key {missing[0]!r} is missing; add it")
     if "group" in options:
         lines = with_groups(lines, options["group"], where)
     first = 0 if lines[0][0] else 1  # after the headings of groups
@@ -211,7 +212,7 @@ def table_and_options(content: str, known: list[str], folders: Folders, where: s
         raise UserError(f"{where}: there is no run {run!r}; add --tables {run}=FOLDER")
     text = table_text(folders[run], f"{file}.md")
     if text is None:
-        raise UserError(f"{where}: the run has no table {folders[run] / file}.md")
+        raise UserError(f"{where}: the run has no table {folders[run] / file}.md; correct its name, or --tables")
     return table_lines(text), options
 
 
@@ -236,7 +237,7 @@ def with_groups(lines: Lines, heading: str, where: str) -> Lines:
         if heading in group:
             kept.append(cells)
     if lines[0][0] or len(kept) == 2:
-        raise UserError(f"{where}: the table has no group with {heading!r} in its heading")
+        raise UserError(f"{where}: no group of the table has {heading!r} in its heading; correct this text")
     return kept
 
 

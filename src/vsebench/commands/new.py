@@ -31,8 +31,8 @@ TAKEN: dict[str, Callable[[], Collection[str]]] = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("kind", metavar="KIND", help="dataset, method, metric, paper or variant")
-    parser.add_argument("name", metavar="NAME", help="its name: lower-case letters, digits and _")
+    parser.add_argument("kind", metavar="KIND", help="what to make: dataset, method, metric, paper or variant")
+    parser.add_argument("name", metavar="NAME", help="name of the new KIND: lower-case letters, digits and _")
     parser.add_argument("--extends", metavar="METHOD", help="for a variant: the file in config/methods to start from")
 
 
@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> None:
     in_clone = Path("src/vsebench").is_dir()
     if not folder.is_dir():
         kinds = sorted(path.name for path in TEMPLATES.iterdir() if path.is_dir())
-        others = "" if in_clone else "; for others, you need a clone of the repository (docs/library.md)"
+        others = "" if in_clone else "; for the other kinds, you need a clone of the repository (docs/library.md)"
         raise UserError(f"there is no template {kind!r} in this folder; the kinds are {', '.join(kinds)}{others}")
     words = {f"my_{kind}": name, f"my-{kind}": name.replace("_", "-"), f"My{kind.capitalize()}": class_name(name)}
     words |= base_of(kind, arguments.extends)

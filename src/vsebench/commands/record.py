@@ -30,7 +30,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--results", type=Path, default=Path("results"), help="results of a tuned run (default: results)"
     )
-    parser.add_argument("--out", type=Path, default=Path("config/chosen"), help="folder (default: config/chosen)")
+    out = "folder to write into (default: config/chosen)"
+    parser.add_argument("--out", type=Path, default=Path("config/chosen"), help=out)
 
 
 def run(arguments: argparse.Namespace) -> None:

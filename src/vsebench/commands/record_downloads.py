@@ -27,7 +27,8 @@ HEAD = """\
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", type=Path, default=Path("data"), help="folder with downloads (default: data)")
-    parser.add_argument("--config", type=Path, default=Path("config"), help="configuration (default: config)")
+    config = "folder of the configuration (default: config)"
+    parser.add_argument("--config", type=Path, default=Path("config"), help=config)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -40,7 +41,7 @@ def run(arguments: argparse.Namespace) -> None:
         if recorded.setdefault(name, sha256) != sha256:
             raise UserError(
                 f"{record}: the sha256 of {name} is {sha256}, but {recorded[name]} in {path}; find out "
-                f"which is right, and delete the other: the downloaded file and its record, or the line in {path}"
+                f"which is wrong; if the first is, delete the downloaded file and its record, else the line in {path}"
             )
     with replacing(path) as temporary:
         temporary.write_text(HEAD + yaml.safe_dump({"sha256": recorded}), encoding="utf-8")

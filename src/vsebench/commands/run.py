@@ -131,7 +131,7 @@ def check_targets(targets: list[str], configuration: Path, content: dict[str, An
         if made is not None and path.stem not in made:
             nearest = did_you_mean(path.stem, made)
             advice = "name another configuration, or see `snakemake -n`, which lists the jobs of a run and their files"
-            raise UserError(f"{target}: the run of {configuration} does not make it; {nearest}{advice}")
+            raise UserError(f"{target}: the run of {configuration} does not make this file; {nearest}{advice}")
         if lacking := lacking_for(target, plan):
             advice = "name a configuration that has it: `vsebench run FILE TARGET`"
             raise UserError(f"{target}: the run of {configuration} has {lacking}{advice}")

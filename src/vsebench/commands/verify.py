@@ -26,7 +26,7 @@ Key = tuple[Path, str]  # the folder of a run, and a file's path in its seal
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    paths = "folders of runs, results or data, or packs (default: the run in this folder)"
+    paths = "packs, or folders of runs, results or data (default: the run in this folder)"
     parser.add_argument("paths", type=Path, nargs="*", help=paths)
 
 
@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> None:
     for key, made in of_other_versions(seals).items():
         count = f"{len(made)} files were" if len(made) > 1 else "a file was"
         first = places[made[0]] + (" ..." if len(made) > 1 else "")
-        problems.append(f"{places[key]}: {count} made with another version of it: {first}")
+        problems.append(f"{places[key]}: not the version with which {count} made: {first}")
     if problems:
         print("\n".join(problems))
         raise UserError(

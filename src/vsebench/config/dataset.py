@@ -140,7 +140,8 @@ class FeaturesFile(Strict):
             raise PydanticCustomError("mapping", "should be a mapping, such as `file: features.npy`")
         if isinstance(value, Mapping) and "normalise" in value:
             raise PydanticCustomError(
-                "normalise", "`normalise` belongs next to `features`, not inside it; it can map each set to its steps"
+                "normalise",
+                "should be a mapping without `normalise`, which belongs next to `features` and can map sets to steps",
             )
         return value
 
@@ -154,11 +155,13 @@ class FeaturesFile(Strict):
     @model_validator(mode="after")
     def _fitting(self) -> "FeaturesFile":
         if sum(source is not None for source in (self.file, self.network, self.adapter)) != 1:
-            raise PydanticCustomError("file", "features: name exactly one of `file`, `network` and `adapter`")
+            raise PydanticCustomError("file", "name exactly one of `file`, `network` and `adapter`")
         if self.file is None and {"ids", "image"} & self.model_fields_set:
-            raise PydanticCustomError("network", "features: `ids` and `image` work only with `file`; remove them")
+            raise PydanticCustomError("network", "should have `ids` and `image` only together with `file`")
         if self.ids is not None and self.file is not None and self.file.endswith(TABLES):
-            raise PydanticCustomError("ids", "ids: a table has its ids in a column; name it in `image` instead")
+            raise PydanticCustomError(
+                "ids", "should have `image` (a column) instead of `ids`, because `file` is a table"
+            )
         return self
 
     @property

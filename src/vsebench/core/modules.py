@@ -57,7 +57,7 @@ def modules_by_key(table: str, folder: str) -> Mapping[str, str]:
         for entries in re.findall(rf"^{table}\b[^=\n]*= {{(.*?)}}", text, re.MULTILINE | re.DOTALL):
             for key in re.findall(r"""["'](\w+)["']:""", entries):
                 if key in found:
-                    raise UserError(f"{module}: {table}: {key!r} is also in {found[key]}; rename one")
+                    raise UserError(f"{module}: {table}: {key!r} is also in {found[key]}; rename one of the two")
                 found[key] = module
     return dict(sorted(found.items()))
 
@@ -78,7 +78,8 @@ def modules_that_define(table: str, folder: str) -> Mapping[str, ModuleType]:
             raise UserError(f"{module.__file__}: there is no {table}; set it to a dictionary of names and classes")
         for key in getattr(module, table):
             if key in definers:
-                raise UserError(f"{module.__file__}: {table}: {key!r} is also in {definers[key].__file__}; rename one")
+                also = f"{key!r} is also in {definers[key].__file__}"
+                raise UserError(f"{module.__file__}: {table}: {also}; rename one of the two")
             definers[key] = module
     return dict(sorted(definers.items()))
 
@@ -107,6 +108,8 @@ def classes_by_name(base: type, folder: str) -> Mapping[str, type[Any]]:
             if value is base or inspect.isabstract(value):
                 continue
             if (other := classes.get(name_of(value))) is not None:
-                raise UserError(f"{path}: {other.__module__} has a class {value.__name__} as well; rename one")
+                raise UserError(
+                    f"{path}: {other.__module__} has a class {value.__name__} as well; rename one of the two"
+                )
             classes[name_of(value)] = value
     return dict(sorted(classes.items()))

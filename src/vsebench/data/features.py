@@ -321,7 +321,8 @@ class Normalisation:
         """
         steps = arrays.get(f"{PREFIX}steps", np.array([0])).tolist()
         if not set(steps) <= set(get_args(Step)):
-            raise UserError(f"{where}: {PREFIX}steps: {steps}; the only steps are {', '.join(get_args(Step))}")
+            known = f"the only steps are {', '.join(get_args(Step))}"
+            raise UserError(f"{where}: {PREFIX}steps: missing or unknown ({steps}); {known}")
         learnt = []
         for number, step in enumerate(steps):
             names = {name: f"{PREFIX}{number}.{name}" for name in LEARNT.get(step, ())}
@@ -348,8 +349,8 @@ def _planned(steps: Steps, features: Features, unit_length: bool) -> Iterator[tu
     """Yield the steps for `features` in their order, each with the number of the set that it is applied to."""
     if not features.named:
         if isinstance(steps, Mapping):
-            sets = ", ".join(steps)
-            raise UserError(f"normalise: has steps for the sets {sets}, but the only set has no name; give one list")
+            why = f"has steps for the sets {', '.join(steps)}, but the only set has no name"
+            raise UserError(f"normalise: {why}; give one list of steps")
         yield from ((step, WHOLE) for step in steps)
         if unit_length and list(steps[-1:]) != ["l2"]:
             yield "l2", WHOLE

@@ -151,7 +151,7 @@ class FeaturesNeed(FileNeed["Features"]):
 
     key = "features"
     missing_reason = "the data set has no image features"
-    description = "the image features of its data set; several sets are put side by side"
+    description = "the image features of the data set, from one file for each set of features"
     nargs = "+"
 
     def is_provided(self, data: TaskData) -> bool:
@@ -182,7 +182,7 @@ class WordVectorsNeed(FileNeed[WordVectors]):
 
     key = "word_vectors"
     missing_reason = "no word vectors are configured for this data set"
-    description = "the word vectors of its data set's labels"
+    description = "the word vectors of the data set's labels"
 
     def is_provided(self, data: TaskData) -> bool:
         return data.has_word_vectors
@@ -260,7 +260,7 @@ class GivenLabelsNeed(FileNeed[LabelMatrix]):
     def of(self, problem: Problem) -> LabelMatrix:
         given, n_images = super().of(problem), problem.training.labels.n_rows
         if given.n_rows != n_images:
-            raise ValueError(f"given_labels: {given.n_rows} rows, but {n_images} images; they must be equal")
+            raise ValueError(f"given_labels: {given.n_rows} rows, but {n_images} images; give one row per image")
         return given
 
 
@@ -269,7 +269,7 @@ class NamesNeed(FileNeed[Names]):
 
     key = "names"
     missing_reason = "the names of the images and labels are unknown"
-    description = "the labels.parquet of its data set, in the same folder as images.parquet"
+    description = "the labels.parquet of the data set, in the same folder as images.parquet"
 
     def is_provided(self, data: TaskData) -> bool:
         return True

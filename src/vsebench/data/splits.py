@@ -98,8 +98,10 @@ def load(folder: Path, with_test: bool = True, refit: bool = True) -> Split:
     except (KeyError, IndexError, TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:
         raise UserError(f"{folder}: not a split ({one_line(error)}); delete it and run again") from None
     if with_test and refit and (found := n_common(split.test.right, split.test.known)) != n_learnt:
-        wrong = f"{found} test labels are training labels in final.parquet, but {n_learnt} when the split was made"
-        raise UserError(f"{folder}: {wrong}; delete it and run again")
+        wrong = (
+            f"test labels that are training labels in final.parquet: {found}, but {n_learnt} when the split was made"
+        )
+        raise UserError(f"{folder}: {wrong}; delete the split and run again")
     return split
 
 

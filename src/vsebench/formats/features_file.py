@@ -46,7 +46,7 @@ def read_features_file(raw: Path, source: FeaturesFile, images: Sequence[str]) -
     ids = list(images) if row_ids is None else row_ids
     if values.ndim == 2 and len(ids) != values.shape[0]:
         in_data_set = "images in the data set; list the image ids of the rows in a text file (`ids`)"
-        needed = f"ids in {source.ids}" if source.ids else in_data_set
+        needed = f"ids in {source.ids}; list one id per row" if source.ids else in_data_set
         raise UserError(f"{path}: {values.shape[0]} rows of features, but {len(ids)} {needed}")
     Features(values, np.ones(len(ids), dtype=bool), where=str(path))  # check all rows before some are left out
     return arrange(values, ids, images, path)
@@ -55,7 +55,7 @@ def read_features_file(raw: Path, source: FeaturesFile, images: Sequence[str]) -
 def read_rows(path: Path, ids: Path | None, column: str) -> tuple[list[str] | None, Any]:
     """Read the image ids (from a column or the file `ids`; None if there is neither) and the rows of features."""
     if path.suffix not in FEATURES:
-        raise UserError(f"{path}: features must be in a file of the type {', '.join(FEATURES)}")
+        raise UserError(f"{path}: features must be in a file of one of the types {', '.join(FEATURES)}")
     if path.suffix in TABLES:
         return read_table(path, column)
     values = read_csr(path) if path.suffix == ".npz" else read_npy(path)
@@ -68,7 +68,7 @@ def arrange(values: Any, ids: list[str], images: Sequence[str], path: Path) -> t
     rows = np.array([row_of.get(image, -1) for image in images], dtype=np.int64)
     known = rows >= 0
     if not known.any():
-        examples = f"ids look like {ids[:1]}, those of the data set like {list(images[:1])}"
+        examples = f"the file's ids look like {ids[:1]}, the data set's ids like {list(images[:1])}"
         raise UserError(f"{path}: no row belongs to an image of the data set; {examples}")
     extra = len(ids) - int(known.sum())
     dropped = [Dropped("rows of features", extra, "their images are not in the data set")] if extra else []
@@ -161,7 +161,8 @@ def numbers_of(frame: pl.DataFrame, path: Path) -> NDArray[np.float32]:
         wrong = lengths.ne_missing(lengths[0]).arg_true()
         if lengths[0] is None or len(wrong):
             row = int(wrong[0]) if len(wrong) else 0
-            raise UserError(f"{path}: row {row + 1}: has {lengths[row]} features, but row 1 has {lengths[0]}")
+            found = f"row {row + 1}: has {lengths[row]} features, but row 1 has {lengths[0]}"
+            raise UserError(f"{path}: {found}; every row must have the same number")
         flat = numbers_of(lists.explode().to_frame(), path) if lengths[0] else np.empty(0, dtype=np.float32)
         return flat.reshape(len(lists), lengths[0])
     for name, dtype in frame.schema.items():

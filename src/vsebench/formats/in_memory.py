@@ -123,7 +123,8 @@ def of_pairs(
     column = {name: n for n, name in enumerate(labels)}
     unknown = sorted(set(names) - column.keys())
     if unknown:
-        raise UserError(f"labels: the model has no label {unknown[0]!r} (number of unknown labels: {len(unknown)})")
+        number = f"number of unknown labels: {len(unknown)}"
+        raise UserError(f"labels: the model has no label {unknown[0]!r} ({number}); give only labels of the model")
     columns = np.array([column[name] for name in names], dtype=np.int64)
     pairs = sparse.coo_array((counts.astype(np.float64), (rows, columns)), shape=(n_images, len(labels)))
     return GivenLabels(matrix_of(pairs), None, labels)

@@ -16,7 +16,7 @@ def find(raw: Path, name: str) -> Path:
     """
     paths = [path for path in (raw / PurePath(name).name, Path(name).expanduser()) if path.is_file()]
     if not paths:
-        raise UserError(f"{name}: no such file in {raw}, and {no_file(Path(name).expanduser())}")
+        raise UserError(f"{name}: no such file in {raw}, and {no_file(Path(name).expanduser())}; correct its name")
     if len(paths) == 2 and not paths[0].samefile(paths[1]):
         raise UserError(f"{name}: both {paths[0]} and {paths[1]} exist; move or rename one of them")
     return paths[0]

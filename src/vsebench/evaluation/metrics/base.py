@@ -216,7 +216,8 @@ def load_metric(name: str) -> Metric:
         raise UserError(f"the metric {plain!r} takes no cut-off; remove @{cutoff} from its name")
     of_lists = SetMetric | ImageSetMetric | ListMetric | PopularityMetric
     if issubclass(metric, of_lists) and int(cutoff or 0) > LARGEST_CUTOFF_OF_LISTS:
-        raise UserError(f"the metric {name!r}: use a cut-off up to {LARGEST_CUTOFF_OF_LISTS}, the length of the lists")
+        stored = "the number of labels that are stored for each image"
+        raise UserError(f"the metric {name!r}: use a cut-off up to {LARGEST_CUTOFF_OF_LISTS}, {stored}")
     return metric(int(cutoff) if cutoff else None)
 
 

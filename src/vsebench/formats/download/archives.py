@@ -212,11 +212,13 @@ def _next(members: tarfile.TarFile, unpacked: _Unpacked) -> tarfile.TarInfo | No
 
 def _check_member(archive: Path, name: str, seen: set[str], plain: bool) -> None:
     if len(name.splitlines()) > 1:
-        raise UserError(f"{archive}: {name!r}: the name contains a line break")
+        raise UserError(
+            f"{archive}: {name!r}: the name contains a line break; rename the file, or use the official archive"
+        )
     if not plain:
         raise UserError(f"{archive}: {name}: is not a plain file (it may be a link); use the official archive")
     if name in seen:
-        raise UserError(f"{archive}: contains {name} more than once")
+        raise UserError(f"{archive}: contains {name} more than once; remove one, or use the official archive")
     seen.add(name)
 
 
@@ -267,12 +269,12 @@ def by_basename(archive: Path, names: list[str]) -> dict[str, bytes]:
     for name, data in read_members(archive, lambda name: name.rpartition("/")[2] in names).items():
         basename = name.rpartition("/")[2]
         if basename in content:
-            raise UserError(f"{archive}: contains {basename} more than once")
+            raise UserError(f"{archive}: contains {basename} more than once; use the official archive")
         content[basename] = data
     missing = [name for name in names if name not in content]
     if missing:
-        listed = ", ".join((name if name.isprintable() else ascii(name))[:80] for name in missing[:3])
-        listed += " and others" if len(missing) > 3 else ""
+        listed = " or ".join((name if name.isprintable() else ascii(name))[:80] for name in missing[:3])
+        listed += f" (number of missing files: {len(missing)})" if len(missing) > 3 else ""
         raise UserError(f"{archive}: contains no {listed}; use the official archive")
     return content
 
@@ -296,7 +298,7 @@ def read_json_member(archive: Path, name: str, kept: Collection[str]) -> Any:
         del data  # frees up to 0.4 GB
         return json.loads(text, object_pairs_hook=keep)
     except (ValueError, RecursionError) as error:
-        raise UserError(f"{archive}: {name}: not readable JSON ({error})") from None
+        raise UserError(f"{archive}: {name}: not readable JSON ({error}); use the official archive") from None
 
 
 def line_blocks(stream: IO[bytes], size: int = 1 << 22) -> Iterator[bytes]:

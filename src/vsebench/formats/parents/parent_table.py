@@ -50,7 +50,7 @@ def read_parents(raw: Path, options: Options, labels: Sequence[str]) -> list[set
         try:
             label, parent = table.name_of(row.image, "label"), table.name_of(row.label, "parent")
             if label == parent:
-                raise table.TableError(f"{label!r} is its own parent")
+                raise table.TableError(f"{label!r} is its own parent; remove this row")
         except table.TableError as error:
             raise UserError(f"{table.position(path, row.number)}: {error}") from None
         parents[label].add(parent)
