@@ -59,7 +59,7 @@ def refused(tmp_path, **changes):
     with pytest.raises(UserError) as error:
         models.load(tmp_path / "other.npz")
     message = str(error.value)
-    assert message.startswith(f"{tmp_path / 'other.npz'}: not a model (")
+    assert message.startswith(f"{tmp_path / 'other.npz'}: not a readable model (")
     assert message.endswith("); delete it and run again")
     return message
 
@@ -95,7 +95,7 @@ def test_dtype_shape_and_order_of_numbers_are_checked(tmp_path, kind, spoil):
         ({"kind": np.array("unheard_of")}, "unknown kind of model 'unheard_of'"),
         ({"kind": np.array("warp")}, "unknown kind of model 'warp'"),  # a method without a model of its own
         ({"kind": np.array("..models")}, "unknown kind of model"),
-        ({"version": np.array(2)}, "it has version 2 of the format, but this release reads 1"),
+        ({"version": np.array(2)}, "its format has version 2, but this release reads version 1"),
         ({"version": np.array("x")}, "invalid literal"),
         ({"image": floats(4, 3)}, "image is float32 of shape 4 x 3; it should be contiguous float32 of shape any x 2"),
     ],

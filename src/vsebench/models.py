@@ -251,10 +251,10 @@ def load(path: Path | str) -> Model:
     try:
         kind, version = str(arrays.pop("kind")), int(arrays.pop("version"))
         if version != VERSION:
-            raise ValueError(f"it has version {version} of the format, but this release reads {VERSION}")
+            raise ValueError(f"its format has version {version}, but this release reads version {VERSION}")
         return model_class(kind).from_arrays(arrays)
     except (KeyError, ValueError, TypeError, UserError) as error:
-        raise UserError(f"{path}: not a model ({error}); delete it and run again") from None
+        raise UserError(f"{path}: not a readable model ({error}); delete it and run again") from None
 
 
 def model_class(kind: str) -> type[Model]:

@@ -117,7 +117,7 @@ def select(
     if best is None or kept is None:
         raise DivergenceError(
             f"{case}: training diverged with all settings tried, such as {json.dumps(tries[0].settings.given())}; "
-            "lower learning_rate or increase regularisation in its settings"
+            "lower learning_rate or increase regularisation in the method's settings"
         )
     spread = spread_of_tries(tries, best, validation)
     if split.final is split.first:

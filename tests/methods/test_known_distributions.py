@@ -127,7 +127,7 @@ SPOILT = [  # the name of an array, a function that spoils it, and the error mes
 ]
 SPOILT_SETS = [
     ("members", lambda array: array.astype(np.int8), "members is int8"),
-    ("members", lambda array: array[1:], "members is bool of shape (39, 20), not bool of 40 rows"),
+    ("members", lambda array: array[1:], "members is bool of shape (39, 20), not bool with 40 rows"),
 ]
 
 

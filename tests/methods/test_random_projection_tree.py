@@ -111,7 +111,7 @@ def test_there_are_no_more_leaves_than_images():
         ),
         ({"bounds": np.array([0, 349], dtype=np.int64)}, "bounds: must be 2^p + 1 numbers"),
         ({"thresholds": np.zeros(2)}, "thresholds: must be 2^p - 1 numbers"),
-        ({"seed": np.zeros(1)}, "seed: must be one number, uint64"),
+        ({"seed": np.zeros(1)}, "seed: must be one number of type uint64"),
     ],
 )
 def test_a_damaged_tree_is_refused(tmp_path, changes, message):

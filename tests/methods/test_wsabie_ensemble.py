@@ -37,7 +37,7 @@ def test_members_that_see_features_differently_are_refused():
 
 def test_members_of_another_kind_are_refused():
     other = Embeddings(np.ones((3, 2), np.float32), np.ones((4, 2), np.float32))
-    with pytest.raises(UserError, match="two maps, but a member's model is of another kind"):
+    with pytest.raises(UserError, match="but one member's model is of another kind"):
         WsabieEnsemble.combined([maps(), other], [1.0, 1.0])
 
 

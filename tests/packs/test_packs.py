@@ -86,7 +86,7 @@ def test_a_file_of_a_user_beside_the_tables_is_not_packed(first, packed, tmp_pat
 def test_a_pack_that_would_be_refused_is_not_written(first, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(archive, "LARGEST_SUM", 10_000)
     assert run("pack", tmp_path / "x.vsepack", "--results", first) == 1
-    refused = f"{tmp_path}/x.vsepack: its files have more than 10,000 bytes in total; larger packs are not read"
+    refused = f"{tmp_path}/x.vsepack: its files have more than 10,000 bytes in total, so the pack is not read"
     assert capsys.readouterr().err == f"vsebench pack: {refused}\n"
     assert not list(tmp_path.iterdir())
 
@@ -253,7 +253,9 @@ def test_the_same_split_with_other_test_labels_is_one_line(first, packed, tmp_pa
 
 def test_a_metric_that_a_run_lacks_is_one_line(packed, capsys):
     assert run("compare", packed, packed, "--metrics", "mrr") == 1
-    assert f"--metrics: mrr is not in {packed}; it has recall@5, map, label_map" in capsys.readouterr().err
+    assert (
+        f"--metrics: mrr is not in {packed}; the metrics there are recall@5, map, label_map" in capsys.readouterr().err
+    )
 
 
 @pytest.mark.parametrize(
@@ -285,7 +287,7 @@ def test_a_metric_without_values_on_a_task_is_a_line(packed, tmp_path, capsys, m
     monkeypatch.setattr(comparison, "measured", undefined)
     assert run("compare", packed, packed) == 0
     text = capsys.readouterr().out
-    assert f"\nNot compared:\n  {TASK}: map: not compared: it has no value here\n" in text
+    assert f"\nNot compared:\n  {TASK}: map: not compared: this metric has no value on the task\n" in text
     assert "recall@5" in text
 
 
@@ -342,7 +344,7 @@ def test_a_member_with_a_wrong_name_is_refused_and_written_nowhere(name, packed,
 def test_a_huge_member_is_refused(packed, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(archive, "LARGEST", 100_000)
     path = rewritten(packed, tmp_path / "x.vsepack", lambda members: members.update({"claims.csv": b"a" * 100_001}))
-    assert "claims.csv has 100,001 bytes; at most 100,000 are read" in refused(path, capsys)
+    assert "claims.csv has 100,001 bytes, but at most 100,000 are allowed" in refused(path, capsys)
     monkeypatch.setattr(archive, "LARGEST_SUM", 10_000)
     assert "its files have more than 10,000 bytes" in refused(packed, capsys)
 

@@ -179,12 +179,12 @@ def test_no_difference_is_undecided(judge):
         ({"test": "memory", "rivals": ["x", "y"]}, "The run has no method x or y to compare with."),
         (
             {"test": "time_of_epoch", "method": "x", "rivals": ["bad"]},
-            "The run has no results for x on data of the claim's kind.",
+            "No task of the claim's families and protocols has results for x.",
         ),
         ({"test": "setting", "parameter": "b"} | ABSENT, "The run does not vary the setting b of good."),
         (
             {"test": "setting", "parameter": "a"} | ABSENT | {"worse": [0.8, 0.9]},
-            "The run tries no value from 0.8 to 0.9.",
+            "No value of the setting from 0.8 to 0.9 has results for all seeds.",
         ),
         (
             {"test": "accuracy", "rivals": ["bad"], "metrics": ["mrr"], "protocols": ["official", "images"]},

@@ -38,7 +38,7 @@ def test_methods_are_compared_with_the_same_decision():
     assert [test.test(decided(), case).value for case in cases] == [0, 0]
     with pytest.raises(UserError, match="map does not measure the quality of label sets"):
         check(load_test("accuracy_with_decisions", ""), {"families": ["other"], "metrics": ["map"]} | claim, "")
-    with pytest.raises(UntestableError, match="applies none of the claim's decisions to both one and nobody"):
+    with pytest.raises(UntestableError, match="applies none of the claim's decisions both to one and to nobody"):
         list(test.model_copy(update={"rivals": ["nobody"]}).cases(decided()))
 
 
@@ -168,7 +168,7 @@ def test_words_that_training_pulls_apart():
     assert verdict == "holds"
     effect, verdict = judge(fixed="other", words=animals, beside=colours)
     assert (effect.value, verdict) == (pytest.approx(-0.5), "fails")
-    with pytest.raises(UntestableError, match="fewer than 3 words of a group"):
+    with pytest.raises(UntestableError, match="fewer than 3 words of one of the claim's groups"):
         judge(fixed="other", words=colours, beside=["cat", "dog", "ox"])
     with pytest.raises(UntestableError, match="no results for one and nobody"):
         judge(fixed="nobody", words=colours, beside=animals)

@@ -70,5 +70,7 @@ def test_growth_is_read_off_the_measurement():
     growth = Growth(method="good", variable="pairs", between=[0.8, 1.2])
     assert list(growth.cases(evidence)) == [ClaimCase("exponent of pairs", data="simulated")]
     assert growth.test(evidence, ClaimCase("exponent of pairs")).value == pytest.approx(1.0)
-    with pytest.raises(UntestableError, match="The growth of the time of good with the labels was not measured"):
+    with pytest.raises(
+        UntestableError, match="The growth of the time of good with the number of labels was not measured"
+    ):
         Growth(method="good", variable="labels", between=[0.8, 1.2]).test(evidence, ClaimCase("exponent of labels"))

@@ -184,7 +184,7 @@ def test_the_time_to_a_share_of_the_quality_that_both_reach(monkeypatch):
     assert effect.value == pytest.approx(4)
     assert effect.neutral == 3
     assert test.verdict(effect, effect.p) == "holds"
-    with pytest.raises(UntestableError, match="did not validate first and third epoch by epoch"):
+    with pytest.raises(UntestableError, match="did not validate both first and third epoch by epoch"):
         only(test.model_copy(update={"rivals": ["third"]}), found)
 
 
@@ -203,7 +203,7 @@ def test_scoring_time_and_bytes_are_ratios_to_the_rival():
     assert only(smaller, found).value == 2.5
     assert smaller.verdict(only(smaller, found), None) == "holds"
     assert smaller.model_copy(update={"times": 3.0}).verdict(only(smaller, found), None) == "fails"
-    with pytest.raises(UntestableError, match="did not time first and third"):
+    with pytest.raises(UntestableError, match="did not time both first and third"):
         only(smaller.model_copy(update={"rivals": ["third"]}), found)
 
 

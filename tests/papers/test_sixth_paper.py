@@ -157,7 +157,7 @@ def test_a_mistake_in_its_files_is_told_before_the_first_job(config, tmp_path):
         ("ratio_to", "relative_to", "tables.table3: relative_to: unknown key"),
         ("test: memory", "test: guess", "claim 2: test: there is no test 'guess'"),
         ("[metrics, ratios]", "[guess]", "checks: there is no check 'guess'"),
-        ("dataset: saiapr, ", "", "tasks.iapr: protocol: also name our data set, under `dataset`"),
+        ("dataset: saiapr, ", "", "tasks.iapr: protocol: `dataset` is missing; name the data set of vsebench there"),
         ("dataset: saiapr, ", "dataset: saiap, ", "tasks.iapr: dataset: there is no 'saiap'; did you mean saiapr"),
         ("ours: [vse_fs]", "ours: [vse_sf]", "rows.rankbox: ours: there is no 'vse_sf'; did you mean "),
         ("rivals: [warp, ", "rivals: [wrap, ", "claim 1: rivals: there is no 'wrap'; did you mean "),

@@ -75,7 +75,7 @@ SCALING = {"dataset": "sim-iapr", "repeats": 2, "pairs": [10, 20], "labels": [10
         ({"datasets": {"imagenet": {"protocols": ["distinct"]}}}, "'imagenet' has no file"),
         ({"methods": ["opt_auc", "resnet"]}, "'resnet' has no file"),
         ({"factors": 0}, "some.yaml: factors"),
-        ({"tune": True, "tuning_budget": 5}, "tuning_budget is 5; every tuned grid must have this number"),
+        ({"tune": True, "tuning_budget": 5}, "but must be 5 (tuning_budget) in every tuned grid"),
         (
             {"datasets": {"sim-iapr": ONE | {"sweeps": ["regions"]}}},
             "datasets.sim-iapr.sweeps: regions is not among the data set's protocols; add it to `protocols`",
@@ -147,7 +147,7 @@ def test_mistakes_name_file_and_key(changes, message):
         (
             "opt_auc",
             {"learning_rate": [0.1]},
-            "the command line: grids.opt_auc: has 1 configurations, but tuning_budget",
+            "the command line: grids.opt_auc: the number of configurations is 1, but must be",
         ),
         ("ease", {"regularisation": [1, 2]}, "the command line: grids: ease is not among the run's methods"),
     ],

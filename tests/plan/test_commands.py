@@ -127,7 +127,7 @@ def test_software_that_snakemake_does_not_deploy_is_one_line(mine, folder, key, 
     with pytest.raises(UserError) as error:
         check_software(plan, {"env-modules"})
     assert str(error.value) == (
-        f"{folder}/methods/mine.yaml: {key}: Snakemake deploys it only with the option "
+        f"{folder}/methods/mine.yaml: {key}: Snakemake deploys this software only with the option "
         f"--software-deployment-method {method}; add the option"
     )
     check_software(plan, {method})

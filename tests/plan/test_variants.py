@@ -166,7 +166,10 @@ def test_a_variant_runs_after_transfer_where_both_data_sets_have_what_it_needs()
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"protocol": "from-mirflickr38"}, "'mirflickr38' is not another data set of the run; add it under `datasets`"),
+        (
+            {"protocol": "from-mirflickr38"},
+            "'mirflickr38' is not another data set of the run; name one, or add one under `datasets`",
+        ),
         ({"protocol": "from-corel5k-densehue"}, "'corel5k-densehue' is not another data set of the run"),
         ({"trained": {"word_vectors": None}}, "no source is named; name a file in"),
         (

@@ -265,7 +265,7 @@ def test_named_labels_are_unseen_and_validation_labels_are_drawn_among_the_other
         assert asked.sum() == (len(labels) - 3) // 5
         validated.add(tuple(np.flatnonzero(asked)))
     assert len(validated) > 1
-    with pytest.raises(UserError, match=r"at least 5 are needed \(methods that are not trained can rank all"):
+    with pytest.raises(UserError, match=r"at least 5 are needed; to rank all labels with methods"):
         split(replace(large, unseen=np.isin(np.arange(30), labels[4:])), protocol)
 
 

@@ -87,7 +87,7 @@ def test_an_image_that_is_tested_is_not_trained_on(tmp_path, capsys):
     parts = read_parquet(tmp_path / "joined" / "images.parquet")["part"].to_list()
     assert parts[5:] == ["train", None, None, "train", None, "valid"]
     assert read_parquet(tmp_path / "joined" / "pairs.parquet")["image"].unique().to_list() == [1, 2, 5, 8, 10]
-    assert "trained: 3 images with ids of test images of " in capsys.readouterr().out
+    assert "tested have the same ids: 3\n" in capsys.readouterr().out
 
 
 def test_features_stand_in_the_order_of_the_images(joined):
@@ -134,7 +134,7 @@ def test_the_stage_split_reads_what_was_joined(joined, tmp_path):
             {"word_vectors": 3},
             "the word vectors of the two data sets have 2 and 3 dimensions; use one source for both data sets",
         ),
-        ({"names": ["cat", "sea", "sea"]}, "two labels have the name 'sea'"),
+        ({"names": ["cat", "sea", "sea"]}, "two labels of one data set have the name 'sea'"),
     ],
 )
 def test_sets_that_cannot_be_joined_are_refused_in_one_line(tmp_path, capsys, changes, message):

@@ -513,7 +513,7 @@ GROWTH = {"effect_is": "exponent of growth (claimed: within the claim's bounds)"
         (DIFFERENCE | {"bound_low": 0.03}, [0.03]),
         (DIFFERENCE | {"bound_low": -0.01, "bound_high": 0.06}, [-0.01, 0.06]),
         (DIFFERENCE | {"bound_low": -0.02, "bound_high": 1.0}, [-0.02]),  # no difference of a metric is larger than 1
-        ({"effect_is": "ratio of bytes, which is exact", "effect": 61.0, "bound_low": 100.0}, [100.0]),
+        ({"effect_is": "ratio of bytes, an exact number", "effect": 61.0, "bound_low": 100.0}, [100.0]),
         ({"effect_is": "ratio (claimed: above 1)", "effect": 3.0, "bound_low": 1.0}, []),
     ],
 )

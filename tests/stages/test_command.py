@@ -99,7 +99,7 @@ def test_scores_are_on_the_disk_before_they_get_their_name(folder, monkeypatch):
         ("echo half > {scores}; echo {problem}; exit 3", "the command ended with exit status 3"),
         ("no-such-program {problem} {scores}", "the command ended with exit status 127"),
         ("kill -9 $$; {problem} {scores}", "the command was killed by SIGKILL, often because memory ran out"),
-        ("true {problem} {scores}", "the command ended without an error, but it has not written {scores}"),
+        ("true {problem} {scores}", "the command ended without an error, but it has not written the file for {scores}"),
         (
             "echo image,label,score > {scores} # {problem}",
             "the command wrote wrong scores: scores.csv: test images: 80 of 80 are missing, such as ",
@@ -115,13 +115,13 @@ def test_a_command_that_fails_is_one_line_and_leaves_nothing(folder, capfd, line
     assert command(line) == 1
     (error,) = [line for line in capfd.readouterr().err.splitlines() if line.startswith("vsebench")]
     assert error.startswith(f"vsebench command: mine on tiny (distinct, seed 1): {message}")
-    assert error.endswith("; its output is in mine.log")
+    assert error.endswith("; the output of the command is in mine.log")
     assert files() == []
 
 
 def test_scores_of_another_split_are_refused(folder, capfd):
     assert command(train("; echo 0123456789abcdef > $(dirname {scores})/scores.split.txt")) == 1
-    assert "was trained on the split 0123456789ab, but this split is " in capfd.readouterr().err
+    assert "was trained on the split 0123456789ab, not on " in capfd.readouterr().err
     assert files() == []
 
 
@@ -157,7 +157,7 @@ def test_scores_that_were_written_in_a_container_are_checked_and_copied(folder, 
     table = Path(f"{ran}.tsv")
     table.write_text("s\th:m:s\tmax_rss\n12.5\t0:00:12\t3.00\n")
     assert command("{problem} {scores}", "--ran", ran) == 1
-    assert "it has not written {scores}" in capfd.readouterr().err
+    assert "it has not written the file for {scores}" in capfd.readouterr().err
     subprocess.run([sys.executable, "program/train.py", "problem", ran / "scores.csv"], check=True)
     assert command("{problem} {scores}", "--ran", ran) == 0
     record = read_json(MODEL / "command.json")

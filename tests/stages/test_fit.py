@@ -157,7 +157,7 @@ def test_divergence_with_every_setting_leaves_no_file(folder, capsys):
     message = capsys.readouterr().err.strip().splitlines()[-1]
     assert "my_row on sim-tiny (distinct, seed 1): training diverged with all settings tried" in message
     assert "1000000000000.0" in message
-    assert message.endswith("in its settings (config/methods/my_row.yaml)")
+    assert message.endswith("in the method's settings (config/methods/my_row.yaml)")
     assert not (folder / "model").exists()
 
 

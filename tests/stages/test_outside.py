@@ -192,7 +192,7 @@ def test_scores_of_another_split_are_refused(folder, capsys):
     first, second = (read_json(folder / f"results/tiny/images/seed{seed}/split/split.json") for seed in (1, 2))
     assert first["hash"] != second["hash"]
     assert fit(folder, path, seed=2) == 1
-    message = f"trained on the split {first['hash'][:12]}, but this split is {second['hash'][:12]}"
+    message = f"trained on the split {first['hash'][:12]}, not on {second['hash'][:12]}"
     assert message in capsys.readouterr().err
     assert export(folder, "out2", seed=2) == 0
     assert run("check-scores", path, folder / "out2") == 1

@@ -133,7 +133,7 @@ def test_a_features_file_follows_the_filters_of_the_images(prepare, tmp_path):
     status, err, out = prepare(definition)
     assert status == 0
     assert "tiny: dropped 1 rows of features: their images are not in the data set\n" in err
-    assert "tiny: 1 images have no features\n" in err
+    assert "tiny: number of images without features: 1\n" in err
     assert np.load(out / "features.npy").tolist() == [[3.5], [0.0], [4.5], [1.5]]
     assert read_parquet(out / "images.parquet")["has_features"].to_list() == [True, False, True, True]
     assert prepare({**definition, "vocabulary": {"min_labels_per_image": 2}}, out="few")[0] == 0
@@ -226,7 +226,7 @@ def test_a_wrong_file_says_how_to_fetch_it_again(tmp_path, capsys):
     definition = {"adapter": "visual_genome", "options": data_sets.described("visual-genome").options}
     assert data_sets.prepare(definition, tmp_path / "raw", tmp_path / "out") == 1
     error = capsys.readouterr().err
-    assert error.endswith(f"; to fetch it again, delete the folder {tmp_path / 'raw'} and repeat the command\n")
+    assert error.endswith(f"; to fetch the files again, delete the folder {tmp_path / 'raw'} and repeat the command\n")
     assert len(error.splitlines()) == 1
 
 

@@ -51,7 +51,7 @@ def run(tmp_path, capsys):
 def test_the_summary_counts_labels_without_a_parent(run, tmp_path):
     status, said = run("label,parent\ndog,pet\ncat,pet\nsea,water\nhorse,pet\n")
     assert status == 0
-    assert said == "mine: 1 of 4 labels have no parent: sky\n"
+    assert said == "mine: no parent for 1 of 4 labels: sky\n"
     assert read_parquet(tmp_path / "s.parquet").rows() == [(0, 1), (1, 0)]
     assert read_json(tmp_path / "s.json") == {
         "source": "mine",

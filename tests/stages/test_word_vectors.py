@@ -51,7 +51,7 @@ def test_vectors_rules_and_coverage_are_written(stage, tmp_path):
     more = {"aliases": {"tee-shirt": "t-shirt"}, "missing": "leave_out", "exceptions": EXCEPTIONS}
     status, said = stage(labels, **more)
     assert status == 0
-    assert said == "small: 1 of 6 labels of mine have no word vector: sea\n"
+    assert said == "small: no word vector for 1 of 6 labels of mine: sea\n"
     word_vectors = needs.WORD_VECTORS.load(tmp_path / "word_vectors.npz")
     assert word_vectors.vectors.tolist() == [[0.5, 0, 0], [0, 1, 0], [0, 0, 3], [0.5, 0, 0], [1, 1, 1], [0, 0, 0]]
     assert word_vectors.known.tolist() == [True] * 5 + [False]
@@ -75,7 +75,7 @@ def test_vectors_rules_and_coverage_are_written(stage, tmp_path):
 def test_a_label_without_a_vector_is_an_error_unless_it_may_be_left_out(stage, tmp_path):
     status, said = stage(["sky", "sea"])
     assert status == 1
-    assert "small: 1 of 2 labels of mine have no word vector: sea; add words for them under `aliases`" in said
+    assert "small: no word vector for 1 of 2 labels of mine: sea; add words for them under `aliases`" in said
     assert "missing: leave_out" in said
     assert not (tmp_path / "word_vectors.npz").exists()
 
@@ -83,7 +83,7 @@ def test_a_label_without_a_vector_is_an_error_unless_it_may_be_left_out(stage, t
 def test_a_file_that_knows_no_label_is_refused(stage):
     status, said = stage(["sea", "Meer"], missing="leave_out")
     assert status == 1
-    assert "small: 2 of 2 labels of mine have no word vector: sea, Meer; check the language" in said
+    assert "small: no word vector for 2 of 2 labels of mine: sea, Meer; check the language" in said
 
 
 def test_words_that_the_source_leaves_out_are_not_used(stage, tmp_path):

@@ -56,7 +56,8 @@ def test_a_command_that_fails_stops_its_own_variant_alone(project):
     outcome = project.snakemake("--keep-going", *(f"{SEED}/{name}/ranks.parquet" for name in ("fails", "knn")))
     assert outcome.status != 0
     log = f"{SEED}/fails/command.log"
-    error = f"fails on sim-iapr (distinct, seed 1): the command ended with exit status 3; its output is in {log}"
+    ended = "the command ended with exit status 3; the output of the command is in"
+    error = f"fails on sim-iapr (distinct, seed 1): {ended} {log}"
     assert f"    {log}: vsebench command: {error}" in outcome.text
     assert (project.folder / log).read_text().startswith("something is wrong\n")
     assert made(project, "fails") == ["command.log"]
@@ -73,7 +74,7 @@ def test_the_tables_are_made_without_a_command_that_fails(project):
     last, _, reason = done.stderr.splitlines()[-1].partition(" was left out: ")
     assert last == "vsebench run: sim-iapr/distinct/fails"
     assert reason.startswith("its job failed: vsebench command: ")
-    assert reason.endswith(f"its output is in {SEED}/fails/command.log")
+    assert reason.endswith(f"the output of the command is in {SEED}/fails/command.log")
     table = (project.folder / "results/tables/accuracy-sim-iapr-distinct.md").read_text()
     assert f"- Left out: fails ({reason})." in table
     assert "| knn |" in table
@@ -105,8 +106,8 @@ def test_a_command_in_a_container(project, tmp_path):
     refused = project.snakemake(*arguments, PATH=path)
     assert refused.status != 0
     assert (
-        "boxed.yaml: container: Snakemake deploys it only with the option --software-deployment-method apptainer"
-        in (refused.text)
+        "boxed.yaml: container: Snakemake deploys this software only with the option --software-deployment-method "
+        "apptainer" in (refused.text)
     )
     outcome = project.snakemake(*arguments, "--software-deployment-method", "apptainer", PATH=path)
     assert outcome.status == 0, outcome.text[-3000:]
@@ -120,5 +121,6 @@ def test_a_command_in_a_container(project, tmp_path):
     assert "rule container_boxed " not in lint.text
     failed = project.snakemake(*arguments, "--software-deployment-method", "apptainer", PATH=path)
     log = f"{SEED}/boxed/container.log"
-    error = f"boxed on sim-iapr (distinct, seed 1): the command ended with exit status 4; its output is in {log}"
+    ended = "the command ended with exit status 4; the output of the command is in"
+    error = f"boxed on sim-iapr (distinct, seed 1): {ended} {log}"
     assert f"    {log}: vsebench: {error}" in failed.text

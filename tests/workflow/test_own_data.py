@@ -103,7 +103,7 @@ def test_features_and_word_vectors_of_one_network(project):
     small += ["metrics=[map,harmonic_recall@10]", "timing={repeats: 1}"]
     outcome = project.snakemake("accuracy", *arguments(), *small)
     assert outcome.status == 0, outcome.text[-3000:]
-    assert f"my-vectors: 1 of 50 labels of my-photos have no word vector: {tags[0]}\n" in outcome.text
+    assert f"my-vectors: no word vector for 1 of 50 labels of my-photos: {tags[0]}\n" in outcome.text
     metrics = pl.read_parquet(project.folder / "results" / "metrics.parquet")
     values = metrics.filter(metric="map").iter_rows(named=True)
     found = {(row["protocol"], row["method"]): row["value"] for row in values}

@@ -83,14 +83,16 @@ def check_members(archive: zipfile.ZipFile, where: str) -> None:
     names: set[str] = set()
     for member in archive.infolist():
         if not MEMBER.fullmatch(member.filename):
-            raise UserError(f"{where}: {member.filename!r} does not belong in a pack; do not use this file")
+            raise UserError(f"{where}: {member.filename!r} does not belong in a pack; do not use this pack")
         if member.filename in names:
-            raise UserError(f"{where}: {member.filename} occurs twice; do not use this file")
+            raise UserError(f"{where}: {member.filename} occurs twice; do not use this pack")
         if member.file_size > LARGEST:
-            raise UserError(f"{where}: {member.filename} has {member.file_size:,} bytes; at most {LARGEST:,} are read")
+            raise UserError(
+                f"{where}: {member.filename} has {member.file_size:,} bytes, but at most {LARGEST:,} are allowed"
+            )
         names.add(member.filename)
     if sum(member.file_size for member in archive.infolist()) > LARGEST_SUM:
-        raise UserError(f"{where}: its files have more than {LARGEST_SUM:,} bytes in total; larger packs are not read")
+        raise UserError(f"{where}: its files have more than {LARGEST_SUM:,} bytes in total, so the pack is not read")
     for name in (MANIFEST, *NEEDED):
         if name not in names:
             raise UserError(f"{where}: not a pack of vsebench: it has no {name}")
@@ -101,5 +103,5 @@ def _manifest(archive: zipfile.ZipFile, path: Path) -> Manifest:
     manifest = read_manifest(json.loads(archive.read(MANIFEST)), str(path))
     for name, checksum in manifest.checksums.items():
         if name not in archive.namelist() or sha256(archive.read(name)).hexdigest() != checksum:
-            raise UserError(f"{path}: {name} is missing or was changed after the pack was made; do not use this file")
+            raise UserError(f"{path}: {name} is missing or was changed after the pack was made; do not use this pack")
     return manifest

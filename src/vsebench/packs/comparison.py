@@ -107,7 +107,7 @@ def check_metrics(first: Run, second: Run, metrics: Sequence[str] | None) -> Non
         measured = [*run.manifest.metrics, *run.manifest.decision_metrics]
         for name in metrics or ():
             if name not in measured:
-                raise UserError(f"--metrics: {name} is not in {run.path}; it has {', '.join(measured)}")
+                raise UserError(f"--metrics: {name} is not in {run.path}; the metrics there are {', '.join(measured)}")
             if lacking := not_in_packs(name):
                 raise UserError(f"--metrics: {name} cannot be compared, because packs lack {lacking}; leave it out")
 
@@ -137,7 +137,7 @@ def why_not(task: Task, first: Run, second: Run) -> str | None:
     ours, theirs = (run.manifest.tasks[str(task)].splits for run in (first, second))
     seeds = [seed for seed in ours if seed in theirs]
     if not seeds:
-        return f"the runs have no seed in common; {first.path} has {_list(ours)}, {second.path} has {_list(theirs)}"
+        return f"the runs have no seed in common ({first.path}: {_list(ours)}; {second.path}: {_list(theirs)})"
     other = [seed for seed in seeds if ours[seed] != theirs[seed]]
     if other:
         hashes = f"{ours[other[0]][:12]} in {first.path}, {theirs[other[0]][:12]} in {second.path}"
@@ -175,7 +175,9 @@ def without_values(task: Task, rows: Sequence[dict[str, Any]], rankings: list[st
         compared = {row["metric"] for row in rows if bool(row["decision"]) == of_sets}
         if compared:
             yield from (
-                f"{task}: {name}: not compared: it has no value here" for name in metrics if name not in compared
+                f"{task}: {name}: not compared: this metric has no value on the task"
+                for name in metrics
+                if name not in compared
             )
 
 

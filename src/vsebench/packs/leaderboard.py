@@ -330,14 +330,17 @@ def newer_of(old: Run, runs: Sequence[Run]) -> Run:
         if run.manifest.name == old.manifest.name:
             return run
     names = ", ".join(run.manifest.name for run in runs)
-    raise UserError(f"--since: {old.path} belongs to the run {old.manifest.name}, but the page shows only {names}")
+    raise UserError(
+        f"--since: {old.path} belongs to the run {old.manifest.name}, but the page shows only {names}; "
+        "name an older pack of a run on the page"
+    )
 
 
 def change_of(old: Run, new: Run, number: int) -> dict[str, Any]:
     """Return what changed between older and newer results of a run: the headline metric, verdicts and settings."""
     common = [name for name in new.manifest.metrics if name in old.manifest.metrics and not not_in_packs(name)]
     comparison = compare(old, new, few_metrics(common)[:1])
-    lists = [("Not compared", comparison.refused), ("In one of them only", comparison.only)]
+    lists = [("Not compared", comparison.refused), ("In one run only", comparison.only)]
     lists += [("Changed verdicts", comparison.verdicts), ("Changed settings", comparison.settings)]
     return {
         "id": f"table-changes-{number}",

@@ -74,7 +74,9 @@ class Paper(Strict):
         paper._path = path
         for key, task in paper.tasks.items():
             if task.protocol and not task.dataset:
-                raise UserError(f"{path}: tasks.{key}: protocol: also name our data set, under `dataset`")
+                raise UserError(
+                    f"{path}: tasks.{key}: protocol: `dataset` is missing; name the data set of vsebench there"
+                )
         return paper
 
     @property

@@ -165,7 +165,9 @@ class AtTasks(ClaimTest):
         methods = dict.fromkeys((self.method, *others))
         with_methods = [candidate for candidate in usable if set(methods) <= set(candidate.variants)]
         if not with_methods:
-            raise UntestableError(f"The run has no results for {' and '.join(methods)} on data of the claim's kind.")
+            raise UntestableError(
+                f"No task of the claim's families and protocols has results for {' and '.join(methods)}."
+            )
         return with_methods
 
     def obstacle(self, evidence: Evidence, case: ClaimCase) -> str | None:

@@ -422,7 +422,7 @@ class Evidence:
             raise UntestableError("The run does not measure how times grow; this needs the key `scaling`.")
         rows = self.scaling.filter(method=variant, **({"variable": variable} if variable else {}))
         if rows.is_empty():
-            with_size = f" with the {variable}" if variable else ""
+            with_size = f" with the number of {variable}" if variable else ""
             raise UntestableError(f"The growth of the time of {variant}{with_size} was not measured.")
         check_repeats(rows["repeat"].n_unique(), "scaling.repeats")
         return rows
@@ -506,7 +506,8 @@ def check_same_images(ours: Sequence[pl.DataFrame], theirs: Sequence[pl.DataFram
     for a, b in zip(ours, theirs, strict=True):
         if set(a["image"]) != set(b["image"]):
             raise UserError(
-                "ranks.parquet: two methods of a task have different test images; delete both files and run again"
+                "ranks.parquet: two methods of a task have different test images; delete this file of both methods "
+                "and run again"
             )
 
 

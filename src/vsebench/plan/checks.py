@@ -60,7 +60,7 @@ def check_without(plan: Plan, where: str) -> None:
         if name not in chosen:
             nearest = did_you_mean(name, chosen)
             form = "<data set>/<protocol>/<method>"
-            raise UserError(f"{where}: without: the run has no {name!r} ({form}); {nearest}remove this key")
+            raise UserError(f"{where}: without: the run has no {name!r} ({form}); {nearest}remove this entry")
 
 
 def check_config(config: RunConfig, where: str) -> None:
@@ -218,7 +218,7 @@ def check_commands(plan: Plan) -> None:
         file = f"{plan.folder}/methods/{variant}.yaml"
         if method.written_suffix not in SUFFIXES:
             written = f"{{scores}}{method.written_suffix}"
-            suffixes = ", ".join(SUFFIXES)
+            suffixes = f"{', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
             raise UserError(f"{file}: command: {written}: the name of a file of scores must end in {suffixes}")
         for key in ("environment", "conda"):
             named = getattr(method, key)
@@ -243,8 +243,8 @@ def check_software(plan: Plan, deployed: Collection[str]) -> None:
         for key, value in (("conda", "conda"), ("container", "apptainer")):
             if getattr(method, key) is not None and value not in deployed:
                 raise UserError(
-                    f"{plan.folder}/methods/{variant}.yaml: {key}: Snakemake deploys it only with the option "
-                    f"--software-deployment-method {value}; add the option"
+                    f"{plan.folder}/methods/{variant}.yaml: {key}: Snakemake deploys this software only with the "
+                    f"option --software-deployment-method {value}; add the option"
                 )
 
 
@@ -293,8 +293,8 @@ def check_grids(plan: Plan, where: str) -> None:
     for variant, method in plan.methods.items():
         if plan.config.tunes(variant) and method.grid and method.grid_size != plan.config.tuning_budget:
             raise UserError(
-                f"{grid_key(plan, variant, where)}: has {method.grid_size} configurations, but tuning_budget is "
-                f"{plan.config.tuning_budget}; every tuned grid must have this number"
+                f"{grid_key(plan, variant, where)}: the number of configurations is {method.grid_size}, but must be "
+                f"{plan.config.tuning_budget} (tuning_budget) in every tuned grid"
             )
 
 
@@ -561,7 +561,9 @@ def check_protocols(config: RunConfig, where: str) -> None:
         for source in source_datasets(entry.protocols):
             if source not in config.datasets or source == name:
                 key = f"{where}: datasets.{name}.protocols: {FROM}{source}"
-                raise UserError(f"{key}: {source!r} is not another data set of the run; add it under `datasets`")
+                raise UserError(
+                    f"{key}: {source!r} is not another data set of the run; name one, or add one under `datasets`"
+                )
 
 
 def check_network(dataset: DatasetConfig, network: Network, key: str) -> None:

@@ -54,8 +54,8 @@ class UnseenLabels(Protocol):
         seen = np.setdiff1d(labels, unseen)
         if len(seen) < EVERY:
             raise UserError(
-                f"only {len(seen)} seen labels have a word vector; at least {EVERY} are needed"
-                " (methods that are not trained can rank all labels under the protocol 'images')"
+                f"only {len(seen)} seen labels have a word vector; at least {EVERY} are needed;"
+                " to rank all labels with methods that are not trained, use the protocol 'images'"
             )
         validated = self.draw(seen, frequency[seen], rng)
         n_labels = dataset.labels.n_labels

@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> None:
         else:
             ended = run_and_keep(template, values, folder, problem, variables, out)
     except UserError as error:
-        raise UserError(f"{case}: {error}; its output is in {arguments.log}") from None
+        raise UserError(f"{case}: {error}; the output of the command is in {arguments.log}") from None
     machine = describe()
     record = {"command": template, "threads": arguments.threads, "seconds": ended.seconds}
     record |= {"peak_rss_bytes": ended.peak_bytes}

@@ -45,7 +45,7 @@ class Processed:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tested", type=Path, required=True, help="folder of the processed data set to test on")
     parser.add_argument("--trained", type=Path, required=True, help="folder of the processed data set to train on")
-    form = "the features that both data sets have: the files of the tested one, then those of the other one"
+    form = "files of the features that both data sets have: first all of --tested, then all of --trained"
     parser.add_argument("--features", type=Path, nargs="+", default=[], help=form)
     parser.add_argument("--out", type=Path, required=True, help="folder to write into")
 
@@ -54,7 +54,8 @@ def run(arguments: argparse.Namespace) -> None:
     tested, trained = Processed.read(arguments.tested), Processed.read(arguments.trained)
     n_shared = tested_by(tested, trained.images).sum()
     if n_shared:
-        print(f"{arguments.trained}: {n_shared} images with ids of test images of {arguments.tested} are left out")
+        of_test = f"test images of {arguments.tested} have the same ids"
+        print(f"{arguments.trained}: number of images left out because {of_test}: {n_shared}")
     try:
         joined = join(tested, trained)
     except ValueError as error:
@@ -125,7 +126,7 @@ def join_labels(tested: pl.Series, trained: pl.Series) -> pl.DataFrame:
     """Return the table `schemas.JOINED_LABELS` of the labels of both data sets, from their names."""
     for names in (tested, trained):
         if names.is_duplicated().any():
-            raise ValueError(f"two labels have the name {names.filter(names.is_duplicated())[0]!r}")
+            raise ValueError(f"two labels of one data set have the name {names.filter(names.is_duplicated())[0]!r}")
     names = pl.concat([tested, trained]).unique(maintain_order=True)
     columns = {
         "label": np.arange(len(names)),

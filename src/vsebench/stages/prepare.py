@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> None:
         prepare(arguments.name, definition, arguments.raw, arguments.out)
     except UserError as error:
         if str(arguments.raw) in str(error):
-            advice = f"to fetch it again, delete the folder {arguments.raw} and repeat the command"
+            advice = f"to fetch the files again, delete the folder {arguments.raw} and repeat the command"
             raise UserError(f"{error}; {advice}") from None
         raise
 
@@ -203,8 +203,8 @@ def report(summary: dict[str, Any]) -> None:
     for entry in summary["dropped"]:
         print(f"{name}: dropped {entry['number']} {entry['what']}: {entry['why']}", file=sys.stderr)
     if summary["features"] and summary["features"]["images_without"]:
-        print(f"{name}: {summary['features']['images_without']} images have no features", file=sys.stderr)
+        print(f"{name}: number of images without features: {summary['features']['images_without']}", file=sys.stderr)
     for set_name, features in summary.get("feature_sets", {}).items():
         if features["images_without"]:
-            what = f"no features in the set {set_name}, so they count as images without features"
-            print(f"{name}: {features['images_without']} images have {what}", file=sys.stderr)
+            what = f"images that count as without features, because they have none in the set {set_name}"
+            print(f"{name}: number of {what}: {features['images_without']}", file=sys.stderr)

@@ -44,9 +44,11 @@ SCORED_IMAGES = 500
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dataset", type=Path, required=True, help="configuration file of a simulated data set")
-    parser.add_argument("--options", type=json.loads, default={}, help="JSON: options that replace those in the file")
+    parser.add_argument(
+        "--options", type=json.loads, default={}, help="JSON: options that replace those in the file of --dataset"
+    )
     parser.add_argument("--variants", type=json.loads, required=True, help='JSON: {"variant": [module, settings], ...}')
-    parser.add_argument("--sizes", type=json.loads, required=True, help="JSON: the values of each size, as lists")
+    parser.add_argument("--sizes", type=json.loads, required=True, help="JSON: a list of values for each size")
     parser.add_argument("--repeats", type=int, required=True)
     parser.add_argument("--out", type=Path, required=True, help="scaling.parquet to write")
 

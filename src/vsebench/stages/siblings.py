@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> None:
         raise UserError(f"{arguments.name}: none of the {len(names)} labels in {arguments.labels} has a parent")
     if unknown:
         first = ", ".join(unknown[:NAMED]) + (", ..." if len(unknown) > NAMED else "")
-        print(f"{arguments.name}: {len(unknown)} of {len(names)} labels have no parent: {first}", file=sys.stderr)
+        print(f"{arguments.name}: no parent for {len(unknown)} of {len(names)} labels: {first}", file=sys.stderr)
     siblings = pair_up(parents)
     numbers = siblings.group_by("label").len()["len"]
     per_label = pl.concat([numbers, pl.zeros(len(names) - len(numbers), dtype=numbers.dtype, eager=True)])

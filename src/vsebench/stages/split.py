@@ -40,7 +40,9 @@ def read_unseen(path: Path, processed: Path, dataset: Dataset) -> Mask:
     unseen = np.zeros(len(numbers), dtype=np.bool_)
     for line, name in enumerate(text_lines(path.read_bytes(), str(path)), 1):
         if name not in numbers:
-            raise UserError(f"{path}: line {line}: the data set {processed.name} has no label {name!r}; correct it")
+            raise UserError(
+                f"{path}: line {line}: the data set {processed.name} has no label {name!r}; correct this line"
+            )
         if dataset.with_word_vectors is not None and not dataset.with_word_vectors[numbers[name]]:
             raise UserError(f"{path}: line {line}: {name!r} has no word vector to rank it by; remove this line")
         unseen[numbers[name]] = True

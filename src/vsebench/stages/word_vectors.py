@@ -92,7 +92,7 @@ def report_missing(
     if not missing:
         return
     named = ", ".join(missing[:NAMED]) + (", ..." if len(missing) > NAMED else "")
-    count = f"{len(missing)} of {n_labels} labels of {arguments.dataset} have no word vector"
+    count = f"no word vector for {len(missing)} of {n_labels} labels of {arguments.dataset}"
     message = f"{arguments.name}: {count}: {named}"
     if len(missing) == n_labels:
         raise UserError(f"{message}; check the language and encoding of the file of word vectors")

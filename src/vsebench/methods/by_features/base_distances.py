@@ -163,7 +163,7 @@ class DistanceModel(Model):
         check_matrix(self.factors, "factors", (self.features.shape[1],))
         if self.blocks[-1].stop != self.features.shape[1]:
             raise ValueError(
-                f"features have {self.features.shape[1]} columns, but the sets have {self.blocks[-1].stop}"
+                f"features have {self.features.shape[1]} columns, but the sets of features have {self.blocks[-1].stop}"
             )
         if self.labels.n_rows == 0:
             raise ValueError("features have no row")

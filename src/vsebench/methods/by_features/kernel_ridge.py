@@ -65,7 +65,7 @@ class KernelMap(Embedded):
         check_matrix(self.label, "label", (None, None))
         check_rows(self.features, "features", self.label.shape[1])
         if not 0 < self.gamma < np.inf:
-            raise ValueError(f"gamma is {self.gamma}, not a positive number")
+            raise ValueError(f"gamma is {self.gamma}, not a finite number above 0")
 
     def vectors(self, queries: Queries) -> Matrix:
         rows = self.normalisation.apply(features_of(queries, self.features.shape[1]))

@@ -129,13 +129,13 @@ class ProjectionTree(NeighbourModel):
         super().__post_init__()
         n_images, n_nodes = self.labels.n_rows, len(self.thresholds)
         if self.thresholds.dtype != np.float64 or self.thresholds.ndim != 1 or (n_nodes + 1) & n_nodes:
-            raise ValueError("thresholds: must be 2^p - 1 numbers, float64")
+            raise ValueError("thresholds: must be 2^p - 1 numbers of type float64, for a whole number p")
         if self.bounds.dtype != np.int64 or self.bounds.shape != (n_nodes + 2,):
-            raise ValueError("bounds: must be 2^p + 1 numbers, int64")
+            raise ValueError("bounds: must be 2^p + 1 numbers of type int64, for a whole number p")
         if self.bounds[0] != 0 or self.bounds[-1] != n_images or (np.diff(self.bounds) < 1).any():
             raise ValueError(f"bounds: must ascend from 0 to the number of images, {n_images}")
         if self.seed.dtype != np.uint64 or self.seed.shape != (1,):
-            raise ValueError("seed: must be one number, uint64")
+            raise ValueError("seed: must be one number of type uint64")
 
     @cached_property
     def _leaves(self) -> list[Search]:

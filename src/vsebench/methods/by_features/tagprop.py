@@ -142,7 +142,9 @@ class TagPropModel(DistanceModel):
 def check_numbers(array: Numbers, name: str, shape: tuple[int, ...]) -> None:
     """Raise a `ValueError` unless an array is finite float64 of this shape."""
     if array.dtype != np.float64 or array.shape != shape or not np.isfinite(array).all():
-        raise ValueError(f"{name}: is {array.dtype} {array.shape}, but must be finite float64 {shape}")
+        raise ValueError(
+            f"{name}: is {array.dtype} of shape {array.shape}, but must be float64 of shape {shape}, all finite"
+        )
 
 
 def searches_of(rows: Rows, blocks: tuple[Block, ...]) -> list[Search]:

@@ -147,8 +147,8 @@ class WsabieEnsemble(Ensemble):
         maps = [model for model in models if isinstance(model, EmbeddedFeatures)]
         if len(maps) < len(models):
             raise UserError(
-                "an ensemble adds up the scores of models with two maps, but a member's model is of another kind;"
-                " remove this member from `members`"
+                "members of an ensemble must map both features and labels to vectors, but one member's model is of"
+                " another kind; remove that member from `members`"
             )
         if len({(model.normalisation.steps, model.normalisation.sets) for model in maps}) > 1:
             raise UserError("the members of an ensemble normalise features differently; give them the same `normalise`")

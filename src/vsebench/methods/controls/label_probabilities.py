@@ -86,7 +86,7 @@ class LabelCatalogue(ModelOfFields):
         check_logits(self.weight, self.bias)
         if self.members.dtype != np.bool_ or self.members.ndim != 2 or len(self.members) != len(self.bias):
             shape = self.members.shape
-            raise ValueError(f"members is {self.members.dtype} of shape {shape}, not bool of {len(self.bias)} rows")
+            raise ValueError(f"members is {self.members.dtype} of shape {shape}, not bool with {len(self.bias)} rows")
         check_labels(self.label, self.members.shape[1])
 
     @property

@@ -68,8 +68,8 @@ class GivenLabels(Control):
         self.given = GIVEN_LABELS.of(problem)
         if not self.given.n_pairs:
             raise UserError(
-                "given_labels: no test image has labels in the training data set under the same id; leave "
-                "this method out under `protocol_methods`"
+                "given_labels: no test image has labels in the training data set under the same id; list "
+                "the methods of this protocol without given_labels under `protocol_methods`"
             )
 
     def model(self) -> Embeddings:

@@ -104,7 +104,7 @@ def run_and_keep(
 def keep_scores(written: Path, problem: Path, out: Path) -> None:
     """Check a file of scores against an exported split, and move it, with the hash of the split, to `out`."""
     if not written.is_file():
-        raise UserError("the command ended without an error, but it has not written {scores}")
+        raise UserError("the command ended without an error, but it has not written the file for {scores}")
     split = written.with_suffix(".split.txt")
     if not split.is_file():
         shutil.copyfile(problem / "split.txt", split)

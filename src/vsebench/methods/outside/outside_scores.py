@@ -51,8 +51,8 @@ def check_scores(scores: Scores, names: Names, parts: Parts) -> None:
     """
     if scores.split and parts.hash and scores.split != parts.hash:
         raise UserError(
-            f"{scores.path}: its model was trained on the split {scores.split[:12]}, but this split is"
-            f" {parts.hash[:12]}; export this split (vsebench export), and train the model on it"
+            f"{scores.path}: the model of these scores was trained on the split {scores.split[:12]}, not on"
+            f" {parts.hash[:12]}; export the split {parts.hash[:12]} (vsebench export), and train the model on it"
         )
     check_all_there(names.images, parts.test, scores.ids, f"{scores.path}: test images")
     if not isinstance(scores.values, ScoredLists):

@@ -89,7 +89,7 @@ class AccuracyWithDecisions(AgainstRivals):
         ]
         if not cases:
             raise UntestableError(
-                f"The run applies none of the claim's decisions to both {self.method} and {in_words(self.rivals)}."
+                f"The run applies none of the claim's decisions both to {self.method} and to {in_words(self.rivals)}."
             )
         yield from cases
 

@@ -85,7 +85,7 @@ class TimeToShare(AgainstRivals):
         """Return the seconds of the method and of the rival, given the history of one seed."""
         both = [curve(history.filter(method=variant)) for variant in (self.method, rival)]
         if not all(len(values) for _, values in both):
-            raise UntestableError(f"The run did not validate {self.method} and {rival} epoch by epoch.")
+            raise UntestableError(f"The run did not validate both {self.method} and {rival} epoch by epoch.")
         target = self.share * min(values.max() for _, values in both)
         ours, theirs = (float(seconds[np.argmax(values >= target)]) for seconds, values in both)
         return ours, theirs

@@ -56,7 +56,9 @@ class WordsApart(AtTasks):
     words of the group.
     """
 
-    effect = "fall of the mean cosine minus the fall for the other words (claimed: above 0)"
+    effect = (
+        "fall of the mean cosine in the claim's group of words minus the fall in its other group (claimed: above 0)"
+    )
     reads = ("label_vectors",)
 
     fixed: str  # our variant whose label vectors are the word vectors
@@ -74,7 +76,9 @@ class WordsApart(AtTasks):
         tables = [evidence.requested("label_vectors", case.task, variant) for variant in (self.method, self.fixed)]
         groups = [[word for word in group if word in set(tables[0]["label"])] for group in (self.words, self.beside)]
         if min(map(len, groups)) < FEWEST:
-            raise UntestableError(f"The data set {case.task.dataset} has fewer than {FEWEST} words of a group.")
+            raise UntestableError(
+                f"The data set {case.task.dataset} has fewer than {FEWEST} words of one of the claim's groups."
+            )
         seeds = evidence.common_seeds(case.task, self.method, self.fixed)
         of_groups = [of_units([fall(tables, seed, group) for seed in seeds], evidence.resamples) for group in groups]
         return interval(Estimates.side_by_side(of_groups), lambda means: means[:, 0] - means[:, 1], 0.0)

@@ -119,7 +119,7 @@ class ScoringTime(CostOfRepeats, MultipleOfRival):
 class ModelBytes(AgainstRivals):
     """The method's saved model takes fewer bytes than each rival's, by a given factor."""
 
-    effect = "ratio of bytes, which is exact (claimed: at least the claim's bound)"
+    effect = "ratio of bytes, an exact number (claimed: at least the claim's bound)"
     on_simulated = True  # a claim on cost
 
     times: float = Field(ge=1)
@@ -132,7 +132,7 @@ class ModelBytes(AgainstRivals):
             at(evidence.timing, case.task, variant)["model_bytes"].max() for variant in (self.method, case.rival)
         )
         if not isinstance(ours, int) or not isinstance(theirs, int):
-            raise UntestableError(f"The run did not time {self.method} and {case.rival}.")
+            raise UntestableError(f"The run did not time both {self.method} and {case.rival}.")
         return exact(theirs / ours, self.times)
 
     def bounds(self) -> Sequence[float]:

@@ -43,11 +43,11 @@ class TrialsOfModel(AtTasks):
     and the image's number of negatives is used for Y - 1.
     """
 
-    effect = "mean ratio of the number of scores that a step computes to the bound (claimed: at most 1)"
+    effect = "mean ratio of the number of computed scores per step to the bound (claimed: at most 1)"
     reads = ("trials_by_rank",)
 
     def measured(self) -> list[str]:
-        return ["scores of a step over the bound"]
+        return ["scores per step relative to the bound"]
 
     def measure(self, evidence: Evidence, case: ClaimCase) -> Measurement:
         trials = evidence.requested("trials_by_rank", case.task, self.method)
@@ -95,7 +95,7 @@ class SampledRank(ClaimTest):
     L~(k) = E[L(floor((Y - 1) / N))], where L(k) = 1 + 1/2 + .. + 1/k.
     """
 
-    effect = "smallest of all a_k and a_k - a_(k + 1) (claimed: at least 0)"
+    effect = "smallest of all increments a_k and all differences a_k - a_(k + 1) (claimed: at least 0)"
 
     labels: list[int] = Field(min_length=1)  # numbers of labels Y
 

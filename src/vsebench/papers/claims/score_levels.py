@@ -15,9 +15,9 @@ from vsebench.papers.evidence import Evidence, Measurement, UntestableError, Val
 
 RAW, NORMALISED = "pooled average precision", "pooled average precision of normalised scores"
 FORMS = {  # words -> form of `evaluation.analyses.thresholds_and_difficulty`
-    "correlation of difficulty and threshold minus mean score": "minus_mean",
-    "correlation of difficulty and threshold minus log sum of scores": "minus_log_sum",
-    "correlation of difficulty and threshold minus largest score": "minus_largest",
+    "correlation of difficulty with (threshold minus mean score)": "minus_mean",
+    "correlation of difficulty with (threshold minus log sum of scores)": "minus_log_sum",
+    "correlation of difficulty with (threshold minus largest score)": "minus_largest",
 }
 
 

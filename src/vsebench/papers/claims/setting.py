@@ -153,5 +153,5 @@ def best_value(sweep: pl.DataFrame, bounds: Bounds, n_seeds: int) -> float:
     inside = sweep.filter(pl.col("value").is_between(bounds[0], bounds[1])).group_by("value")
     means = inside.agg(pl.col("validation").mean(), seeds=pl.len()).filter(pl.col("seeds") == n_seeds)
     if means.is_empty():
-        raise UntestableError(f"The run tries no value from {bounds[0]:g} to {bounds[1]:g}.")
+        raise UntestableError(f"No value of the setting from {bounds[0]:g} to {bounds[1]:g} has results for all seeds.")
     return float(means.sort("validation", "value", descending=True)["value"][0])

@@ -192,7 +192,9 @@ def fits_at_limits(results: Results) -> Iterator[str]:
                 seeds = ", ".join(str(fit["seed"]) for fit in stopped)
                 limits = ", ".join(map(str, sorted({fit["limit"] for fit in stopped if fit.get("limit")})))
                 after = (
-                    f"limit {limits or 'unknown'}" if unit == "epochs" else f"after {limits or 'unknown'} iterations"
+                    f"limit {limits or 'unknown'}"
+                    if unit == "epochs"
+                    else f"after {limits or 'an unknown number of'} iterations"
                 )
                 where = f"{results.task_title(task)}; seeds {seeds}; {after}"
                 texts.append(f"{results.method_title(method)} ({where})")

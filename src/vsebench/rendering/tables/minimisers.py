@@ -23,11 +23,11 @@ COLUMNS = (
     Column("minimiser", "Minimiser", "score"),
 )
 NOTES = (
-    "P(label): the probability that an image has the label. The theorem says that the minimiser is log P + c, "
+    "P(label), or P: the probability that an image has the label. The theorem says that the minimiser is log P + c, "
     "with a constant c.",
     '"ab 0.1" means that an image has exactly the labels a and b with probability 0.1.',
-    "Minimiser: the scores that minimise the exact risk under this distribution. In each case, these scores and "
-    "log P + c are shifted so that their means are 0.",
+    "Minimiser: the scores that minimise the exact risk under the distribution of the case. In each case, these "
+    "scores and log P + c are shifted so that their means are 0.",
     "Computed without data; this table is the same in every run.",
 )
 
