@@ -32,7 +32,7 @@ class Simulation:
     n_seeds : number of seeds of each method
     ratios : the ratios to simulate, with the same draws for all. A ratio is the standard deviation of the difference
         between the two methods over seeds, divided by the standard error of this difference over images for one seed
-    difference : the true difference on each task, divided by the same standard error
+    difference : the true difference on each task, divided by its standard error over images for one seed
     noise : the distribution of the noise
     n_tasks : the group sizes to simulate; a smaller group consists of the first tasks of the largest group. Each task
         has `N_METHODS` methods, of which all but the first are equally good
@@ -85,7 +85,7 @@ class Drawn:
     """One simulated task for each of several groups: estimates without the variation between seeds, and this variation.
 
     The quantities of `still` are the means of the first two methods: both means in the first group, then both in the
-    second, and so on. Each item of its `peers` contains the means of one method, (n_seeds, groups).
+    second, and so on. Each item of `still.peers` contains the means of one method, (n_seeds, groups).
     """
 
     still: Estimates
@@ -136,7 +136,7 @@ class Draws:
     def seeds(self, n_seeds: int, others: float) -> Values:
         """Return deviations of the methods' means for each seed, (n_seeds, groups, N_METHODS).
 
-        Their standard deviation is 1 for the first two methods, and `others` for all others.
+        The deviations have the standard deviation 1 for the first two methods, and `others` for the remaining methods.
         """
         values = self._draw(1.0, n_seeds, self.groups, N_METHODS)
         values[:, :, 2:] *= others

@@ -10,10 +10,10 @@ an interval at the confidence level 1 - a is
 where t(k) is the 1 - a / 2 quantile of Student's distribution with k degrees of freedom, and n is the number of images.
 V_seeds is the variance between S seeds, divided by S, and f its degrees of freedom (S - 1 without the help of other
 methods). V_images is the variance of the mean over seeds when images are resampled, and V_common the part of V_images
-that is common to all seeds. V_choice is the variance due to the choice of settings, which seeds do not reduce; it is 0
-if it is not known. V_common, not V_images, is added to V_seeds, so that no variance counts twice. Without the help of
-other methods, the interval has at least its nominal coverage, whatever the variances are (Banerjee, Sankhya 22, 1960).
-The p-value is the smallest a whose interval excludes the tested value.
+that is common to all seeds. V_choice is the variance due to the choice of settings, which more seeds do not reduce; if
+it is not known, 0 is used. V_common, not V_images, is added to V_seeds, so that no variance counts twice. Without the
+help of other methods, the interval has at least its nominal coverage, whatever the variances are (Banerjee, Sankhya 22,
+1960). The p-value is the smallest value of a for which the interval excludes the tested value.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -32,7 +32,7 @@ Values = NDArray[np.float64]
 
 LEVEL = 0.05
 SMALLEST_P = 1e-15
-HALVINGS = 50  # how often the range of a p-value's logarithm, which ends at 0, is halved
+HALVINGS = 50  # number of halvings of the interval from log(SMALLEST_P) to 0, which contains a p-value's logarithm
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,12 @@ class Estimates:
     by_seed: Values  # (n_seeds, n_quantities)
     samples: Values  # (n_seeds, resamples, n_quantities)
     n_units: int  # the number of images (or of labels, for means over labels) per seed
-    # Method -> its quantity for each seed: (n_seeds,), or (n_seeds, n_tasks) for several tasks. Contains the methods on
-    # the task whose quantities are known.
+    # Method -> its quantity for each seed: (n_seeds,), or (n_seeds, n_tasks) for several tasks. Contains only methods
+    # for which this quantity is known.
     peers: Mapping[Hashable, Values] = field(default_factory=dict)
-    # Deviations due to the choice of settings, (n_searches, n_quantities), one standard deviation a row, see
-    # `spread.deviations`. None: each seed chose its own settings, or the deviations are not known.
+    # Deviations due to the choice of settings, (n_searches, n_quantities): by how much one standard deviation of a
+    # search changes each quantity (`spread.deviations`). None: settings were chosen for each seed separately, or the
+    # deviations are not known.
     choices: Values | None = None
 
     @property
@@ -73,7 +74,7 @@ class Estimates:
 
     @property
     def deviations(self) -> Values:
-        """`choices`, without rows if they are None."""
+        """`choices`, or an array without rows if `choices` is None."""
         return np.zeros((0, self.by_seed.shape[1])) if self.choices is None else self.choices
 
     def each(self) -> "Estimate":

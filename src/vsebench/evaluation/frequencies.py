@@ -26,7 +26,7 @@ class Frequencies:
 
     @classmethod
     def of_training(cls, training: Training, propensity: Propensity) -> "Frequencies":
-        """Count, for each label, the images on which the tested models are trained."""
+        """Count the images with each label, among those on which the tested models are trained."""
         counts = np.bincount(training.labels.label_of_pair, minlength=training.labels.n_labels)
         return cls(counts.astype(np.int64), len(training.images), propensity)
 

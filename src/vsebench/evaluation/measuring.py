@@ -42,7 +42,7 @@ class Measured:
     """The metrics of a model.
 
     A metric that cannot be computed is NaN: label metrics if models are trained on other labels of the test images,
-    list metrics without siblings, and metrics that need label frequencies if these are not known.
+    list metrics if the data set has no siblings, and metrics that need label frequencies if these are not known.
     """
 
     values: Values  # (n_metrics,)
@@ -126,7 +126,7 @@ def measure_sets(sets: Sequence[LabelSets], metrics: Sequence[str], resamples: i
 
 
 def _measure_equal_labels(sets: Sequence[LabelSets], names: Sequence[str], resamples: int) -> list[Measured]:
-    """Measure metrics whose resamples are made from what each image adds (`EqualLabelsMetric`)."""
+    """Measure metrics whose resamples are made from what each image adds to the metric (`EqualLabelsMetric`)."""
     metrics = [metric_of_kind(name, EqualLabelsMetric, "label sets of images", "macro_f1") for name in names]
     tables = [np.stack([metric.lost_without(label_sets) for metric in metrics], axis=1) for label_sets in sets]
     measured = []
@@ -139,7 +139,7 @@ def _measure_equal_labels(sets: Sequence[LabelSets], names: Sequence[str], resam
 
 
 def _recentred(measured: Measured, metrics: Sequence[str]) -> Measured:
-    """Shift the resamples of metrics with `recentred` so that their median is the metric; clip them to its range."""
+    """Shift the resamples of metrics with `recentred` so that their median is the metric's value, and clip them."""
     samples = measured.samples.copy()
     for column, metric in enumerate(map(load_metric, metrics)):
         if isinstance(metric, SetMetric) and metric.recentred:
@@ -201,7 +201,7 @@ def _popularity_values(model: Ranked, metrics: Sequence[str], frequencies: Frequ
 def _measure_shares(
     models: Sequence[Ranked], metrics: Sequence[str], frequencies: Frequencies | None, resamples: int
 ) -> list[Measured]:
-    """Return propensity metrics: a mean over images, divided by the best possible mean; also for each resample."""
+    """Return propensity metrics: a mean divided by the best possible mean, over all images and over each resample."""
     if frequencies is None:
         return _measure_units([np.full((1, len(metrics)), np.nan) for _ in models], resamples)
     weights = frequencies.weights()
@@ -223,16 +223,16 @@ def _measure_seen(
     measured = []
     for table, samples in zip(tables, bootstrap_all(tables, resamples), strict=True):
         sums = np.vstack([table.mean(axis=0), samples])
-        with np.errstate(invalid="ignore"):  # 0 / 0 without such a label is NaN
+        with np.errstate(invalid="ignore"):  # without a seen (or unseen) label, 0 / 0 is NaN
             found = metric.value(*(sums[:, :2] / sums[:, 2:]).T)
-        if not sums[0, 2:].all():  # only one kind of labels is held out, so that recall@k states the same
+        if not sums[0, 2:].all():  # labels of only one kind are held out: recall@k is their recall
             found[:] = np.nan
         measured.append(Measured(found[:1], found[1:, np.newaxis], np.array([len(table)])))
     return measured
 
 
 def _recalls(ranks: pl.DataFrame, cutoff: int | None, learnt: NDArray[np.bool_] | None) -> Values:
-    """Return the recall of each image's seen and unseen labels (0 if there are none) and whether there are any."""
+    """Return, for each image, the recalls of its seen and unseen labels (0 if it has none), and whether it has any."""
     seen = np.ones(len(ranks), dtype=np.bool_) if learnt is None else learnt[ranks["label"].to_numpy()]
     # The order of held-out labels matters here, but `rank` does not fix the order of two held-out labels that have no
     # negative between them.

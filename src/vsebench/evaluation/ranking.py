@@ -7,8 +7,8 @@ label that is not a candidate (in the protocol `regions`, if it is also a traini
 `right` are null.
 
 A cold image has no training label, although other images have some. A method that knows images only by their labels
-knows nothing about this image: it would rank labels by random initial values, or all scores would be equal. For cold
-images, labels are therefore ranked by `for_cold`, a model that scores labels by their frequency in training.
+knows nothing about a cold image: the method would rank labels by random initial values, or all scores would be equal.
+For cold images, labels are therefore ranked by `for_cold`, a model that scores labels by their frequency in training.
 """
 
 from typing import TYPE_CHECKING
@@ -77,9 +77,9 @@ def _rank(model: Model, held_out: HeldOut, features: "Features | None", pool: Wo
 
 
 def count_ranks(model: Model, held_out: HeldOut, features: "Features | None", pool: Workers) -> NDArray[np.int32]:
-    """Return `above`, `tied`, `right` and `negatives` of each held-out label, (4, n_pairs); -1 instead of null.
+    """Return `above`, `tied`, `right` and `negatives` of each held-out label, (4, n_pairs).
 
-    The model's scores have to be finite numbers.
+    The first three are -1 for a miss. The model's scores have to be finite numbers.
     """
     counts = np.empty((4, held_out.right.n_pairs), dtype=np.int32)
     rounded = None

@@ -67,8 +67,8 @@ class Decision(ABC):
     settings_type: ClassVar[type[DecisionSettings]] = DecisionSettings
     # Inputs in addition to the scores: "label_distribution" (of simulated data), "thresholds" (of the model).
     needs: ClassVar[frozenset[str]] = frozenset()
-    trains: ClassVar[bool] = False  # whether `fit` uses the model's training images, which may otherwise be left out
-    tunes: ClassVar[bool] = False  # whether it optimises the metric `tuned_for` of its configuration
+    trains: ClassVar[bool] = False  # whether `fit` uses the model's training images; if not, they may be left out
+    tunes: ClassVar[bool] = False  # whether `fit` optimises the metric `tuned_for` of the decision's configuration
 
     def __init__(self, tuning: Tuning, settings: Any) -> None:
         self.tuning, self.settings = tuning, settings

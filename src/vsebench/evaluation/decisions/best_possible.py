@@ -18,7 +18,8 @@ GOALS = {
 
 
 class BestPossibleSettings(DecisionSettings):
-    # the metric whose expectation is optimal; `label_count`: the probability of the right number of labels
+    # what the label sets optimise: the expectation of this metric or, for `label_count`, the probability of the right
+    # number of labels
     goal: Literal["exact_match", "example_f1", "hamming_distance", "label_count"]
 
 

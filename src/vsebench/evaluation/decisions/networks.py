@@ -27,8 +27,8 @@ class HeadSettings(DecisionSettings, LayerSettings):
     learning_rate: float = Field(default=1e-3, gt=0)
     epochs: int = Field(default=40, ge=1)  # maximum number of epochs
     patience: int = Field(default=5, ge=1)  # training stops after this many epochs without a better validation value
-    # Outputs of the fitted model that the network reads; `zeros` replaces each number of `vectors` by 0, so that the
-    # network's outputs are the same for all images.
+    # Which outputs of the fitted model the network reads; `zeros`: the vectors with all numbers replaced by 0, so that
+    # the network's outputs are the same for all images.
     inputs: Literal["vectors", "scores", "both", "zeros"] = "vectors"
 
 
@@ -146,11 +146,12 @@ class ClassThresholdSettings(HeadSettings):
 class ClassThreshold(ThresholdDecision):
     """The labels that score above a threshold, which the network predicts for each image and label.
 
-    The loss of an image x, where y_k is 1 if the image has the label k and 0 otherwise, is
+    The loss of an image x with the scores f_k(x) and the thresholds t_k(x), where y_k is 1 if the image has the label k
+    and 0 if not, is
 
-        L = -sum over labels k of [y_k log s_k + (1 - y_k) log(1 - s_k)],   s_k = sigmoid(f_k(x) - t_k(x)),   f fixed
+        L = -sum over labels k of [y_k log s_k + (1 - y_k) log(1 - s_k)],   s_k = sigmoid(f_k(x) - t_k(x)),   f is fixed
 
-    These are Eqs. 15 and 16 of the LSEP paper, corrected: the minus sign and the label index apply to both terms here.
+    These are Eqs. 15 and 16 of the paper, corrected: the minus sign and the label index apply to both terms here.
     The epoch is chosen by the metric that the decision is tuned for.
     """
 

@@ -1,4 +1,4 @@
-"""Decisions that use thresholds on the scores or the order of the scores; none of them trains a network."""
+"""Decisions that compare scores with thresholds or use only the order of the scores; none of them trains a network."""
 
 from typing import Any, Literal
 
@@ -31,7 +31,8 @@ class ScoreAboveSettings(DecisionSettings):
 class ScoreAbove(Decision):
     """The labels that score above a given threshold.
 
-    With calibrated scores, such as those of binary cross-entropy, a score above 0 means a probability above 1/2.
+    With calibrated scores, such as those of a model trained with binary cross-entropy, a score above 0 means a
+    probability above 1/2.
     """
 
     settings_type = ScoreAboveSettings
@@ -45,16 +46,16 @@ class ScoreAbove(Decision):
 
 class ThresholdSettings(DecisionSettings):
     steps: int = Field(default=50, ge=2)  # number of candidate thresholds, equally spaced
-    highest: int = Field(default=10, ge=1)  # number of highest scores of each image among which the candidates lie
+    highest: int = Field(default=10, ge=1)  # how many of each image's largest scores set the range of the candidates
 
 
 class Threshold(Decision):
     """One threshold for all labels and images: the best on the validation images (the smallest of equally good ones).
 
-    The `highest` highest scores of each validation image are collected. The candidate thresholds are equally spaced
-    from the lowest to the highest of these, as in the paper's published code. According to the text of the paper, they
-    span all scores, but most scores are too low to be useful thresholds. Source: Li, Song and Luo, "Improving pairwise
-    ranking for multi-label image classification", CVPR 2017, section 3.3.
+    The `highest` largest scores of each validation image are collected. The candidate thresholds are equally spaced
+    from the smallest to the largest of all these scores, as in the paper's published code. According to the text of the
+    paper, the candidates span all scores, but most scores are too low to be useful thresholds. Source: Li, Song and
+    Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, section 3.3.
     """
 
     settings_type = ThresholdSettings
@@ -133,11 +134,12 @@ class ClassConstants(Decision):
 
     See Eq. 16 of Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017.
 
-    With the goal `cross_entropy`, the threshold t_k of label k minimises the binary cross-entropy of f_k - t_k on the
-    validation images. At this minimum, the probabilities sigmoid(f_k - t_k) sum to the number of images with the label.
-    With the goal `f1`, the threshold maximises the label's F1 on the validation images, so the thresholds maximise
-    macro F1 (SCut: Yang, "A study of thresholding strategies for text categorization", SIGIR 2001). A label that no
-    validation image has is never predicted; a label that all of them have is always predicted.
+    With the goal `cross_entropy`, the threshold t_k of label k with the scores f_k minimises the binary cross-entropy
+    of f_k - t_k on the validation images. At this minimum, the probabilities sigmoid(f_k - t_k) sum to the number of
+    images with the label. With the goal `f1`, the threshold maximises the label's F1 on the validation images, so the
+    thresholds maximise macro F1 (SCut: Yang, "A study of thresholding strategies for text categorization", SIGIR 2001).
+    A label that no validation image has is never predicted; a label that all validation images have is always
+    predicted.
     """
 
     settings_type = ClassConstantsSettings

@@ -31,7 +31,7 @@ def with_ranks(ranks: pl.DataFrame) -> pl.DataFrame:
 
 
 def of_images(ranks: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
-    """Return a table of metrics (float64 columns): one row per image that has a held-out label, in ascending order.
+    """Return a table of metrics (float64 columns): one row per image that has a held-out label, sorted by image.
 
     If every image has one held-out label, metrics are computed once for each distinct rank, because there are far
     fewer distinct ranks than images.
@@ -51,7 +51,7 @@ def _of_images(ranks: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
 
 
 def values(ranks: pl.DataFrame, metrics: Sequence[str]) -> NDArray[np.float64]:
-    """Return metrics, (n_images, n_metrics): one row per image that has a held-out label, in ascending order."""
+    """Return metrics, (n_images, n_metrics): one row per image that has a held-out label, sorted by image."""
     return of_images(ranks, metrics).to_numpy()
 
 
@@ -63,7 +63,7 @@ def mean_metric(ranks: pl.DataFrame, name: str) -> float:
 def list_values(
     lists: pl.DataFrame, right: pl.DataFrame, metrics: Sequence[str], siblings: pl.DataFrame
 ) -> NDArray[np.float64]:
-    """Return list metrics, (n_images, n_metrics): one row per image that has a held-out label, in ascending order.
+    """Return list metrics, (n_images, n_metrics): one row per image that has a held-out label, sorted by image.
 
     `lists` and `siblings` are the tables LISTS and SIBLINGS of `core.schemas`; `right` contains a pair (image, label)
     for each held-out label.
@@ -82,7 +82,7 @@ def list_values(
 def popularity_values(
     lists: pl.DataFrame, right: pl.DataFrame, metrics: Sequence[str], frequencies: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Return popularity metrics, (n_images, n_metrics): one row per image with a held-out label, in ascending order.
+    """Return popularity metrics, (n_images, n_metrics): one row per image with a held-out label, sorted by image.
 
     `lists` is the table LISTS of `core.schemas`, and `right` contains a pair (image, label) for each held-out label.
     `frequencies`, (n_labels,), contains the number of training images with each label.

@@ -42,7 +42,7 @@ class Metric(ABC):
 
     @property
     def sign(self) -> int:
-        """1 if large values are better, -1 if small values are better, and 0 if neither are."""
+        """1 if large values are better, -1 if small values are better, and 0 if neither is the case."""
         return 0 if not self.is_quality else -1 if self.lower_is_better else 1
 
     def bound(self, n_labels: int) -> float:
@@ -116,9 +116,9 @@ class PropensityMetric(Metric):
     def value(self) -> pl.Expr:
         """Return a polars expression for the value of an image's list, from one row per held-out label.
 
-        Columns: `weight`, and `rank`: the label's rank in the list or in the best possible list. `rank` is null for a
-        label that is excluded from the candidates (a miss). Among held-out labels with the same score, the smallest
-        weight comes first.
+        The columns are `weight` (the label's weight) and `rank` (its rank in the list, or in the best possible list).
+        In the list, `rank` is null for a label that is excluded from the candidates (a miss), and among held-out labels
+        with the same score, the smallest weight comes first.
         """
 
 
@@ -135,7 +135,8 @@ class LabelMetric(Metric):
 class SeenMetric(Metric):
     """A metric that combines the recall of seen labels with the recall of unseen labels, over all test images.
 
-    It is NaN unless the test images have labels of both kinds.
+    Seen labels are those on which models are trained. The metric is NaN unless the test images have labels of both
+    kinds.
     """
 
     takes_cutoff = "always"
@@ -246,7 +247,7 @@ def metric_class(plain: str) -> type[Metric]:
 
 
 def known_metrics() -> list[str]:
-    """Return the names of all metrics, without cut-offs, sorted."""
+    """Return the sorted names of all metrics, without cut-offs."""
     return list(_classes())
 
 
@@ -302,8 +303,8 @@ class SetsOfImages:
     def lost(self, of_label: Callable[[Values, Values, Values], Values]) -> Values:
         """Return, for each image, by how much a sum over labels is smaller without this image, (n_images,).
 
-        `of_label` returns each label's term of the sum, (n_labels,), from the numbers of images for which the label is
-        a hit, is predicted and is right, (n_labels,) each.
+        `of_label` returns each label's term of the sum, (n_labels,), from three numbers of images, (n_labels,) each:
+        those for which the label is a hit, those for which it is predicted, and those for which it is right.
         """
         hits, predicted, right = (matrix.sum(axis=0) for matrix in (self.hits, self.predicted, self.right))
         fewer_hits, fewer_predicted, fewer_right = (np.maximum(n - 1, 0.0) for n in (hits, predicted, right))

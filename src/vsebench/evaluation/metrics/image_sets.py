@@ -41,8 +41,8 @@ class CountError(ImageSetMetric):
 class HammingDistance(ImageSetMetric):
     """The number of wrong labels: predicted but not right, or right but not predicted.
 
-    Divided by the number of labels, it is the Hamming loss of scikit-learn. Source: Li, Song and Luo, "Improving
-    pairwise ranking for multi-label image classification", CVPR 2017, Eq. 2.
+    Divided by the number of labels of the data set, it is the Hamming loss of scikit-learn. Source: Li, Song and Luo,
+    "Improving pairwise ranking for multi-label image classification", CVPR 2017, Eq. 2.
     """
 
     lower_is_better = True

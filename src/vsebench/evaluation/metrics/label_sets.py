@@ -68,7 +68,7 @@ class MacroF1(EqualLabelsMetric):
 
 
 class MacroF1OfMeans(EqualLabelsMetric):
-    """2 P R / (P + R) of the means P and R of precision and recall over the labels; never smaller than `macro_f1`.
+    """2 P R / (P + R), where P and R are the labels' mean precision and recall; never smaller than `macro_f1`.
 
     Source: Makadia, Pavlovic and Kumar, "A new baseline for image annotation", ECCV 2008; used by INRIA's LEAR group
     and by FastTag.

@@ -25,8 +25,8 @@ class Map(RankMetric):
 class Ndcg(RankMetric):
     """Normalised discounted cumulative gain: the sum of 1 / log2(1 + p) over hits at ranks p, divided by its maximum.
 
-    The maximum, with all held-out labels at the top, is also cut at k. Source: Jarvelin and Kekalainen, ACM TOIS 20,
-    2002; the discount is as in trec_eval.
+    The maximum is the sum with all held-out labels at the top. With a cut-off k, both sums contain only ranks up to k.
+    Source: Jarvelin and Kekalainen, ACM TOIS 20, 2002; the discount is as in trec_eval.
     """
 
     takes_cutoff = "optional"

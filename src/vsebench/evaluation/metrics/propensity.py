@@ -4,7 +4,7 @@ These are the metrics of the Extreme Classification Repository (Bhatia and other
 B of its data sets. Source of both metrics: Jain, Prabhu and Varma, "Extreme multi-label loss functions for
 recommendation, tagging, ranking and other missing label applications", KDD 2016. Suppose that images lack some of their
 labels: a label with the propensity p is missing with the probability 1 - p. Then the sum of the hits' weights is an
-unbiased estimate of the number of hits with the complete label sets.
+unbiased estimate of the number of hits that the complete label sets would give.
 """
 
 import polars as pl

@@ -1,4 +1,4 @@
-"""Metrics of the ranks of an image's held-out labels; a hit is a held-out label among the image's first k.
+"""Metrics of the ranks of an image's held-out labels; a hit is a held-out label among the first k of the list.
 
 Ties count against the label, except in the full AUC (without a cut-off). A held-out label that is not a candidate
 (a miss) counts as a held-out label, but is never a hit.
@@ -61,7 +61,7 @@ class OneError(RankMetric):
 
 
 class Coverage(RankMetric):
-    """The rank of the last held-out label, or the length of the list if there is a miss; smaller is better.
+    """The rank of the last held-out label, or the number of candidates if there is a miss; smaller is better.
 
     This is scikit-learn's coverage_error.
     """
@@ -81,7 +81,7 @@ class Auc(RankMetric):
 
     Without a cut-off, ties and misses count one half. With a cut-off k, it is the AUC of a list that is cut at k: a
     held-out label after rank k counts one half, and ties count against the label. Programs of the LibRec family compute
-    the AUC in this way, and both VSE papers report it. The cut AUC cannot exceed (1 + recall@k) / 2 and must not be
+    the AUC in this way, and both VSE papers report this cut AUC. It cannot exceed (1 + recall@k) / 2 and must not be
     compared with the full AUC.
     """
 

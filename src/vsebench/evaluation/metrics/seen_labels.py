@@ -30,7 +30,7 @@ class UnseenRecall(SeenMetric):
 
 
 class HarmonicRecall(SeenMetric):
-    """Harmonic mean of both recalls, H; 0 if both are 0, NaN if one is undefined."""
+    """Harmonic mean of the recalls of seen and of unseen labels, H; 0 if both are 0, NaN if one is undefined."""
 
     def value(self, seen: Values, unseen: Values) -> Values:
         both = seen + unseen

@@ -3,8 +3,8 @@
     (1/k) sum over the first k labels l of  max over held-out labels y of S[l, y]
     S[l, y] = 1 if l = y or l and y have a common parent, else 0
 
-Labels with equal scores are ordered as in lists: wrong labels, including siblings, come first. Lists with fewer than k
-labels are also divided by k.
+Labels with equal scores are ordered as in lists: wrong labels, including siblings, come first. The number is divided by
+k even if the list has fewer than k labels.
 
 Source: Weston, Bengio and Usunier, "Large scale image annotation", Machine Learning 81(1), 2010, with one label per
 image; the maximum over several labels is our choice.
