@@ -52,7 +52,7 @@ class ScoredLists:
     Attributes
     ----------
     start : (images + 1,) int64: the labels of image i are at start[i]:start[i + 1] in the other arrays
-    label : (n_pairs,) indices into `Scores.labels`, uint16 or, if there are more labels, int32
+    label : (n_pairs,) indices into `Scores.labels`, uint16 or, with more than 65,536 labels, int32
     score : (n_pairs,) float32
     """
 
@@ -84,7 +84,7 @@ class Scores:
 
 
 def companions(path: Path) -> list[Path]:
-    """Return the text files that exist beside a file of scores."""
+    """Return which of the text files `<name>.ids.txt`, `.labels.txt` and `.split.txt` exist beside the scores."""
     beside = [path.with_suffix(f".{name}.txt") for name in ("ids", "labels", "split")]
     return [file for file in beside if file.is_file()]
 
@@ -230,7 +230,7 @@ def _name(column: str) -> pl.Expr:
 
 
 def _runs(image: Ids) -> NDArray[np.int64]:
-    """Return, for each run of equal numbers, the number and the length of the run, (runs, 2)."""
+    """Return, for each run of equal image numbers, this image number and the length of the run, (runs, 2)."""
     first = np.flatnonzero(np.diff(image, prepend=-1))
     return np.stack([image[first], np.diff(first, append=len(image))], axis=1).astype(np.int64)
 

@@ -19,10 +19,10 @@ Fields = Mapping[str, "Fields | None"]
 
 
 def read_structs(data: bytes, variable: str, fields: Fields, where: str) -> list[dict[str, Any]]:
-    """Read the struct array `variable` from a file; each of its structs must have all `fields`.
+    """Read the struct array `variable` from `data`, the content of a file; each struct must have all `fields`.
 
     Returns one dict per struct, field name -> value, in MATLAB's order (column by column). Text becomes a str; numbers
-    become an (n,) array of the type in the file, column by column; a nested struct array becomes a list of dicts.
+    become an (n,) array of the type in the file, in the same order; a nested struct array becomes a list of dicts.
 
     Raises a `UserError` that begins with `where` if the data are not a MATLAB file or are damaged, or if the variable
     or one of the fields is missing.
@@ -47,7 +47,7 @@ def _read(data: bytes, variable: str, fields: Fields) -> list[dict[str, Any]]:
 
 
 def _structs(array: Any, fields: Fields, name: str) -> list[dict[str, Any]]:
-    """Return the fields of a struct array, in MATLAB's order."""
+    """Return the chosen fields of each struct of an array, in MATLAB's order."""
     if not isinstance(array, np.ndarray) or array.dtype.names is None:
         raise UserError(f"{name} is not a struct")
     missing = [field for field in fields if field not in array.dtype.names]

@@ -35,9 +35,9 @@ Bounds = Annotated[list[int], Field(min_length=2, max_length=2)]
 
 
 class Numbering(Strict):
-    """Options: the names of images, and a partition by their numbers."""
+    """Options: the ids of images, and a partition by image numbers."""
 
-    prefix: str = Field(default="", pattern=r"^\w*$")  # precedes the number in an image's id, such as `im`
+    prefix: str = Field(default="", pattern=r"^\w*$")  # text before the number in an image's id: `im` for `im123`
     # The first and the last number of each part; images in no part are kept unless the filter `only_parts` is set.
     parts: dict[Literal["train", "valid", "test"], Bounds] = Field(default={})
 
@@ -72,7 +72,7 @@ def alternatives(options: Options) -> list[str]:
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:
-    """Read the tags of all images of the archive, ordered by number.
+    """Read the tags of all images of the archive; images are ordered by number.
 
     Raises a `UserError` if the archive is missing or damaged, contains no file of tags, or contains two files of tags
     for the same image.
@@ -97,7 +97,7 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 
 
 def _number(member: str) -> int | None:
-    """Return the number of the image whose tags are in a member; None for other members."""
+    """Return the number of the image whose tags a member of the archive contains; None for another file."""
     *folders, basename = member.split("/")
     match = MEMBER.fullmatch(basename)
     return int(match[1]) if match and OTHER_TAGS not in folders else None

@@ -32,8 +32,8 @@ Options = Numbering
 def read(raw: Path, options: Options) -> RawAnnotations:
     """Read all lists; images are ordered by number.
 
-    Raises a `UserError` that names file and line if the archive is missing, is damaged or contains no list, or if a
-    line is not the number of an image or repeats another line.
+    Raises a `UserError` if the archive is missing, is damaged or contains no list, or if a line is not the number of an
+    image or repeats another line; the message names the file and, for a wrong line, the line.
     """
     archive = raw / ARCHIVE
     members = read_members(archive, lambda name: MEMBER.fullmatch(name) is not None)
@@ -50,7 +50,7 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 
 
 def _parse_list(data: bytes, where: str) -> NDArray[np.int64]:
-    """Return the image numbers of a list, (m,), from 1 to 25,000, without duplicates."""
+    """Return the image numbers of a list, (m,), after checking that each is from 1 to 25,000 and occurs once."""
     seen: dict[int, int] = {}
     for line, text in enumerate(whole_lines(data, where), 1):
         number = int(text) if re.fullmatch("[0-9]{1,9}", text) else 0

@@ -4,8 +4,8 @@
 object with three lists: `images` (each with an `id`), `categories` (`id` and `name`) and `annotations` (`id`,
 `image_id` and `category_id`). Other keys and other files of the archive are not read.
 
-- The count of a label is the number of the image's annotations with this category. A region that is marked as a crowd
-  (`iscrowd`) counts once, because the number of objects in it is not given.
+- Labels are categories. The count of a label is the number of the image's annotations with this category. A region that
+  is marked as a crowd (`iscrowd`) counts once, because the number of objects in it is not given.
 - The id of an image is its number (`57870` for the file `COCO_train2014_000000057870.jpg`). Training images come first,
   then validation images, each ordered by number. Images without an annotation are kept.
 - Labels are ordered by category id; the ids are not consecutive.
@@ -38,7 +38,7 @@ Entries = list[dict[str, Any]]
 
 
 class _Part(NamedTuple):
-    """The annotations of one part of the data set, as they are in its file.
+    """The images, categories and annotations in the file of one part of the data set.
 
     Attributes
     ----------

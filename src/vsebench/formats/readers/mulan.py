@@ -17,7 +17,7 @@ The supported part of ARFF (UTF-8, plain or .gz):
     @attribute name {0,1}          (in this order, because an absent value in a sparse row means the first value)
     @data
     0.5,3,0,1                      (a dense row: the value of each attribute)
-    {1 3,3 1}                      (a sparse row: ascending attribute numbers, from 0, with values; others are 0)
+    {1 3,3 1}                      (a sparse row: ascending attribute numbers, from 0, with values; absent values are 0)
 
 Numbers become float32. Labels are 0 or 1. Missing values (?) and other types, such as dates and strings, are
 refused. The option `features` states whether rows are dense or sparse. All rows of all files must be of this kind, and
@@ -96,7 +96,7 @@ class Attribute(NamedTuple):
     ----------
     key : the name to compare with the XML file: without escapes if it is in quotes, otherwise as written
     name : its name without escapes
-    binary : whether its values must be 0 or 1
+    binary : whether its type is {0,1}
     """
 
     key: str
@@ -201,7 +201,7 @@ def read_labels(path: Path) -> list[str]:
 def read_arff(path: Path, kind: Kind) -> Rows:
     """Read an ARFF file whose rows are all dense or all sparse.
 
-    Raises a `UserError` that names the malformed line or the missing part.
+    Raises a `UserError` that names the malformed line, or says what is missing.
     """
     lines = text_lines(_content(path), str(path))
     attributes, start = _read_header(lines, path)
@@ -331,7 +331,7 @@ def _floats(words: list[str], where: str) -> NDArray[np.float32]:
 def _columns(
     attributes: list[Attribute], keys: list[str], where: Path, arff: str
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the numbers of the columns that are labels, in the order of the labels, and of all other columns.
+    """Return the column numbers of the labels, in the order of `keys`, and those of the features, all other columns.
 
     `keys` are the labels' names as they are written in the XML file.
     """

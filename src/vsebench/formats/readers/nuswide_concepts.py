@@ -2,7 +2,7 @@
 
 `ConceptsList.zip` contains `ConceptsList/Concepts81.txt`, one concept per line. For each concept, `Groundtruth.zip`
 contains `Groundtruth/TrainTestLabels/Labels_<concept>_Train.txt` and `..._Test.txt` with one line per image, 0 or 1.
-The two parts form the official partition. These files have no image ids, so images are named by their line:
+Train and Test form the official partition. These files have no image ids, so images are named by their line:
 `Train-000001`, ..., `Test-000001`, .... Images without a concept are kept.
 
 In copies of the official archive, line 78,372 of `Labels_lake_Train.txt` is `-1130179`. This one value is read as 0, as
@@ -10,8 +10,8 @@ in repaired copies, and reported in `dropped`; every other value except 0 and 1 
 
 The option `features` names one of the low-level features. Their official release is a RAR file,
 `NUS_WID_Low_Level_Features.rar`, which Python cannot unpack by itself. So you have to unpack it and pack its folder
-`Low_Level_Features` into `NUS_WID_Low_Level_Features.zip`. The files of each part have one line of numbers per image,
-separated by spaces, without a header and without image ids:
+`Low_Level_Features` into `NUS_WID_Low_Level_Features.zip`. In the files of each part, a line contains the numbers of
+one image, separated by spaces; there is no header and no image id:
 
     Train_Normalized_<name>.dat, Test_Normalized_<name>.dat
         CH 64 numbers, colour histogram; CORR 144, colour correlogram; EDH 73, edge directions; WT 128, wavelet texture;
@@ -83,8 +83,8 @@ def read_names(raw: Path) -> list[str]:
 def read_concepts(raw: Path, dropped: list[Dropped]) -> tuple[list[str], dict[str, NDArray[np.bool_]]]:
     """Read the names of the concepts, and which images have them: "Train" or "Test" -> (n_concepts, n_images) bool.
 
-    If the known misprint is found, it is added to `dropped`. Raises a `UserError` that names file and line if a file is
-    missing or too short, or if a value is neither 0 nor 1.
+    If the known misprint is found, it is added to `dropped`. Raises a `UserError` if a file is missing, if files of
+    the same part differ in their numbers of lines, or if a value is neither 0 nor 1; then the message names the line.
     """
     archive, concepts = raw / "Groundtruth.zip", read_names(raw)
     members = by_basename(archive, [_member(concept, part) for part in PARTS for concept in concepts])

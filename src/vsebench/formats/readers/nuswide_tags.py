@@ -4,24 +4,24 @@
 `All_Tags.txt`, one image per line (photo id, then its tags, separated by white space); `Train_Tags1k.dat` and
 `Test_Tags1k.dat`, one image per line, 0 or 1 for each of the 1,000 tags. The option `tags` chooses the vocabulary:
 
-final : the tags of All_Tags.txt that are in Final_Tag_List.txt; images in the file's order, without a partition
+final : the 5,018 tags; images are those of All_Tags.txt, in its order, without a partition
 1k : the 1,000 tags
 925 : the tags among these 1,000 that are not also names of the 81 concepts (`ConceptsList.zip`)
 1006 : these 925 tags, then the 81 hand-annotated concepts (`Groundtruth.zip`)
 
-All vocabularies but `final` are read from the two `.dat` files, not from `AllTags1k.txt`. The `.dat` files follow the
-official partition. None of them has image ids, so images are named as in `nuswide_concepts`. Like other users of these
-files, the reader assumes that line n of a part describes the same image in the `.dat` files and in the ground truth;
-the vocabulary `1006` depends on this.
+For all vocabularies but `final`, the images' tags are read from the two `.dat` files, not from `AllTags1k.txt`, which
+the archive also contains. The `.dat` files follow the official partition. They have no image ids, so images are named
+as in `nuswide_concepts`. Like other users of these files, the reader assumes that line n of a part describes the same
+image in the `.dat` files and in the ground truth; the vocabulary `1006` depends on this.
 
 All_Tags.txt is read as follows:
 
-- A tag is kept if its bytes equal those of a tag in the list, which is in UTF-8. Tags are not decoded, so a tag in
-  another encoding is not found. If only the lower-case form of a tag is in the list, the tag is left out and counted
-  in `dropped`.
+- A tag is kept if its bytes equal those of a tag in Final_Tag_List.txt, which is in UTF-8. Tags are not decoded, so a
+  tag in another encoding is not found. If only the lower-case form of a tag is in this list, the tag is left out and
+  counted in `dropped`.
 - A tag that an image has more than once becomes one pair with the count 1; `dropped` counts the repeats.
-- Some photo ids occur in two lines. They count as two images, because the ground truth has both; the second image is
-  named `<id>-2`.
+- Some photo ids occur in two lines. These lines count as two images, because the ground truth has both images; the
+  second one is named `<id>-2`.
 - Images without a tag are kept. Blank lines are allowed only at the end.
 
 Source: Chua et al., "NUS-WIDE: a real-world web image database from National University of Singapore", CIVR 2009. The
@@ -75,7 +75,7 @@ def _read_final(archive: Path) -> RawAnnotations:
 
 
 def _parse_list(tags: list[str], where: str) -> list[str]:
-    """Return the tags, one per line of the file `where`, after checking that they are names without duplicates."""
+    """Return `tags`, the lines of the file `where`, after checking that there are some, all valid and distinct."""
     if not tags:
         raise UserError(f"{where}: contains no tag")
     check_names(tags, where, "tag")
@@ -85,14 +85,15 @@ def _parse_list(tags: list[str], where: str) -> list[str]:
 def _parse_tags(data: bytes, tags: list[str], where: str, dropped: list[Dropped]) -> tuple[list[str], Ints, Ints]:
     """Parse lines that each contain a photo id and the tags of the photo.
 
-    Returns the ids, and the image and label numbers (n_pairs,) of the tags in the list, without duplicates per image.
+    Returns the photo ids, and the image numbers and the label numbers of the pairs, (n_pairs,) each, without
+    duplicates. A word that is not in `tags`, the list of all labels, gives no pair.
     """
     row_of_tag = {tag.encode(): row for row, tag in enumerate(tags)}
     ids: list[str] = []
     labels: list[int] = []
     sizes: list[int] = []
     repeats = other_case = 0
-    # Split as bytes, because str.split would also split tags at other spaces and line ends of Unicode.
+    # Split as bytes, because str.split would also split a tag at Unicode's other spaces and line ends.
     for number, line in enumerate(data.removeprefix(BOM_UTF8).rstrip().split(b"\n"), start=1):
         photo, *words = line.split() or [b""]
         if not photo.isdigit():
@@ -175,7 +176,7 @@ def parse_matrix(data: bytes, n_tags: int, where: str, block_size: int = 1 << 22
     """
     n_lines, ended = 0, False
     lines, columns = [np.empty(0, np.intp)], [np.empty(0, np.intp)]
-    # Blocks are checked as bytes, which is fast: each line has n_tags digits, no two of them adjacent.
+    # Blocks are checked as bytes, which is fast: each line must have n_tags digits, no two of them adjacent.
     for block in line_blocks(io.BytesIO(data), block_size):
         text = np.frombuffer(block, dtype=np.uint8)
         kinds = KINDS[text]

@@ -5,8 +5,8 @@ header `ImageID,Source,LabelName,Confidence`, and one line per label of an image
 digits), the source of the label, the label's id ("mid"), and the confidence of the source, from 0 to 1 (people give 1
 if the label is right and 0 if it is wrong).
 
-- Labels with a confidence of at least `min_confidence` are kept; if it is 1, only labels that people confirmed are
-  kept.
+- Labels with a confidence of at least `min_confidence` are kept; with `min_confidence: 1`, only labels that people
+  confirmed.
 - A label that an image has in several lines (from two sources, or repeated) becomes one pair with the count 1. It is
   kept if at least one line has enough confidence.
 - Lines may be in any order. Images are ordered by id, labels by mid; images without a label are kept.
@@ -56,14 +56,14 @@ Part = Literal["train", "validation", "test"]
 class ClassNames(Strict):
     """Options: the table with the names of the labels."""
 
-    archive: str = FileName  # an archive that is listed under `files`
-    member: str = FileName  # the table in the archive
+    archive: str = FileName  # the archive that contains the table of names; it must be listed under `files`
+    member: str = FileName  # file name of the table of names in the archive
 
 
 class Options(Strict):
     """Options: the tables to read, and the labels to keep."""
 
-    archive: str = FileName  # an archive that is listed under `files`
+    archive: str = FileName  # the archive that contains the tables of labels; it must be listed under `files`
     table: str = Field(default="labels.csv", pattern=r"^[\w.+-]+$")  # file name of each part's table in the archive
     parts: list[Part] = Field(default=["train", "validation"], min_length=1)  # the parts to read
     min_confidence: float = Field(ge=0, le=1)  # smallest confidence of labels to keep; 1: labels that people confirmed
@@ -78,7 +78,7 @@ class _Lines:
     ----------
     images : for each block, the image ids of the lines with enough confidence, uint64
     labels : for each block, the label codes of these lines, int32
-    codes : mid -> its code, in the order of first occurrence
+    codes : mid -> its code, from 0 to len(codes) - 1
     ids : part -> the ids of its images, uint64, ascending, without duplicates
     unsure : number of lines whose confidence is too low
     """
@@ -221,7 +221,7 @@ def _find_parts(ids: NDArray[np.uint64], of_part: dict[str, NDArray[np.uint64]],
 
 
 def _pair_up(lines: _Lines, ids: NDArray[np.uint64], mids: list[str]) -> tuple[pl.DataFrame, int]:
-    """Return the table of pairs, and the number of lines that repeat another line.
+    """Return the table of pairs, and the number of lines whose pair is already in another line.
 
     This step needs more memory than any other, so it empties the lists in `lines` and changes a few large arrays in
     place.

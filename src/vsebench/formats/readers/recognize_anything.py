@@ -28,7 +28,7 @@ class Options(Strict):
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:
-    """Read the images in the order of the file.
+    """Read the labels of all images; images are in the order of the file `annotations`.
 
     Raises a `UserError` that names file and line if a file is missing, empty or not text; if a label is blank or
     unknown, or occurs twice in an image's line; or if an image occurs twice.

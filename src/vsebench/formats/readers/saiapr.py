@@ -1,8 +1,8 @@
 """Read SAIAPR TC-12: region labels of 20,000 photographs.
 
-The archive contains `wlist.txt` (code TAB word) and about 40 folders, each with a `labels.txt` (image, region, code).
-In a folder without `labels.txt`, `features.txt` (image, region, the region's features, code) is read instead. The count
-of a label is the number of the image's regions with this label.
+The archive contains `wlist.txt` (lines of code TAB word) and about 40 folders. In each folder, `labels.txt` (lines of
+image, region, code) is read or, if it is missing, `features.txt` (image, region, the region's features, code). The
+count of a label is the number of the image's regions with this label.
 
 Source: Escalante et al., "The segmented and annotated IAPR TC-12 benchmark", CVIU 114(4), 2010.
 """
@@ -43,7 +43,7 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 
 
 def _read_words(members: dict[str, bytes], archive: Path) -> tuple[list[str], dict[int, int]]:
-    """Return the words in the order of the list, and each code's index in the list."""
+    """Return the words in the order of `wlist.txt`, and for each code the index of its word."""
     names = [name for name in members if name.rpartition("/")[2] == "wlist.txt"]
     if len(names) != 1:
         raise UserError(f"{archive}: contains {len(names)} files named wlist.txt; it must contain one")
@@ -67,7 +67,7 @@ def _read_words(members: dict[str, bytes], archive: Path) -> tuple[list[str], di
 
 
 def _choose_tables(members: dict[str, bytes], archive: Path) -> list[str]:
-    """Return the name of the table to read in each folder, sorted by folder."""
+    """Return the names of the tables to read, one per folder, in alphabetical order of the folders."""
     folders: dict[str, str] = {}
     for table in reversed(TABLES):
         folders |= {name.rpartition("/")[0]: name for name in members if name.rpartition("/")[2] == table}
@@ -77,7 +77,7 @@ def _choose_tables(members: dict[str, bytes], archive: Path) -> list[str]:
 
 
 def _read_regions(data: bytes, row_of_code: dict[int, int], where: str, regions: dict[tuple[int, int], int]) -> None:
-    """Add the rows of a table to `regions`: (image, region) -> label (its index in the vocabulary)."""
+    """Add the rows of a table to `regions`: (image, region) -> index of the region's label."""
     has_features = where.endswith("features.txt")
     for number, line in enumerate(whole_lines(data, where), start=1):
         fields = line.split()

@@ -107,9 +107,9 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 
     If several rows have the same image and label, their counts are added up.
 
-    Raises a `UserError` if the file is missing, damaged or not in its format; if a column is missing; or if a row has
-    no image or no label, or its count is not a positive whole number. The message names the line, or, for a Parquet
-    file, the row.
+    Raises a `UserError` if the file is missing, damaged or not in the format that its name states; if a column is
+    missing; or if a row has no image or no label, or its count is not a positive whole number. The message names the
+    line, or, for a Parquet file, the row.
     """
     path = find(raw, options.pairs)
     images, labels = Names("image"), Names("label")
@@ -209,7 +209,7 @@ def parse_count(cell: Any) -> int:
 
 
 def add_up(images: NDArray[np.int32], labels: NDArray[np.int32], counts: NDArray[np.int64], path: Path) -> pl.DataFrame:
-    """Add up the counts of equal (image, label) pairs; return image, label and count, Int32, ascending."""
+    """Add up the counts of equal (image, label) pairs; return columns image, label, count (Int32), sorted by pair."""
     rows = pl.DataFrame({"image": images, "label": labels, "count": counts})
     pairs = rows.group_by("image", "label").agg(pl.col("count").sum()).sort("image", "label")
     if pairs["count"].max() > LARGEST:  # type: ignore[operator]

@@ -96,8 +96,8 @@ def annotate(images: Sequence[str], tags: Iterable[Sequence[str]], options: TagO
     left out. Raises a `UserError` that begins with `where`, the path of the file, if no tag becomes a label.
     """
     stop = StopTags(options)
-    numbers: dict[str, int] = {}  # normalised tag -> its number
-    known: dict[str, int | str] = {}  # tag as written -> its number, or why it is left out
+    numbers: dict[str, int] = {}  # label -> its number
+    known: dict[str, int | str] = {}  # tag as written -> its label's number, or why the tag is left out
     columns = array("i"), array("i")
     gone: Counter[str] = Counter()
     for image, written in enumerate(tags):

@@ -8,8 +8,8 @@ which only `image_id` is read. Other keys are not read.
   annotators (`trees`), without white space around them. An object with several labels counts once for each of them; an
   object without a label is left out and counted in `dropped`.
 - The count of a label is the number of the image's objects that have it.
-- The id of an image is its number. The images are listed in `image_data.json` and ordered by number; images without an
-  object are kept.
+- The id of an image is its number. The images are those in `image_data.json`; they are ordered by number, and images
+  without an object are kept.
 - Labels are ordered by name. There is no official partition.
 
 Only the first two images of the real files were available to check the reader.
@@ -38,7 +38,7 @@ Entry = dict[str, Any]
 class Options(Strict):
     """Options: the kind of label."""
 
-    labels: Literal["synsets", "names"] = "synsets"  # labels are the objects' WordNet synsets, or their names as typed
+    labels: Literal["synsets", "names"] = "synsets"  # labels: WordNet synsets of the objects, or names as typed
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:

@@ -84,7 +84,7 @@ def _annotations(part_of: dict[str, str], entries: list[tuple[str, int, int]], o
 
 
 def _read_lists(archive: Path, names: list[str]) -> dict[str, list[str]]:
-    """Return the lines of each list by its name, without the extension."""
+    """Return a dict: name of a list without the extension -> the lines of this list."""
 
     def name_of(member: str) -> str | None:
         match = MEMBER.fullmatch(member)

@@ -7,7 +7,7 @@ A file of images (plain or .gz) has one image per line:
                          numbered from 0
      3:1                 the line of an image without a label begins with a space
 
-Features of an image can be in any order, features that are not named are 0, and values become float32. A label that is
+Features of an image can be in any order, features that are not listed are 0, and values become float32. A label that is
 repeated in a line counts once. Labels have no names in this format, so they are named by their numbers.
 
 Small data sets of the repository have one file of images and two split files: one for training images, and one for test
@@ -16,8 +16,8 @@ images. A split file contains the images' numbers, counted from 1, with one colu
     1 3 2                image 1 is a training image of the first split, image 3 of the second, image 2 of the third
     2 4 3
 
-Large data sets have one file of training images and one of test images instead. Images are named by file and line: the
-first image of `Bibtex_data.txt` is `Bibtex_data-000001`.
+Large data sets have one file of training images and one of test images instead. Images are named by file and number:
+the first image of `Bibtex_data.txt` is `Bibtex_data-000001`.
 
 Files are read in blocks of lines, so the text of a file is never in memory as a whole. An entry (a feature and its
 value) takes 8 bytes of memory in the result, and three times as much at the peak.
@@ -141,8 +141,8 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 def read_images(path: Path) -> tuple[Sizes, Lines]:
     """Read a file of images in blocks of lines.
 
-    Raises a `UserError` that names the line if a line is malformed or has a feature twice, if the number of a label or
-    feature is too large for the counts in the first line, or if the first line states another number of images.
+    Raises a `UserError` that names the line if a line is malformed or has a feature twice, or if the number of a label
+    or feature is too large for the counts in the first line; also if the first line states a wrong number of images.
     """
     blocks: list[Lines] = []
     number = 1  # number of the last line that was read
@@ -221,7 +221,7 @@ def _read_lines(lines: list[bytes], first: int, sizes: Sizes, path: Path) -> Lin
 
 
 def _entries(tails: Sequence[bytes]) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """Return the features and values of all entries in checked texts, parsed by polars because it is fastest."""
+    """Return the features and values of all entries in `tails`, which are already checked; polars parses fastest."""
     words = b" ".join(tails).split()
     if not words:
         return np.empty(0, dtype=np.int32), np.empty(0)

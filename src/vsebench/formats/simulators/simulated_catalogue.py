@@ -1,9 +1,9 @@
 """Simulate images. Each image has one of 40 sets of labels, drawn with probabilities that depend on its features.
 
-    S_1 .. S_40   distinct sets of min(8, 1 + Poisson(2)) of 20 labels, drawn without replacement, label k with weight
-                  k^-0.7
-    P(c | x)      = softmax_c(4 v_c'x + a_c),   v_c ~ N(0, I/16),   a_c ~ N(0, 1/4)
-    labels        = S_c,   so p_k(x) = sum of P(c | x) over the sets c with label k
+    S_1 .. S_40   distinct sets, each of min(8, 1 + Poisson(2)) labels, drawn without replacement from 20 labels,
+                  label k with weight k^-0.7
+    P(c | x)      = softmax_c(4 v_c'x + a_c),   v_c ~ N(0, I/16),   a_c ~ N(0, 1/4): the probability of set c
+    labels        = S_c,   so label k has the probability p_k(x) = sum of P(c | x) over the sets c with label k
 
 No set is empty. The parameters are fixed; `seed` determines only the images and their labels.
 `simulated_images.py` defines the features x and the options.

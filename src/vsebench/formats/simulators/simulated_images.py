@@ -45,7 +45,7 @@ class SimulatedOptions(Strict):
     """Number of images, official partition and seed of a simulated set."""
 
     images: int = Field(ge=1)  # number of images, before `scale`
-    parts: Parts  # the official partition: in each round of images, the first are for train, then valid, then test
+    parts: Parts  # the official partition: in each round, first training images, then validation, then test images
     scale: float = Field(default=1.0, gt=0)  # multiplies the number of images
     seed: int = Field(default=0, ge=0)  # seed of the whole set
 

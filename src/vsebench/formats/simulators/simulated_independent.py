@@ -1,7 +1,7 @@
 """Simulate images whose labels are independent of one another given the features.
 
     p_k(x) = sigmoid(3.5 w_k'x + b_k),   w_k ~ N(0, I/16),   b_k ~ N(-3.5, 1),   k = 1 .. 20
-    y_k    ~ Bernoulli(p_k(x))
+    y_k    ~ Bernoulli(p_k(x)); an image has label k if y_k = 1
 
 1.4 % of the images have no label. The parameters are fixed; `seed` determines only the images and their labels.
 `simulated_images.py` defines the features x and the options.
