@@ -1,4 +1,4 @@
-"""Read the files of a case from which metrics are computed."""
+"""Read the files from which the metrics of a case are computed."""
 
 from pathlib import Path
 
@@ -19,8 +19,8 @@ from vsebench.evaluation.spread import Spread
 def read_ranked(case: Case, results: Path) -> Ranked:
     """Read the output of the stage `rank` for a case.
 
-    The lists are empty if their file does not exist: a pack contains the file only if a metric of the packed run needs
-    it.
+    The table `lists` is empty if there is no `lists.parquet`: a pack contains this file only if a metric of the packed
+    run needs it.
     """
     folder, n_labels = case.folder(results), n_labels_of(case, results)
     lists, label_ranks = folder / "lists.parquet", folder / "label_ranks.parquet"
@@ -41,7 +41,7 @@ def read_sets(case: Case, decision: str, results: Path) -> LabelSets:
 
 
 def spread_at(case: Case, results: Path) -> Spread:
-    """Return how much metrics vary due to the choice of a model's settings; empty if this is not known."""
+    """Return the spread of metrics due to the choice of a model's settings; an empty mapping if it is not known."""
     spread: Spread = read_json(case.folder(results) / "run.json")["selection"].get("spread", {})
     return spread
 
@@ -65,7 +65,7 @@ def frequencies_of(case: Case, results: Path, propensity: Propensity) -> Frequen
 
 
 def learnt_of(case: Case, results: Path) -> NDArray[np.bool_]:
-    """Return, for each label, whether models are trained on it under the protocol, (n_labels,)."""
+    """Return a bool array (n_labels,): whether models are trained on each label under the protocol."""
     return _labels_of(case, results)["final"].to_numpy()
 
 

@@ -1,19 +1,19 @@
 """Estimate how much a comparison varies between seeds, with the help of all other comparisons on the task.
 
 Two or three seeds say little about how much one comparison varies between seeds, but all comparisons on a task together
-say more. A variance s^2, with d degrees of freedom, that is smaller than the typical variance s_0^2 is raised towards
-s_0^2. It is raised more if the variances of the comparisons are more alike:
+say more. A comparison's variance s^2, with d degrees of freedom, is raised towards the typical variance s_0^2 if it is
+smaller than s_0^2. It is raised more if the variances of the comparisons are more alike. The raised variance is
 
     v = max(s^2, (d_0 s_0^2 + d s^2) / (d_0 + d)),    with d_0 + d degrees of freedom.
 
 s_0^2 is the mean of s^2 over the comparisons. d_0 is estimated from the spread of log s^2 (Smyth, Stat. Appl. Genet.
 Mol. Biol. 3, 2004, Eq. 5 and section 6.2). Three things differ from that paper, so that fewer differences are called
-significant. The paper estimates s_0^2 from the mean of log s^2, and this estimate is smaller in most cases. Here, v is
-never below the comparison's own variance. And d_0 + d is at most (M - 1) d for M methods, because only M - 1 of their
-M (M - 1) / 2 comparisons are independent. With two methods, v = s^2.
+significant. The paper estimates s_0^2 from the mean of log s^2, which in most cases is an estimate below the mean of
+s^2. Here, v is never below the comparison's own variance. And d_0 + d is at most (M - 1) d for M methods, because only
+M - 1 of their M (M - 1) / 2 comparisons are independent. With two methods, v = s^2.
 
-A comparison over several tasks is treated in the same way: s^2 is the variance of the seeds' means over the tasks, and
-the other comparisons are between all pairs of the M methods that were run on every one of these tasks.
+A comparison over several tasks is treated in the same way: s^2 is the variance between seeds of the mean over the
+tasks, and s_0^2 and d_0 are estimated from all pairs of the M methods that were run on every one of these tasks.
 """
 
 from dataclasses import dataclass
@@ -25,12 +25,12 @@ from scipy.special import digamma, zeta
 Values = NDArray[np.float64]
 
 NEWTON_STEPS = 60
-NO_VARIANCE = 1e-24  # largest variance due to rounding alone, for methods without randomness on the same split
+NO_VARIANCE = 1e-24  # variances up to this are due to rounding alone: methods without randomness, on the same split
 
 
 @dataclass(frozen=True)
 class Typical:
-    """The variance s_0^2 that comparisons on a task typically have, and the degrees of freedom d_0 of this estimate.
+    """The variance s_0^2 that comparisons on a task typically have, and the degrees of freedom d_0 of its estimate.
 
     For several tasks at once, both are arrays with a number for each task.
     """
@@ -47,7 +47,7 @@ def typical(variances: Values, freedom: int, n_methods: int) -> Typical:
 
     Parameters
     ----------
-    variances : (n,), the variances of all comparisons on a task; zeros are left out
+    variances : (n,), the variances of all comparisons on a task; those up to `NO_VARIANCE` are ignored
     freedom : d, the degrees of freedom of each variance
     n_methods : the number of compared methods
     """

@@ -36,7 +36,7 @@ class LabelSets(SetsOfImages):
 
     @classmethod
     def of_masks(cls, predicted: NDArray[np.bool_], right: NDArray[np.bool_]) -> "LabelSets":
-        """Return the sets, given (n_images, n_labels) arrays."""
+        """Return the label sets, given as bool arrays (n_images, n_labels)."""
         return cls(*(sparse.csr_array(mask.astype(float)) for mask in (predicted & right, predicted, right)))
 
     @property
@@ -51,15 +51,15 @@ class LabelSets(SetsOfImages):
         return float(self.image_values([name]).mean())
 
     def image_values(self, names: Sequence[str]) -> Values:
-        """Return image metrics, (n_images, n_metrics)."""
+        """Return metrics of each image's label sets, (n_images, n_metrics)."""
         counts = [matrix.sum(axis=1) for matrix in (self.hits, self.predicted, self.right)]
         kind = ImageSetMetric, "an image's label set", "exact_match"
         return np.stack([metric_of_kind(name, *kind).value(*counts) for name in names], axis=1)
 
     def of_labels(self, weights: Values) -> tuple[Values, Values, Values]:
-        """Return the numbers of hits, predictions and correct labels per label, (m, n_labels) each.
+        """Return for how many images each label is a hit, is predicted and is correct, (m, n_labels) each.
 
-        `weights`, (n_images, m), contains m alternative weights of each image.
+        `weights`, (n_images, m), contains m alternative weights of each image; images are counted with these weights.
         """
         hits, predicted, right = (_counts(matrix, weights) for matrix in (self.hits, self.predicted, self.right))
         return hits, predicted, right

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 BOOTSTRAP_SEED = 95
 INTERVAL = (2.5, 97.5)  # in percent
 BLOCK = 200  # resamples per block, at most
-DRAWS_AT_ONCE = 400_000_000  # counts in a block, at most, in float64
+DRAWS_AT_ONCE = 400_000_000  # largest number of counts (float64) in a block
 KEPT_DRAWS = 100_000_000  # bytes; draws up to this size are cached and reused for metrics with the same number of units
 
 Values = NDArray[np.float64]
@@ -19,10 +19,10 @@ Test = TypeVar("Test", bound=Hashable)  # the key of a test
 
 
 def draw_counts(n: int, resamples: int) -> Iterator[tuple[slice, Values]]:
-    """Yield each block of m resamples: its slice, and how often each resample draws each of n units, (m, n) float64.
+    """Yield m resamples at a time: their slice of all resamples, and how often each draws each unit, (m, n) float64.
 
-    A resample consists of n draws with replacement. The draws depend only on `n` and `resamples`, so models with the
-    same test images are compared on the same resamples.
+    A resample consists of n draws, with replacement, from n units. The draws depend only on `n` and `resamples`, so
+    models with the same test images are compared on the same resamples.
     """
     size = max(1, min(BLOCK, DRAWS_AT_ONCE // max(n, 1)))
     starts = range(0, resamples, size)
@@ -38,7 +38,7 @@ def draw_counts(n: int, resamples: int) -> Iterator[tuple[slice, Values]]:
 
 @lru_cache(maxsize=4)
 def _kept_draws(n: int, resamples: int) -> NDArray[np.uint8]:
-    """Return the counts, (resamples, n); cached, because drawing takes longer than most metrics."""
+    """Return how often each unit is drawn, (resamples, n); cached, because most metrics take less time than drawing."""
     return np.stack(list(_draws(n, resamples)))
 
 

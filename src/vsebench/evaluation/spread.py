@@ -1,10 +1,10 @@
 """Estimate how much metrics vary because the settings of a method were chosen on a sample of validation images.
 
 If all seeds have the same split, one search chooses the settings for all of them. The variance between seeds then does
-not contain the variance due to this choice. It is estimated by choosing again: the validation images and the seeds of
-the search are drawn with replacement, and the configuration with the highest validation metric in this resample is
-chosen. The spread of a metric is the standard deviation, over resamples, of the chosen configuration's mean on all
-validation images. It is stated relative to the metric of the configuration that was really chosen. If no other
+not contain the variance due to this choice. The latter is estimated by choosing again: the validation images and the
+seeds of the search are drawn with replacement, and the configuration with the highest validation metric in this
+resample is chosen. The spread of a metric is the standard deviation, over resamples, of the chosen configuration's mean
+on all validation images. It is stated relative to the metric of the configuration that was really chosen. If no other
 configuration comes near the chosen one, the spread is 0.
 """
 
@@ -18,11 +18,11 @@ from vsebench.evaluation.significance import draw_counts
 Values = NDArray[np.float64]
 Spread = Mapping[str, float]  # metric -> relative standard deviation due to the choice of settings
 
-# The metrics whose spread is computed, besides the validation metric; a fixed list, so that another metric in a run
-# does not make new fits necessary.
+# The metrics whose spread is computed, besides the validation metric; a fixed list, so that adding a metric to a
+# run does not require new fits.
 METRICS = ("map", "ndcg@10", "auc", "precision@1", "precision@5", "precision@10", "recall@5", "recall@10")
 RESAMPLES = 1000
-SEED = 96  # of the draws of seeds
+SEED = 96  # for drawing from the seeds of the search
 
 
 def spread_of_choice(configurations: Sequence[Values], metrics: Sequence[str], chosen: int) -> dict[str, float]:
@@ -60,10 +60,11 @@ def spread_of(metric: str, spread: Spread) -> float:
 
 
 def deviations(metric: str, variants: Sequence[str], spreads: Mapping[str, Spread], means: Values) -> Values:
-    """Return the deviations due to the choice of settings, (n_searches, n_quantities).
+    """Return the deviations of means of a metric due to the choice of settings, (n_searches, n_quantities).
 
-    Each row belongs to a search, which deviates all quantities of one variant by one standard deviation. Searches of
-    different variants are independent.
+    A quantity is the metric's mean for one entry; several entries can have the same variant. Each row belongs to the
+    search of one variant: it contains one standard deviation for each quantity of this variant, and 0 for the others.
+    Searches of different variants are independent.
 
     Parameters
     ----------

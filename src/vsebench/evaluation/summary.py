@@ -47,12 +47,12 @@ def summarise(
 
     An entry is a method, alone or with a decision. Two entries are compared on the seeds that both have. The best entry
     is one that is at least as good as any other entry in these comparisons. If there is none, because the entries have
-    different seeds, it is the one whose largest difference from a better entry is the smallest. `p_adjusted` is the
-    p-value of a two-sided test for a difference from the best entry. It is corrected for as many tests as there are
-    pairs of entries, because the best entry is chosen on the same images. It is null for the best entry and for the
-    entries in `not_compared`. A metric that does not measure quality has no best entry. Intervals are clipped to the
-    range of the metric, which can depend on `n_labels`, the number of candidates. `spreads` maps methods to the spread
-    of the choice of their settings, which intervals and tests include.
+    different seeds, the best entry is the one whose largest difference from a better entry is the smallest.
+    `p_adjusted` is the p-value of a two-sided test for a difference from the best entry. It is corrected for as many
+    tests as there are pairs of entries, because the best entry is chosen on the same images. It is null for the best
+    entry and for the entries in `not_compared`. A metric that does not measure quality has no best entry. Intervals are
+    clipped to the range of the metric, which can depend on `n_labels`, the number of candidates. `spreads` maps methods
+    to the spread due to the choice of their settings; intervals and tests include this spread.
     """
     entries = list(measured)
     contenders = [n for n, entry in enumerate(entries) if entry not in not_compared] or list(range(len(entries)))

@@ -9,7 +9,7 @@ from vsebench.evaluation.metrics import mean_metric, values
 from vsebench.evaluation.ranking import RANKED, ranks_table
 
 MOST_LABELS = 2**21 - 2  # with more labels, the numbers that `RememberedMean` makes of counts would not fit into int64
-NEAR_TOP = 512  # number of ranks near the top
+NEAR_TOP = 512  # number of top ranks whose metric is computed in advance
 
 
 class MeanOfImages:
@@ -27,9 +27,9 @@ class RememberedMean(MeanOfImages):
     """The mean for images with one held-out label each; the metric is computed once for each distinct rank.
 
     There are far fewer distinct ranks than images, and most ranks occur again in the next epoch. Here, a rank is a
-    number that encodes three counts: its digits in base (number of labels + 2) are tied + 1, negatives and above + 1.
-    For a new rank without ties, the metric is also computed for the first ranks with the same number of negatives,
-    because these are likely to occur soon.
+    number that encodes three counts of `schemas.RANKS`: its digits in base (number of labels + 2) are tied + 1,
+    negatives and above + 1. For a new rank without ties, the metric is also computed for the first ranks with the same
+    number of negatives, because these are likely to occur soon.
     """
 
     def __init__(self, metric: str, held_out: HeldOut) -> None:

@@ -13,7 +13,7 @@ KINDS = {  # for adapters that do not read a data set: name of the adapter's fun
 
 
 def knows(adapter: str) -> frozenset[str]:
-    """Return the inputs of methods (keys of `needs.NEEDS`) that only a simulator can provide, such as the truth.
+    """Return the inputs of methods (keys of `needs.NEEDS`), such as the truth, that an adapter provides by simulation.
 
     The module of a simulator lists these inputs in `KNOWS`. An adapter for real data has no such attribute, so the
     result is empty.

@@ -1,7 +1,7 @@
 """Read image features from a file of their own, such as a user's file, rather than from the files of annotations.
 
-    .npy       an array (rows, d) of numbers
-    .npz       a sparse matrix (rows, d) in CSR format, as scipy.sparse.save_npz writes it
+    .npy       an array (rows, dimensions) of numbers
+    .npz       a sparse matrix (rows, dimensions) in CSR format, as scipy.sparse.save_npz writes it
     .parquet   a column of image ids (text or whole numbers), and either columns of numbers, or a single column of
                lists of numbers, all of the same length
     .csv       a header, a column of image ids, and columns of numbers
@@ -9,7 +9,7 @@
 Rows are matched to images by image id. A .parquet or .csv file has a column of ids. For the other formats, a text file
 can list one id per line, in the order of the rows; without this file, the rows must be in the order of the data set's
 images. An image without a row has no features. Rows of images that are not in the data set are counted and left out.
-float16 stays float16; all other numbers become float32.
+float16 in a .npy file stays float16; all other numbers become float32.
 """
 
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ def read_features_file(raw: Path, source: FeaturesFile, images: Sequence[str]) -
     `UserError` if a file is missing or damaged; if a shape or type is wrong, or a number is not finite; if an id is
     missing or occurs twice; if there are more or fewer ids than rows; or if no id belongs to an image of the data set.
     """
-    assert source.file is not None  # if a network computes the features, they are already in a file here
+    assert source.file is not None  # even features that a network computes are in a file by now
     path = find(raw, source.file)
     row_ids, values = read_rows(path, find(raw, source.ids) if source.ids else None, source.image)
     ids = list(images) if row_ids is None else row_ids

@@ -20,7 +20,7 @@ FORMS = (
 
 @dataclass(frozen=True)
 class GivenLabels:
-    """The labels of images, with names where the caller gave some.
+    """The labels of images, with the ids and names that the caller gave, if any.
 
     Attributes
     ----------
@@ -118,7 +118,7 @@ def column_of(table: Any, name: str) -> list[str]:
 def of_pairs(
     rows: Any, names: list[str], n_images: int, known: Sequence[str] | None, counts: NDArray[Any]
 ) -> GivenLabels:
-    """Return the labels, given (image, label) pairs: `rows` contains the number of each image, `names` each label."""
+    """Return the labels, given (image, label) pairs: image numbers in `rows`, label names in `names`, and `counts`."""
     labels = sorted(set(names)) if known is None else list(known)
     column = {name: n for n, name in enumerate(labels)}
     unknown = sorted(set(names) - column.keys())

@@ -12,7 +12,7 @@ from vsebench.core.errors import UserError, one_line
 
 
 def load(path: Path, names: Collection[str] = ()) -> Any:
-    """Return the memory-mapped array of a .npy file, or a dict of those arrays of an .npz file that `names` names.
+    """Return the memory-mapped array of a .npy file or, for an .npz file, a dict of its arrays that `names` lists.
 
     Pickled objects are not loaded. If the file is missing or damaged, or if a member in `names` is not an array, a
     `UserError` says so.
@@ -30,7 +30,7 @@ def load(path: Path, names: Collection[str] = ()) -> Any:
 def _member(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
     with archive.open(name) as member:
         magic = np.lib.format.MAGIC_PREFIX
-        if not member.peek(len(magic)).startswith(magic):  # type: ignore[attr-defined]  # a ZipExtFile has it
+        if not member.peek(len(magic)).startswith(magic):  # type: ignore[attr-defined]  # ZipExtFile has peek
             raise ValueError(f"{name} is not an array")
         array: NDArray[Any] = np.lib.format.read_array(member, allow_pickle=False)
         if member.read(1):  # at the end of the member, this read also verifies its checksum

@@ -12,7 +12,7 @@ READ_IN_PLACE = "a file that is read where it is"
 def find(raw: Path, name: str) -> Path:
     """Return the path of a file that is in `raw`, the folder of downloaded files, or at the path that the user named.
 
-    If the file is in neither place, or if the two places have different files, a `UserError` is raised.
+    A `UserError` is raised if there is no such file, or if there are two, even with the same content.
     """
     paths = [path for path in (raw / PurePath(name).name, Path(name).expanduser()) if path.is_file()]
     if not paths:

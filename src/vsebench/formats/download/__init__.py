@@ -1,1 +1,1 @@
-"""Downloads: fetch, resume, verify, and read archives."""
+"""Download files: fetch them, resume interrupted transfers, verify what was fetched, and read archives."""

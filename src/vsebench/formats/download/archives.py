@@ -122,7 +122,7 @@ class _Unpacked(io.RawIOBase):
         return self.stream.seek(offset, whence)
 
     def read(self, size: int = -1) -> bytes:
-        """Read `size` bytes; refuse more than `HEADER`, which tarfile requests only if a header states a false length.
+        """Read `size` bytes; refuse more than `HEADER`: tarfile requests more only if a header states a false length.
 
         Newer versions of tarfile read a long header in pieces, so the bytes of a header are also counted.
         """
@@ -135,13 +135,13 @@ class _Unpacked(io.RawIOBase):
         return data
 
     def tar(self) -> tarfile.TarFile:
-        """Open the stream as a tar archive, which reads the first header."""
+        """Open the stream as a tar archive; this reads the first header."""
         with self.reading_header():
             return tarfile.TarFile(fileobj=self)
 
     @contextmanager
     def reading_header(self) -> Iterator[None]:
-        """Limit how many bytes a `with` block can read; it reads a member's header and the extra headers before it."""
+        """Limit the bytes read in a `with` block, which reads a member's header and the extra headers before it."""
         self.left = HEADER
         try:
             yield

@@ -1,6 +1,6 @@
 """Fetch one file from one address, with retries, and resume after an interruption.
 
-If the server asks for a user name and a password, the Python package `requests` looks them up in ~/.netrc.
+If the server requires a user name and a password, the Python package `requests` takes them from ~/.netrc.
 
 The bytes fetched so far are in `<name>.part`. The notes in `<name>.part.json` contain a hash of the address from which
 the bytes came, and the version and size of the file at this address. Without notes, or if the server now has another
@@ -86,7 +86,7 @@ def fetch(address: str, part: Path, has_checksum: bool) -> None:
         except TemporaryError:
             failures = 1 if _size(part) > most else failures + 1
             if failures > 1:
-                pace.restart()  # do not count the pauses, whose number `ATTEMPTS` limits
+                pace.restart()  # the pace excludes pauses; `ATTEMPTS` limits their number
             most = max(most, _size(part))
             if failures == ATTEMPTS:
                 raise

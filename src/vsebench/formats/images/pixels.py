@@ -15,7 +15,7 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 from vsebench.config.dataset import Resize, TransformName
 from vsebench.core.errors import one_line
 
-# For other formats, Pillow would run external programs, such as Ghostscript for EPS.
+# For some other formats, Pillow would run external programs, such as Ghostscript for EPS.
 FORMATS = ("JPEG", "PNG", "GIF", "BMP", "TIFF", "WEBP", "PPM")
 NARROWEST = 100  # largest allowed ratio of the sides; resizing a narrower image would take gigabytes
 

@@ -1,11 +1,11 @@
 """Find the parents of labels in Open Images' hierarchy of 600 classes.
 
-A mid is the id of a class in Open Images. The file is JSON: a class is `{"LabelName": mid, "Subcategory": [classes],
-"Part": [classes]}`. The classes in its `Subcategory` are its children; the classes in `Part` are not. A class can have
-several parents. The parents are returned as mids.
+A mid is the id of a class in Open Images. The hierarchy is a JSON file: a class is `{"LabelName": mid, "Subcategory":
+[classes], "Part": [classes]}`. The classes in its `Subcategory` are its children; the classes in `Part` are not. A
+class can have several parents. The parents are returned as mids.
 
-A label has one of the forms that `openimages.py` gives it: a mid; its name in the table `class_names`, which several
-mids may share; or this name, followed by the mid in brackets.
+A label has one of the forms that `openimages.py` gives it: a mid; its name in the table `class_names` (several mids may
+share a name); or this name, followed by the mid in brackets.
 
 Source: Kuznetsova et al., "The Open Images dataset V4", IJCV 128, 2020, https://storage.googleapis.com/openimages.
 """

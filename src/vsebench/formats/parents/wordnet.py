@@ -1,10 +1,10 @@
-"""Find the parents of labels in WordNet 3.0: the hypernyms and instance hypernyms of a noun's first sense.
+"""Find the parents of labels in WordNet 3.0: the hypernyms and instance hypernyms of their first sense as nouns.
 
 Three files, compressed with gzip, are read:
 
-`wordnet_noun_senses.tsv.gz`      a header, then lemma TAB synsets, the most frequent synset first
-`wordnet_noun_hypernyms.tsv.gz`   a header, then synset TAB lemmas TAB hypernyms TAB instance hypernyms
-`wordnet_noun_exceptions.txt.gz`  an irregular form, then its base forms, separated by spaces
+`wordnet_noun_senses.tsv.gz`      a header, then in each line: lemma TAB synsets, the most frequent synset first
+`wordnet_noun_hypernyms.tsv.gz`   a header, then in each line: synset TAB lemmas TAB hypernyms TAB instance hypernyms
+`wordnet_noun_exceptions.txt.gz`  in each line: an irregular form, then its base forms, separated by spaces
 
 Values in a cell are separated by `|`, words of a lemma by `_`. A label is looked up in lower case, with `_` in place
 of white space. A label that is not a lemma may be a plural, so it is then looked up in the exceptions. If that yields
@@ -48,7 +48,7 @@ def read_parents(raw: Path, options: Options, labels: Sequence[str]) -> list[set
 
 
 def find_sense(label: str, first_sense: Mapping[str, str], bases: Mapping[str, list[str]]) -> str | None:
-    """Return the first synset of a label, or None if the label is not a noun.
+    """Return the first synset of a label, or None if WordNet does not contain it as a noun.
 
     `first_sense` maps a lemma to its most frequent synset; `bases` maps an irregular form to its base forms.
     """

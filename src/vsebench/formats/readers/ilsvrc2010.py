@@ -5,14 +5,15 @@ The development kit, `ILSVRC2010_devkit-1.0.tar.gz`, contains
     meta.mat                                  struct array `synsets`; synsets without children are the labels, with the
                                               ids 1, 2, ..., 1000 (`ILSVRC2010_ID`)
     ILSVRC2010_validation_ground_truth.txt    one label id per line, in the order of the images' numbers
-    ILSVRC2010_test_ground_truth.txt          the same for test images; both files can also be in the archives below
+    ILSVRC2010_test_ground_truth.txt          the same for test images; both of these .txt files can also be in the
+                                              archives below
 
 The archives named by the option `archives` are tar files, compressed or not, with MATLAB files of visual words. These
-files are found by name, in any folder of any archive; other files are ignored:
+are found by name, in any folder of any archive, and other files are ignored. The names are
 
-    n02084071.sbow.mat        training images of a label, n02084071_123 and so on
-    val.0001.sbow.mat, ...    validation images, ILSVRC2010_val_00000001 and so on
-    test.0001.sbow.mat, ...   test images, ILSVRC2010_test_00000001 and so on
+    n02084071.sbow.mat        training images of a label, with ids such as n02084071_123
+    val.0001.sbow.mat, ...    validation images, with the ids ILSVRC2010_val_00000001 and so on
+    test.0001.sbow.mat, ...   test images, with the ids ILSVRC2010_test_00000001 and so on
 
 Each file has a struct array `image_sbow` with one struct per image, which has the fields `ID` and `sbow`. The vector
 `word` of the struct `sbow` contains the visual word of each local descriptor, a number from 0 to 999. The features of
@@ -29,8 +30,9 @@ No real file was available: the reader follows the kit's own readme and public p
 tested on generated files.
 
 Reading takes 8 bytes of memory for each distinct word of an image (its column and its count). It takes twice as much
-while files are joined, and at most four times as much while the order of columns is checked (`data/features.py`).
-These numbers are computed from the sizes of the arrays. At most two files of words are in memory at a time.
+while files are joined, and at most four times as much while the order of columns is checked (`data/features.py`). These
+numbers are computed from the sizes of the arrays. Besides, the bytes of at most two `.sbow.mat` files are in memory at
+a time.
 
 Sources: Deng, Dong, Socher, Li, Li and Fei-Fei, "ImageNet: a large-scale hierarchical image database", CVPR 2009;
 Russakovsky et al., "ImageNet large scale visual recognition challenge", IJCV 115 (2015); readme of the kit.

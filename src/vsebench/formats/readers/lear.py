@@ -1,8 +1,8 @@
 """Read the archives of INRIA's LEAR group: IAPR TC-12, Corel 5k and ESP Game.
 
-An archive `<prefix>.20091111.tar.bz2` contains `<prefix>_dictionary.txt` (one label per line), and for each
-part, `train` and `test`, `<prefix>_<part>_list.txt` (one image per line) and `<prefix>_<part>_annot.hvecs` (one row
-per image: the number of labels, then 0 or 1 for each label). The two parts form the official partition.
+An archive `<prefix>.20091111.tar.bz2` contains `<prefix>_dictionary.txt` (one label per line) and, for each of the
+parts `train` and `test`, the files `<prefix>_<part>_list.txt` (one image per line) and `<prefix>_<part>_annot.hvecs`
+(one row per image: the number of labels, then 0 or 1 for each label). The two parts form the official partition.
 
 The official archives also contain 15 image features, `<prefix>_<part>_<feature>.<kind>`, one row per image: the number
 of values, then the values, all little-endian. The kind determines the data types of the number of values and of the
