@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> None:
 def files_to_check(path: Path, stack: ExitStack) -> list[tuple[Path, Path, str]]:
     """Return the sealed files and the records of downloads in a run's folder, another folder or a pack.
 
-    Each file comes with the folder of `path` in which it was found, and with the path to show to the user. A pack is
+    Each file comes with the folder below which it was found, and with the path to show to the user. A pack is
     unpacked into a temporary folder.
     """
     folders = [path / name for name in FOLDERS if (path / name).is_dir()] or [path]
