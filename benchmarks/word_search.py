@@ -1,4 +1,4 @@
-"""Measure two operations whose speed the sampled tagging paper reports: a search for a word, and draws of negatives.
+"""Time two operations whose speed the sampled tagging paper reports: finding images for a word, and drawing negatives.
 
 Vectors and labels are random, so the quality of a search is not measured.
 """
@@ -22,7 +22,7 @@ DRAWN_FOR = 64  # number of images for which labels are drawn
 
 
 def image_search(plan: Plan) -> list[Row]:
-    """Compare a search, which scores all images by a word's vector, with reading the images' vectors once."""
+    """Compare the times to search, which scores all images by a word's vector, and to read the images' vectors once."""
     n_images, size = plan.on_features.searched
     rng = generator(SEED, Stream.SIMULATED_LABELS)
     images = rng.standard_normal((n_images, size), dtype=np.float32)
@@ -52,7 +52,7 @@ def read(images: Matrix) -> float:
 
 
 def negative_draws(plan: Plan) -> list[Row]:
-    """Compare our draws of labels with those of the authors' code, which computes a new distribution per image."""
+    """Compare the time of our draws with that of the paper's own code, which computes a new distribution per image."""
     rows = []
     for n_labels in plan.on_features.epochs["labels"]:
         with workers(1) as pool:
@@ -73,7 +73,7 @@ def negative_draws(plan: Plan) -> list[Row]:
 
 
 def draw_as_published(labels: LabelMatrix, share: NDArray[np.float64]) -> None:
-    """Draw five positives and ten negatives for each image as the authors' code does."""
+    """Draw five positives and ten negatives for each image, as the code of the paper's authors does."""
     rng = generator(SEED, Stream.NEGATIVES)
     for image in range(labels.n_rows):
         positives = rng.choice(labels.label_of_pair[labels.offsets[image] : labels.offsets[image + 1]], 5)

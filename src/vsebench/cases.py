@@ -70,7 +70,7 @@ def open_method(arguments: argparse.Namespace) -> tuple[type[Fitter], Search | N
 
 
 def open_settings(arguments: argparse.Namespace, method: type[Fitter]) -> tuple[Settings, int | None]:
-    """Return the method's settings and, if `--chosen` is given, the seed that chose them (otherwise None)."""
+    """Return the method's settings, and the seed of the fit that chose them; None if they are not from `--chosen`."""
     if arguments.members:
         members = [read_member(path) for path in arguments.members]
         return read_settings(method, {"members": members}, "--members"), None

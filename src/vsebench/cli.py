@@ -24,7 +24,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command or stage; return its exit status.
 
     The status is 0 after success. It is 1 after a user's mistake, or if memory, disk space or a permission is missing;
-    one line then states the reason. The status is 2 if no command or stage has the given name.
+    one line then states the reason. The status is 2 if the name of the command or stage is missing or unknown.
 
     A command is a module of `vsebench.commands`, and a stage is a module of `vsebench.stages`. The module is imported
     only when it runs. It defines add_arguments(parser) and run(arguments); the first line of its docstring is its help

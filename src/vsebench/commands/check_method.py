@@ -14,7 +14,8 @@ from vsebench.rendering.outline import read_outline
 
 METHODS = Path("config/methods")
 CONTRACT = Path("tests/methods/test_contract.py")
-# The tasks have known or new test images, image features, word vectors and unseen labels, so that any method can run.
+# Between them, the tasks have all that a method can need: known and new test images, image features, word vectors and
+# unseen labels.
 CONFIGURATION = """datasets:
   sim-iapr: {{protocols: [distinct], options: {{scale: 0.1}}}}
   sim-tags-rho05: {{protocols: [official, unseen_labels], options: {{scale: 0.25, labels: 150}}}}
@@ -56,7 +57,7 @@ def run(arguments: argparse.Namespace) -> None:
 def checks(name: str) -> Iterator[list[str]]:
     """Yield the command lines that check the style of a method's module, and then test the method.
 
-    A variant has no module or tests of its own: those of its method are checked.
+    A variant has no module or tests of its own, so those of its method are used.
     """
     method = read_method_config(METHODS / f"{name}.yaml").method
     module = modules_by_key("METHODS", "methods")[method]

@@ -1,4 +1,4 @@
-"""Check a file of scores against a split that `vsebench export` wrote: the hash, test images and candidate labels."""
+"""Check that a file of scores fits a split that `vsebench export` wrote: its hash, test images and candidate labels."""
 
 import argparse
 from pathlib import Path

@@ -45,7 +45,7 @@ TOOLS = {  # programs that only some runs need
 
 @dataclass(frozen=True)
 class Finding:
-    """The result of a check; `remedy` tells the user how to fix a failed check, and is empty otherwise."""
+    """The result of a check; `remedy` tells the user how to fix a failed check, and is empty if the check passed."""
 
     name: str
     result: str
@@ -54,7 +54,7 @@ class Finding:
 
     @property
     def mark(self) -> str:
-        """Return "ok" or, for a failed check, "MISSING" if every run needs what is missing, and "-" otherwise."""
+        """Return "ok" for a passed check, "MISSING" if something is missing that every run needs, and "-" otherwise."""
         if not self.remedy:
             return "ok"
         return "MISSING" if self.needed else "-"

@@ -32,7 +32,7 @@ def run(arguments: argparse.Namespace) -> None:
         raise UserError(f"{folder}: exists already; name a new folder")
     source = source_of(task.protocol)
     processed = results.parent / "data/processed" / task.dataset / (f"{FROM}{source}" if source else "")
-    # A job refuses a split of an older version of the data, whose labels could get wrong names.
+    # `job` refuses a split that was made from an older version of the data, because its labels could get wrong names.
     with job(), new_folder(folder) as temporary:
         hash_of_split = write_exported(split, processed, temporary, task, seed, copied=True)
     print(f"{folder}: {task}, seed {seed}, split {hash_of_split[:12]}; see {folder}/README.md")

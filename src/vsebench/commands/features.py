@@ -28,7 +28,7 @@ from vsebench.formats.images.image_files import ImageFiles, open_images
 from vsebench.formats.images.onnx_network import Network
 from vsebench.formats.images.pixels import Transform, UnreadableError
 
-SHARD = 100  # number of images: with a slow network such as VGG-16, about 90 seconds of work
+SHARD = 100  # number of images per shard: with a slow network such as VGG-16, about 90 seconds of work
 BATCH = 32  # number of images per batch of the network
 LARGEST = 65504  # the largest float16
 PACKAGES = ("onnxruntime", "pillow", "numpy")
@@ -83,7 +83,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def describe(network: Network, transform: Transform) -> dict[str, Any]:
-    """Return everything that determines the features of all images, such as the network and the transform."""
+    """Return everything that the features depend on, apart from the images: the network, the transform and the code."""
     code = hashlib.sha256(b"".join(path.read_bytes() for path in sources_of(*CODE)))
     return {
         "model": {"name": network.path.name, "sha256": network.sha256},
@@ -139,7 +139,7 @@ def as_half(values: NDArray[np.float32], ids: list[str], network: Network) -> Ha
 
 
 def make_shards(images: ImageFiles, describer: Describer, record: str, folder: Path) -> list[Path]:
-    """Compute the shards that are missing or out of date; return the files of all shards."""
+    """Compute the shards that are missing or out of date, delete unused ones, and return the files of all shards."""
     parts = even_chunks(len(images.ids), SHARD)
     files = {folder / f"{number:05}.npz": part for number, part in enumerate(parts)}
     keys = {file: key_of(record, images, *part) for file, part in files.items()}
@@ -172,7 +172,7 @@ def key_in(file: Path) -> str | None:
 
 
 def write(shards: Sequence[Path], ids: list[str], dimensions: int, out: Path) -> int:
-    """Write the rows of all shards into one file, and the ids into another; return the number of unreadable images."""
+    """Write features.npy, ids.txt and failed.txt from the shards and ids; return the number of unreadable images."""
     reasons = np.concatenate([read_arrays(file)["reasons"] for file in shards]).tolist()
     failed = [f"{image}\t{reason}" for image, reason in zip(ids, reasons, strict=True) if reason]
     if len(failed) == len(ids):

@@ -1,7 +1,7 @@
 """Fill a Markdown page with tables and figures of a finished run, and with the keys of configuration files.
 
 A block of the page names a table or figure of the run by its file name. For a table, it may also name the columns to
-keep, and a text to select groups of rows by their headings:
+keep, and give a text that the heading of a group of rows must contain, so that the group is kept:
 
     <!-- table: vse_fs_table4; groups: IAPR; columns: Method, Source, Recall@5 -->
     <!-- end of table -->
@@ -21,16 +21,16 @@ The command replaces the text between the two comments. It omits intervals and t
 becomes its description.
 
 A sentence can contain a single cell of a table, without bold print and marks. `row` states the first cell of the row,
-or its first few cells with ` | ` between them. The optional key `group` is part of the heading above the row's group:
+or its first few cells with ` | ` between them. The optional key `group` states part of the heading of the row's group:
 
     Recall is <!-- cell: vse_fs_table4; group: IAPR; row: VSE-fs | here; column: Recall@5 -->0.3502<!-- end of cell -->.
 
 The first comment can continue on the next line. It must not start at the beginning of a line, because Markdown would
 then treat the whole line as HTML.
 
-A page can have tables of several runs: with `--tables lsep=FOLDER --tables wsabie=FOLDER`, blocks refer to a table as
-`lsep/NAME`. In place of a folder of tables, `--tables` can name the run's pack. If `--tables` does not name the run of
-a block, the block keeps its text, if it has any; the command says how many blocks were left unchanged.
+A page can have tables of several runs: with `--tables lsep=FOLDER --tables wsabie=FOLDER`, a block names a table of
+the run lsep as `lsep/NAME`. In place of a folder of tables, `--tables` can name the run's pack. If `--tables` does not
+name the run of a block, the block keeps its text, if it has any; the command says how many blocks were left unchanged.
 """
 
 import argparse
@@ -54,7 +54,7 @@ BLOCK = re.compile(
 CELL = re.compile(r"<!-- cell: (?P<content>(?:(?!-->).)*?) -->(?P<old>(?:(?!<!--).)*?)<!-- end of cell -->", re.DOTALL)
 START = re.compile("^<!-- (?:table|figure|keys):|<!-- cell:", re.MULTILINE)
 Lines = list[list[str]]  # the cells of a table's lines: the headings, the rule, and the rows
-Folders = dict[str, Path]  # name of a run, or "" if blocks do not state it -> folder of its tables, or its pack
+Folders = dict[str, Path]  # name of a run, or "" for blocks that name no run -> folder of its tables, or its pack
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -191,7 +191,7 @@ def cell(content: str, folders: Folders, where: str) -> str:
         raise UserError(f"{where}: the key {missing[0]!r} is missing; add it")
     if "group" in options:
         lines = with_groups(lines, options["group"], where)
-    first = 0 if lines[0][0] else 1  # after the headings of groups
+    first = 0 if lines[0][0] else 1  # the column after that with the headings of groups, if there is one
     begin = plain(options["row"]).split(" | ")
     rows = [cells for cells in lines[2:] if [plain(text) for text in cells[first : first + len(begin)]] == begin]
     if len(rows) != 1:

@@ -1,4 +1,4 @@
-"""List the names that a configuration can use, such as methods, datasets or metrics, or the tasks of a run."""
+"""List the methods, data sets, metrics or other things that a configuration can name, or the tasks of a run."""
 
 import argparse
 from collections.abc import Callable, Iterable

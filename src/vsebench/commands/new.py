@@ -23,7 +23,7 @@ from vsebench.evaluation.metrics.base import known_metrics
 TEMPLATES = Path("docs/templates")
 METHODS = Path("config/methods")
 NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
-# Names that cannot be used although no file has them.
+# Kind -> a function that returns the names in use, including those that no file has.
 TAKEN: dict[str, Callable[[], Collection[str]]] = {
     "method": lambda: modules_by_key("METHODS", "methods"),
     "metric": known_metrics,

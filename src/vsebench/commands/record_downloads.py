@@ -1,8 +1,9 @@
 """Record the checksums of downloaded files for which no official checksum is known.
 
-The command reads provenance.json in each folder of downloads. If a file came from an address in its data set's file,
-the command adds the file's sha256 to data/included/first-downloads.yaml. Files from a mirror, and files that were put
-in place by hand, are left out, because their content may differ. Later downloads must have the recorded checksums.
+The command reads provenance.json in each folder of downloads. If a file came from an address in the configuration,
+which states no checksum for it, the command adds the file's sha256 to data/included/first-downloads.yaml. Files from a
+mirror, and files that were put in place by hand, are left out, because their content may differ. Later downloads must
+have the recorded checksums.
 """
 
 import argparse

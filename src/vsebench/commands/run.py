@@ -1,6 +1,6 @@
 """Run all jobs of a configuration, or only those that the named targets need.
 
-The command checks the configuration's file and starts Snakemake. For other options of Snakemake, use `snakemake`.
+The command checks the configuration's file and starts Snakemake. For further options of Snakemake, type `snakemake`.
 """
 
 import argparse
@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> None:
     check_targets(targets, configuration, content)
     command = [*targets, "--cores", arguments.cores, *options_of(PROFILE)]
     command += ["--dry-run"] if arguments.dry_run else ["--quiet", *LEFT_OUT]
-    # The run names its results relative to this folder, even if no shell has set the variable.
+    # Messages name files relative to the folder in PWD, which is not set if no shell started this process.
     os.environ["PWD"] = os.fspath(Path.cwd())
     if isinstance(named := mirror(), Path):
         os.environ[MIRROR] = os.fspath(named.absolute())  # jobs run in the folder of the run
@@ -138,7 +138,10 @@ def check_targets(targets: list[str], configuration: Path, content: dict[str, An
 
 
 def lacking_for(target: str, plan: Plan) -> str:
-    """Return which part of a path results/<data set>/<protocol>/seed<k>/<method>/... the run lacks; empty if none."""
+    """Return in words what the run lacks to make a target; empty if it lacks nothing.
+
+    Only targets results/<data set>/<protocol>/... and results/<data set>/<protocol>/seed<k>/<method>/... are checked.
+    """
     found = OF_TASK.fullmatch(target)
     if found is None:
         return ""

@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> None:
 def files_to_check(path: Path, stack: ExitStack) -> list[tuple[Path, Path, str]]:
     """Return the sealed files and the records of downloads in a run's folder, another folder or a pack.
 
-    Each file comes with the folder in which it was searched for, and with the path to show to the user. A pack is
+    Each file comes with the folder below which it was found, and with the path to show to the user. A pack is
     unpacked into a temporary folder.
     """
     folders = [path / name for name in FOLDERS if (path / name).is_dir()] or [path]
@@ -108,7 +108,7 @@ def run_of(file: Path, sealed: str, folder: Path) -> Path:
 
 
 def files_in(folder: Path, above: frozenset[Path] = frozenset()) -> Iterator[Path]:
-    """Yield all files below a folder, also through links, because a run with a folder of its own links to its data.
+    """Yield all files below a folder; follow links, because the folder of a run can contain links to the run's data.
 
     above : the folders that contain this one; a link that leads back to one of them is not followed
     """
@@ -148,7 +148,7 @@ def checked_at(file: Path, place: str) -> dict[str, Any]:
 
 
 def of_other_versions(seals: dict[Key, dict[str, Any]]) -> dict[Key, list[Key]]:
-    """Map each file to all files of the same run that were made with another version of it."""
+    """Map a file to the files of its run that were made with another version of it; leave out files without any."""
     found: dict[Key, list[Key]] = {}
     for (folder, path), seal in seals.items():
         for name, checksum in seal["made_with"].items():

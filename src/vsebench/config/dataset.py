@@ -1,4 +1,4 @@
-"""The types of the files of data sets, of sources of labels' siblings, and of sources of word vectors."""
+"""The types that check the configuration files of data sets, and of sources of siblings and of word vectors."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -16,10 +16,10 @@ NormalisationStep = Literal["l2", "idf", "standard", "root"]  # the steps in `vs
 TransformName = Literal[
     "torchvision", "caffe_vgg", "inception", "clip"
 ]  # the transforms in `vsebench.formats.images.pixels`
-Resize = Annotated[int, Field(ge=1)] | Literal["squash"]  # pixels of the shorter side, or the whole image
+Resize = Annotated[int, Field(ge=1)] | Literal["squash"]  # the shorter side in pixels; "squash": scale the whole image
 Suffixes = Literal["keep", "drop"]  # whether ids of images keep the suffixes of their files
 SHA256 = r"^[0-9a-f]{64}$"
-SET_NAME = "[A-Za-z][A-Za-z0-9_]*"  # so that names of sets differ from the workflow's other names
+SET_NAME = "[A-Za-z][A-Za-z0-9_]*"  # the form of a set's name, so that the workflow can tell it from other names
 SetName = Annotated[str, Field(pattern=f"^{SET_NAME}$")]  # the name of one of several sets of features
 
 
@@ -40,12 +40,12 @@ class Vocabulary(Strict):
     """Filters of a data set's images and labels; docs/data.md describes their order."""
 
     only_labels: list[str] | None = Field(default=None, min_length=1)  # keep only these labels; this filter comes first
-    # number of images to keep, drawn uniformly from those with at least `min_labels_per_image` labels (at least one
-    # label if this key is not set)
+    # number of images to keep, drawn uniformly from those with at least `min_labels_per_image` labels (at least one if
+    # `min_labels_per_image` is not set)
     sample_images: int | None = Field(default=None, ge=1)
-    min_images_per_label: int | None = Field(default=None, ge=1)  # drop labels with fewer images
+    min_images_per_label: int | None = Field(default=None, ge=1)  # drop labels with fewer images than this
     top_labels: int | None = Field(default=None, ge=1)  # keep this number of labels, the ones with the most images
-    min_labels_per_image: int | None = Field(default=None, ge=1)  # drop images with fewer labels
+    min_labels_per_image: int | None = Field(default=None, ge=1)  # drop images with fewer labels than this
     only_parts: bool | None = None  # true: drop images that are in no part of the official partition
     seed: int = Field(default=0, ge=0)  # seed of the sample of images
 
@@ -87,7 +87,7 @@ class Expected(Strict):
     images: int | None = None  # number of images after the filters
     labels: int | None = None  # number of labels with at least one image
     pairs: int | None = None  # number of distinct (image, label) pairs
-    occurrences: int | None = None  # sum of the pairs' counts
+    occurrences: int | None = None  # how often labels occur in all: the sum of the pairs' counts
 
 
 class Network(Strict):
@@ -129,7 +129,8 @@ class FeaturesFile(Strict):
     network: Network | None = None  # instead of `file`: a network, and the images whose features it computes
     # instead of `file`: which features the adapter reads, as a value of its option `features`, such as `DenseHue`
     adapter: str | None = None
-    ids: str | None = None  # a text file with the image id of each row; none: rows are in the order of the images
+    # a text file with the image id of each row; none: the rows are in the order of the data set's images
+    ids: str | None = None
     image: str = "image"  # the column of image ids in a .parquet or .csv file
 
     @model_validator(mode="before")
@@ -244,7 +245,7 @@ class WordVectorsDefinition(Source):
     aliases: dict[str, str] = {}
     exceptions: str | None = None  # which of `files` is WordNet's list of irregular plurals
     without: str | None = None  # which of `files` is a list of words to ignore, one per line
-    missing: Literal["error", "leave_out"] = "error"  # whether to stop if a label has no vector, or leave it out
+    missing: Literal["error", "leave_out"] = "error"  # whether a label without a vector is an error, or is left out
 
 
 class WordVectorsConfig(WordVectorsDefinition, Described):
@@ -331,7 +332,7 @@ class DatasetConfig(DatasetDefinition, Described):
     # columns `label` and `parent`
     siblings: str | None = None
     word_vectors: str | None = None  # source of the labels' word vectors: a file in config/word_vectors
-    # `a` and `b` of the propensities of labels, for the metrics `psp@k` and `psndcg@k`; see [metrics.md](metrics.md)
+    # constants of labels' propensities, for the metrics `psp@k` and `psndcg@k`; see [metrics.md](metrics.md)
     propensity: Propensity = Propensity()
     pictures: Pictures | None = None  # pictures for the report; none: the images of the `network` in `features`
 
@@ -348,7 +349,10 @@ class DatasetConfig(DatasetDefinition, Described):
         return Pictures(images=own[0].images, suffixes=own[0].suffixes)
 
     def with_features_in(self, folder: str) -> "DatasetConfig":
-        """Return the data set with its networks replaced by the features that they wrote to a folder or subfolders."""
+        """Return the data set with each network replaced by the features that were computed with it.
+
+        These are in `folder` or, if the sets have names, in a subfolder for each set.
+        """
         written = {
             name: FeaturesFile(file=f"{place}/features.npy", ids=f"{place}/ids.txt")
             for name, place in ((name, f"{folder}/{name}".rstrip("/")) for name in self.networks)

@@ -32,14 +32,14 @@ class MethodConfig(Strict):
     title: str  # name in tables and the report
     # a shorter title for legends and axes of figures, LaTeX, and menus of the report; none: `title`
     short: str | None = Field(default=None, min_length=1)
-    # another file of this folder, from which this file takes all keys that it does not set; `settings` replaces only
-    # the settings that it names
+    # the name of another file of this folder, without .yaml; this file takes from it all keys that it does not set
+    # itself, and all settings that its `settings` do not name
     extends: str | None = None
     # the name of a method in a module of `src/vsebench/methods`; several files can use the same method; left out of
     # files with `scores` or `command`
     method: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
-    # a file with the scores of a model that was trained elsewhere (docs/outside.md), in place of `method`; {dataset},
-    # {protocol} and {seed} in the name are replaced; without {seed}, all seeds use the same scores
+    # in place of `method`: a file with the scores of a model that was trained elsewhere (docs/outside.md); in its name,
+    # {dataset}, {protocol} and {seed} are replaced by those of the case; without {seed}, all seeds use the same scores
     scores: str | None = None
     # a shell command, in place of `method`, that trains a model on the data in the folder {problem} and writes the file
     # {scores} (docs/outside.md); {dataset}, {protocol}, {seed} and {threads} are replaced, too
@@ -51,13 +51,15 @@ class MethodConfig(Strict):
     threads: int = Field(1, ge=1)  # for `command`: number of threads
     # required with `scores` or `command`: who chose the model's settings, and on which data; tables show this
     tuned: str | None = None
-    # `paper`: a method of the papers; `baseline`; `control`; `oracle`: uses information that no method may use, so it
-    # is shown but not compared; `external`: a model with `scores` or `command` (for these, the default)
+    # `paper`: a method of the papers; `baseline`: another method to compare with them; `control`: helps to explain
+    # results, such as a random ranking; `oracle`: uses information that no method may use, so it is shown but not
+    # compared; `external`: a model with `scores` or `command`, whose default role this is
     role: Role
     source: str  # paper, equation, and the source of the settings
     # settings of the method; those without a default must be set. If `factors` is left out, the run's `factors` is used
     settings: dict[str, Any] = {}
-    family_settings: dict[Family, dict[str, Any]] = {}  # replace settings for one family of data sets
+    # family of data sets -> settings for this family, which replace those in `settings`
+    family_settings: dict[Family, dict[str, Any]] = {}
     # the set of image features to use, or a list of sets, which are concatenated; none: the sets that the run names for
     # the data set, or else all its sets
     features: str | list[str] | None = Field(default=None, min_length=1)
@@ -132,7 +134,7 @@ class RecordedSearch(Strict):
     seeds: dict[int, dict[str, Any]] = Field(min_length=1)  # seed of the split -> all settings chosen with it
     # seeds whose mean validation value chose the settings; empty: settings were chosen separately for each of `seeds`
     mean_of: list[int] = []
-    # metric -> its relative standard deviation due to this choice; intervals include it. Empty: it is not known
+    # metric -> its relative standard deviation due to the choice of settings, which intervals include; empty: not known
     spread: dict[str, float] = {}
 
     @property

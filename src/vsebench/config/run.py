@@ -19,7 +19,7 @@ DEFAULT_METRICS = (
 )  # fmt: skip
 # The headline metrics if test images are new. A run that names no metrics measures them besides the default ones.
 NEW_IMAGE_METRICS = ("map", "pc_precision@5", "pc_recall@5", "macro_f1_of_means@5", "n_plus@5")
-# It also measures these if trained and untrained labels are ranked together.
+# A run that names no metrics also measures these if trained and untrained labels are ranked together.
 SEEN_METRICS = ("seen_recall@5", "unseen_recall@5", "harmonic_recall@5")
 
 
@@ -64,7 +64,7 @@ class RunDataset(Strict):
 
 
 class Timing(Strict):
-    """How methods are timed: the numbers of repeats and epochs to time, and the protocols."""
+    """How methods are timed: the numbers of repeats and of epochs, the protocols, and the methods."""
 
     # number of repeats per method, each in a new process; the repeats use the splits and settings of the task's seeds
     # in turn. A claim about time or memory needs five repeats
@@ -92,15 +92,15 @@ class Scaling(Strict):
     `GROWTH` lists which sizes each simulator has.
     """
 
-    # a data set of the adapter `simulator`, to measure an epoch's time by `pairs`, `labels` and `factors`; or of
-    # `simulated_tree`, to measure the time to score an image by `images` and `terms`
+    # a data set of the adapter `simulator`, to measure the time of an epoch as `pairs`, `labels` or `factors` grow; or
+    # of `simulated_tree`, to measure the time to score an image as `images` or `terms` grow
     dataset: str
     options: dict[str, Any] = {}  # replaces single options of the data set's file
     methods: list[str] | None = Field(default=None, min_length=1)  # methods of the run; none: all that can be measured
-    repeats: int = Field(ge=2)  # repeats of each measurement; an exponent's interval is computed over them
+    repeats: int = Field(ge=2)  # repeats of each measurement, from which intervals of the fitted exponents are computed
     pairs: Sizes | None = None  # numbers of training pairs
     labels: Sizes | None = None  # numbers of labels
-    factors: Sizes | None = None  # values of K
+    factors: Sizes | None = None  # numbers of factors (K)
     images: Sizes | None = None  # numbers of training images
     terms: Sizes | None = None  # mean numbers of terms per image
 
@@ -128,19 +128,19 @@ class RunConfig(Strict):
     # protocol, or a single task as <data set>/<protocol> -> seeds in place of `seeds`
     protocol_seeds: dict[str, Annotated[list[int], Field(min_length=1)]] = {}
     # to save time: method -> number of seeds to fit it with, the first ones of the task; `default`: this number for all
-    # methods not named. Other methods are fitted with all seeds. Two methods are compared on the seeds that both have
+    # methods not named, which otherwise are fitted with all seeds. Two methods are compared on the seeds that both have
     method_seeds: dict[str, Annotated[int, Field(ge=1)]] = {}
     factors: int = Field(default=32, ge=1)  # the number of factors (K) of methods whose file does not set it
     # true: choose settings from each method's `grid` on the validation labels (under `official` once for all seeds, see
-    # `tuning_seeds`); false: use its `settings`, or those of an earlier search; a list: choose settings for these
-    # methods only. The number of epochs is always chosen on the validation labels
+    # `tuning_seeds`); false: use each method's `settings`, or those of an earlier search; a list: choose settings for
+    # these methods only. The number of epochs is always chosen on the validation labels
     tune: bool | list[str] = False
     # number of configurations that the grid of each tuned method must have; the grids in `config/methods` have 8
     tuning_budget: int = Field(default=8, ge=1)
     # number of configurations that a method may try after its grid. While the best value of a setting is at the edge of
-    # the values tried, the next value to try is the best one times its ratio to its neighbour, or times 2 if the
-    # neighbour is 0; the step is halved if the method does not allow the value, such as a dropout of 1. Then, while the
-    # best configuration stops at its limit on epochs, it is trained again with twice the limit
+    # the values tried, the next value to try is the best value times its ratio to the value next to it, or times 2 if
+    # that value is 0; the step is halved if the method does not allow the next value, such as a dropout of 1. Then,
+    # while the best configuration stops at its limit on epochs, it is trained again with twice the limit
     tuning_beyond_edges: int = Field(default=0, ge=0)
     # number of seeds, the first ones of the run, whose mean validation value chooses the settings if all seeds have the
     # same split; for methods that are not trained in epochs, only the first seed is used

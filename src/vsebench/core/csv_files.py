@@ -1,4 +1,4 @@
-"""CSV results. A sealed JSON file beside each CSV file states its checksum, because CSV has no place for a seal."""
+"""Write and read CSV results, each with its checksum in a sealed JSON file, because CSV has no place for a seal."""
 
 from hashlib import sha256
 from pathlib import Path
@@ -7,7 +7,7 @@ from vsebench.core.errors import UserError
 from vsebench.core.seals import DELETE, is_in_run, is_of_pack
 from vsebench.core.storage import read_json, replacing, write_json
 
-OF_CSV = ".csv.json"  # the end of the name of a file with a checksum
+OF_CSV = ".csv.json"  # the end of the name of the JSON file with the checksum
 
 
 def write_csv(text: str, path: Path) -> None:

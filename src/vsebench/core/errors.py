@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 EMPTY = "(empty)"  # in place of the last line of an empty log
-LONGEST = 1000  # longest message in characters; it may quote a table cell of any length
+LONGEST = 1000  # longest message in characters; without this limit, a message could quote a very long table cell
 # import names of the packages that `make setup-peers` installs
 PEERS = {"cornac", "faiss", "implicit", "irspack", "lightfm"}
 ONNX = "onnxruntime"  # the package that runs networks
@@ -22,8 +22,8 @@ IMAGES = {ONNX, "tokenizers"}  # import names of packages that `make setup-image
 class UserError(Exception):
     """A mistake that the user can correct, described in one line.
 
-    The message names what is wrong, in which file and key, and what to do. The command line
-    prints it without a traceback and exits with status 1.
+    The message names what is wrong, in which file and key, and what to do. The command line prints the message without
+    a traceback and exits with status 1.
     """
 
     def __init__(self, message: str) -> None:
@@ -53,7 +53,7 @@ def refusal(error: BaseException) -> str | None:
 
 
 def no_file(path: str | os.PathLike[str], what: str = "file") -> str:
-    """Return a message that a file is missing, with its full path, because a run may have its own current folder."""
+    """Return a message that a file is missing, with its full path, because a run's folder may not be the user's."""
     return f"there is no {what} {os.path.abspath(path)}"  # noqa: PTH100 (links stay as they are named)
 
 

@@ -64,10 +64,11 @@ def modules_by_key(table: str, folder: str) -> Mapping[str, str]:
 
 @cache
 def modules_that_define(table: str, folder: str) -> Mapping[str, ModuleType]:
-    """Import the modules of a folder, such as `protocols`; return the module of each name, sorted by name.
+    """Import the modules of a folder, such as `protocols`; return the module of each name that they define.
 
-    The names are the keys of the dictionary `table` in each module, such as `PROTOCOLS`; a module `base` defines none.
-    A module without the dictionary, or a name in two modules, raises a `UserError`.
+    The names are the keys of the dictionary `table`, such as `PROTOCOLS`, in each module; the result is sorted by name.
+    A module `base` defines no names. Any other module without the dictionary, or a name in two modules, raises a
+    `UserError`.
     """
     definers: dict[str, ModuleType] = {}
     for name, path in modules_in(folder).items():
@@ -96,7 +97,7 @@ def name_of(kind: type) -> str:
 
 @cache
 def classes_by_name(base: type, folder: str) -> Mapping[str, type[Any]]:
-    """Import the modules of a folder; return the classes derived from `base` by name (`name_of`), sorted by name.
+    """Import the modules of a folder; return the subclasses of `base` in them, keyed and sorted by `name_of` the class.
 
     Abstract classes and `base` itself are left out. A name in two modules raises a `UserError`.
     """

@@ -25,8 +25,9 @@ Result = TypeVar("Result")
 
 PAUSE = 0.1  # longest time between two measurements of memory, in seconds
 
-# This shell outlives the process that started it. It reads the id of a command's process group. Then it waits for the
-# end of its input, which comes when that process ends for any reason, and ends what is left of the group.
+# This shell, the guard, outlives the process that started it. It reads the id of a command's process group. Then it
+# waits for the end of its input, and ends what is left of the group. The input ends when the process that started the
+# guard closes it, or ends for any reason.
 GUARD = """
 read -r group || exit 0
 read -r end
@@ -37,8 +38,8 @@ for turn in 1 2 3 4 5 6 7 8 9 10; do
 done
 kill -s KILL -- "-$group"
 """
-# The first shell of a command tells the guard its group before it runs anything. The command therefore ends whenever
-# this process is interrupted, even before this process knows the command's id.
+# The first shell of a command tells the guard the id of the group before it runs the command itself. The command
+# therefore ends whenever this process is interrupted, even before this process knows the command's id.
 COMMAND = 'echo $$ >&0; exec /bin/sh -c "$0" </dev/null'
 
 

@@ -22,7 +22,7 @@ JOINED_LABELS: Schema = {  # data/processed/<dataset>/from-<data set>/
     "label": pl.Int32,
     "name": pl.String,
     "trained": pl.Boolean,  # whether the label is in the data set that methods are trained on
-    "tested": pl.Boolean,  # whether the label is in the data set that they are tested on
+    "tested": pl.Boolean,  # whether the label is in the data set that methods are tested on
 }
 SIBLINGS: Schema = {"label": pl.Int32, "sibling": pl.Int32}  # each pair in both directions; no pair of equal labels
 WORD_VECTORS: Schema = {
@@ -37,16 +37,16 @@ IMAGES: Schema = {"image": pl.Int32, "id": pl.String, "part": pl.String, "has_fe
 # results/<dataset>/<protocol>/seed<k>/split/
 SPLIT_IMAGES: Schema = {
     "image": pl.Int32,
-    "first": pl.Boolean,  # whether models are trained on it while settings are chosen
-    "final": pl.Boolean,  # whether the tested model is trained on it
+    "first": pl.Boolean,  # whether models are trained on the image while settings are chosen
+    "final": pl.Boolean,  # whether the tested model is trained on the image
     "valid": pl.Boolean,
     "test": pl.Boolean,
 }
 SPLIT_LABELS: Schema = {
     "label": pl.Int32,
-    "first": pl.Boolean,  # whether models are trained on it while settings are chosen
-    "final": pl.Boolean,  # whether the tested model is trained on it
-    "valid": pl.Boolean,  # whether it is a candidate in validation
+    "first": pl.Boolean,  # whether models are trained on the label while settings are chosen
+    "final": pl.Boolean,  # whether the tested model is trained on the label
+    "valid": pl.Boolean,  # whether the label is a candidate in validation
     "test": pl.Boolean,
 }
 
@@ -67,7 +67,7 @@ COUNTS: Schema = {  # the position of a relevant item in a ranking; in RANKS, th
 }
 # A test image is `cold` if it has no training label, although other test images have some.
 RANKS: Schema = {"image": pl.Int32, "label": pl.Int32} | COUNTS | {"cold": pl.Boolean}
-THRESHOLDS: Schema = {  # of each test image's true labels, for decisions with a threshold for each image and label
+THRESHOLDS: Schema = {  # thresholds of each test image's true labels, for decisions with one per image and label
     "decision": pl.String,
     "image": pl.Int32,
     "label": pl.Int32,
@@ -154,7 +154,7 @@ SCALING: Schema = {
     "machine": pl.String,
 }
 
-# in the folder of a fitted model, by the names of the files
+# the tables in the folder of a fitted model: name of the file without suffix -> columns
 OF_MODEL: dict[str, Schema] = {
     "history": HISTORY,
     "ranks": RANKS,
@@ -163,7 +163,7 @@ OF_MODEL: dict[str, Schema] = {
     "decisions": DECISIONS,
     "thresholds": THRESHOLDS,
 }
-# in the folder of results, by the names of the files
+# the tables in the folder of results: name of the file without suffix -> columns
 OF_RESULTS: dict[str, Schema] = {
     "metrics": METRICS,
     "summary": SUMMARY,
@@ -175,7 +175,7 @@ OF_RESULTS: dict[str, Schema] = {
     "scaling": SCALING,
 }
 
-# written by the stage `annotate`, as CSV
+# the CSV file that the command `annotate` writes
 ANNOTATIONS: Schema = {"image": pl.String, "rank": pl.Int32, "label": pl.String, "score": pl.Float32}
 
 # results/
@@ -226,7 +226,7 @@ def _at_least(name: str, least: int, table: pl.DataFrame) -> pl.Series:
     return table[name] >= least
 
 
-# Whether the numbers in columns of these names are possible, if the columns are of the type Int32.
+# Name of a column -> which of its numbers are possible; only columns of the type Int32 are checked.
 NUMBERS: dict[str, Callable[[pl.DataFrame], pl.Series]] = {
     **{name: partial(_at_least, name, 0) for name in ("image", "label", "negatives")},
     **{name: partial(_at_least, name, 1) for name in ("rank", "count", "right")},

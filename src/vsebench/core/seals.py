@@ -30,7 +30,7 @@ from vsebench.core.errors import UserError
 SCHEMA_VERSION = 3
 
 SEAL = "seal"
-FOLDERS = ("results", "data")  # a seal states the path below the last of these folders
+FOLDERS = ("results", "data")  # a seal states a file's path below the last folder of such a name
 KEY = '"checksum": "'  # as `json.dumps` writes it
 NO_CHECKSUM = "0" * 64
 BLOCK = 2**20  # bytes that are read at a time

@@ -18,7 +18,7 @@ HASH_LENGTH = 16
 
 
 def sources_of(*modules: str) -> list[Path]:
-    """Return the files of some modules and of all modules of this package that they import, directly or not, sorted.
+    """Return the sorted files of some modules and of all modules of this package that they import, directly or not.
 
     Modules that cannot change a result are left out.
     """
@@ -49,7 +49,7 @@ def file_of(module: str) -> Path:
 
 
 def summary_of(module: str) -> str:
-    """Return the first line of a module's docstring, without importing it."""
+    """Return the first line of a module's docstring, without importing the module."""
     docstring = ast.get_docstring(ast.parse(file_of(module).read_text(encoding="utf-8"))) or ""
     return docstring.partition("\n")[0]
 
