@@ -49,7 +49,7 @@ def rounded_products(vectors, rows, pairs, groups):
 
     vectors : (n, K) int16, rounded vectors (`vsebench.kernels.ranking.rounding`)
     rows : tuple of integers, rows of `vectors`
-    pairs : (n_groups, K / 2, 32) int16, of a `RoundedLabels`
+    pairs : (n_groups, K / 2, 32) int16, the `pairs` of a `RoundedLabels`
     groups : tuple of integers, as long as `rows`: for each row, the group of 16 labels by which it is multiplied
 
     Four to six rows at a time keep a processor busy: each addition to a sum must wait for the previous one, but

@@ -1,4 +1,4 @@
-"""Random numbers inside kernels, from the generator SplitMix64; the caller keeps its state, one word of 64 bits.
+"""Random numbers inside kernels, from the generator SplitMix64; the caller keeps the state, one 64-bit word.
 
 Source: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
 """
@@ -12,7 +12,10 @@ INCREMENT = U64(0x9E3779B97F4A7C15)
 
 
 def new_state(seed: int, *stream: int) -> NDArray[np.uint64]:
-    """Return the state, (1,) uint64, of an independent stream of random numbers for a seed."""
+    """Return the initial state, (1,) uint64, of the stream of random numbers with a seed and the numbers `stream`.
+
+    Streams with different numbers are independent.
+    """
     return np.random.SeedSequence([seed, *stream]).generate_state(1, dtype=np.uint64).astype(np.uint64)
 
 

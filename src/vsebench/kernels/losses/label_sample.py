@@ -6,9 +6,9 @@ from vsebench.kernels.alias import draw_alias
 from vsebench.kernels.random_numbers import below
 from vsebench.kernels.sgd.sampling import contains
 
-# Labels that cannot be negatives: none, the sample's positives, all labels of the image, or the positives in the
-# samples of all images of the batch. With NEXT_IMAGE, negatives are drawn from the labels of the next image instead of
-# from the table.
+# Labels that cannot be negatives: none (NOTHING), the sample's positives (DRAWN), all labels of the image (POSITIVES),
+# or the positives in the samples of all images of the batch (BATCH). With NEXT_IMAGE, nothing is excluded, and
+# negatives are drawn from the labels of the next image instead of from the table.
 NOTHING, DRAWN, POSITIVES, BATCH, NEXT_IMAGE = range(5)
 ATTEMPTS = 50  # number of attempts to draw a negative
 
@@ -72,7 +72,10 @@ def sample_labels(chosen, n_positives, images, offsets, labels, table, exclude, 
 
 @njit(cache=True, inline="always")
 def is_excluded(label, chosen, row, n_positives, labels, start, stop, exclude, in_batch):
-    """Return whether a label cannot be a negative of an image; the arguments are those of `sample_labels`."""
+    """Return whether a label cannot be a negative of the image of a row, whose labels are labels[start:stop].
+
+    The other arguments are those of `sample_labels`.
+    """
     if exclude == POSITIVES:
         return contains(labels, start, stop, label)
     if exclude == BATCH:

@@ -5,13 +5,14 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def margin_loss(targets, likeness, target_offsets, impostors, unlikeness, impostor_offsets, push, smoothing, slopes):
-    """Return the sum over images p of the pull and push terms, float64.
+    """Return the sum over images p of terms that pull the targets of p closer and push its impostors away, float64.
 
         sum over the targets q of p of [l_q D_q + push x sum over the impostors r of p of u_r h(1 + D_q - D_r)]
 
     h(z) is the smoothed hinge: 0 below 0, z^2 / (2 smoothing) up to `smoothing`, and z - smoothing / 2 above.
 
-    targets, impostors : (n_targets,) and (n_impostors,) float64, the distances D from each image, image by image
+    targets, impostors : (n_targets,) and (n_impostors,) float64, the distances D from each image to its targets
+        and to its impostors, image by image
     likeness, unlikeness : (n_targets,) and (n_impostors,) float64, the weights l and u
     target_offsets, impostor_offsets : (n + 1,) int64, where the targets and the impostors of each image start
     push, smoothing : numbers

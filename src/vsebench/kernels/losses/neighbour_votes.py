@@ -18,9 +18,10 @@ SURE = 1e-5  # smallest probability of a label; 1 - SURE is the largest, so that
 
 @njit(cache=True)
 def votes_of(logits, near, offsets, labels, shares, votes):
-    """Write the neighbours' shares of the votes, (k,), and each label's sum of shares, (n_labels,); both float64.
+    """Write the neighbours' shares of votes to `shares`, (k,), and each label's sum of shares to `votes`, (n_labels,).
 
-    Here, `logits` and `near` are those of one image, (k,).
+    A label's sum is over the neighbours that have the label. Both arrays are float64. Here, `logits` and `near` are
+    those of one image, (k,).
     """
     largest, total = logits.max(), 0.0
     for slot in range(len(near)):
@@ -79,7 +80,7 @@ def negative_log_likelihood(logits, near, offsets, labels, costs, alpha, beta, s
 
 @njit(cache=True, nogil=True)
 def sigmoid_sums(logits, near, offsets, labels, costs, alpha, beta, sums):
-    """Write each label's part of `negative_log_likelihood` for logits alpha x + beta, and its derivatives.
+    """Write each label's part of `negative_log_likelihood` with sigmoids, and the derivatives of this part, to `sums`.
 
     sums : (n_labels, 6) float64: the value, the first derivatives with respect to alpha and to beta, and the second
         derivatives with respect to alpha, to alpha and beta, and to beta

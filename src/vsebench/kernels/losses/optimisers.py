@@ -1,12 +1,12 @@
 """Optimisers of a network's parameters; each takes a step in one pass over the arrays.
 
 Arrays are (size,) float32; size is a multiple of 16. All arrays except the gradient are updated. `means` and `squares`
-are running means of the gradients and of their squares; they and the velocities start at 0. Rates and decays are
-floats.
+are running means of the gradients and of their squares; they and the velocities start at 0. Learning rates and decays
+are floats.
 
 Sources: AdamW is Algorithm 2 of Loshchilov and Hutter, "Decoupled weight decay regularization", ICLR 2019; momentum is
 Eq. 1 and 2 of Sutskever, Martens, Dahl and Hinton, "On the importance of initialization and momentum in deep learning",
-ICML 2013, with the learning rate outside of the velocity.
+ICML 2013, but the learning rate multiplies the velocity instead of the gradient.
 """
 
 import numpy as np
@@ -57,7 +57,8 @@ def adamw_move(parameters, gradient, means, squares, rates):
 def momentum_step(parameters, gradient, velocities, learning_rate, decay):
     """Take a step of gradient descent with momentum: v <- 0.9 v + g + decay w, w <- w - learning_rate v.
 
-    The decay adds decay / 2 times the sum of squared parameters to the loss.
+    Here, v are the velocities, g is the gradient, and w are the parameters. The term decay w is the derivative of
+    decay / 2 times the sum of squared parameters.
     """
     kept, rate, shrinking = np.float32(MOMENTUM), np.float32(learning_rate), np.float32(decay)
     for slot in range(0, len(parameters), LANES):

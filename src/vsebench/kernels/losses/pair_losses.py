@@ -1,6 +1,6 @@
 """Losses on pairs of a positive u and a negative v of an image: all pairs, or pairs drawn anew at each evaluation.
 
-Arguments are as in `kernels.losses`; rng, (1,) uint64, is advanced. LSEP and BP-MLL of all pairs are in
+Arguments are as in `kernels.losses`; rng, (1,) uint64, is advanced. LSEP and BP-MLL over all pairs are in
 `exponentials.py`.
 """
 
@@ -50,8 +50,8 @@ def pair_logistic_loss(scores, images, offsets, labels, slopes):
 
     An image without a pair adds 0.
 
-    Source: Zhang, Gong and Shah, "Fast zero-shot image tagging", CVPR 2016, Eq. 6, with its weight
-    1 / (|Y| (L - |Y|)).
+    Source: Zhang, Gong and Shah, "Fast zero-shot image tagging", CVPR 2016, Eq. 6, where |Y| (L - |Y|)
+    is the number of the image's pairs.
     """
     total = 0.0
     for row in range(len(scores)):
@@ -80,8 +80,8 @@ def trial_hinge_loss(scores, images, offsets, labels, rank_loss, slopes, rng):
     """Return the sum over images and positives u of L(floor((K - n) / trials)) (1 + f_v - f_u), and the sum of trials.
 
     The image has n of the K labels. For each u, negatives v are drawn until one violates the margin, 1 + f_v > f_u, but
-    at most K - n; `trials` is their number. If none of them violates the margin, the positive adds nothing. The array
-    `labels` ends in LANES unused numbers.
+    at most K - n; `trials` is the number drawn. If none of them violates the margin, the positive adds nothing. The
+    array `labels` ends with LANES unused numbers.
 
     Source: Weston, Bengio and Usunier, "WSABIE: scaling up to large vocabulary image annotation", IJCAI 2011; used as
     a loss of networks by Gong and others, "Deep convolutional ranking for multilabel image annotation", 2013.
@@ -111,7 +111,7 @@ def trial_hinge_loss(scores, images, offsets, labels, rank_loss, slopes, rng):
 
 @njit(cache=True, inline="always")
 def draw_pairs(ids, n_pairs, n_drawn, rng):
-    """Write `n_drawn` of the numbers 0 to n_pairs - 1 to the front of `ids`, drawn uniformly without replacement.
+    """Draw `n_drawn` of the numbers 0 to n_pairs - 1 uniformly without replacement; write them to the front of `ids`.
 
     ids : (at least n_pairs,) int32, overwritten
     rng : (1,) uint64, advanced by `n_drawn` draws

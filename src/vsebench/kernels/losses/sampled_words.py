@@ -5,7 +5,7 @@ A step reads and changes only the vectors of the drawn labels, so its cost does 
 The following arguments have the same meaning in all functions. The docstrings of the functions describe only exceptions
 and other arguments.
 
-chosen, n_positives : (m, P + N) int32, from `sample_labels`, and P
+chosen, n_positives : (m, P + N) int32, the P positives and N negatives that `sample_labels` drew per image; and P
 table : `WordTable`
 outputs : (m, d) float32, the vectors of the m images
 
@@ -88,12 +88,13 @@ class WordTable(NamedTuple):
 def sampled_loss(outputs, chosen, n_positives, weight, pairwise, table):
     """Return the sum over images of the loss of their samples, float64, and the number of different labels drawn.
 
-    With means over the P positives p and the N negatives n, the loss of an image is
+    With scores s, and means over the P positives p and the N negatives n, the loss of an image is
 
-        mean of log(1 + exp(-s_p)) + weight * mean of log(1 + exp(s_n)),   or pairwise   mean of log(1 + exp(s_n - s_p))
+        mean of log(1 + exp(-s_p)) + weight * mean of log(1 + exp(s_n)),   or, if `pairwise`,
+        mean of log(1 + exp(s_n - s_p))
 
-    If vectors are trained, the table keeps the draws, outputs and slopes from which gradients are computed. If they are
-    fixed, the second number returned is 0.
+    If vectors are trained, the table keeps the draws, outputs and slopes from which gradients are computed. If vectors
+    are fixed, the second number returned is 0.
 
     outputs : overwritten with the derivatives; zeros for an image without a sample
     weight : weight of the negatives
@@ -174,7 +175,7 @@ def keep_draws(table, n_touched, chosen, row, slopes, output):
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True)
 def add_up_gradient(table, slot, gradient):
-    """Write the gradient of a drawn label's vector, (K,) float32, which is a sum over the images of the batch.
+    """Write the gradient of a drawn label's vector, a sum over the images of the batch, to `gradient`, (K,) float32.
 
     slot : integer, the slot of the label in `table.touched`
     """
@@ -259,7 +260,7 @@ def published_steps(vectors, outputs, chosen, n_positives, learning_rate):
     Here, sig is the logistic function. Steps are not divided by P, N or the number of images. If a label was drawn
     several times among an image's positives, or several times among its negatives, it is moved once for these draws.
 
-    vectors : (n_labels, K) float32, updated, as in a `WordTable`
+    vectors : (n_labels, K) float32, the vectors of a `WordTable`, updated
     outputs : the images' vectors f
     learning_rate : r
     """
@@ -291,7 +292,7 @@ def is_repeated(chosen, row, first, slot):
 
 @njit(cache=True, inline="always")
 def product(output, vectors, label):
-    """Return the inner product, float64, of a vector (K,) and a row of vectors."""
+    """Return the inner product, float64, of `output`, (K,), and row `label` of `vectors`."""
     total = broadcast(np.float32(0))
     for k in range(0, len(output), LANES):
         total = total + load(output, k) * load(vectors, (label, k))
@@ -300,7 +301,7 @@ def product(output, vectors, label):
 
 @njit(cache=True, inline="always")
 def add_row(slope, factor, vectors, label):
-    """Add a multiple of a row of vectors to `slope`, (K,)."""
+    """Add `factor` times row `label` of `vectors` to `slope`, (K,)."""
     narrow = np.float32(factor)
     for k in range(len(slope)):
         slope[k] += narrow * vectors[label, k]
@@ -316,7 +317,7 @@ def prefetch_rows(vectors, chosen, row):
 
 @njit(cache=True, inline="always")
 def prefetch_row(table, label):
-    """Start fetching a label's vector and Adam's running means."""
+    """Start fetching a label's vector and Adam's running means of its gradients."""
     for k in range(0, table.vectors.shape[1], LANES):
         prefetch(table.vectors, (label, k))
         prefetch(table.means, (label, k))

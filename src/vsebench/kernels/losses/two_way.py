@@ -3,9 +3,9 @@
     P = T log sum of exp(-f / T) over the positives,   N = U log sum of exp(f / U) over the negatives
     loss of an image or of a label = log(1 + exp(P + N))
 
-P is a smooth upper bound on the largest -f of the positives, and N is a smooth upper bound on the largest f of the
-negatives. T and U are the temperatures. For an image, positives and negatives are labels; for a label, they are images
-of the batch.
+Here f is the score of a label for an image, and T and U are the temperatures. P is a smooth upper bound on the largest
+-f of the positives, and N is a smooth upper bound on the largest f of the negatives. For an image, positives and
+negatives are labels; for a label, they are images of the batch.
 
 Source: Kobayashi, "Two-way multi-label loss", CVPR 2023. If both temperatures are 1, the loss of an image equals
 LSEP over all pairs.
@@ -42,7 +42,10 @@ def two_way_loss(scores, images, offsets, labels, of_positives, of_negatives):
 
 @njit(cache=True)
 def mark_positives(images, offsets, labels, is_positive):
-    """Mark the labels of each image, (m, n_labels) bool; count the images with a label and the labels with an image."""
+    """Mark each image's labels in `is_positive`, (m, n_labels) bool.
+
+    Returns the number of images with a label and the number of labels with an image.
+    """
     n_images = 0
     for row in range(len(images)):
         start, stop = offsets[images[row]], offsets[images[row] + 1]
@@ -57,7 +60,9 @@ def mark_positives(images, offsets, labels, is_positive):
 
 @njit(cache=True)
 def loss_of_line(values, is_positive, of_positives, of_negatives, weight, slopes):
-    """Return the weighted loss of one image or label, and add its derivatives; 0 if it lacks positives or negatives.
+    """Return the weighted loss of one image or label, and add the derivatives of this loss to `slopes`.
+
+    The loss is 0 if the image or label lacks positives or negatives.
 
     values, is_positive : (n,) float32 and bool, the scores, and whether each belongs to a positive
     of_positives, of_negatives : float > 0, the temperatures

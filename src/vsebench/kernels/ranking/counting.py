@@ -1,8 +1,8 @@
 """Compute ranks by counting the candidates that score higher than a held-out label, and those that score the same.
 
 For embeddings, candidates are first compared with the held-out label by products of rounded vectors
-(`vsebench.kernels.ranking.rounding`). About one comparison in a thousand remains undecided and is made in float32. So
-the counts are the same as with float32 alone.
+(`vsebench.kernels.ranking.rounding`). About one comparison in a thousand remains undecided and is then made in float32,
+so the counts are the same as with float32 alone.
 """
 
 import numpy as np
@@ -12,7 +12,9 @@ from vsebench.kernels.products import dot, rounded_products
 from vsebench.kernels.ranking.rounding import round_rows
 from vsebench.kernels.vectors import FASTMATH, LANES, count_bits, greater_mask, load, scratch, to_float
 
-QUERIES = 6  # held-out labels compared at a time; their sums fit into registers, even on processors with short vectors
+# Number of held-out labels compared at a time; their inner products fit into registers, even on processors with short
+# vectors.
+QUERIES = 6
 
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True)

@@ -1,4 +1,4 @@
-"""Compute ranks and lists from scores, for any number of held-out labels per image and any set of candidates."""
+"""Compute ranks and ranked lists from scores, for any number of held-out labels per image and any set of candidates."""
 
 import numpy as np
 from numba import njit
@@ -99,7 +99,7 @@ def top_labels(scores, candidates, known_offsets, known, right_offsets, right, s
 
 @njit(cache=True, nogil=True)
 def count_images_above(scores, kinds_offsets, carried, sorted_scores, score_offsets, above, tied):
-    """For each label of each image, count images without the label that score higher, and those that score the same.
+    """For each image with a label, count the images without the label that have a higher, or the same, score for it.
 
     scores : (n, n_labels) float32, of some test images
     kinds_offsets : (n + 1,) int64, where the labels of each image start in `carried`

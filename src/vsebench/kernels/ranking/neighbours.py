@@ -2,9 +2,9 @@
 
 The key of a training row x for a query q is <q, x> - h. Here h, the "half" of x, is 0 for the cosine of unit rows and
 |x|^2 / 2 for the Euclidean distance. The largest keys belong to the nearest rows. Keys are computed in float32. The
-slack is a bound on the rounding error of the difference between two keys. If a row's key differs from the k-th largest
-key by at most the slack, that key is computed again in float64, so the result is exact. Among rows with the same key,
-the first ones are taken.
+slack is a bound on the rounding error of the difference between two keys. Where rounding can change the result, the
+keys that differ from the k-th largest key by at most the slack are computed again in float64, so the result is exact.
+Among rows with the same key, the first ones are taken.
 
 The following arguments have the same meaning in all functions, whose docstrings do not repeat them.
 
@@ -25,7 +25,7 @@ from numba import njit
 
 from vsebench.kernels.vectors import LANES, greater_mask, load
 
-GROUPS = 8  # `lower_bound` uses this number of groups times k; more groups give a closer bound but take longer
+GROUPS = 8  # `lower_bound` splits keys into GROUPS x k groups; more groups give a closer bound but take longer
 U32, U64 = np.uint32, np.uint64  # with unsigned indices, numba omits the test for negative indices
 
 
@@ -91,8 +91,10 @@ def where_above(keys, bound, above):
 def split_by_rounding(keys, k, slack, sure, open_rows, group_largest):
     """Find the rows whose keys are certainly among the k largest, and those that rounding leaves undecided.
 
-    sure : (k,) int32, written: the rows whose keys exceed the k-th largest key by more than the slack, ascending
-    open_rows : (n,) int32, written: the rows whose keys differ from the k-th largest by at most the slack, ascending
+    sure : (k,) int32, gets the ascending numbers of the rows whose keys exceed the k-th largest key by more than the
+        slack
+    open_rows : (n,) int32, gets the ascending numbers of the rows whose keys differ from the k-th largest key by at
+        most the slack
 
     Returns the number of sure rows and the number of open rows.
     """
@@ -266,7 +268,7 @@ def add_votes(scores, near, weights, offsets, labels):
 
 @njit(cache=True, nogil=True)
 def round_in_order(sums, without_votes, scores):
-    """Round the sums of votes to float32, so that the labels of a query with different sums get different scores.
+    """Round each query's sums of votes to float32, so that labels with different sums get different scores.
 
     If several sums are rounded to the same number, the larger ones get the next larger float32 numbers. The sums of
     labels without a vote are only rounded.
@@ -298,9 +300,10 @@ def take_in_turns(near, own, n, k):
     near : (n_searches, m, t) int32, the row numbers that each search found, nearest first
     own : (m,) int32, the row of the query itself, which is not taken as its neighbour; -1 if the query is not a row
     n : number of rows
-    k : number of different neighbours to take for a query; the searches must have found k or more, besides its own row
+    k : number of different neighbours to take for a query; the searches must have found k or more, besides the query's
+        own row
 
-    Returns (m, k) int32, in the order in which the neighbours were taken.
+    Returns the row numbers of the neighbours, (m, k) int32, in the order in which the neighbours were taken.
     """
     n_searches, m, n_found = near.shape
     merged = np.empty((m, k), dtype=np.int32)

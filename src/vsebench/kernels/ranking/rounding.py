@@ -55,7 +55,7 @@ def round_rows(vectors, n):
 class RoundedLabels(NamedTuple):
     """The vectors of labels in the formats that kernels multiply.
 
-    n' and K' are n_labels and K, padded to multiples of 16.
+    n' and K' are n_labels and K, the number of factors, rounded up to multiples of 16.
 
     Attributes
     ----------

@@ -4,7 +4,7 @@ The following arguments have the same meaning in all kernels. The docstrings of 
 other arguments.
 
 embedding : `Embedding`, updated; the score of label c for image i is s_ic = <v_i, v_c>
-weights : (n_labels, d) float32, the w_c, updated; padded like the rows of `ImageRows`
+weights : float32, the w_c, updated; from `new_weights`, with one row per label or one row per feature
 maps : `Maps`, updated
 pipeline : `Pipeline` of the positives (i, p), which are drawn uniformly
 positives : `Positives` (i, p), which are drawn uniformly; the features of image i are row i of `rows`

@@ -1,7 +1,8 @@
 """Rows of image features, dense or sparse, and the operations on a row that a step needs: products and sums.
 
-One loop serves both formats. It visits the stored numbers of a row: all numbers of a dense row, the non-zeros of a
-sparse row. The formats differ only in how the column of a number is found: in a dense row, it is the number's position.
+In `sum_of_rows` and `add_to_rows`, one loop serves both formats. It visits the stored numbers of a row: all numbers of
+a dense row, the non-zeros of a sparse row. There, the formats differ only in how the column of a number is found: in a
+dense row, it is the number's position.
 
 The weights of a model with one weight vector per label are stored in the order that suits the format (`new_weights`).
 """
@@ -29,12 +30,13 @@ class ImageRows(NamedTuple):
     """The features of images in the kernels' format, one row per image.
 
     Dense rows are padded with zeros to the length `padded_size(n_features)`. A matrix with one row or column per
-    feature is padded to the same size; no step changes its padding.
+    feature, if it is used with dense rows, is padded to the same size; no step changes its padding.
 
     Attributes
     ----------
     offsets : (n + 1,) int64, where the numbers of each row start
-    columns : (n_numbers,) int32, the feature of each number in sparse rows, ascending in a row; empty for dense rows
+    columns : (n_numbers,) int32, the feature of each number in sparse rows, ascending within each row; empty for dense
+        rows
     values : (n_numbers,) float32
     squares : (n,) float32, the squared length of each row
     """
@@ -85,9 +87,10 @@ def clear(total):
 
 @njit(cache=True, fastmath=FASTMATH, forceinline=True, **NO_ALLOCATION)
 def add_four_rows(rows, i, e, matrix, total):
-    """Add four rows of a matrix to `total`, (1, K) float32: the rows for the numbers e to e + 3 of image i.
+    """Add to `total`, for each of the numbers e to e + 3 of image i, the number times its feature's row of a matrix.
 
-    Each of these rows of the matrix, (d, K) float32, is multiplied by the number that it belongs to.
+    matrix : (d, K) float32, one row per feature
+    total : (1, K) float32, updated
     """
     w, x, y, z = rows.values[e], rows.values[e + 1], rows.values[e + 2], rows.values[e + 3]
     a, b, c, d = column(rows, i, e), column(rows, i, e + 1), column(rows, i, e + 2), column(rows, i, e + 3)
@@ -134,8 +137,8 @@ def new_weights(rows: ImageRows, n_features: int, n_labels: int) -> NDArray[np.f
     """Return zeros, float32, for one weight vector per label: weights for `score` and `add_row`.
 
     With dense rows, the array has a row per label, so that the product of two vectors reads memory in order. With
-    sparse rows, it has a row per feature, so that `sum_of_rows` gives an image's scores of all labels at once. Rows and
-    columns are padded to `padded_size`.
+    sparse rows, it has a row per feature, so that `sum_of_rows` gives an image's scores of all labels at once. Each row
+    of the array is padded to a multiple of LANES (`padded_size`).
     """
     if len(rows.columns) == 0:
         return aligned(n_labels, padded_size(n_features))
@@ -151,7 +154,7 @@ def by_label(rows: ImageRows, weights: NDArray[np.float32], n_features: int, n_l
 def score(rows, i, weights, c):
     """Return <w_c, x_i>, float32, where w_c is label c's vector in weights from `new_weights`."""
     start, stop = rows.offsets[i], rows.offsets[i + 1]
-    if len(rows.columns) == 0:  # dense, a multiple of LANES
+    if len(rows.columns) == 0:  # dense; the length of a row is a multiple of LANES
         stop_of_fours = stop - (stop - start) % (4 * LANES)
         p = q = r = s = broadcast(np.float32(0))
         for e in range(start, stop_of_fours, 4 * LANES):

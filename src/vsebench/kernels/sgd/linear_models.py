@@ -114,10 +114,10 @@ def one_vs_rest_epoch(weights, rows, n_labels, offsets, label_of_pair, order, ag
         label. K is `padded_size` of the number of labels. The padding is 0 and stays 0.
     rows : `ImageRows` of the images
     n_labels : integer
-    offsets, label_of_pair : arrays of a `LabelMatrix` with the labels of the images; labels ascend in a row
+    offsets, label_of_pair : arrays of a `LabelMatrix` with the labels of the images; each image's labels ascend
     order : (n,) int64, the images in the order of their steps
     aggressiveness : float, a
-    steps_of_labels : (1, K) float32, scratch memory for one step; the padding is 0
+    steps_of_labels : (1, K) float32, scratch memory for the steps of one image; the padding is 0
 
     Returns the mean of h over images and labels, float64.
     """

@@ -15,7 +15,7 @@ from vsebench.kernels.vectors import FASTMATH, NO_ALLOCATION
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True, **NO_ALLOCATION)
 def opt_auc_epoch(embedding, pipeline, steps, rates, streams):
-    """Take `steps` steps that lower log(1 + exp(-m)), m = <v_i, v_p - v_n>, for uniform negatives n.
+    """Take `steps` steps that lower log(1 + exp(-m)), m = <v_i, v_p - v_n>, for negatives n drawn uniformly.
 
     A step moves v_i, v_p and v_n by eta (1 / (1 + exp(m)) dm/dv - lambda v). Steps for an image with every label are
     skipped, because it has no negative.

@@ -9,7 +9,7 @@ batches of 16, and each batch passes through four stages, one per iteration ("tu
     batch 2                             choose    read    fetch     step
     batch 3                                      choose    read    fetch     step
 
-    choose   draw a row of `pairs` for each step, and prefetch that row
+    choose   draw a row of `Positives.pairs` for each step, and prefetch that row
     read     read the row: image, positive, and where the image's labels are; prefetch these labels
     fetch    prefetch the vectors of the image, of the positive, and of a negative (done by the kernel)
     step     take the step (done by the kernel)
@@ -55,8 +55,8 @@ class Pipeline(NamedTuple):
     ----------
     positives : `Positives`
     choosing : (BATCH,) int64, rows of `pairs`
-    reading, fetching, stepping : (BATCH, 5) int64, one row per step: a row of `pairs`, and the negative if it is drawn
-        before the step
+    reading, fetching, stepping : (BATCH, 5) int64, one row per step: a row of `pairs`, then the negative, which is used
+        only if the kernel draws it before the step
     """
 
     positives: Positives
@@ -89,8 +89,9 @@ def batch_size(steps, first):
 
 @njit(cache=True, inline="always")
 def choose_and_read(t, pipeline, first, steps, rng):
-    """Carry out the stages "choose" and "read" for slot t of their batches, in the turn whose first step is `first`.
+    """Carry out the stages "choose" and "read" for slot t of the two batches that are in these stages.
 
+    first : integer, from `turns`: the first step of the batch that is in the stage "step"
     steps : integer, the number of steps of the epoch
     rng : (1,) uint64, the stream of the positives, advanced
     """
