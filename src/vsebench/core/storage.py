@@ -62,7 +62,10 @@ def replacing(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """Yield a temporary folder beside `path`, a name that is still free; rename it to `path` if the block succeeds."""
+    """Yield a temporary folder beside `path`, which must not exist.
+
+    If the block succeeds, the temporary folder is renamed to `path`.
+    """
     temporary = path.parent / f".{path.name}.{os.getpid()}.tmp"
     _make_folder_of(path)
     try:
