@@ -34,13 +34,14 @@ from vsebench.core.seals import (
 NUMBER = "schema"  # the key of the schema number, in JSON and in the metadata of a Parquet file
 SECONDS = "seconds"  # a column of measured times, which differ between two runs
 LARGE = 1 / 3  # share of the memory; an array that would take more stays in its file
-SIZES_OF_NAMES = 26  # position of the lengths of name and extra field in a file's header (section 4.3.7 of ZIP)
-ENTRIES = "entries"  # the key of a result that is a list; JSON stores it in an object with the schema number
+# position of the lengths of name and extra field in a member's local header (section 4.3.7 of the ZIP specification)
+SIZES_OF_NAMES = 26
+ENTRIES = "entries"  # the key of a list, which JSON stores in an object with the schema number
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield a temporary path in the folder of `path`; it replaces `path` only if the block succeeds.
+    """Yield a temporary path in the folder of `path`; the file written there replaces `path` if the block succeeds.
 
     If `path` is a folder or is below a file, or if there is no space or no permission to write, a `UserError` says so.
     """
@@ -61,7 +62,10 @@ def replacing(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """Yield a temporary folder beside `path`. If the block succeeds, it is renamed to `path`, which must not exist."""
+    """Yield a temporary folder beside `path`, which must not exist.
+
+    If the block succeeds, the temporary folder is renamed to `path`.
+    """
     temporary = path.parent / f".{path.name}.{os.getpid()}.tmp"
     _make_folder_of(path)
     try:
@@ -73,7 +77,7 @@ def new_folder(path: Path) -> Iterator[Path]:
 
 
 def check_folder(path: Path, option: str = "") -> None:
-    """Raise a `UserError` if the path of a new folder is a file, or is below one; `option` begins the message."""
+    """Raise a `UserError` if `path` cannot be a folder, being a file or below a file; `option` begins the message."""
     existing = next((each for each in (path, *path.parents) if each.exists()), path)
     if existing.is_file():
         raise UserError(f"{option}{path}: {existing} is a file; name a folder")
@@ -139,7 +143,7 @@ def read_table(path: Path, schema: Schema, n_labels: int | None = None) -> pl.Da
     """Read a table that was written with this schema.
 
     A missing column, a column of another type, or an impossible number (see `schemas.NUMBERS`) raises a `UserError`.
-    If `n_labels` is given, the numbers in the column `label` must be smaller than it.
+    If `n_labels` is given, the numbers in the column `label` must be below `n_labels`.
     """
     frame = read_parquet(path)
     check_columns(frame, schema, path)
@@ -294,7 +298,7 @@ def unreadable(path: Path, wanted: str, error: BaseException) -> UserError:
 
 
 def seal_of(path: Path) -> object:
-    """Return the seal in a file with one of these endings: json, npy, npz, parquet; None if there is none."""
+    """Return the seal in a .json, .npy, .npz or .parquet file; None if the file has no seal."""
     if path.suffix == ".parquet":
         return parsed(pl.read_parquet_metadata(path).get(SEAL, ""))
     if path.suffix == ".npz":
@@ -307,7 +311,7 @@ def seal_of(path: Path) -> object:
 
 
 def features_file(name: str, is_sparse: bool) -> str:
-    """Return the name of the file in a processed data set that contains a set of features; a single set may be unnamed.
+    """Return the file name of a set of features in a processed data set; `name` may be empty for a single set.
 
     >>> features_file("", False), features_file("hue", True)
     ('features.npy', 'features-hue.npz')

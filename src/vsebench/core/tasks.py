@@ -38,11 +38,11 @@ class Case:
     """One fitted model: a task, a method with its settings, and a seed."""
 
     task: Task
-    variant: str  # the name of its file in config/methods, or <method>@<pack>
+    variant: str  # the name of the method's file in config/methods, or <method>@<pack>
     seed: int
 
     def folder(self, results: Path) -> Path:
-        """The model's folder, results/<dataset>/<protocol>/seed<k>/<variant>, or the same in an unpacked pack."""
+        """The model's folder <dataset>/<protocol>/seed<k>/<variant> in `results`, or in a pack for <method>@<pack>."""
         variant, _, pack = self.variant.partition(FROM_PACK)
         return self.task.folder(pack_folder(results, pack) if pack else results) / f"seed{self.seed}" / variant
 
@@ -69,7 +69,7 @@ class Entry:
     """A line of the results: a method, alone or with a decision rule."""
 
     variant: str
-    decision: str = ""  # the name of its file in config/decisions; empty for metrics of the ranking
+    decision: str = ""  # the name of the rule's file in config/decisions; empty for metrics of the ranking
 
     @classmethod
     def of(cls, text: str) -> "Entry":
@@ -88,8 +88,8 @@ def common_seeds(
 
     Parameters
     ----------
-    seeds : the seeds of methods that `own_seeds` does not name
-    own_seeds : "dataset/protocol/variant" -> its seeds
+    seeds : the seeds of methods that have no seeds of their own on this task
+    own_seeds : "dataset/protocol/variant" -> the method's own seeds on this task
     """
     of_variants = [own_seeds.get(f"{task}/{variant}", seeds) for variant in variants]
     return [seed for seed in of_variants[0] if all(seed in own for own in of_variants)]

@@ -47,7 +47,7 @@ class Workers:
 
 @contextmanager
 def workers(threads: int) -> Iterator[Workers]:
-    """Yield `threads` workers; inside the block, matrix products run on the calling thread only."""
+    """Yield a `Workers` of this many threads; inside the block, matrix products run on the calling thread only."""
     pool = Workers(threads)
     try:
         with threadpool_limits(1, user_api="blas"):

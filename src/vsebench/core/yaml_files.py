@@ -1,4 +1,4 @@
-"""Read YAML files and check them against their types."""
+"""Read YAML files and check their keys and values against pydantic models."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from vsebench.core.errors import UserError, did_you_mean
 
-# The loader in C is eight times as fast, but a PyYAML that was built without libyaml lacks it.
+# The loader in C is eight times as fast as the one in Python, but a PyYAML that was built without libyaml lacks it.
 if TYPE_CHECKING or yaml.__with_libyaml__:
     from yaml import CSafeLoader as Loader
 else:
@@ -86,7 +86,7 @@ def keys_of(model: type[BaseModel]) -> list[str]:
 
 def _explain(detail: Any, where: str, model: type[BaseModel], others: Iterable[str]) -> str:
     """Explain a mistake in a section, which can also have the keys `others`, or in one of the sections within it."""
-    # A part in angle brackets is not a key: it says which of several forms a value has.
+    # A part of `loc` in angle brackets is not a key: it says which of several forms a value has.
     key = ".".join(str(part) for part in detail["loc"] if not str(part).startswith("<")) or "the whole file"
     match detail["type"]:
         case "extra_forbidden":

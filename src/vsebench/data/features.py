@@ -22,7 +22,7 @@ Steps: TypeAlias = Sequence[Step] | Mapping[str, Sequence[Step]]
 BLOCK = 4096  # rows to check at a time, so that a memory-mapped file is not read into memory as a whole
 SMALLEST_DEVIATION = 1e-6  # a column with a smaller standard deviation is only centred
 PREFIX = "normalise."  # begins the names of a normalisation's arrays in a model file
-WHOLE = -1  # stands for the number of a set if a step is applied to whole rows, with all sets
+WHOLE = -1  # takes the place of a set's number if a step is applied to whole rows, with all sets
 
 
 class Block(NamedTuple):
@@ -91,7 +91,7 @@ class Features:
 
     @property
     def file_name(self) -> str:
-        """The name of the file in a processed data set that contains these features, if they have no name."""
+        """The name of these features' file in a processed data set, if they are a single set without a name."""
         return features_file("", self.is_sparse)
 
     def rows(self, images: NDArray[np.integer]) -> Rows:
@@ -125,7 +125,7 @@ def side_by_side(sets: Mapping[str, Features]) -> Features:
 
     Parameters
     ----------
-    sets : name -> the features of one set, raw, with the same number of rows; or "" -> the only set, without a name
+    sets : name -> the raw features of a set, with the same images in each set; or "" -> the only set, without a name
 
     Returns
     -------
@@ -172,8 +172,8 @@ def csr(
     offsets : (n_rows + 1,) index of the first entry of each row
     shape : (n_rows, d)
 
-    Raises a `ValueError` or `TypeError` if the sizes of the arrays do not match. `Features` checks that columns are in
-    range and ascend.
+    Raises a `TypeError` if `indices` or `offsets` are not whole numbers, and a `ValueError` if the sizes of the arrays
+    do not match. `Features` checks that column numbers are in range and ascend.
     """
     if indices.dtype.kind not in "iu" or offsets.dtype.kind not in "iu":
         raise TypeError("columns and offsets should be whole numbers")
@@ -184,7 +184,7 @@ def csr(
 def write_features(features: Features, path: Path) -> None:
     """Write features: dense features to a `.npy` file, the arrays of sparse features to an `.npz` file.
 
-    The `.npz` file holds `data` (float32), `indices` (int32 columns), `offsets` (int64) and `shape` (int64).
+    The `.npz` file holds `data` (float32), `indices` (column numbers, int32), `offsets` (int64) and `shape` (int64).
     """
     if not features.is_sparse:
         write_array(features.values, path)
@@ -233,8 +233,8 @@ class Normalisation:
     Attributes
     ----------
     steps : names of the steps
-    learnt : for each step its arrays by name, (d,) float32 each: `weight` for `idf`, `mean` and `deviation` for
-        `standard`, none for the others. If a step is for one set, d is the number of columns of this set
+    learnt : for each step, its arrays by name, (d,) float32 each: `weight` for `idf`, `mean` and `deviation` for
+        `standard`, none for `root` and `l2`. If a step is for one set, d is the number of columns of this set
     named : the named sets of the features, `Features.named`
     sets : for each step, the number (in `named`) of the set that the step is applied to, or `WHOLE` for whole rows;
         empty if the features have no name
@@ -283,7 +283,7 @@ class Normalisation:
     def apply(self, rows: Rows) -> Rows:
         """Normalise rows of features, (m, d) float16 or float32, or a scipy.sparse.csr_array of float32.
 
-        Returns (m, d) float32, dense or sparse like `rows`, which is not changed; without steps, float32 `rows` are
+        Returns (m, d) float32, dense or sparse like `rows`, which are not changed; without steps, float32 `rows` are
         returned as they are, without a copy.
         """
         if self.named and rows.shape[1] != self.named[-1].stop:
@@ -295,7 +295,7 @@ class Normalisation:
         return rows
 
     def with_standard(self, rows: Rows) -> "tuple[Normalisation, Rows]":
-        """Add the step `standard`, fitted to dense normalised rows; return the new normalisation, and the new rows."""
+        """Add the step `standard`, fitted to dense rows from `apply`; return the new normalisation and rows."""
         learnt = _learn("standard", rows)
         sets = (*self.sets, WHOLE) if self.named else ()
         added = replace(self, steps=(*self.steps, "standard"), learnt=(*self.learnt, learnt), sets=sets)
@@ -444,7 +444,7 @@ def _row_sums(rows: Rows, numbers: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def _scale_rows(rows: Rows, divisors: NDArray[np.float64]) -> Rows:
-    """Divide rows by (n,) divisors; a row of zeros may have the divisor 0 and is left unchanged."""
+    """Divide each row by its divisor, (n,); a row of zeros may have the divisor 0 and is left unchanged."""
     divisors = np.where(divisors == 0, 1, divisors)
     if sparse.issparse(rows):
         return _with_numbers(rows, rows.data / np.repeat(divisors, np.diff(rows.indptr)))
@@ -460,7 +460,7 @@ def _with_numbers(rows: Rows, numbers: NDArray[Any]) -> Rows:
 
 
 def _check_columns(values: Any, where: str) -> None:
-    """Check that offsets and column numbers of CSR are in range, and that columns ascend within each row."""
+    """Check that offsets and column numbers of a CSR array are in range, and that columns ascend within each row."""
     columns, offsets = values.indices, values.indptr
     whole = offsets[0] == 0 and offsets[-1] == len(columns) == len(values.data) and (np.diff(offsets) >= 0).all()
     in_range = values.shape[1] < 2**31 and ((columns >= 0) & (columns < values.shape[1])).all()

@@ -47,7 +47,7 @@ class Parts:
     ----------
     hash : the hash of the split; None if it is unknown
     test : (n_images,) bool, the test images
-    candidates : (n_labels,) bool, the labels that are ranked for them
+    candidates : (n_labels,) bool, the labels that are ranked for the test images
     """
 
     hash: str | None
@@ -136,7 +136,7 @@ class FileNeed(Need, ABC, Generic[Value]):
         return self.load(path)
 
     def example(self, labels: LabelMatrix) -> Value | None:
-        """Return a small example of this input for a label matrix, or None; it serves to compile kernels in advance."""
+        """Return a small input that fits a label matrix, to compile kernels in advance; None if there is no example."""
         return None
 
     def of(self, problem: Problem) -> Value:
@@ -223,7 +223,7 @@ class TreeNeed(Need):
 
 
 class TestLabelsNeed(Need):
-    """The test labels, which an oracle of unseen labels needs. They are read together with the split."""
+    """The test labels, which an oracle of unseen labels needs; they are read together with the split."""
 
     __test__ = False  # not a class of tests
     key = "test_labels"
@@ -303,7 +303,7 @@ class PartsNeed(Need):
 
 
 class KnownLabelsNeed(Need):
-    """A property of a task: models are trained on other labels of its test images."""
+    """A property of a task: its test images also have labels that models are trained on."""
 
     key = "known_labels"
     missing_reason = "the test images are new, and this method knows an image only by its labels"
@@ -313,7 +313,10 @@ class KnownLabelsNeed(Need):
 
 
 class TrainedLabelsNeed(Need):
-    """A property of a task: models are trained on some test labels. Methods that cannot rank unseen labels need it."""
+    """A property of a task: models are trained on some tested labels.
+
+    Methods that cannot rank unseen labels have this need.
+    """
 
     key = "trained_labels"
     missing_reason = "the test labels are never trained, and this method knows a label only by its training images"
@@ -353,7 +356,7 @@ def load_needs(needs: Collection[str], paths: Mapping[str, Any], test: HeldOut |
 
 
 def examples(needs: frozenset[str], labels: LabelMatrix) -> dict[str, Any] | None:
-    """Return small inputs that fit a label matrix, like those of `load_needs`; None if a need has no example."""
+    """Return small inputs that fit a label matrix, with the keys of `load_needs`; None if a need has no example."""
     small = {need.key: need.example(labels) for need in FILE_NEEDS if need.key in needs}
     missing = needs & {TEST_LABELS.key, PARTS.key} or any(value is None for value in small.values())
     return None if missing else of_problem(small)

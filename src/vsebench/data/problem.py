@@ -28,19 +28,19 @@ ROUNDING = 1e-6  # shorter differences between unit vectors are rounding errors 
 WordScale = Literal["raw", "unit", "centred"]
 LARGEST_PLACE = np.iinfo(np.int32).max  # images, labels, and the places of pairs in arrays have numbers of type int32
 PADDING = 16  # largest number of unused places after the pairs of a label in `kernels.full_sample.Columns`
-ROWS_AT_ONCE = 1 << 18  # rows of two matrices that are compared or added up together, to save memory
+ROWS_AT_ONCE = 1 << 18  # number of rows that are compared or added at a time, to save memory
 
 
 @dataclass(frozen=True)
 class LabelMatrix:
     """How often each image has each label: a sparse matrix, one row per image, stored by rows.
 
-    Labels ascend within a row.
+    A pair is an image and one of its labels; the labels of a row ascend.
 
     Attributes
     ----------
     n_labels : number of labels in the vocabulary
-    offsets : (n_rows + 1,) int64, index of the first pair of each row
+    offsets : (n_rows + 1,) int64, index of the first pair of each row; the last number is n_pairs
     label_of_pair : (n_pairs,) int32
     count_of_pair : (n_pairs,) int32, at least 1
     """
@@ -66,7 +66,7 @@ class LabelMatrix:
 
     @classmethod
     def from_pairs(cls, pairs: pl.DataFrame, n_rows: int, n_labels: int) -> "LabelMatrix":
-        """Build the matrix from a table with the columns image, label and count; no image has a label twice."""
+        """Build the matrix from a table with one line for each pair and the columns image, label and count."""
         if not _ascend(pairs["image"].to_numpy(), pairs["label"].to_numpy()):
             pairs = pairs.sort("image", "label")
         offsets = np.zeros(n_rows + 1, dtype=np.int64)
@@ -157,7 +157,7 @@ class LabelMatrix:
         return LabelMatrix.from_pairs(both, self.n_rows, self.n_labels)
 
     def beside(self, other: "LabelMatrix") -> Iterator[tuple["LabelMatrix", "LabelMatrix"]]:
-        """Yield pairs of blocks, one of each matrix, which contain the same rows."""
+        """Yield each block of rows of this matrix, together with the same rows of the other matrix."""
         for rows in even_chunks(self.n_rows, ROWS_AT_ONCE):
             yield self.slice(*rows), other.slice(*rows)
 
@@ -169,7 +169,8 @@ class Dataset:
     Attributes
     ----------
     labels : one row per image
-    parts : (n_images,) official part of each image ("train", "valid" or "test"); None if there is no partition
+    parts : (n_images,) official part of each image ("train", "valid", "test", or "" if it is in no part); None if the
+        data set has no official partition
     with_features : (n_images,) the images that have features; None if the data set has none
     with_word_vectors : (n_labels,) the labels that have a word vector; None if no word vectors are configured
     trained, tested : (n_labels,) for two joined data sets, the labels of the set to train on and of the set to test on
@@ -218,7 +219,7 @@ class HeldOut:
     ----------
     images : (q,) int32, strictly ascending
     right : q rows, the held-out labels; images with an empty row are left out of the means of ranking metrics
-    known : q rows, for each image the labels that the model may know; these are not candidates for it
+    known : q rows, for each image the labels that the model may know; these are not candidates for this image
     candidates : (n_labels,) bool, the labels to rank
     """
 
@@ -257,8 +258,8 @@ class HeldOut:
 class Split:
     """A split: models are fitted to `first` and validated on `valid`; the tested model is fitted to `final`.
 
-    `final` contains the labels of `first` and `valid`. Under `unseen_labels` and its variants, `first` contains no
-    validation labels on any image, and `final` contains them on training images, too.
+    `final` contains the labels of `first` and `valid`. Under `unseen_labels` and its variants, some labels are
+    validation labels: no image of `first` has them, but the images of `final` keep them.
     """
 
     first: Training
@@ -339,7 +340,7 @@ def _normalise_rows(rows: NDArray[np.float64], smallest: float) -> NDArray[np.fl
 
 @dataclass(frozen=True)
 class Problem:
-    """The data and resources to fit a method. It contains nothing about the test labels, except for oracles.
+    """The data and resources to fit a method; they contain nothing about the test labels, except for oracles.
 
     Attributes
     ----------
@@ -348,7 +349,7 @@ class Problem:
     workers : threads; results must not depend on their number
     features : one row per image of the data set, several sets side by side; None if the data set has no features
     word_vectors : the word vectors of the labels; None if the data set has none
-    extras : other inputs, mostly for oracles: key of `needs.NEEDS` -> a value of the type stated there
+    extras : other inputs, mostly for oracles: key of a need (see `needs.NEEDS`) -> the value that its `of` returns
     """
 
     training: Training

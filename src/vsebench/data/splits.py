@@ -3,8 +3,9 @@
 train, valid, test.parquet   image, label, count: the labels of each part
 final.parquet                image, label, count: the labels to train the tested model on, at least those of train and
                              valid
-images.parquet               whether an image is in `first`, `final`, `valid` and `test`
-labels.parquet               whether a label is learnt from `first` and `final`, and a candidate in `valid` and `test`
+images.parquet               for each image: whether it is in `first`, `final`, `valid` and `test` (see `problem.Split`)
+labels.parquet               for each label: whether it is learnt from `first` and `final`, and whether it is a
+                             candidate in `valid` and `test`
 split.json                   numbers of images, labels and occurrences; the hash of all the above except the test labels
 """
 
@@ -65,7 +66,7 @@ def save(split: Split, folder: Path) -> None:
     write_table(pl.DataFrame(images), SPLIT_IMAGES, folder / "images.parquet")
     write_table(pl.DataFrame(labels), SPLIT_LABELS, folder / "labels.parquet")
     counts = {f"n_{name}": int(part["count"].sum()) for name, part in parts.items()}
-    # This is not 0 if the protocol holds out one of several occurrences of a label.
+    # A test label is also a training label if the protocol held out only one of its occurrences on the image.
     counts["n_test_learnt"] = n_common(split.test.right, split.test.known)
     record = {"n_images": n_images, "n_labels": n_labels, **counts, "hash": hash_of(split)}
     write_json(record, folder / "split.json")

@@ -21,12 +21,12 @@ class Stream(IntEnum):
     SIMULATED_LABELS = 6  # the labels of a simulated data set; its seed may equal a fit's seed
     DIRECTIONS = 7  # the directions of a random projection tree
     DROPOUT = 8  # the activations of a network that dropout sets to 0
-    HEAD_START = 9  # like START, ORDER and DROPOUT, for a network that predicts label sets
+    HEAD_START = 9  # HEAD_...: like START, ORDER and DROPOUT, but for a network that predicts label sets
     HEAD_ORDER = 10
     HEAD_DROPOUT = 11
     WORDS = 12  # word vectors for labels without one, random vectors, and permutations of vectors
     PRESAMPLE = 13  # the labels from which an epoch's negatives are drawn
-    PARTS = 15  # the label parts of each epoch
+    PARTS = 15  # the division of the labels into parts, anew in each epoch (`methods.by_labels.strata`)
     LATENT = 14  # the noise of a variational autoencoder's latent variables
 
 

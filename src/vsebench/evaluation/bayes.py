@@ -1,8 +1,8 @@
 """Bayes-optimal label sets under a known conditional label distribution, computed exactly.
 
-The distribution is that of a simulated data set: given the features, labels are independent
+The distribution is that of a simulated data set: given an image's features x, labels are independent
 (`formats/simulators/simulated_independent.py`) or form one of the sets of a catalogue
-(`formats/simulators/simulated_catalogue.py`). Y is an image's label set, and p_k = P(label k in Y | x).
+(`formats/simulators/simulated_catalogue.py`). Y is the image's label set, and p_k = P(label k in Y | x).
 
     exact match   the most probable set: {k: p_k > 1/2} for independent labels, or the set S of the catalogue with the
                   largest P(S | x)

@@ -6,7 +6,8 @@ import polars as pl
 def to_best_epoch(history: pl.DataFrame) -> pl.DataFrame:
     """Return, for each seed, the epoch with the best validation metric in a method's history on a task.
 
-    One row per seed, ascending: seed, epoch, seconds (training time up to the end of that epoch, without validation).
+    Returns a row for each seed, in ascending order, with the columns seed, epoch and seconds (training time up to the
+    end of that epoch, without validation).
     """
     epochs = history.filter(phase="selection").sort("seed", "epoch")
     epochs = epochs.with_columns(seconds=pl.col("seconds").cum_sum().over("seed"))
@@ -18,8 +19,8 @@ def seconds_by_seed(timing: pl.DataFrame) -> dict[int, float]:
     """Return the training time up to the best epoch, in seconds, measured while no other job was running.
 
     `timing` contains the rows of the table TIMING of `core.schemas` for a method on a task. Returns a dictionary from
-    each seed, in ascending order, to the median over its repeats. It is empty if the run does not time training up to
-    the best epoch (`timing.to_best_epoch`).
+    each seed, in ascending order, to the median over its repeats. The dictionary is empty if the run does not time
+    training up to the best epoch (`timing.to_best_epoch`).
     """
     timed = timing.filter(phase="training").group_by("seed").agg(pl.col("seconds").median()).sort("seed")
     return dict(timed.select("seed", "seconds").iter_rows())

@@ -1,4 +1,4 @@
-"""Analyses: tables that are computed from fitted models after a run, one model at a time.
+"""Analyses: tables that a run computes from fitted models, one model at a time.
 
 An analysis is a module `evaluation/analyses/<name>.py`; the first line of its docstring is its help text. It defines
 SCHEMA, the columns of its table; READS, its input files; and `analyse`, which returns the rows of one fitted model. A
@@ -36,7 +36,7 @@ class Reads:
     """The inputs of an analysis in addition to the split; the workflow produces them before the analysis runs."""
 
     model: tuple[str, ...] = ()  # files in the folder of each fitted model
-    decided: tuple[str, ...] = ()  # further files in that folder if a decision is analysed
+    decided: tuple[str, ...] = ()  # further files in the model's folder if a decision is analysed
     dataset: tuple[str, ...] = ()  # files in the folder of the processed data set
     features: bool = False  # whether the data set's features are read, if it has them
     siblings: bool = False  # whether the data set's siblings are read, if it has them
@@ -72,7 +72,7 @@ class AnalysedDataset:
         return {}
 
     def features(self, case: Case) -> "Features | None":
-        """Return the features that the method of a case uses; None without features."""
+        """Return the features that the method of a case uses; None if it uses no features."""
         files = tuple(self.features_files.get(f"{case.task}/{case.variant}", ()))
         if files and files not in self._loaded:
             self._loaded[files] = FEATURES.load(files)

@@ -7,16 +7,16 @@ from vsebench.evaluation.analyses.base import AnalysedCase, Reads
 
 SCHEMA: Schema = CASE | {
     "image": pl.String,
-    "number": pl.Int32,  # the image's number, from 1
+    "number": pl.Int32,  # the image's number among those shown, from 1
     "truth": pl.String,  # the held-out labels of the image
     "rank": pl.Int32,
     "label": pl.String,
     "right": pl.Boolean,
-    "sibling": pl.Boolean,  # whether it is a held-out label or a sibling of one; null without siblings
+    "sibling": pl.Boolean,  # whether the label is held out or a sibling of a held-out label; null without siblings
 }
 READS = Reads(model=("ranks.parquet", "lists.parquet"), dataset=("labels.parquet", "images.parquet"), siblings=True)
 PAIR = ["image", "label"]
-IMAGES = 5  # number of test images to show, per task and seed: the first with a label
+IMAGES = 5  # number of test images to show per task and seed: the first ones with a held-out label
 
 
 def analyse(case: AnalysedCase) -> pl.DataFrame:

@@ -25,7 +25,7 @@ def analyse(case: AnalysedCase) -> pl.DataFrame:
         raise UserError(
             f"{case}: the model has no image vectors; in the paper's file in config/papers, name a method that has them"
         )
-    extends = case.record["module"] == "vse_fs"  # the vector of an image contains the vectors of its labels
+    extends = case.record["module"] == "vse_fs"  # the vector of an image includes the vectors of its labels as terms
     gamma = case.record["selection"]["settings"]["gamma"] if extends else 0.0
     losses = full_sample_losses(model.image, model.label, case.training, BETAS, gamma)
     return pl.DataFrame({"beta_0": BETAS, "loss": losses})
@@ -36,7 +36,7 @@ def full_sample_losses(
 ) -> list[float]:
     """Return the full-sample loss per positive for each beta_0, minimised over a shift and a scale of the scores.
 
-    With the scores x_ic, M labels and b = beta_0 / M, the loss is the minimum over a and s of
+    With the scores x_ic of image i and label c, M labels and b = beta_0 / M, the loss is the minimum over a and s of
 
         sum over positives (1 - a - s x_ic)^2 + b sum over all other pairs (a + s x_ic)^2,
 
@@ -45,9 +45,9 @@ def full_sample_losses(
     0 for other pairs. Constant scores give n b / (1 + n b), where n is the number of other pairs per positive. Images
     without a training label are left out.
 
-    x_ic is <v_i, v_c>. With gamma (VSE-fs only), v_i contains gamma |C_i|^(-1/2) v_c for each positive c of the image;
-    C_i is the set of its positives. As in training (`excl_c` of Eq. 2), <gamma |C_i|^(-1/2) v_c, v_c> is subtracted
-    from x_ic if c is a positive.
+    x_ic is <v_i, v_c>. With gamma (VSE-fs only), v_i includes a term gamma |C_i|^(-1/2) v_c for each positive c of the
+    image; C_i is the set of its positives. As in training (`excl_c` of Eq. 2), <gamma |C_i|^(-1/2) v_c, v_c> is
+    subtracted from x_ic if c is a positive.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def full_sample_losses(
 
 
 def sums(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the sums of 1, x and x^2, (3,)."""
+    """Return the sums of 1, x and x^2 over the scores x, (3,)."""
     return np.array([len(scores), scores.sum(), scores @ scores])
 
 

@@ -1,7 +1,7 @@
 """Rank the test images for each label, and list the images ranked first: retrieval of images by a word.
 
-Images are ranked by score, and also by cosine if the model has vectors of images and labels. Tasks are skipped if
-models are trained on other labels of the test images, because such a model could find an image by these labels.
+Images are ranked by score, and also by cosine if the model has vectors of images and labels. Tasks are skipped if test
+images also have training labels, because a model could find an image by these labels.
 
 Scores and cosines rank images differently, because the norm of an image's vector affects an inner product but not a
 cosine. They rank the labels of an image in the same order if all label vectors have the same length.
@@ -27,7 +27,7 @@ SCHEMA: Schema = CASE | {
     "hits": pl.List(pl.Boolean),  # whether these images have the label
 }
 READS = Reads(model=("model.npz",), dataset=("labels.parquet", "images.parquet"), features=True)
-SHOWN = 10  # number of images listed per word
+SHOWN = 10  # number of images listed per label
 RETRIEVED: Schema = {
     "label": pl.Int32,
     "images": pl.Int32,

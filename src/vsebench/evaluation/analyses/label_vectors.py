@@ -1,4 +1,4 @@
-"""Write the label vectors of models that have label vectors, scaled to length 1."""
+"""Write the label vectors, each scaled to length 1, of the models that have label vectors."""
 
 import numpy as np
 import polars as pl

@@ -1,10 +1,10 @@
 """Project the vectors of test images and labels onto a plane, for a figure.
 
 The plane is spanned by the first two principal components of the image vectors. The analysis skips models without
-vectors, all seeds except the first, and tasks in which models are trained on other labels of the test images.
+vectors or with a single factor, all seeds except the first, and tasks whose test images also have training labels.
 
 Source: Ni and others, "Sampled image tagging and retrieval methods on user generated content", figure 5, which uses
-t-SNE. Principal components are reproducible, have no settings, and are a linear map of the vectors.
+t-SNE. Principal components are reproducible, have no settings, and map the vectors linearly.
 """
 
 import numpy as np
@@ -42,8 +42,8 @@ def analyse(case: AnalysedCase) -> pl.DataFrame | None:
 def project(images: Matrix, labels: Matrix) -> tuple[Matrix, Matrix]:
     """Return the positions of images and labels in the plane of the images' first two principal components.
 
-    All vectors are first scaled to length 1, as for a cosine (zero vectors are unchanged), and the mean of the images
-    is subtracted. To make the sign of each component reproducible, it is chosen so that the sum of the labels'
+    All vectors are first scaled to length 1, as for a cosine (zero vectors are unchanged), and the mean of the image
+    vectors is subtracted. To make the sign of each component reproducible, it is chosen so that the sum of the labels'
     coordinates is not negative. `images` is (q, factors), `labels` (n_labels, factors), with two factors or more;
     returns (q, 2) and (n_labels, 2).
     """

@@ -18,7 +18,7 @@ SCHEMA: Schema = CASE | {
     "rank": pl.Int32,
     "neighbour": pl.String,
     "cosine": pl.Float64,  # the cosine of the two labels' vectors
-    "sibling": pl.Boolean,  # null if the data set has no siblings
+    "sibling": pl.Boolean,  # whether the neighbour is a sibling of the label; null if the data set has no siblings
 }
 READS = Reads(model=("model.npz",), dataset=("labels.parquet",), siblings=True)
 NEAREST = 9  # number of neighbours per label

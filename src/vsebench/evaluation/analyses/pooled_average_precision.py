@@ -1,10 +1,10 @@
 """Compute the contribution of each image to the average precision over all pairs of a test image and a label.
 
 If image i counts w_i times in the ranking of all pairs (`pooled_precision`), the average precision A is a function of
-these weights. The value of image i is A + n dA / dw_i, where n is the number of images and all weights are 1. The mean
-of the values is A, since A does not change if all weights are multiplied by a number; their variance divided by n
-estimates the variance of A over samples of images (the infinitesimal jackknife; Efron, The jackknife, the bootstrap and
-other resampling plans, 1982).
+these weights. The value of image i is A + n dA / dw_i, where n is the number of images, and A and its derivative are
+taken at weights of 1. The mean of the values is A, since A does not change if all weights are multiplied by the same
+number; the variance of the values divided by n estimates the variance of A over samples of images (the infinitesimal
+jackknife; Efron, The jackknife, the bootstrap and other resampling plans, 1982).
 """
 
 import numpy as np

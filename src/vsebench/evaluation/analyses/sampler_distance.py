@@ -13,8 +13,8 @@ from vsebench.models import Embeddings
 
 SCHEMA: Schema = CASE | {
     "image": pl.Int32,
-    "lists": pl.Float64,  # distance of VSE-ens, which draws from sorted lists
-    "uniform": pl.Float64,  # distance of the uniform sampler
+    "lists": pl.Float64,  # distance of VSE-ens, which draws from sorted lists, from the sampler by rank
+    "uniform": pl.Float64,  # distance of the uniform sampler from the sampler by rank
 }
 READS = Reads(model=("model.npz", "run.json"))
 IMAGES = 500  # number of images to use, evenly spread over the images with a training label
@@ -39,9 +39,10 @@ def distances(images: Matrix, labels: Matrix, rank_scale: float) -> tuple[NDArra
 
     The rank sampler orders the labels by <v_i, v_c> and draws the label at rank r, counted from 0, with probability
     proportional to exp(-r / lambda) (Eq. 5). VSE-ens draws a factor f with probability proportional to |v_if| sigma_f,
-    then, with the rank sampler's probabilities, a rank among the labels sorted by v_cf; their order is reversed if
-    v_if < 0 (Eq. 6 to 8, Algorithm 1). The distance is the total variation: half the sum of absolute differences, from
-    0 (equal distributions) to 1 (no label in common).
+    where sigma_f is the standard deviation of v_cf over the labels; then, with the rank sampler's probabilities, a rank
+    among the labels sorted by v_cf, largest first, or smallest first if v_if < 0 (Eq. 6 to 8, Algorithm 1). The
+    distance is the total variation: half the sum of absolute differences, from 0 (equal distributions) to 1 (no label
+    in common).
 
     Parameters
     ----------
