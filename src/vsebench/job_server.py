@@ -90,7 +90,7 @@ def start() -> None:
             )
         )
     os.environ[SERVER] = str(path)
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)  # for a server that was killed
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)  # a server that was killed leaves it behind
 
 
 def serve(listener: socket.socket, end: int) -> Job | None:
@@ -218,7 +218,7 @@ def _main(listener: str, folder: str) -> int:
 
     import vsebench.kernels  # noqa: F401
 
-    numba.njit("void()")(lambda: None)  # because a process's first kernel takes a tenth of a second longer
+    numba.njit("void()")(lambda: None)  # because the first kernel that a process compiles takes 0.1 s longer
     gc.freeze()
     if job := serve(socket.socket(fileno=int(listener)), sys.stdin.fileno()):
         status = job.run()

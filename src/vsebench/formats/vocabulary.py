@@ -61,7 +61,7 @@ def keep_labels(annotations: RawAnnotations, names: Sequence[str], where: str) -
 
 
 def sample_images(annotations: RawAnnotations, vocabulary: Vocabulary, where: str) -> pl.Series:
-    """Draw the images to keep; return their row numbers, ascending."""
+    """Draw the images to keep; return their row numbers in ascending order."""
     fewest = vocabulary.min_labels_per_image or 1
     size = vocabulary.sample_images or 0
     sizes = np.bincount(annotations.pairs["image"].to_numpy(), minlength=len(annotations.images))
@@ -74,7 +74,10 @@ def sample_images(annotations: RawAnnotations, vocabulary: Vocabulary, where: st
 
 
 def filter_pairs(pairs: pl.DataFrame, vocabulary: Vocabulary, dropped: list[Dropped]) -> pl.DataFrame:
-    """Apply the filters on labels and images until all are satisfied; add the number of removed labels to `dropped`."""
+    """Apply `min_images_per_label`, `top_labels` and `min_labels_per_image`.
+
+    Filters with a minimum are repeated until both are satisfied. The numbers of removed labels are added to `dropped`.
+    """
     fewest_images, fewest_labels = vocabulary.min_images_per_label, vocabulary.min_labels_per_image
     pairs, rare_labels = _drop_rare(pairs, "label", fewest_images)
     if vocabulary.top_labels is not None:
@@ -160,7 +163,7 @@ def select(
 
 
 def _used(column: pl.Series, number: int) -> NDArray[np.intp]:
-    """Return the row numbers that occur in a column, ascending."""
+    """Return the row numbers that occur in a column, in ascending order."""
     return np.flatnonzero(np.bincount(column.to_numpy(), minlength=number))
 
 

@@ -38,7 +38,8 @@ class AliasTable(NamedTuple):
 def fill_aliases(kept, alias):
     """Give each number with a weight below 1 an alias with a weight of at least 1, and reduce the weight of the alias.
 
-    kept : (n,) float64, weights with a mean of 1, overwritten with probabilities; alias : (n,) int32, 0 to n - 1
+    kept : (n,) float64, weights with a mean of 1; overwritten with probabilities
+    alias : (n,) int32, initially 0 to n - 1; the aliases are written into it
     """
     below_mean, above_mean = np.empty(len(kept), dtype=np.int32), np.empty(len(kept), dtype=np.int32)
     n_below, n_above = 0, 0

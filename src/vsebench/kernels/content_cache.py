@@ -5,7 +5,7 @@ calls a function in another file that has been edited. Here, the name of a compi
 and of all files of this package that this file imports.
 
 By default, numba numbers the signatures of a kernel, and keeps the numbers in an index. If two processes compile two
-signatures at the same time, both may get the same number, and then a third process loads the code of the wrong one.
+signatures at the same time, these may get the same number, and then a third process loads code for the wrong one.
 Here, each signature has its own file, without an index, and a checksum reveals damaged files.
 """
 
@@ -69,7 +69,7 @@ class SignatureFiles(IndexDataCacheFile):
         self._save_data(self._name(key), (key, data))
 
     def load(self, key: Any) -> Any:
-        """Return the code with this key; None if the file is missing or damaged, which lets numba compile it."""
+        """Return the code with this key; None if its file is missing or damaged: numba then compiles the kernel."""
         name = self._name(key)
         if not self._is_whole(name):
             return None

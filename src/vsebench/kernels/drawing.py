@@ -38,7 +38,7 @@ def draw_new(mixture, cumulative, row, rng):
 
 @njit(cache=True, nogil=True)
 def draw_labels(mixtures, cumulative, offsets, novelty, rng):
-    """Draw the labels of images. For each label, draw a topic, then a label of this topic, until the label is new.
+    """Draw the labels of images: a topic, then a label of this topic, both drawn again if the image has the label.
 
     mixtures : (n_images, T) float32, rows add up to 1
     cumulative : (T, n_labels) float64, cumulative label probabilities of each topic; the last column is 1

@@ -49,9 +49,10 @@ def elastic_net_columns(start, stop, gram, l1, l2, tolerance, most_sweeps, weigh
 
 @njit(cache=True, error_model="numpy", inline="always")
 def sweep_column(gram, l1, l2, candidates, r, w):
-    """Update r and the weights w of some labels, both (at least n,) float64; return the largest change of a weight.
+    """Update r and the weights w of some labels in one sweep; return the largest change of a weight.
 
-    candidates : (n,) int64, the labels to which the first n entries of r and w belong
+    candidates : (n,) int64, the labels
+    r, w : (at least n,) float64; the first n entries belong to the candidates
     """
     largest = 0.0
     for a in range(len(candidates)):

@@ -1,22 +1,24 @@
 """VSE-fs: coordinate descent on the least-squares loss over all (image, label) pairs (Zhai et al., Eq. 1 and 2).
 
-With the extended vector u_i = v_i + gamma p_i, p_i = |C_i|^(-1/2) (sum of the vectors of i's labels), and the score
-s_ic = <u_i, v_c>, the loss is
+Image i has the vector v_i and the set of labels C_i; label c has the vector v_c. With the extended vector
+u_i = v_i + gamma p_i, p_i = |C_i|^(-1/2) (sum of the vectors of i's labels), and the score s_ic = <u_i, v_c>, the loss
+is
 
     sum over positives of w_ic (1 - z_ic)^2 - beta_c s_ic^2   +   sum_i u_i' H^C u_i
     + lambda (sum_i m_i |v_i|^2 + sum_c m_c |v_c|^2),
 
 where z_ic = s_ic - a_i <v'_c, v_c> is the score without the contribution of c itself to p_i, a_i = gamma |C_i|^(-1/2),
-v'_c is the value that v_c had when p_i was computed, and H^C = sum_c beta_c v_c v_c'. The scales m_i and m_c are 1 in
-the paper. The paper's updates are misprinted; docs/methods.md derives the correct ones.
+v'_c is the value that v_c had when p_i was computed, and H^C = sum_c beta_c v_c v_c'. The weight of a positive is w_ic;
+that of any other pair is beta_c. The scales m_i and m_c are 1 in the paper. The paper's updates are misprinted;
+docs/methods.md derives the correct ones.
 
 The vector of an image or a label is updated factor by factor, as in the paper's Algorithm 1. However, 16 images, or 16
-positives of a label, are processed at a time. A block consists of 16 factors. For each block, these factors of an
-image's labels, or of a label's images, are gathered once and transposed, so that all other loops read contiguous
+positives of a label, are processed at a time. A block consists of 16 of the K factors. For each block, these factors of
+an image's labels, or of a label's images, are gathered once and transposed, so that all other loops read contiguous
 memory. Arrays are float32 unless another type is stated.
 
-For each image, only u_i is stored. Before an image is updated, u_i is brought up to date with the changes of its labels
-since its last update; v_i = u_i - gamma p_i is computed where it is needed.
+For each image, only u_i is stored. Before an image is updated, u_i is brought up to date with the changes of the
+vectors of its labels since the image's last update; v_i = u_i - gamma p_i is computed where it is needed.
 
 `vsebench.methods.by_labels.full_sample.rows_and_columns` shows with an example how positives are indexed.
 
@@ -95,7 +97,7 @@ class Columns(NamedTuple):
 
 
 class LabelSide(NamedTuple):
-    """The arrays of the labels that an update of the images reads.
+    """The labels' arrays, which an update of the images reads.
 
     Attributes
     ----------
@@ -115,7 +117,7 @@ class LabelSide(NamedTuple):
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def extend_image(i, blocks, changes, rows, gamma, extended, row):
-    """Write u_i, brought up to date with the changes of its labels' vectors, into a row of `extended`, (n, K).
+    """Write u_i, brought up to date with the changes of image i's labels, into row `row` of `extended`, (n, K).
 
     changes : (n_labels, K)
     blocks : the u_i before the changes
@@ -250,9 +252,10 @@ def negative_products(f0, u, hessian, slopes):
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy", inline="always")
 def minimise_block(f0, n, x, targets, excess, score, slopes, u, roots, hessian, penalty):
-    """Set each of the factors f0 to f0 + 15 of 16 images to the minimum of the loss, one factor after the other.
+    """Set factors f0 to f0 + 15 of 16 images, one after the other, to the values that minimise the loss.
 
-    For one image i and factor f, with e_ic = w_ic (1 + a_i <v'_c, v_c>) - (w_ic - beta_c) s_ic:
+    For one image i and factor f, where sum_c is over the labels of image i, and
+    e_ic = w_ic (1 + a_i <v'_c, v_c>) - (w_ic - beta_c) s_ic:
 
         v_if += [sum_c v_cf e_ic - (H^C u_i)_f - lambda m_i v_if]
                 / [sum_c (w_ic - beta_c) v_cf^2 + h^C_ff + lambda m_i]
@@ -294,7 +297,7 @@ def sweep_labels(
 ):
     """Update the labels `start` to `stop` - 1 with all p_i fixed; each factor in turn is set to minimise the loss.
 
-    For one label c and factor f, with e_ic = w_ic (1 - z_ic) + beta_c s_ic:
+    For one label c and factor f, where sum_i is over the images with label c, and e_ic = w_ic (1 - z_ic) + beta_c s_ic:
 
         v_cf += [sum_i (u_if e_ic - a_i v'_cf w_ic (1 - z_ic)) - beta_c (H^I v_c)_f - lambda m_c v_cf]
                 / [sum_i (w_ic (u_if - a_i v'_cf)^2 - beta_c u_if^2) + beta_c h^I_ff + lambda m_c]

@@ -1,23 +1,24 @@
-"""Simulate images with tags, with a given correlation between the labels' visual similarity and word similarity.
+"""Simulate images with noisy tags, from random appearance vectors of the labels and random vectors of the images.
 
     appearance of label l     z_l ~ N(0, I_m / m)
-    frequency                 pi_l = labels_per_image / (rank_l + 5)^zipf, scaled to add up to labels_per_image, then
-                              cut off at 1/2; ranks in random order
+    frequency                 pi_l = (rank_l + 5)^-zipf, scaled to add up to labels_per_image, then cut off at 1/2;
+                              ranks from 0, in random order
     image i                   t_i ~ N(0, I_m)
     truth                     y_il ~ Bernoulli(sigmoid(b_l + beta <t_i, z_l>)); b_l is chosen so that the mean of
                               the probability over t is pi_l
     features                  x_i = B t_i + sigma e_i,  B_jk ~ N(0, 1/m),  e_i ~ N(0, I)
-    tags with noise eta       a true label is kept with probability 1 - eta/2; a Poisson number of wrong labels is
-                              drawn, label l in proportion to pi_l; the expected share of wrong labels among an image's
-                              tags is about eta
+    tags with noise eta       a true label is kept with probability 1 - eta/2; then a Poisson number of labels is added,
+                              label l with probability proportional to pi_l; the expected share of wrong labels among an
+                              image's tags is about eta
 
 Training and validation images have tags; test images have the true labels, or tags if `tested_on` is `tags`.
-`simulated_words.py` draws word vectors that are correlated with the appearance vectors z_l of the labels. Appearance
-vectors, frequencies and B have their own streams of random numbers, so they depend neither on the number of images nor
-on the noise. Images are drawn one by one, so a larger set begins with the images of a smaller one.
+`simulated_words.py` draws word vectors that have a given correlation with the appearance vectors z_l of the labels.
+Appearance vectors, frequencies and B have their own streams of random numbers, so they depend neither on the number of
+images nor on the noise. Images are drawn one by one, so a larger set begins with the images of a smaller one.
 
-The best scores given the features are the probabilities of the labels given x. With t | x ~ N(mu, S), the probability
-of label l is, by the usual approximation of the mean of a sigmoid (where pi is the number 3.14...),
+The best scores that can be computed from the features x are the probabilities of the labels given x. With
+t | x ~ N(mu, S), the probability of label l is, by the usual approximation of the mean of a sigmoid (where pi is the
+number 3.14...),
 
     sigmoid((b_l + beta <mu, z_l>) / sqrt(1 + pi/8 beta^2 z_l' S z_l)),
     mu = S B'x / sigma^2,   S = (I + B'B / sigma^2)^-1.
@@ -42,7 +43,7 @@ from vsebench.data.streams import generator
 from vsebench.formats.annotations import RawAnnotations
 from vsebench.formats.simulators.simulated_images import SimulatedOptions, annotate
 
-KNOWS = frozenset({"truth"})  # needs (`vsebench.data.needs`) that only a simulator can provide
+KNOWS = frozenset({"truth"})  # needs (`vsebench.data.needs`) that only a simulator can meet
 LOOKS, RANKS, MAP, IMAGES, NOISE, GIVEN, KEPT, WRONG = range(8)  # random streams, all derived from the seed
 SHIFT, MOST = 5, 0.5  # number added to the ranks; largest frequency
 CHUNK = 1000  # number of images whose labels are drawn together
@@ -127,7 +128,7 @@ def posterior(options: Options, z: Values, bias: Values, feature_map: Values) ->
 def _labels(
     options: Options, t: Values, z: Values, frequency: Values, bias: Values, is_clean: NDArray[np.bool_]
 ) -> Iterator[NDArray[np.bool_]]:
-    """Yield the labels of CHUNK images at a time, (m, n_labels) bool: true labels where `is_clean`, otherwise tags."""
+    """Yield the labels of CHUNK images at a time, (n, n_labels) bool: true labels where `is_clean`, else tags."""
     given, kept, wrong = (generator(options.seed, stream) for stream in (GIVEN, KEPT, WRONG))
     eta, total = options.tag_noise, frequency.sum()
     n_wrong = eta / (1 - eta) * total * (1 - eta / 2)  # expected number of wrong labels per image

@@ -6,8 +6,8 @@
                       terms, drawn without replacement, with independent exponential weights, scaled to add up to 1
     view r of label y p_yr = w0 q0 + w1 q_top(y) + w2 q_parent(y) + w3 q_y + w4 q_yr,   w0 + .. + w4 = 1
     image             true label u ~ pi, view r uniform, length T = max(1, Poisson(length)), counts of terms
-                      ~ Multinomial(T, p_ur); its given label is u or, with probability `confusion`, another child of
-                      u's parent, drawn uniformly
+                      ~ Multinomial(T, p_ur); the given label is u or, with probability `confusion`, another child
+                      of u's parent, drawn uniformly
 
 where pi_u ~ (rank of u)^-exponent with ranks in random order; with exponent 0, pi is uniform. A label is named by its
 path from the top node, such as `3/17/172`; the setting `siblings: label-paths` derives siblings from these names. If
@@ -46,7 +46,7 @@ from vsebench.data.streams import generator
 from vsebench.formats.annotations import RawAnnotations, count_pairs, image_ids
 from vsebench.formats.simulators.simulated_images import SimulatedOptions
 
-KNOWS = frozenset({"truth", "tree"})  # needs (`vsebench.data.needs`) that only a simulator can provide
+KNOWS = frozenset({"truth", "tree"})  # needs (`vsebench.data.needs`) that only a simulator can meet
 BLOCK = 1000  # number of images per block; another number would give different images
 TREE, IMAGES = 0, 1  # random streams, all derived from the seed
 
@@ -76,14 +76,14 @@ class Options(SimulatedOptions):
 
     labels: int = Field(ge=2)  # number of labels, the leaves of the tree
     children: int = Field(ge=1)  # number of labels per parent; the last parent may have fewer
-    parents: int = Field(ge=1)  # number of parents below each top node of the tree; the last may have fewer
+    parents: int = Field(ge=1)  # number of parents below each top node of the tree; the last top node may have fewer
     terms: int = Field(ge=1)  # number of distinct terms, which are the features
     terms_per_node: int = Field(ge=1)  # number of terms drawn for each node of the tree: top, parent, label and view
     views: int = Field(ge=1)  # number of views per label: kinds of images, each with its own terms
     shares: Shares  # shares of an image's terms by origin; they add up to 1
     length: float = Field(gt=0)  # mean number of terms per image
     confusion: float = Field(ge=0, le=0.5)  # probability that the given label is a sibling of the true label
-    exponent: float = Field(default=0.0, ge=0)  # exponent of the ranks in the labels' frequencies; 0: all are equal
+    exponent: float = Field(default=0.0, ge=0)  # exponent of the ranks in the labels' frequencies; 0: equal frequencies
     features: Literal["sparse"]  # how features are stored
 
     @model_validator(mode="after")
@@ -156,7 +156,10 @@ class Tree:
 
     @cached_property
     def cumulative(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Cumulative sums of the shares, of the background, and of each node's weights (plus the node's number)."""
+        """Cumulative sums of the shares, of the background, and of each node's weights.
+
+        The number of a node is added to the sums of its weights, so that the sums of all nodes are in ascending order.
+        """
         background, _, _, weights = self.drawn
         of_nodes = np.cumsum(weights, axis=1) + np.arange(len(weights))[:, None]
         of_nodes[:, -1] = np.arange(1, len(weights) + 1)

@@ -6,7 +6,7 @@
     number of labels        k_i = m * exp(sigma * y_i), y_i ~ N(0, 1), rounded and clipped to [minimum, maximum]
     labels                  drawn from p_il = sum over t of theta_it phi_tl without replacement;
                             with `novelty`, label n + 1 is, with probability n / (n + novelty), a copy of one of the n
-                            labels before it (Hoppe's urn), so labels repeat, as the labels of regions do
+                            labels before it (Hoppe's urn), so labels can repeat, as in images with labelled regions
 
 where g_l is proportional to the formula and adds up to 1: a Zipf-Mandelbrot distribution with a cut-off. r_l is a share
 of the vocabulary, so the distribution does not depend on the vocabulary's size. Labels are numbered in random order.
@@ -22,8 +22,8 @@ With the option `features`, images also have features, a noisy linear map of the
 
     features of image i     x_i = theta_i P / sqrt(T) + noise * e_i
 
-with a (T, dimensions) matrix P and vectors e_i of independent standard normal numbers. Features have their own stream
-of random numbers, so labels are the same with and without features.
+where T is the number of topics, and the (T, dimensions) matrix P and the vectors e_i consist of independent standard
+normal numbers. Features have their own stream of random numbers, so labels are the same with and without features.
 """
 
 from pathlib import Path
@@ -39,16 +39,16 @@ from vsebench.data.features import Features
 from vsebench.data.streams import Stream
 from vsebench.formats.annotations import RawAnnotations, count_pairs, image_ids
 
-KNOWS = frozenset({"truth"})  # needs (`vsebench.data.needs`) that only a simulator can provide
+KNOWS = frozenset({"truth"})  # needs (`vsebench.data.needs`) that only a simulator can meet
 BALANCING = 50  # number of sweeps over topics and labels; further sweeps change the labels' popularity by less than 1 %
 
 
 class Popularity(Strict):
     """How unequal the labels' frequencies are; see the module's formula."""
 
-    exponent: float = Field(ge=0)  # exponent of the ranks in the formula of the frequencies
-    shift: float = Field(gt=0)  # added in the formula to a label's rank divided by the number of labels
-    decay: float = Field(default=0.0, ge=0)  # rate at which frequencies decline with the rank: exp(-decay * rank)
+    exponent: float = Field(ge=0)  # frequencies decline as (r + shift)^-exponent, where r = rank / number of labels
+    shift: float = Field(gt=0)  # added to r in the formula; see `exponent`
+    decay: float = Field(default=0.0, ge=0)  # frequencies also decline as exp(-decay * r)
 
 
 class LabelsPerImage(Strict):
@@ -162,7 +162,7 @@ def draw_lengths(
         middle = (low + high) / 2
         low, high = (middle, high) if lengths(middle).sum() <= total else (low, middle)
     result = lengths(low).astype(np.int64)
-    # Images with equal lengths change together, so the sum can be too small; random images get the missing labels.
+    # Images with equal `relative` grow together, so the sum can be below `total`; random images get the missing labels.
     while missing := total - int(result.sum()):
         below = np.flatnonzero(result < maximum)
         result[rng.choice(below, min(missing, len(below)), replace=False)] += 1

@@ -1,23 +1,26 @@
 """Find the word vector of a label by its name.
 
-The first of these rules that yields a vector is used:
+Below, the source is a source of word vectors, and the file is its file of vectors. The first of these rules that yields
+a vector is used:
 
 `whole`       the name is a word of the file, as written, in lower case or capitalised
-`alias`       the source's `aliases` contains the name (in lower case), and the words listed there have a vector
+`alias`       the source's `aliases` maps the name (in lower case) to an alias that is a word of the file, or all of
+              whose parts have vectors, which are averaged
 `whole`       the name is a word of the file if all its spaces, hyphens and underscores are replaced by one of these
               characters, or are removed
-`parts`       the mean of the vectors of the name's parts, which are separated by spaces and the signs _ - / , ( ) &
+`parts`       all parts of the name have vectors, which are averaged; parts are separated by spaces and the signs
+              _ - / , ( ) &
 `singular`    the name is a plural whose singular is a word of the file; or all its parts have vectors if singulars
               replace the plurals without a vector. Singulars are found by the file of WordNet's exceptions, if the
               source has it, then by WordNet's rules for endings (`formats/parents/wordnet.py`) and by `oes` -> `o`
-`some parts`  the mean over the parts that have a vector, or whose singular has one; the other parts are left out
+`some parts`  only some parts have a vector, or a singular with a vector; the mean of these vectors is used
 `missing`     no vector
 
 Names are normalised to Unicode's composed form (NFC). A synset before a name (`n02084071 dog`) and a class id in
 brackets after it (`Jaguar (/m/0449p)`) are not part of the name.
 
-The rule `parts` comes late because it can give several labels the same vector. Such labels always tie; the report
-counts them.
+The rule `parts` comes after `whole` and `alias` because it can give several labels the same vector. Such labels always
+tie; the report counts them.
 """
 
 import re
@@ -72,9 +75,9 @@ class LabelRule:
         return {word for way in ways for names in way for name in names for word in cases(name)}
 
     def text_of(self, label: str) -> tuple[str, str]:
-        """Return the text of a label for a source that has a vector for every text, and the rule that gives the text.
+        """Return the rule that gives a label's text, and the text, for a source that has a vector for every text.
 
-        The text is the label's alias, or else its name with spaces in place of underscores.
+        The text is the label's alias; without an alias, it is the label's name with spaces in place of underscores.
         """
         name = bare(label)
         alias = self._aliases.get(name.lower())
@@ -99,7 +102,7 @@ class LabelRule:
         return LabelVector("missing", without=tuple(parts_of(bare(label))))
 
     def _ways(self, label: str) -> Iterator[tuple[str, list[list[str]]]]:
-        """Yield each rule with lists of names; the first name of each list that has a vector counts for the mean."""
+        """Yield each rule with lists of names; in each list, the first name that has a vector enters the mean."""
         name = bare(label)
         yield "whole", [[name]]
         alias = self._aliases.get(name.lower())

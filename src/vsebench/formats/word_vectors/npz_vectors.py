@@ -4,8 +4,8 @@
 memory.
 
 With `vectors` of shape (n, p, d), a word has several vectors, such as one for each prompt (a sentence with the word).
-Each vector is scaled to length 1, and their mean is used. Vectors of zeros are left out, so a word can have fewer than
-p vectors.
+Each vector is scaled to length 1, and the mean of a word's vectors is used. Vectors of zeros are left out, so a word
+can have fewer than p vectors.
 """
 
 from collections.abc import Collection

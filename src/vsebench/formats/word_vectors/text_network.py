@@ -33,7 +33,7 @@ from vsebench.formats.word_vectors.word_files import Kept, VectorsRead, mean_of_
 
 ANY_TEXT = True  # the network makes a vector for any text
 PACKAGES = ("onnxruntime", "tokenizers")
-BATCH = 64  # number of prompts
+BATCH = 64  # number of prompts in a batch, if the network does not fix it
 TYPES = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
 MASK = "attention_mask"
 

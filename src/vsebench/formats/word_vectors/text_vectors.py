@@ -2,7 +2,7 @@
 
     GloVe       no header:                                         word 0.1 -0.2 ...
     word2vec    a header: numbers of words and dimensions:          1500 300
-    fastText    the same header (.vec), and a space at the end of each line
+    fastText    (.vec files) the same header, and a space at the end of each line
 
 - The first line is a header if it consists of two whole numbers; the second must be the number of values in most of the
   next lines. (But if those lines have one value, and the second number is not 1, the first line is a word and its
@@ -33,7 +33,7 @@ from vsebench.formats.own_files import find
 from vsebench.formats.word_vectors.word_files import MOST_DIMENSIONS, FileOptions, Kept, VectorsRead, open_words, shown
 
 Options = FileOptions
-FIRST_LINES = 100  # number of first lines; most of them determine the number of dimensions
+FIRST_LINES = 100  # number of lines at the start of a file from which the number of dimensions is determined
 LONGEST_LINE = 1 << 22  # bytes
 NUMBER = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
 NAMED_NUMBER = re.compile(rb"[+-]?(nan|inf|infinity)", re.IGNORECASE)
@@ -106,8 +106,8 @@ def _word(line: bytes, dimensions: int, path: Path, number: int) -> bytes:
     """Return the word of a line, after checking the number of values that follow it."""
     word = line[: line.find(b" ")] if line.count(b" ") == dimensions else line.rsplit(b" ", dimensions)[0]
     pieces = word.split(b" ")
-    # With too few numbers, the line is too short; with too many, the word contains some of them. Two lines without a
-    # line end between them look like a word with one number less.
+    # A line with too few numbers has too few spaces; if it has too many, some of them are at the end of `word`. If the
+    # line break between two lines is missing, `word` contains one number fewer than there are dimensions.
     in_word = sum(NUMBER.fullmatch(piece) is not None for piece in pieces[1:])
     last_is_number = len(pieces) > 1 and (NUMBER.fullmatch(pieces[-1]) or NAMED_NUMBER.fullmatch(pieces[-1]))
     extra = last_is_number or in_word >= max(dimensions - 1, 1)

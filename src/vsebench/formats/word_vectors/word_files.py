@@ -67,7 +67,7 @@ class Kept:
         return name is not None
 
     def add(self, word: bytes, numbers: NDArray[np.floating], where: str) -> None:
-        """Keep a vector of `dimensions` numbers; if one is not finite, raise a `UserError` that begins with `where`."""
+        """Keep a vector of `dimensions` numbers; raise a `UserError` beginning with `where` if not all are finite."""
         with np.errstate(over="ignore"):  # numbers that are too large for float32 become infinite
             vector = numbers.astype(np.float32)
         if not np.isfinite(vector).all():
@@ -86,9 +86,9 @@ def mean_of_prompts(vectors: NDArray[np.floating]) -> NDArray[np.float64]:
     Vectors of zeros are left out; if none is left, the result is zero. If a number or the length of a vector is not
     finite, the result is NaN.
     """
-    with np.errstate(over="ignore", invalid="ignore"):  # of infinite lengths, and of numbers divided by them
+    with np.errstate(over="ignore", invalid="ignore"):  # no warnings about infinite lengths or quotients
         lengths = np.linalg.norm(vectors.astype(np.float64), axis=1)
-        lengths[np.isinf(lengths)] = np.nan  # also if large finite numbers overflow
+        lengths[np.isinf(lengths)] = np.nan  # infinite, too, if squares of large numbers overflow
         unit = vectors[lengths != 0] / lengths[lengths != 0, np.newaxis]
     return np.asarray(unit.sum(axis=0, dtype=np.float64) / max(1, len(unit)))
 

@@ -5,9 +5,9 @@
 
 The weights w_u are 1 unless LSEP is weighted. If they are 1, A B is a smooth upper bound on the number of misordered
 pairs of a positive and a negative. ZLPR is LSEP with an additional label of score 0 that separates the positives from
-the negatives. The cost of these losses grows with the number of labels, not with the number of pairs, so pairs need not
-be sampled. The derivative with respect to the score of a label is proportional to the label's share of A or of B.
-`kernels.losses` describes the arguments of the losses.
+the negatives. Unless LSEP is weighted, the cost of these losses grows with the number of labels, not with the number of
+pairs, so pairs need not be sampled. The derivative with respect to the score of a label is proportional to the label's
+share of A or of B. `kernels.losses` describes the arguments of the losses.
 
 Sources: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, Eq. 7 (LSEP);
 Su and others, "ZLPR: a novel loss for multi-label classification", 2022; Zhang and Zhou, "Multilabel neural networks

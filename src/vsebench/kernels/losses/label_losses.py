@@ -36,9 +36,9 @@ def softmax_loss(scores, images, offsets, labels, averaged):
 
 @njit(cache=True, nogil=True)
 def binary_loss(scores, images, offsets, labels):
-    """Return the sum over images and labels k of log(1 + exp(f_k)) - y_k f_k, float64; y_k is 1 or 0.
+    """Return the sum over images and labels k of log(1 + exp(f_k)) - y_k f_k, float64.
 
-    This is the loss of one logistic regression per label.
+    y_k is 1 if the image has label k, and 0 if not. This is the loss of one logistic regression per label.
     """
     total = 0.0
     for row in range(len(scores)):
